@@ -145,7 +145,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "frontend/tf": (
         "core", "ops runs", "image", "graph", "train", "layers metrics program", "rnn",
-        "io", "data summary", "distribute", "names",
+        "io draws", "data summary", "distribute monitored", "names",
     ),
     "ir": (
         "types dialects",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 from . import run_schema as runs
 from .schema import ENUMS as OTHER_ENUMS
@@ -98,6 +98,12 @@ def _file() -> object:
 
 POOL = descriptor_pool.DescriptorPool()
 POOL.Add(_file())
+
+
+def shown(message: Any) -> str:
+    """Return a message as text for people."""
+    made: str = text_format.MessageToString(message)
+    return made
 
 
 def message_class(name: str) -> Any:

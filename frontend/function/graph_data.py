@@ -59,6 +59,13 @@ class KindData(TypedDict):
     codec: str
 
 
+class RefusedData(KindData):
+    """What an operation is that has no form, and why it has none."""
+
+    type: str
+    why: str
+
+
 class NodeData(TypedDict):
     """An operation: what it takes (`name:0`, `^name` to wait for), does and gives."""
 
@@ -205,7 +212,8 @@ class Writer:
             attributes = {k: self.value(v) for k, v in op.attributes.items() if k not in skipped}
         except NotSerialisableError as error:
             self.refused.append(f"{op.name} ({op.type}): {error.args[0]}")
-            kind, attributes = {"codec": "refused"}, {}
+            kind = RefusedData(codec="refused", type=op.type, why=error.args[0])
+            attributes = {}
         made: NodeData = {
             "name": op.name,
             "op": op.type,

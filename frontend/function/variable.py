@@ -56,7 +56,7 @@ class VariableV2(ReadVariable):
 
 
 VARIABLE = VariableV2()
-_NUMBERS = count()
+NUMBERS = count()
 
 
 class Variable(Operators):
@@ -79,7 +79,7 @@ class Variable(Operators):
         self._row = None if dtype in (None, dtypes.string) else dtypes.as_dtype(dtype).row
         self._declared = self.declared(shape)
         self._has_shape = shape is not None
-        self.number = next(_NUMBERS)
+        self.number = next(NUMBERS)
         context = STATE.context
         if isinstance(context, FuncGraph):
             self._make_in_function(context, initial_value)

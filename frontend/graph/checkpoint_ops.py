@@ -119,7 +119,7 @@ def note_latest(path: str, kept: Sequence[str] = ()) -> None:
     Note(os.path.basename(path), names).write(Path(path).parent / NOTE)
 
 
-def keep_newest(path: str, kept: list[str], most: int | None) -> None:
+def keep_newest(path: str, kept: list[str], most: int | None, note: str = NOTE) -> None:
     """Note a new checkpoint, then delete the oldest of more than `most`, also from the list.
 
     See Note [Killed while saving].
@@ -130,7 +130,7 @@ def keep_newest(path: str, kept: list[str], most: int | None) -> None:
     folder = Path(path).parent
     tidy(folder)
     names = [tuple(os.path.basename(each) for each in some) for some in (left, gone)]
-    Note(os.path.basename(path), *names).write(folder / NOTE)
+    Note(os.path.basename(path), *names).write(folder / note)
     for each in gone:
         Path(each + SUFFIX).unlink(missing_ok=True)
         kept.remove(each)

@@ -168,7 +168,8 @@ with tf.Graph().as_default():
     x = v1.placeholder(tf.float32, [12])
     loss = tf.reduce_sum(tf.square(tf.sin(w) * x - 0.3))
     train = v1.train.AdamOptimizer(0.05).minimize(loss, global_step=step)
-    with v1.train.MonitoredTrainingSession(folder, save_checkpoint_steps=10) as session:
+    session = v1.train.MonitoredTrainingSession(checkpoint_dir=folder, save_checkpoint_steps=10)
+    with session:
         first = int(session.run(step))
         for i in range(first, 70):
             if i == stop:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 from ...values.devices import MACHINE, list_devices, processors, set_processors, short_name
 from ...values.run_errors import UnimplementedError
@@ -95,3 +95,79 @@ def set_soft_device_placement(enabled: bool) -> None:
 def get_soft_device_placement() -> bool:
     """Return whether what asks for a device that is not there runs elsewhere."""
     return MACHINE.soft
+
+
+class Unheeded:
+    """What programs set that changes nothing here, and ask for again."""
+
+    growing: ClassVar[dict[PhysicalDevice, bool]] = {}
+    """Whether a GPU's memory is taken as it is needed: here it always is."""
+    short_floats = True
+    """Whether products may be rounded to 10 bits: here none is."""
+
+
+def _known(device: PhysicalDevice) -> PhysicalDevice:
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    return device
+
+
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+    """Let a GPU's memory be taken as it is needed; it is in any case."""
+    if _known(device).device_type != "GPU":
+        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    Unheeded.growing[device] = bool(enable)
+
+
+def get_memory_growth(device: PhysicalDevice) -> bool:
+    """Return what was said of a GPU's memory."""
+    if _known(device).device_type != "GPU":
+        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    return Unheeded.growing.get(device, False)
+
+
+def get_memory_info(device: str) -> NoReturn:
+    """Refuse: what is in use is not counted by device."""
+    raise ValueError(f"Allocator stats not available for device '{device}'")
+
+
+def get_device_details(device: PhysicalDevice) -> dict[str, object]:
+    """Return what is known of a device; nothing of a processor."""
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device!r}")
+    return {}
+
+
+def set_visible_devices(
+    devices: PhysicalDevice | Sequence[PhysicalDevice], device_type: str | None = None
+) -> None:
+    """Say which devices are used, which must be all that there are of a kind."""
+    given = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    for device in given:
+        if device_type is not None and _known(device).device_type != device_type:
+            raise ValueError(f"Unrecognized device: {device!r}")
+    hidden = [d for d in list_physical_devices(device_type) if d not in given]
+    if hidden:
+        raise UnimplementedError(
+            f"set_visible_devices: {hidden[0].name} cannot be hidden; place operations by tf.device"
+        )
+
+
+def set_synchronous_execution(enable: bool | None) -> None:
+    """Say that operations have run when their call returns, as they always have."""
+    if enable is False:
+        raise UnimplementedError("set_synchronous_execution(False): operations run when called")
+
+
+def enable_op_determinism() -> None:
+    """Let operations give the same bits in each run, as they always do."""
+
+
+def enable_tensor_float_32_execution(enabled: bool) -> None:
+    """Say whether products may be rounded to 10 bits; none is in any case."""
+    Unheeded.short_floats = bool(enabled)
+
+
+def tensor_float_32_execution_enabled() -> bool:
+    """Return whether products may be rounded to 10 bits."""
+    return Unheeded.short_floats

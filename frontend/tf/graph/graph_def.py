@@ -17,7 +17,7 @@ from ...function.graph_data import (
 )
 from ...function.graph_text import data_of, graph_data, text_of
 from ...graph.graph import Graph, Kind
-from ..ops.random_ops import Draw
+from ..ops.random_ops import Draw, KeyDraw
 
 
 class DrawData(TypedDict):
@@ -29,26 +29,29 @@ class DrawData(TypedDict):
     options: Plain
 
 
-def _draw(data: DrawData, reader: NodeReader) -> Kind:
-    seeds = reader.value(data["seeds"])
-    if not isinstance(seeds, tuple):
-        raise GraphTextError(f"seeds {seeds!r}, expected two numbers")
-    return Draw(data["type"], row(data["dtype"]), seeds, reader.options(data["options"]))
+def _draws(name: str, made: type[Draw]) -> Codec[Draw, DrawData]:
+    """Return how draws are written and read."""
 
+    def read(data: DrawData, reader: NodeReader) -> Kind:
+        seeds = reader.value(data["seeds"])
+        if not isinstance(seeds, tuple):
+            raise GraphTextError(f"seeds {seeds!r}, expected two numbers")
+        return made(data["type"], row(data["dtype"]), seeds, reader.options(data["options"]))
 
-register_codec(
-    Draw,
-    Codec[Draw, DrawData](
-        "draw",
+    return Codec[Draw, DrawData](
+        name,
         lambda kind, writer: {
             "type": kind.type,
             "dtype": str(kind.row),
             "seeds": writer.value(kind.seeds),
             "options": writer.value(kind.options),
         },
-        _draw,
-    ),
-)
+        read,
+    )
+
+
+register_codec(Draw, _draws("draw", Draw))
+register_codec(KeyDraw, _draws("key", KeyDraw))
 
 
 @dataclass(frozen=True)

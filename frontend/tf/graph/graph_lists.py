@@ -29,6 +29,22 @@ class GraphKeys:
     TRAIN_OP = "train_op"
     INIT_OP = "init_op"
     QUEUE_RUNNERS = "queue_runners"
+    LOCAL_INIT_OP = "local_init_op"
+    READY_OP = "ready_op"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    SUMMARY_OP = "summary_op"
+    SAVERS = "savers"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    TABLE_INITIALIZERS = "table_initializer"
+    ASSET_FILEPATHS = "asset_filepaths"
+    ACTIVATIONS = "activations"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    METRIC_VARIABLES = "metric_variables"
+    EVAL_STEP = "eval_step"
+    COND_CONTEXT = "cond_context"
+    WHILE_CONTEXT = "while_context"
 
 
 def add_to_collection(name: str, value: object) -> None:
@@ -57,6 +73,16 @@ def get_collection_ref(key: str) -> list[object]:
 def global_variables(scope: object = None) -> list[Any]:
     """Return the variables of the default graph."""
     return get_collection(GLOBAL, scope)
+
+
+def saveable_variables() -> list[Any]:
+    """Return what a saver saves: the variables, and what else is in the list for it."""
+    return [*global_variables(), *get_collection(GraphKeys.SAVEABLE_OBJECTS)]
+
+
+def model_variables(scope: object = None) -> list[Any]:
+    """Return the variables of the default graph that belong to a model."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 
 def trainable_variables(scope: object = None) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -14,9 +15,10 @@ from ....ir.types.tensor import TensorSpec as Traced
 from ...eager.backward import key_of
 from ...eager.tensor import Tensor
 from ...function.function import Function
+from ...function.variable import NUMBERS
 from ...function.variable import Variable as CoreVariable
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph, GraphTensor, Operation, op_of
+from ...graph.graph import Graph, GraphTensor, Operation, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ...graph.variables import IS_INITIALIZED, Handle
 from ...values import nest
@@ -350,6 +352,22 @@ class Variable(Common, CoreVariable):
             names = list(collections) if collections is not None else [GLOBAL]
             for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
                 self.graph.add_to_collection(each, self)
+
+    @classmethod
+    def of_operation(cls, op: Operation, initializer: Operation, *, trainable: bool) -> Variable:
+        """Return the variable that an operation of a graph as data stands for."""
+        made = cls.__new__(cls)
+        made.state = op.attributes["variable"]()
+        made.graph, made.op, made.initializer = op.graph, op, initializer
+        made._label, made._trainable = made.state.name, trainable
+        made._row, made._has_shape = made.state.spec.dtype, True
+        made._declared = made.declared(dims_or_none(made.state.spec.shape))
+        made.number = next(NUMBERS)
+        made.constraint = made.aggregation = None
+        made.initial_value, made.snapshot = initializer.inputs[0], op.outputs[0]
+        made.state.home, made.state.initial = op, initializer
+        made.state.owner = weakref.ref(made)
+        return made
 
     def _first_shape(self) -> TensorShape:
         """Return the shape of the first value."""

@@ -18,6 +18,7 @@ from ..core.bridge import TfTensor
 from ..core.nested import flatten, pack_sequence_as
 from ..core.shapes import ShapeLike
 from ..core.values import InGraph, convert
+from ..draws.ops import shuffle as shuffled
 from ..graph.graph_lists import LOCAL
 from ..graph.queues import FIFOQueue, RandomShuffleQueue
 from ..graph.state import Variable, get_default_graph
@@ -25,7 +26,6 @@ from ..ops.array_ops import shape
 from ..ops.creation import range_
 from ..ops.gathering import gather
 from ..ops.math_ops import identity
-from ..ops.random_ops import shuffle as shuffled
 from ..train.coordinator import QueueRunner, add_queue_runner
 
 

@@ -13,14 +13,17 @@ from ..core.space import Space
 from ..distribute import cluster as _cl
 from ..distribute import names as _di
 from ..distribute import server as _sv
+from ..draws import candidates as _ca
+from ..draws import generator as _gen
+from ..draws import ops as _dr
 from ..graph import configuration as _cf
 from ..graph import decompositions as _de
-from ..graph import generator as _gen
 from ..graph.queues import FIFOQueue, RandomShuffleQueue
 from ..image.names import NAMES as _IMAGE
 from ..io.names import MESSAGES as _MESSAGES
 from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
+from ..monitored.names import MEMBERS as _MONITORED
 from ..ops import composed as _co
 from ..ops import creation as _c
 from ..ops import gathering as _g
@@ -36,13 +39,17 @@ from ..ops import strings as _str
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
 from ..train import averages as _av
+from ..train import checkpoint_state as _cs
 from ..train import checkpoints as _ck
 from ..train import coordinator as _cd
+from ..train import first_optimisers as _fo
 from ..train import loss_ops as _l
-from ..train import monitored as _ms
+from ..train import meta_graph as _mg
+from ..train import optimiser as _op
 from ..train import optimiser_ops as _o
 from ..train import rates as _ra
 from ..train import savers as _t
+from ..train import starting as _ss
 from ..train import sync_replicas as _sy
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
@@ -115,6 +122,12 @@ nn = Space(
             *("conv1d_transpose", "conv3d_transpose", "convolution", "conv_transpose", "pool"),
         )
     },
+    **{
+        n: getattr(_ca, n) for n in ("compute_accidental_hits", "nce_loss", "sampled_softmax_loss")
+    },
+    weighted_moments=_n.weighted_moments,
+    sufficient_statistics=_n.sufficient_statistics,
+    normalize_moments=_n.normalize_moments,
     lrn=_w.local_response_normalization,
     sigmoid=_m.FUNCTIONS["sigmoid"],
     tanh=_m.FUNCTIONS["tanh"],
@@ -192,11 +205,31 @@ random = Space(
     split=_r.split,
     fold_in=_r.fold_in,
     stateless_categorical=_r.stateless_categorical,
-    experimental=SimpleNamespace(stateless_split=_r.split, stateless_fold_in=_r.fold_in),
+    experimental=Space(
+        "random.experimental",
+        stateless_split=_r.split,
+        stateless_fold_in=_r.fold_in,
+        stateless_shuffle=_dr.stateless_shuffle,
+        Generator=_gen.Generator,
+        Algorithm=_gen.Algorithm,
+        create_rng_state=_gen.create_rng_state,
+        get_global_generator=_gen.get_global_generator,
+        set_global_generator=_gen.set_global_generator,
+    ),
+    **{
+        n: getattr(_dr, n)
+        for n in (
+            *("gamma", "poisson", "shuffle", "stateless_gamma"),
+            "stateless_poisson",
+        )
+    },
+    Algorithm=_gen.Algorithm,
+    create_rng_state=_gen.create_rng_state,
+    uniform_candidate_sampler=_ca.uniform_candidate_sampler,
+    log_uniform_candidate_sampler=_ca.log_uniform_candidate_sampler,
     uniform=_r.uniform,
     normal=_r.normal,
     truncated_normal=_r.truncated_normal,
-    shuffle=_r.shuffle,
     set_seed=_r.set_seed,
     stateless_uniform=_r.stateless_uniform,
     stateless_normal=_r.stateless_normal,
@@ -228,7 +261,22 @@ config = Space(
     LogicalDeviceConfiguration=_cf.LogicalDeviceConfiguration,
     LogicalDevice=_cf.LogicalDevice,
     PhysicalDevice=_cf.PhysicalDevice,
-    experimental=SimpleNamespace(
+    set_visible_devices=_cf.set_visible_devices,
+    experimental_run_functions_eagerly=run_functions_eagerly,
+    experimental_functions_run_eagerly=lambda: _Settings.run_eagerly,
+    experimental=Space(
+        "config.experimental",
+        **{
+            n: getattr(_cf, n)
+            for n in (
+                *("enable_op_determinism", "enable_tensor_float_32_execution"),
+                *("get_device_details", "get_memory_growth", "get_memory_info"),
+                *("set_memory_growth", "set_synchronous_execution", "set_visible_devices"),
+                "tensor_float_32_execution_enabled",
+            )
+        },
+        get_visible_devices=_cf.list_physical_devices,
+        get_synchronous_execution=lambda: True,
         list_physical_devices=_cf.list_physical_devices,
         list_logical_devices=_cf.list_logical_devices,
         set_virtual_device_configuration=_cf.set_logical_device_configuration,
@@ -258,11 +306,15 @@ train = Space(
     SyncReplicasOptimizer=_sy.SyncReplicasOptimizer,
     Checkpoint=_ck.Checkpoint,
     CheckpointManager=_ck.CheckpointManager,
-    MonitoredTrainingSession=_ms.MonitoredTrainingSession,
     Saver=_t.Saver,
     latest_checkpoint=_t.latest_checkpoint,
     list_variables=_t.list_variables,
     load_variable=_t.load_variable,
+    Optimizer=_op.Optimizer,
+    FtrlOptimizer=_fo.Ftrl,
+    ProximalGradientDescentOptimizer=_fo.ProximalGradientDescent,
+    ProximalAdagradOptimizer=_fo.ProximalAdagrad,
+    AdagradDAOptimizer=_fo.AdagradDA,
     GradientDescentOptimizer=_o.GradientDescent,
     MomentumOptimizer=_o.Momentum,
     AdamOptimizer=_o.Adam,
@@ -281,6 +333,21 @@ train = Space(
     add_queue_runner=_cd.add_queue_runner,
     start_queue_runners=_cd.start_queue_runners,
     ExponentialMovingAverage=_av.ExponentialMovingAverage,
+    assert_global_step=_t.assert_global_step,
+    import_meta_graph=_t.import_meta_graph,
+    write_graph=_mg.write_graph,
+    MetaGraphDef=_mg.MetaGraphDef,
+    export_meta_graph=_mg.export_meta_graph,
+    init_from_checkpoint=_ss.init_from_checkpoint,
+    **{
+        n: getattr(_cs, n)
+        for n in (
+            *("CheckpointState", "checkpoints_iterator", "generate_checkpoint_state_proto"),
+            *("get_checkpoint_mtimes", "get_checkpoint_state", "remove_checkpoint"),
+            "update_checkpoint_state",
+        )
+    },
+    **_MONITORED,
     **_ra.V1,
     **_MESSAGES,
     **_PRODUCERS,

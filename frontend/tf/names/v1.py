@@ -7,18 +7,16 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
-from ....ir.types.tensor import Array, TensorSpec
 from ...formats import messages as _msg
-from ...graph.graph import GraphTensor, Kind
+from ...graph.graph import GraphTensor
 from ...values.context import default_session
 from ..core import names as _names
 from ..core.dimensions import Behaviour, Dimension, dimension_value
 from ..core.shapes import dimension_at_index
 from ..core.space import Space
-from ..core.values import convert, shape_spec
+from ..core.values import convert
 from ..data.names import V1 as _DATA
+from ..draws import ops as _dr
 from ..graph import flow as _fl
 from ..graph import functional as _f
 from ..graph import graph_lists as _gl
@@ -42,36 +40,11 @@ from ..program.logging import logging as _logging
 from ..program.testing import test as _test
 from ..summary.names import V1 as _SUMMARIES
 from ..train import loss_ops as _l
+from ..train import reports as _re
 from ..train import sync_replicas as _sy
 from .v1_ops import TOP as _TOP
 
 TOP = {**_TOP, **_IO, **_DATA, **_SUMMARIES}
-
-
-class Report(Kind):
-    """The names of variables without a value."""
-
-    type = "ReportUninitialized"
-
-    def __init__(self, variables: Any) -> None:
-        self.reported = list(variables)
-
-    def infer(self, specs: object, attributes: object) -> tuple[TensorSpec]:
-        """Return a list of text."""
-        return (shape_spec("string", [None]),)
-
-    def run(self, frame: Any, op: object, inputs: object) -> tuple[Array]:
-        """Look."""
-        names = [v.state.name.encode() for v in self.reported if not v.state.has_value(frame.store)]
-        made = np.empty(len(names), object)
-        made[:] = names
-        return (made,)
-
-
-def report_uninitialized_variables(var_list: object = None, name: object = None) -> GraphTensor:
-    """Return the names of variables without a value."""
-    variables = _gl.global_variables() if var_list is None else var_list
-    return _st.get_default_graph().add(Report(variables), (), name=name).outputs[0]
 
 
 def is_variable_initialized(variable: Any) -> object:
@@ -202,7 +175,7 @@ class V1:
     get_default_graph = staticmethod(_st.get_default_graph)
     container = staticmethod(container)
     reset_default_graph = staticmethod(_ss.reset_default_graph)
-    report_uninitialized_variables = staticmethod(report_uninitialized_variables)
+    report_uninitialized_variables = staticmethod(_re.report_uninitialized_variables)
     is_variable_initialized = staticmethod(is_variable_initialized)
     get_default_session = staticmethod(default_session)
     get_variable = staticmethod(_sc.get_variable)
@@ -227,7 +200,9 @@ class V1:
     random_uniform = staticmethod(_r.uniform)
     random_normal = staticmethod(_r.normal)
     truncated_normal = staticmethod(_r.truncated_normal)
-    random_shuffle = staticmethod(_r.shuffle)
+    random_shuffle = staticmethod(_dr.shuffle)
+    random_gamma = staticmethod(_dr.gamma)
+    random_poisson = staticmethod(_dr.random_poisson)
     random_crop = staticmethod(random_crop)
     set_random_seed = staticmethod(_r.set_seed)
     get_seed = staticmethod(get_seed)

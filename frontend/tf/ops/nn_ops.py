@@ -217,6 +217,67 @@ def moments(
     return reduce_mean(x, axes, keepdims), reduce_variance(x, axes, keepdims)
 
 
+def weighted_moments(
+    x: object,
+    axes: object,
+    frequency_weights: object,
+    keepdims: bool = False,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+) -> tuple[TfTensor, TfTensor]:
+    """Mean and variance of elements that count as often as their weights say."""
+    from .math_ops import REDUCTIONS  # noqa: PLC0415
+
+    total, keep = REDUCTIONS["reduce_sum"], keepdims if keep_dims is None else keep_dims
+    with InGraph(graph_of([x, frequency_weights])):
+        value = convert(x)
+        weights = convert(frequency_weights, value.dtype) + value * 0.0
+        count = total(weights, axis=axes, keepdims=True)
+        mean = total(weights * value, axis=axes, keepdims=True) / count
+        away = value - mean
+        variance = total(weights * away * away, axis=axes, keepdims=True) / count
+        if keep:
+            return mean, variance
+        return total(mean, axis=axes), total(variance, axis=axes)
+
+
+def sufficient_statistics(
+    x: object,
+    axes: object,
+    shift: object = None,
+    keepdims: bool = False,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+) -> tuple[TfTensor, TfTensor, TfTensor, TfTensor | None]:
+    """Return how many elements there are, their sum and that of squares, less a shift."""
+    from .math_ops import REDUCTIONS  # noqa: PLC0415
+
+    total, keep = REDUCTIONS["reduce_sum"], keepdims if keep_dims is None else keep_dims
+    with InGraph(graph_of([x, shift])):
+        value = convert(x)
+        count = total(value * 0.0 + 1.0, axis=axes)
+        one = total(count * 0.0, axis=None) + REDUCTIONS["reduce_max"](count)
+        away = value if shift is None else value - convert(shift, value.dtype)
+        sums = total(away, axis=axes, keepdims=keep)
+        squares = total(away * away, axis=axes, keepdims=keep)
+        return one, sums, squares, None if shift is None else convert(shift, value.dtype)
+
+
+def normalize_moments(
+    counts: object,
+    mean_ss: object,
+    variance_ss: object,
+    shift: object,
+    name: str | None = None,
+) -> tuple[TfTensor, TfTensor]:
+    """Mean and variance of sums and of sums of squares, less a shift."""
+    with InGraph(graph_of([counts, mean_ss, variance_ss, shift])):
+        share = 1.0 / convert(counts)
+        away = convert(mean_ss) * share
+        mean = away if shift is None else away + convert(shift)
+        return mean, convert(variance_ss) * share - away * away
+
+
 @op(
     "ZeroFraction",
     "value",

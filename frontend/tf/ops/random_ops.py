@@ -20,7 +20,7 @@ from ....ir.types.tensor import Array, TensorSpec
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
-from ...graph.frame import Frame
+from ...graph.frame import Frame, OutsideError
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
@@ -81,6 +81,10 @@ def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
 
 def _counters(type_: str, dims: Sequence[int]) -> int:
     """Return how many counters a draw uses up."""
+    if type_ == "RandomShuffle":
+        return -(-max(dims[0] - 1, 0) // 4)
+    if type_.endswith("CandidateSampler"):
+        return 2048 // 4 * dims[0]
     if type_ == "Multinomial":
         return STRIDE * 2 * dims[0] * (-(-dims[1] // 4) * 4)
     return STRIDE * prod(dims)
@@ -299,15 +303,39 @@ def eager_normal(shape: Sequence[int], seed: int | None) -> Array:
     return made
 
 
-def shuffle(value: object, seed: int | None = None, name: str = "shuffle") -> TfTensor:
-    """Put the slices of a tensor in a random order."""
-    from .array_ops import shape  # noqa: PLC0415
-    from .gathering import gather  # noqa: PLC0415
-    from .sorting import argsort  # noqa: PLC0415
+class KeyDraw(Draw):
+    """The key of a draw that others make numbers of; the input is how many."""
 
-    x = convert(value)
-    count = shape(x)[0] if x.shape._dims is None or x.shape._dims[0] is None else x.shape._dims[0]
-    return gather(x, argsort(uniform([count], seed=seed)), name=name)
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return that of a key."""
+        return (TensorSpec(rows.u32, (6,)),)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Take counters."""
+        count = op.attributes.get("count")
+        if count is None:
+            if frame.is_staging:
+                raise OutsideError(f"{self.type} of a size that is not known")
+            count = int(np.asarray(inputs[0]))
+        return (frame.key(op, self.seeds, _counters(self.type, (count,))),)
+
+
+def seeded_key(
+    type_: str, count: TfTensor | int, seed: int | None, seeds: tuple[int, int] | None = None
+) -> TfTensor:
+    """Return the key of a draw of so many numbers: by the operation's seed, and what was drawn."""
+    graph = STATE.context
+    found = seeds_of(seed, graph if isinstance(graph, Graph) else None) if seeds is None else seeds
+    if isinstance(graph, Graph):
+        known = count if isinstance(count, int) else None
+        given = graph.owned(convert(count, "int64" if known is not None else None))
+        kind = KeyDraw(type_, rows.u32, found, {})
+        return dressed(graph.add(kind, [given], {"count": known}).outputs[0])
+    used = Seeds.used.get((type_, "key", found), 0)
+    Seeds.used[type_, "key", found] = used + _counters(type_, (int(static(count)),))
+    return dressed(Tensor(drawn_key(found, used)))
 
 
 def _dims_of(shape: ShapeLike) -> tuple[int, ...]:

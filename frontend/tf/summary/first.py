@@ -21,6 +21,7 @@ from ..core.host_ops import SCALAR_TEXT, text
 from ..core.values import InGraph, convert
 from ..graph.state import get_default_graph
 from ..io.pictures import png_bytes
+from ..io.records import tf_record_iterator
 from ..runs.graph_messages import graph_message
 
 SUMMARIES = "summaries"
@@ -290,6 +291,11 @@ class FileWriter:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def summary_iterator(path: object) -> Iterator[Any]:
+    """Give the events of a file."""
+    return (Event.FromString(data) for data in tf_record_iterator(str(path)))
 
 
 class FileWriterCache:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from contextlib import nullcontext
+from typing import TypeAlias
+
+import numpy as np
 
 from ...graph.graph import Operation
 from ...values.context import entered
+from ..core.bridge import SymbolicTfTensor
 from ..core.values import convert
 from ..graph.graph_lists import (
     AVERAGED,
@@ -15,7 +19,21 @@ from ..graph.graph_lists import (
     trainable_variables,
 )
 from ..graph.state import Variable, group
+from ..ops.creation import zeros
 from ..ops.math_ops import FUNCTIONS, cast
+
+Averaged: TypeAlias = "Variable | SymbolicTfTensor"
+"""What an average is kept of."""
+
+
+def _key(of: Averaged) -> object:
+    """Return what tells a variable or a tensor apart from others."""
+    return of.number if isinstance(of, Variable) else id(of)
+
+
+def _name(of: Averaged) -> str:
+    """Return the name of a variable or of a tensor's operation."""
+    return str(of.state.name if isinstance(of, Variable) else of.op.name)
 
 
 class ExponentialMovingAverage:
@@ -28,52 +46,85 @@ class ExponentialMovingAverage:
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:
-        if zero_debias:
-            raise NotImplementedError("ExponentialMovingAverage: zero_debias is not supported")
         self._decay, self._updates, self._name = decay, num_updates, name
-        self._kept: dict[object, Any] = {}
+        self._debiased = zero_debias
+        """Whether averages of tensors, which start with zeros, are freed of these."""
+        self._kept: dict[object, Variable] = {}
+        self._sums: dict[object, tuple[Variable, Variable]] = {}
+        """By tensor: the sum as it is, and how often it was brought up to date."""
 
-    def apply(self, var_list: Sequence[Any] | None = None) -> Operation | None:
+    def apply(self, var_list: Sequence[Averaged] | None = None) -> Operation | None:
         """Return an operation that brings the averages up to date; eagerly do it."""
         found = list(var_list) if var_list is not None else trainable_variables()
-        for variable in found:
-            if variable.number not in self._kept:
-                self._kept[variable.number] = self._shadow(variable)
-        with entered(found[0].graph):
-            return group(*[self._step(variable) for variable in found])
+        for each in found:
+            if not each.dtype.is_floating:
+                raise TypeError(f"The variables must be half, float, or double: {_name(each)}")
+            if _key(each) not in self._kept:
+                self._kept[_key(each)] = self._shadow(each)
+        graph = found[0].graph if found else None
+        scope = nullcontext() if graph is None else graph.name_scope(self._name)
+        with entered(graph), scope:
+            return group(*[self._step(each) for each in found], name=self._name)
 
-    def _shadow(self, variable: Any) -> Variable:
-        """Return a new variable for the average: it starts with the value."""
-        name = f"{variable.state.name}/{self._name}"
-        graph = variable.graph
+    @property
+    def name(self) -> str:
+        """Return the name that averages have behind that of what they are of."""
+        return self._name
+
+    def _shadow(self, of: Averaged) -> Variable:
+        """Return a new variable for the average: of a variable it starts with its value."""
+        name, graph = f"{_name(of)}/{self._name}", of.graph
         if graph is None:
             with entered(None):
-                return Variable(variable.numpy(), trainable=False, name=name)
+                first = of.numpy() if isinstance(of, Variable) else np.zeros_like(of.numpy())
+                return Variable(first, trainable=False, name=name)
+        if isinstance(of, SymbolicTfTensor):
+            return self._shadow_of_tensor(of, name)
         with entered(graph), graph.name_scope(None), graph.control_dependencies(None):
-            made = Variable(variable.initial_value, trainable=False, name=name)
-        graph.add_to_collection(AVERAGED, variable)
+            made = Variable(of.initial_value, trainable=False, name=name)
+        graph.add_to_collection(AVERAGED, of)
         return made
 
-    def _step(self, variable: Any) -> object:
-        kept = self._kept[variable.number]
-        decay = convert(self._decay, variable.dtype)
+    def _shadow_of_tensor(self, of: SymbolicTfTensor, name: str) -> Variable:
+        """Return a new variable for the average of a tensor: it starts with zeros."""
+        graph, dims = of.graph, of.shape.known()
+        with entered(graph), graph.name_scope(None), graph.control_dependencies(None):
+            made = Variable(zeros(dims, of.dtype), trainable=False, name=name)
+            if self._debiased:
+                biased = Variable(zeros(dims, of.dtype), trainable=False, name=f"{name}/biased")
+                count = Variable(zeros([], of.dtype), trainable=False, name=f"{name}/local_step")
+                self._sums[_key(of)] = biased, count
+        graph.add_to_collection(AVERAGED, of)
+        return made
+
+    def _step(self, of: Averaged) -> object:
+        kept = self._kept[_key(of)]
+        decay = convert(self._decay, of.dtype)
         if self._updates is not None:
-            count = cast(convert(self._updates), variable.dtype)
+            count = cast(convert(self._updates), of.dtype)
             decay = FUNCTIONS["minimum"](decay, (count + 1.0) / (count + 10.0))
-        change = (kept.read_value() - variable.read_value()) * (1.0 - decay)
-        return kept.assign_sub(change)
+        value = of.read_value() if isinstance(of, Variable) else of
+        if _key(of) in self._sums:
+            biased, steps = self._sums[_key(of)]
+            total = convert(biased.assign_sub((biased.read_value() - value) * (1.0 - decay)))
+            passed = convert(steps.assign_add(1.0))
+            return kept.assign(total / (1.0 - FUNCTIONS["pow"](decay, passed)))
+        return kept.assign_sub((kept.read_value() - value) * (1.0 - decay))
 
-    def average(self, var: Any) -> object:
-        """Return the variable that keeps the average of another one, None if nothing does."""
-        return self._kept.get(var.number)
+    def average(self, var: Averaged) -> Variable | None:
+        """Return the variable that keeps the average of another or a tensor, None if none does."""
+        return self._kept.get(_key(var))
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: Averaged) -> str:
         """Return the name under which the average is saved."""
-        return f"{var.state.name}/{self._name}"
+        return f"{_name(var)}/{self._name}"
 
-    def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, object]:
+    def variables_to_restore(
+        self, moving_avg_variables: Sequence[Averaged] | None = None
+    ) -> dict[str, Variable]:
         """Return variables by the names that their averages are saved under."""
-        averaged = moving_avg_variables or [*trainable_variables(), *moving_average_variables()]
-        found = {self.average_name(variable): variable for variable in averaged}
+        known: list[object] = [*trainable_variables(), *moving_average_variables()]
+        averaged: Sequence[object] = moving_avg_variables or known
+        found = {self.average_name(v): v for v in averaged if isinstance(v, Variable)}
         others = [v for v in global_variables() if all(v is not a for a in averaged)]
         return {**{v.state.name: v for v in others}, **found}

@@ -32,6 +32,16 @@ class Coordinator:
                 self._error = error
             self._stop.set()
 
+    @property
+    def error(self) -> BaseException | None:
+        """Return the first error of a thread, None if there was none."""
+        return self._error
+
+    def raise_requested_exception(self) -> None:
+        """Raise the first error of a thread."""
+        if self._error is not None:
+            raise self._error
+
     def should_stop(self) -> bool:
         """Say whether threads shall stop."""
         return self._stop.is_set()

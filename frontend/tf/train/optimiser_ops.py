@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
-from typing import Any, ClassVar, TypeAlias, TypedDict, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack
 
-import numpy as np
-
-from ...graph.graph import Graph, Operation
-from ...values.context import STATE, entered
 from ..core.bridge import TfTensor
 from ..core.values import convert
-from ..graph.flow import gradients
-from ..graph.graph_lists import trainable_variables
-from ..graph.state import Variable, group
-from ..ops.array_ops import expand_dims, reshape, shape, where
-from ..ops.creation import ones_like, zeros_like
-from ..ops.gathering import scatter_nd
-from ..ops.indexed_slices import IndexedSlices
+from ..graph.state import Variable
+from ..ops.creation import zeros_like
 from ..ops.math_ops import FUNCTIONS, cast, square
 from ..ops.nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value
-from .checkpoints import settle
-from .rates import Schedule
+from .optimiser import Gradient, Optimizer, Pair, Step
 
 sqrt = FUNCTIONS["sqrt"]
-
-
-Gradient: TypeAlias = TfTensor | IndexedSlices | None
-Pair: TypeAlias = tuple[Gradient, Variable]
-"""A gradient, None if there is none, and the variable that it changes."""
-Step: TypeAlias = TfTensor | list[TfTensor]
-"""The number of the step, in a graph the powers that an optimiser keeps."""
 
 
 class KerasOptions(TypedDict, total=False):
@@ -42,240 +24,6 @@ class KerasOptions(TypedDict, total=False):
     clipvalue: float | None
     global_clipnorm: float | None
     name: str | None
-
-
-class Optimizer:
-    """Applies gradients to variables; `rule` says how one variable changes."""
-
-    slots: ClassVar[dict[str, float]] = {}
-    """The names of the values kept for each variable, and what they start with."""
-
-    def __init__(self, learning_rate: object, name: str = "") -> None:
-        self._rate = learning_rate
-        self._rate_variable: Variable | None = None
-        self._kept: dict[int, dict[str, Variable]] = {}
-        self._steps: Variable | None = None
-        self.name = name or type(self).__name__
-
-    @property
-    def iterations(self) -> Variable:
-        """Return how many steps were made."""
-        if self._steps is None:
-            with entered(None) if not _in_graph() else _same():
-                self._steps = Variable(np.int64(0), trainable=False, name="iterations")
-        return self._steps
-
-    @property
-    def learning_rate(self) -> object:
-        """Return the learning rate: a variable, if it is a number and this is no graph's."""
-        if isinstance(self._rate, Schedule):
-            return self._rate(self.iterations)
-        number = isinstance(self._rate, int | float)
-        return self._own_rate() if number and not _in_graph() else self._rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: object) -> None:
-        self._rate = value
-        if self._rate_variable is not None:
-            self._rate_variable.assign(value)
-
-    lr = learning_rate
-
-    def rate(self, variable: Variable) -> TfTensor:
-        """Return the learning rate as a value in the variable's type."""
-        if not _in_graph() and not callable(self._rate):
-            return cast(self._own_rate(), variable.dtype)
-        if isinstance(self._rate, Schedule):
-            return cast(self._rate(self.iterations), variable.dtype)
-        return convert(self._rate() if callable(self._rate) else self._rate, variable.dtype)
-
-    def _own_rate(self) -> Variable:
-        """Return the variable of the learning rate."""
-        if self._rate_variable is None:
-            with entered(None):
-                rate = np.asarray(self._rate, np.float32)
-                self._rate_variable = Variable(rate, trainable=False, name="learning_rate")
-        return self._rate_variable
-
-    def slot(self, variable: Variable, name: str) -> Variable:
-        """Return a value that is kept for a variable."""
-        kept = self._kept.setdefault(variable.number, {})
-        if name not in kept:
-            start, label = self.start(name), f"{variable.state.name}/{name}"
-            if variable.graph is not None:
-                label = f"{variable.state.name}/{self.name}"
-                graph = variable.graph
-                scope = graph.name_scope(None)
-                with scope, graph.control_dependencies(None), graph.beside(variable.op):
-                    first = zeros_like(variable.initial_value) + start
-                    kept[name] = Variable(first, trainable=False, name=label)
-            else:
-                with entered(None):
-                    value = variable.state.value
-                    assert value is not None, "it is not one of a graph"
-                    full = np.full(value.shape, start, variable.spec.dtype.numpy)
-                    kept[name] = Variable(full, trainable=False, name=label)
-            settle()
-        return kept[name]
-
-    def checkpoint_parts(self) -> dict[str, object]:
-        """Return what a checkpoint keeps, by name."""
-        made: dict[str, object] = {"iterations": self.iterations}
-        if self._rate_variable is not None:
-            made["learning_rate"] = self._rate_variable
-        return {**made, "_variables": self.kept_variables()}
-
-    def start(self, name: str) -> float:
-        """Return what a slot starts with."""
-        return self.slots[name]
-
-    def keeps(self, name: str) -> bool:
-        """Say whether something is kept for variables under a name."""
-        return True
-
-    def compute_gradients(
-        self, loss: object, var_list: Any = None, grad_loss: object = None, **_: object
-    ) -> list[Any]:
-        """Return pairs of gradient and variable; `grad_loss` weighs the loss."""
-        found = list(var_list) if var_list is not None else trainable_variables()
-        return list(zip(gradients(loss, found, grad_loss), found, strict=True))
-
-    def minimize(
-        self,
-        loss: object,
-        var_list: Any = None,
-        global_step: Variable | None = None,
-        tape: Any = None,
-        **_: object,
-    ) -> object:
-        """Make one step downhill."""
-        if callable(loss):
-            from ..graph.flow import GradientTape  # noqa: PLC0415
-
-            with GradientTape() as own:
-                value = loss()
-            found = list(var_list() if callable(var_list) else var_list)
-            return self.apply_gradients(zip(own.gradient(value, found), found, strict=True))
-        if tape is not None:
-            return self.apply_gradients(zip(tape.gradient(loss, var_list), var_list, strict=True))
-        pairs = self.compute_gradients(loss, var_list)
-        return self.apply_gradients(pairs, global_step)
-
-    def apply_gradients(
-        self, grads_and_vars: Iterable[Pair], global_step: Variable | None = None, **_: object
-    ) -> object:
-        """Change variables by their gradients."""
-        given = list(grads_and_vars)
-        pairs = [(g, v) for g, v in given if g is not None]
-        if not pairs:
-            names = [v.name for _, v in given]
-            raise ValueError(f"No gradients provided for any variable: {names}.")
-        if STATE.replica is not None:
-            return STATE.replica.apply(self.applied, pairs)
-        return self.applied(pairs, global_step)
-
-    def applied(
-        self, pairs: Sequence[Pair], global_step: Variable | None = None
-    ) -> Operation | Variable | None:
-        """Change variables by gradients, which are those of all replicas."""
-        if pairs[0][1].graph is not None:
-            return self._apply_in_graph(pairs, global_step)
-        self._before()
-        rates = [self.rate(variable) for _, variable in pairs]
-        step = self.iterations.assign_add(np.int64(1))
-        for (grad, variable), rate in zip(pairs, rates, strict=True):
-            count = cast(convert(step), variable.dtype)
-            self.apply_one(grad, variable, rate, count)
-        return self.iterations
-
-    def _before(self) -> None:
-        """Make what is needed before a trace looks at it."""
-
-    def _apply_in_graph(
-        self, pairs: Sequence[Pair], global_step: Variable | None
-    ) -> Operation | None:
-        graph = pairs[0][1].graph
-        assert graph is not None, "the variables are those of a graph"
-        with entered(graph), graph.control_dependencies([g for g, _ in pairs]):
-            powers = self.powers(pairs[0][1])
-            before = [p.read_value() for p in powers]
-            made = [self._apply_beside(g, v, before) for g, v in pairs]
-            with graph.control_dependencies(made):
-                made += [p.assign(p.read_value() * p.initial_value) for p in powers]
-            if global_step is not None:
-                with graph.control_dependencies(made):
-                    made.append(global_step.assign_add(1))
-            return group(*made)
-
-    def _apply_beside(self, grad: Any, variable: Variable, step: Any) -> object:
-        """Change one variable of a graph, by operations where it is: the gradient goes there."""
-        assert variable.graph is not None, "it is one of a graph"
-        with variable.graph.beside(variable.op):
-            return self.apply_one(grad, variable, self.rate(variable), step)
-
-    def powers(self, first: Variable) -> list[Variable]:
-        """Return variables of a graph that are multiplied by what they start with at each step."""
-        return []
-
-    def apply_one(self, grad: Gradient, variable: Variable, rate: TfTensor, step: Step) -> object:
-        """Change one variable by its gradient, which may be slices with indices."""
-        self.rows = grad if isinstance(grad, IndexedSlices) else None
-        made = self.rule(convert(grad), variable, rate, step)
-        self.rows = None
-        return made
-
-    rows: IndexedSlices | None = None
-    """The gradient that is being applied, if it is slices with indices."""
-
-    def squared(self, grad: TfTensor) -> TfTensor:
-        """Return the squares of a gradient."""
-        return square(grad)
-
-    def touched(self, new: TfTensor, old: TfTensor) -> TfTensor:
-        """Return new values in the rows that the gradient has, old ones elsewhere."""
-        if self.rows is None:
-            return new
-        hits = ones_like(self.rows.indices, dtype="float32")
-        column = expand_dims(self.rows.indices, -1)
-        count = scatter_nd(column, hits, [shape(old)[0]])
-        mask = reshape(count > 0.0, [-1, *[1] * (len(old.shape) - 1)])
-        return where(mask, new, old)
-
-    def get_name(self) -> str:
-        """Return the name of the optimiser."""
-        return self.name
-
-    def get_slot_names(self) -> list[str]:
-        """Return the names of what is kept for variables."""
-        return sorted({name for kept in self._kept.values() for name in kept})
-
-    def get_slot(self, var: Variable, name: str) -> Variable | None:
-        """Return what is kept for a variable under a name, None if there is nothing."""
-        return self._kept.get(var.number, {}).get(name)
-
-    def kept_variables(self) -> list[Variable]:
-        """Return what is kept for variables."""
-        return [v for kept in self._kept.values() for v in kept.values()]
-
-    def variables(self) -> list[Variable]:
-        """Return what the optimiser keeps."""
-        return self.kept_variables()
-
-    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
-        """Change one variable."""
-        raise NotImplementedError
-
-
-def _in_graph() -> bool:
-    from ..graph.state import TfFuncGraph  # noqa: PLC0415
-
-    return isinstance(STATE.context, Graph) and not isinstance(STATE.context, TfFuncGraph)
-
-
-def _same() -> nullcontext[None]:
-    from contextlib import nullcontext  # noqa: PLC0415
-
-    return nullcontext()
 
 
 class GradientDescent(Optimizer):
@@ -322,6 +70,13 @@ class KerasRules(Optimizer):
                 if self.keeps(name):
                     self.slot(variable, name)
 
+    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:  # type: ignore[override]
+        """Make one step downhill."""
+        if not callable(loss) and tape is not None:
+            grads = tape.gradient(loss, var_list)
+            return self.apply_gradients(zip(grads, var_list, strict=True))
+        return self.apply_gradients(self.compute_gradients(loss, var_list))
+
     def apply(self, grads: Sequence[Gradient], trainable_variables: Sequence[Variable]) -> object:
         """Change variables by their gradients."""
         return self.apply_gradients(zip(grads, trainable_variables, strict=True))
@@ -335,9 +90,7 @@ class KerasRules(Optimizer):
         variables = [v for _, v in pairs]
         return super().apply_gradients(zip(clipped, variables, strict=True), global_step)
 
-    def applied(
-        self, pairs: Sequence[Pair], global_step: Variable | None = None
-    ) -> Operation | Variable | None:
+    def applied(self, pairs: Sequence[Pair], global_step: Variable | None = None) -> object:
         """Let weights decay, then change variables by gradients."""
         if self.decay_of_weights:
             for _, variable in pairs:

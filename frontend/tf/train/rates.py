@@ -12,6 +12,7 @@ from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import where
 from ..ops.math_ops import FUNCTIONS, cast
+from ..ops.random_ops import normal
 
 floor, power, minimum = FUNCTIONS["floor"], FUNCTIONS["pow"], FUNCTIONS["minimum"]
 
@@ -183,6 +184,54 @@ class CosineDecayRestarts(Schedule):
         return (wave * (1.0 - self.alpha) + self.alpha) * self.first
 
 
+class LinearCosineDecay(Schedule):
+    """Waves of a cosine under a line that falls; `noise`: its variance at first, and its decay."""
+
+    def __init__(
+        self,
+        initial_learning_rate: Number,
+        decay_steps: Number,
+        num_periods: float = 0.5,
+        alpha: float = 0.0,
+        beta: float = 0.001,
+        name: str | None = None,
+        noise: tuple[float, float] | None = None,
+    ) -> None:
+        self.first, self.steps, self.periods = initial_learning_rate, decay_steps, num_periods
+        self.alpha, self.beta, self.noise = alpha, beta, noise
+
+    def at(self, step: TfTensor) -> TfTensor:
+        """Return the rate."""
+        steps = cast(convert(self.steps), "float32")
+        step = minimum(step, steps)
+        line, passed = (steps - step) / steps, step / steps
+        if self.noise is not None:
+            first, decay = self.noise
+            spread = FUNCTIONS["sqrt"](first / power(step + 1.0, convert(decay, "float32")))
+            line = line + normal([], stddev=spread)
+        angle = passed * (2.0 * self.periods) * math.pi
+        wave = (FUNCTIONS["cos"](angle) + 1.0) * 0.5
+        return ((line + self.alpha) * wave + self.beta) * self.first
+
+
+def noisy_linear_cosine_decay(
+    learning_rate: object,
+    global_step: object,
+    decay_steps: Number,
+    initial_variance: float = 1.0,
+    variance_decay: float = 0.55,
+    num_periods: float = 0.5,
+    alpha: float = 0.0,
+    beta: float = 0.001,
+    name: str | None = None,
+) -> Rate:
+    """Return the rate at a step: waves under a line that falls, with noise that fades."""
+    noise = initial_variance, variance_decay
+    first: Number = learning_rate  # type: ignore[assignment]
+    made = LinearCosineDecay(first, decay_steps, num_periods, alpha, beta, noise=noise)
+    return _at(made, global_step)
+
+
 def _v1(schedule: Callable[..., Schedule]) -> Callable[..., Rate]:
     def decay(learning_rate: object, global_step: object, *args: object, **options: object) -> Rate:
         """Return the rate at a step; eagerly a function that gives it anew at each call."""
@@ -212,6 +261,8 @@ V1 = {
     "polynomial_decay": _v1(PolynomialDecay),
     "cosine_decay": _v1(CosineDecay),
     "cosine_decay_restarts": _v1(CosineDecayRestarts),
+    "linear_cosine_decay": _v1(LinearCosineDecay),
+    "noisy_linear_cosine_decay": noisy_linear_cosine_decay,
     "piecewise_constant": piecewise_constant,
     "piecewise_constant_decay": piecewise_constant,
 }

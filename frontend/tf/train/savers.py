@@ -6,13 +6,15 @@ The data is a safetensors file, replaced as a whole; beside it, `checkpoint` nam
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ....ir.op import Array
-from ...function.session import Session, fetched
+from ...function.session import fetched
 from ...graph.checkpoint_ops import (
     NOTE,
     OBJECT_GRAPH,
@@ -24,12 +26,16 @@ from ...graph.checkpoint_ops import (
     keep_newest,
     read,
 )
+from ...graph.graph import GraphTensor
 from ...values.context import entered
-from ...values.dtypes import as_dtype
+from ...values.dtypes import DataType, as_dtype
 from ...values.run_errors import NotFoundError
-from ..graph.graph_lists import global_variables
-from ..graph.state import Variable, get_default_graph, placeholder_with_default
+from ..core.shapes import TensorShape
+from ..graph.graph_lists import saveable_variables
+from ..graph.sessions import Session
+from ..graph.state import TfGraph, Variable, get_default_graph, placeholder_with_default
 from ..ops.creation import constant
+from .meta_graph import MetaGraphDef, SaverData, add_meta_graph, export_meta_graph, read_meta_graph
 
 
 def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
@@ -40,14 +46,14 @@ def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -
 
 def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
     """Return names and shapes."""
-    path = _file(ckpt_dir_or_file)
+    path = checkpoint_path(ckpt_dir_or_file)
     found = [(name, list(value.shape)) for name, value in read(path).items()]
     return sorted([*found, (OBJECT_GRAPH, [])] if has_objects(path) else found)
 
 
 def load_variable(ckpt_dir_or_file: str, name: str) -> Array:
     """Return one value."""
-    found = read(_file(ckpt_dir_or_file)).get(name.removesuffix(":0"))
+    found = read(checkpoint_path(ckpt_dir_or_file)).get(name.removesuffix(":0"))
     if found is None:
         raise NotFoundError(f"Key {name} not found in checkpoint")
     return found
@@ -68,7 +74,7 @@ class CheckpointReader:
         """Return the shapes by name."""
         return {name: list(value.shape) for name, value in self._values.items()}
 
-    def get_variable_to_dtype_map(self) -> dict[str, Any]:
+    def get_variable_to_dtype_map(self) -> dict[str, DataType]:
         """Return the element types by name."""
         return {name: as_dtype(value.dtype) for name, value in self._values.items()}
 
@@ -85,10 +91,11 @@ class CheckpointReader:
 
 def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
     """Return what looks into a checkpoint, or the newest of a folder."""
-    return CheckpointReader(read(_file(ckpt_dir_or_file)))
+    return CheckpointReader(read(checkpoint_path(ckpt_dir_or_file)))
 
 
-def _file(path: str) -> str:
+def checkpoint_path(path: str) -> str:
+    """Return a checkpoint, which may be the newest of a folder."""
     return (latest_checkpoint(path) or path) if os.path.isdir(path) else path
 
 
@@ -98,56 +105,169 @@ class Saver:
     def __init__(
         self,
         var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
         max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
         name: str | None = None,
-        **_: object,
+        restore_sequentially: bool = False,
+        saver_def: object = None,
+        builder: object = None,
+        defer_build: bool = False,
+        allow_empty: bool = False,
+        write_version: object = None,
+        pad_step_number: bool = False,
+        save_relative_paths: bool = False,
+        filename: str | None = None,
     ) -> None:
-        found = var_list if var_list is not None else global_variables()
-        if not found:
-            raise ValueError("No variables to save")
+        del sharded, restore_sequentially, write_version, save_relative_paths, filename
+        for option, value in (("saver_def", saver_def), ("builder", builder)):
+            if value is not None:
+                raise NotImplementedError(f"Saver: {option} is not supported")
+        if reshape:
+            raise NotImplementedError("Saver: reshape is not supported")
+        self._given, self._name, self._may_be_empty = var_list, name, allow_empty
+        self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
+        self._pads = pad_step_number
+        self._next = time.time() + keep_checkpoint_every_n_hours * 3600
+        self._last: list[str] = []
+        self._built = False
+        if not defer_build:
+            self.build()
+
+    def build(self) -> None:
+        """Add the nodes that save and restore to the graph, if they are not there yet."""
+        if self._built:
+            return
+        self._built = True
+        found = self._given if self._given is not None else saveable_variables()
+        self._empty = not found
+        if self._empty:
+            if not self._may_be_empty:
+                raise ValueError("No variables to save")
+            return
         self._variables = (
             dict(found) if isinstance(found, dict) else {v.state.name: v for v in found}
         )
-        self._keep = max_to_keep
-        self.last_checkpoints: list[str] = []
         states = {n: v.state for n, v in self._variables.items()}
         first = next(iter(self._variables.values()))
         graph = first.graph or get_default_graph()
-        with entered(graph), graph.control_dependencies(None), graph.name_scope(name or "save"):
+        with (
+            entered(graph),
+            graph.control_dependencies(None),
+            graph.name_scope(None),
+            graph.name_scope(self._name or "save"),
+        ):
             self._path = placeholder_with_default(constant("model"), [], name="Const")
             self._save = graph.add(SaveVariables(states), [self._path], name="SaveV2")
             self._restore = graph.add(RestoreVariables(states), [self._path], name="restore_all")
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """Return the checkpoints that are kept, the newest last."""
+        return self._last
+
+    def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
+        """Say which checkpoints are kept."""
+        self._last = list(last_checkpoints)
+
+    def set_last_checkpoints_with_time(
+        self, last_checkpoints_with_time: Sequence[tuple[str, float]]
+    ) -> None:
+        """Say which checkpoints are kept, and when they were written."""
+        self._last = [path for path, _ in last_checkpoints_with_time]
+
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
+        """Say which checkpoints are kept, of those that are there."""
+        self._last = [path for path in checkpoint_paths if checkpoint_exists(path)]
 
     def save(
         self,
         sess: Session,
         save_path: str,
-        global_step: Any = None,
+        global_step: object = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
         write_meta_graph: bool = True,
-        **_: object,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
     ) -> str:
-        """Write the values; return the path with the step in it."""
-        path = save_path
+        """Write the values, and the graph beside them; return the path with the step in it."""
+        del strip_default_attrs, save_debug_info
+        self.build()
+        path = os.fspath(save_path)
         if global_step is not None:
-            step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
-            path = f"{save_path}-{step}"
+            known = hasattr(global_step, "graph")
+            step = int(sess.run(global_step) if known else np.asarray(global_step))
+            path = f"{path}-{step:08d}" if self._pads else f"{path}-{step}"
+        if self._empty:
+            return path
         sess.run(self._save, {self._path: path})
-        keep_newest(path, self.last_checkpoints, self._keep)
+        if write_meta_graph:
+            export_meta_graph(f"{path}.{meta_graph_suffix}", sess.graph, self.names())
+        if write_state:
+            self._note(path, latest_filename, meta_graph_suffix)
         return path
 
-    def restore(self, sess: Session, save_path: str) -> None:
+    def _note(self, path: str, note: str | None, meta: str) -> None:
+        """Note a checkpoint as the newest, and delete what is too old."""
+        before = list(self._last)
+        if self._last and time.time() > self._next and self._keep:
+            self._last.pop(0)  # one that stays for good
+            self._next += self._hours * 3600
+        keep_newest(path, self._last, self._keep, note or NOTE)
+        for gone in before:
+            if not checkpoint_exists(gone):
+                Path(f"{gone}.{meta}").unlink(missing_ok=True)
+
+    def restore(self, sess: Session, save_path: str | None) -> None:
         """Read the values; nothing is changed if one is missing."""
-        sess.run(self._restore, {self._path: save_path})
+        self.build()
+        if self._empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        sess.run(self._restore, {self._path: os.fspath(save_path)})
+
+    def names(self) -> SaverData | None:
+        """Return what a saver of the same variables is made from."""
+        if self._empty:
+            return None
+        return {
+            "variables": {name: v.op.name for name, v in self._variables.items()},
+            "keep": self._keep,
+            "name": self._name,
+        }
+
+    def export_meta_graph(
+        self,
+        filename: str | None = None,
+        collection_list: Sequence[str] | None = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+    ) -> MetaGraphDef:
+        """Return the graph as data, with its lists and this saver; write it to a file."""
+        return export_meta_graph(
+            filename,
+            None,
+            self.names(),
+            collection_list,
+            clear_devices,
+            as_text=as_text,
+            export_scope=export_scope,
+        )
 
 
-def create_global_step(graph: object = None) -> Any:
+def create_global_step(graph: TfGraph | None = None) -> Variable:
     """Return the count of steps of a graph, which has none yet."""
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
     return get_or_create_global_step(graph)
 
 
-def get_or_create_global_step(graph: Any = None) -> Any:
+def get_or_create_global_step(graph: TfGraph | None = None) -> Variable:
     """Return the count of steps of a graph, made now if there is none."""
     found = get_global_step(graph)
     if found is None:
@@ -158,7 +278,35 @@ def get_or_create_global_step(graph: Any = None) -> Any:
     return found
 
 
-def get_global_step(graph: Any = None) -> Any:
+def assert_global_step(global_step_tensor: Variable | GraphTensor) -> None:
+    """Raise where a count of steps is none: one integer."""
+    dtype, shape = as_dtype(global_step_tensor.dtype), TensorShape(global_step_tensor.shape)
+    if not dtype.is_integer:
+        raise TypeError(f'Existing "global_step" does not have integer type: {dtype}')
+    if shape.rank not in (0, None):
+        raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+def get_global_step(graph: TfGraph | None = None) -> Variable | None:
     """Return the count of steps of a graph, None if there is none."""
     found = (graph or get_default_graph()).get_collection("global_step")
     return found[0] if found else None
+
+
+def import_meta_graph(
+    meta_graph_or_file: object, clear_devices: bool = False, import_scope: str | None = None
+) -> Saver | None:
+    """Add a graph as data to the default graph; return a saver of its variables."""
+    found = read_meta_graph(meta_graph_or_file)
+    if clear_devices:
+        for node in found.graph_def.data["nodes"]:
+            node["device"] = ""
+    by_name = add_meta_graph(found, import_scope)
+    if found.saver is None:
+        return None
+    names = found.saver["variables"].items()
+    return Saver(
+        {key: by_name[name] for key, name in names},
+        max_to_keep=found.saver["keep"],
+        name=found.saver["name"],
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from enum import IntEnum
 from math import prod
 from typing import Any
 
@@ -20,13 +21,22 @@ from ..core.bridge import TfTensor
 from ..core.calls import perform_all, rule
 from ..core.shapes import ShapeLike
 from ..core.values import convert, static
+from ..graph.state import Variable
 from ..ops.array_ops import stack, unstack
 from ..ops.creation import zeros_like
 from ..ops.random_ops import Source, from_key, row_given, words_of
-from .state import Variable
+
+
+class Algorithm(IntEnum):
+    """The ways to make random words of a state; Philox is the one."""
+
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
 
 PHILOX = 1
-ALGORITHMS = (PHILOX, "philox", "auto_select", None)
+ALGORITHMS = (PHILOX, Algorithm.AUTO_SELECT, "philox", "auto_select", None)
 
 
 @rule("RngReadAndSkip", differentiable=False, gives_list=True)
@@ -114,6 +124,10 @@ class Generator(Source):
 
     def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> TfTensor:
         """Draw, and move on."""
+        return from_key(shape, self.key_for(shape), type_, row, **options)
+
+    def key_for(self, shape: object) -> TfTensor:
+        """Return the key of a draw, and move on."""
         dims = static(shape)
         if not isinstance(dims, list | tuple) or not all(isinstance(d, int) for d in dims):
             from ..ops.math_ops import REDUCTIONS  # noqa: PLC0415
@@ -121,7 +135,7 @@ class Generator(Source):
             count = REDUCTIONS["reduce_prod"](convert(shape, "int64")) * STRIDE
         else:
             count = convert(STRIDE * prod(dims), "int64")
-        return from_key(shape, self._moved(count)[0], type_, row, **options)
+        return self._moved(count)[0]
 
     def uniform_full_int(
         self, shape: ShapeLike, dtype: DTypeLike | None = "uint64", name: str | None = None
@@ -139,6 +153,13 @@ class Generator(Source):
         """Return generators that are independent of this one and of each other."""
         keys = unstack(self.uniform_full_int([count], "int64"))
         return [Generator(state=[0, 0, static(key)]) for key in keys]
+
+
+def create_rng_state(seed: object, alg: object) -> Sequence[int]:
+    """Return the state of a generator of a seed."""
+    if alg not in ALGORITHMS:
+        raise ValueError(f"Argument `alg` got unsupported value {alg}, expected philox")
+    return _state_of_seed(seed)
 
 
 def _check(state: object) -> None:

@@ -1,0 +1,299 @@
+"""Samples of classes, and the losses that take them for all classes; the numbers are TensorFlow's.
+
+A sampler gives classes, how often each is expected among them, and how often the true ones are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.ops.random import philox
+from ....ir.types import dtypes as rows
+from ...graph.graph import spec_with_unknowns
+from ..core.bridge import TfTensor
+from ..core.host_ops import host
+from ..core.values import InGraph, convert, graph_of
+from ..ops.array_ops import concat, expand_dims, reshape, shape, transpose, where
+from ..ops.creation import ones_like
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, matmul
+from ..ops.nn_ops import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+)
+from ..ops.random_ops import seeded_key
+from ..ops.window_ops import embedding_lookup
+from .sampling import unit
+
+LIMIT = 1 << 31
+
+
+class Sampled(NamedTuple):
+    """Classes, and how often they and the true ones are expected."""
+
+    sampled_candidates: TfTensor
+    true_expected_count: TfTensor
+    sampled_expected_count: TfTensor
+
+
+class ClassWords:
+    """The words of a key, one after another."""
+
+    def __init__(self, key: Array, count: int) -> None:
+        blocks = np.arange(count, dtype=np.uint64)
+        self.words = np.stack(philox(key, blocks), 1).ravel()
+        self.at = 0
+
+    def take(self, count: int) -> Array:
+        """Return the next words; behind the last the first ones come again."""
+        places = (self.at + np.arange(count)) % len(self.words)
+        self.at += count
+        found: Array = self.words[places]
+        return found
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """All classes alike."""
+
+    count: int
+
+    def sample(self, stream: ClassWords) -> int:
+        """Return a class."""
+        low, high = stream.take(2).tolist()
+        return int((low | high << 32) % self.count)
+
+    def chance(self, classes: Array) -> Array:
+        """Return how likely classes are."""
+        return np.full(classes.shape, np.float32(1.0 / self.count))
+
+
+@dataclass(frozen=True)
+class LogUniform:
+    """Low numbers more often, as in Zipf's law."""
+
+    count: int
+
+    def sample(self, stream: ClassWords) -> int:
+        """Return a class."""
+        words = stream.take(2)
+        value = np.exp(unit(words[:1], words[1:])[0] * np.log1p(self.count))
+        return (int(value) - 1) % self.count
+
+    def chance(self, classes: Array) -> Array:
+        """Return how likely classes are."""
+        wide = classes.astype(np.float64)
+        made: Array = np.log((wide + 2.0) / (wide + 1.0)) / np.log1p(self.count)
+        return made.astype(np.float32)
+
+
+Distribution = Uniform | LogUniform
+
+
+def _expected(chance: Array, wanted: int, tries: int) -> Array:
+    """Return how often classes are expected in so many tries."""
+    if tries == wanted:
+        return (chance * np.float32(wanted)).astype(np.float32)
+    wide = chance.astype(np.float64)
+    seldom: Array = -np.expm1(tries * np.log1p(-wide))
+    return seldom.astype(np.float32)
+
+
+def _sampled(
+    key: Array, true: Array, wanted: int, unique: bool, kind: Distribution
+) -> Sequence[Array]:
+    """Return classes, and the expected counts of the true ones and of them."""
+    stream, tries = ClassWords(key, 512 * max(wanted, 1)), 0
+    found: list[int] = []
+    seen: set[int] = set()
+    while len(found) < wanted:
+        tries += 1
+        value = kind.sample(stream)
+        if unique and value in seen:
+            continue
+        seen.add(value)
+        found.append(value)
+    classes = np.array(found, np.int64)
+    counts = [_expected(kind.chance(x), wanted, tries) for x in (true, classes)]
+    return classes, *counts
+
+
+def _sampler(type_: str, kind: Callable[[int], Distribution]) -> Callable[..., Sampled]:
+    """Return what samples classes of a distribution."""
+
+    def sample(
+        true_classes: object,
+        num_true: int,
+        num_sampled: int,
+        unique: bool,
+        range_max: int,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Sampled:
+        """Draw classes, each at most once if they are to be unique."""
+        del name
+        if unique and num_sampled > range_max:
+            raise ValueError(
+                f"Sampler's range is too small: {num_sampled} of {range_max} unique classes"
+            )
+        if range_max < 1 or range_max >= LIMIT:
+            raise ValueError(f"range_max is {range_max}, expected from 1 to below {LIMIT}")
+        with InGraph(graph_of([true_classes])):
+            true = convert(true_classes, "int64")
+            if true.shape.rank == 2 and true.shape.as_list()[1] not in (None, num_true):
+                raise ValueError(f"true_classes of shape {true.shape}, expected [.., {num_true}]")
+            label = f"{type_}/{num_true}/{num_sampled}/{range_max}/{unique}/CandidateSampler"
+            key = seeded_key(label, num_sampled, seed)
+
+            def draw(key: Array, true: Array) -> Sequence[Array]:
+                return _sampled(key, true, num_sampled, unique, kind(range_max))
+
+            specs = [
+                spec_with_unknowns(rows.i64, (num_sampled,)),
+                spec_with_unknowns(rows.f32, true.shape._dims),
+                spec_with_unknowns(rows.f32, (num_sampled,)),
+            ]
+            classes, expected, counts = host(type_, draw, [key, true], specs)
+            return Sampled(classes, expected, counts)
+
+    return sample
+
+
+uniform_candidate_sampler = _sampler("UniformCandidateSampler", Uniform)
+log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler", LogUniform)
+
+
+def compute_accidental_hits(
+    true_classes: object,
+    sampled_candidates: object,
+    num_true: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[TfTensor, TfTensor, TfTensor]:
+    """Return rows, places in the sample and weights of sampled classes that are true ones."""
+    del seed, name
+    with InGraph(graph_of([true_classes, sampled_candidates])):
+        true, classes = convert(true_classes, "int64"), convert(sampled_candidates, "int64")
+
+        def hits(true: Array, classes: Array) -> Sequence[Array]:
+            found = [
+                (i, place)
+                for i, row in enumerate(true.reshape(-1, num_true).tolist())
+                for place, each in enumerate(classes.tolist())
+                if each in row
+            ]
+            pairs = np.array(found, np.int64).reshape(-1, 2)
+            weights = np.full(len(pairs), -np.finfo(np.float32).max, np.float32)
+            return pairs[:, 0].astype(np.int32), pairs[:, 1].copy(), weights
+
+        open_ = (None,)
+        specs = [spec_with_unknowns(row, open_) for row in (rows.i32, rows.i64, rows.f32)]
+        at, places, weights = host("ComputeAccidentalHits", hits, [true, classes], specs)
+        return at, places, weights
+
+
+def _logits(
+    weights: object,
+    biases: object,
+    inputs: TfTensor,
+    labels: TfTensor,
+    sampled: Sampled,
+    num_true: int,
+    remove_hits: bool,
+) -> tuple[TfTensor, TfTensor]:
+    """Return logits of the true and the sampled classes, less what is expected; and labels."""
+    flat = reshape(labels, [-1])
+    classes = sampled.sampled_candidates
+    every = concat([flat, classes], 0)
+    rows_of, biases_of = embedding_lookup(weights, every), embedding_lookup(biases, every)
+    count = shape(flat)[0]
+    true_rows, true_biases = rows_of[:count], biases_of[:count]
+    other_rows, other_biases = rows_of[count:], biases_of[count:]
+    width = inputs.shape.as_list()[1]
+    products = expand_dims(inputs, 1) * reshape(true_rows, [-1, num_true, width])
+    true = REDUCTIONS["reduce_sum"](products, axis=2) + reshape(true_biases, [-1, num_true])
+    others = matmul(inputs, transpose(other_rows)) + other_biases
+    if remove_hits:
+        same = FUNCTIONS["equal"](expand_dims(labels, 2), reshape(classes, [1, 1, -1]))
+        hit = REDUCTIONS["reduce_any"](same, axis=1)
+        low = convert(float(np.finfo(np.float32).min), others.dtype)
+        others = where(hit, others + low, others)
+    log = FUNCTIONS["log"]
+    true = true - cast(log(sampled.true_expected_count), true.dtype)
+    others = others - cast(log(sampled.sampled_expected_count), others.dtype)
+    made = concat([true, others], 1)
+    ones = ones_like(true) / float(num_true)
+    return made, concat([ones, others * 0.0], 1)
+
+
+def _prepared(
+    labels: object, num_sampled: int, num_classes: int, num_true: int, given: object, seed: object
+) -> tuple[TfTensor, Sampled]:
+    """Return the true classes, and a sample: that given, or a new one."""
+    true = cast(convert(labels), "int64")
+    if given is not None:
+        if not isinstance(given, tuple):
+            raise TypeError(f"sampled_values is {given!r}, expected what a sampler gives")
+        return true, Sampled(*given)
+    number = seed if isinstance(seed, int) else None
+    found = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, number)
+    return true, found
+
+
+def nce_loss(
+    weights: object,
+    biases: object,
+    labels: object,
+    inputs: object,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: object = None,
+    remove_accidental_hits: bool = False,
+    name: str | None = None,
+    partition_strategy: str = "div",
+) -> TfTensor:
+    """Return by row the loss of telling the true classes from sampled ones."""
+    _one_way(weights, partition_strategy)
+    with InGraph(graph_of([weights, biases, labels, inputs])):
+        given = _prepared(labels, num_sampled, num_classes, num_true, sampled_values, None)
+        made, wanted = _logits(
+            weights, biases, convert(inputs), *given, num_true, remove_accidental_hits
+        )
+        losses = sigmoid_cross_entropy_with_logits(labels=wanted, logits=made)
+        return REDUCTIONS["reduce_sum"](losses, axis=1)
+
+
+def sampled_softmax_loss(
+    weights: object,
+    biases: object,
+    labels: object,
+    inputs: object,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: object = None,
+    remove_accidental_hits: bool = True,
+    seed: int | None = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+) -> TfTensor:
+    """Return by row the cross entropy of the true classes among these and sampled ones."""
+    _one_way(weights, partition_strategy)
+    with InGraph(graph_of([weights, biases, labels, inputs])):
+        given = _prepared(labels, num_sampled, num_classes, num_true, sampled_values, seed)
+        made, wanted = _logits(
+            weights, biases, convert(inputs), *given, num_true, remove_accidental_hits
+        )
+        return softmax_cross_entropy_with_logits(labels=wanted, logits=made)
+
+
+def _one_way(weights: object, strategy: str) -> None:
+    """Raise where weights come in parts whose rows take turns."""
+    several = isinstance(weights, list | tuple) and len(weights) > 1
+    if several and strategy != "div":
+        raise NotImplementedError(f"weights in parts by {strategy!r}, expected 'div'")

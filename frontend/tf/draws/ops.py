@@ -1,0 +1,181 @@
+"""Shuffles, and numbers of distributions that are drawn until they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ...graph.graph import spec_with_unknowns
+from ...values.dtypes import DTypeLike, as_dtype
+from ..core.bridge import TfTensor
+from ..core.host_ops import host
+from ..core.values import InGraph, convert, graph_of, static
+from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, shape
+from ..ops.gathering import gather
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS
+from ..ops.random_ops import key_of_seed, seeded_key
+from . import sampling
+
+TINY = {name: float(np.finfo(name).tiny) for name in ("float16", "float32", "float64")}
+
+
+def _permuted(value: object, key: TfTensor, name: str | None) -> TfTensor:
+    """Return the slices of a tensor in the order that a key gives."""
+    x = convert(value)
+
+    def order(key: Array, count: Array) -> Sequence[Array]:
+        return (sampling.permutation(key, int(count)),)
+
+    dims = x.shape._dims
+    spec = spec_with_unknowns(rows.i64, [None if dims is None else dims[0]])
+    [found] = host("Permutation", order, [key, shape(x)[0]], [spec])
+    return gather(x, found, name=name)
+
+
+def shuffle(value: object, seed: int | None = None, name: str | None = None) -> TfTensor:
+    """Put the slices of a tensor in a random order; it is TensorFlow's."""
+    with InGraph(graph_of([value])):
+        x = convert(value)
+        if x.shape.rank == 0:
+            return x
+        dims = x.shape._dims
+        count = shape(x)[0] if dims is None or dims[0] is None else int(dims[0])
+        key = seeded_key("RandomShuffle", count, seed)
+        return _permuted(x, key, name)
+
+
+def stateless_shuffle(
+    value: object, seed: object, alg: object = "auto_select", name: str | None = None
+) -> TfTensor:
+    """Put the slices of a tensor in the order that a seed gives."""
+    with InGraph(graph_of([value, seed])):
+        return _permuted(value, key_of_seed(seed), name)
+
+
+def _listed(known: object) -> bool:
+    """Say whether the parts of a shape are listed."""
+    return isinstance(known, list | tuple)
+
+
+def _drawn(
+    type_: str, function: Callable[..., Array], shape_: object, key: TfTensor,
+    parameters: Sequence[TfTensor], dtype: DTypeLike, *, whole: bool,
+) -> TfTensor:  # fmt: skip
+    """Return numbers of a distribution: of the shape, with `whole` that and the parameters'."""
+    row = as_dtype(dtype).row
+    known = static(shape_)
+    given = convert(shape_, "int32")
+
+    def draw(key: Array, wanted: Array, *values: Array) -> Sequence[Array]:
+        dims = tuple(wanted.tolist())
+        all_ = (*dims, *values[0].shape) if whole else dims
+        count = values[0].size
+        per = prod(all_) // count if count else 0
+        made = sampling.in_turn(key, np.stack([v.ravel() for v in values]), per, function)
+        with np.errstate(all="ignore"):
+            return (made.reshape(all_).astype(row.numpy),)
+
+    dims = [d if isinstance(d, int) else None for d in known] if _listed(known) else None
+    inner = parameters[0].shape._dims if whole else ()
+    every = None if dims is None or inner is None else (*dims, *inner)
+    made = host(type_, draw, [key, given, *parameters], [spec_with_unknowns(row, every)])
+    return made[0]
+
+
+def _together(*values: TfTensor) -> list[TfTensor]:
+    """Return values of one shape."""
+    wanted = shape(values[0])
+    for each in values[1:]:
+        wanted = broadcast_dynamic_shape(wanted, shape(each))
+    dims = [v.shape for v in values]
+    if all(d == dims[0] for d in dims) and dims[0].is_fully_defined():
+        return list(values)
+    return [broadcast_to(v, wanted) for v in values]
+
+
+def _count(shape_: object, of: TfTensor) -> TfTensor | int:
+    """Return how many numbers are drawn: a number if it is known."""
+    known = static(shape_)
+    if _listed(known) and all(isinstance(d, int) for d in known) and of.shape.is_fully_defined():
+        return prod([*known, *of.shape.known()])
+    total = REDUCTIONS["reduce_prod"]
+    return total(convert(shape_, "int32")) * total(shape(of))
+
+
+def gamma(
+    shape: object,
+    alpha: object,
+    beta: object = None,
+    dtype: DTypeLike = "float32",
+    seed: int | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Draw from the gamma distribution: a block of the shape for each alpha; TensorFlow's numbers.
+
+    No gradient goes to alpha.
+    """
+    with InGraph(graph_of([shape, alpha, beta])):
+        a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
+        key = seeded_key(f"RandomGamma/{as_dtype(dtype).name}", _count(shape, a), seed)
+        made = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=True)
+        return FUNCTIONS["maximum"](convert(TINY[as_dtype(dtype).name], dtype), made / b)
+
+
+def stateless_gamma(
+    shape: object,
+    seed: object,
+    alpha: object,
+    beta: object = None,
+    dtype: DTypeLike = "float32",
+    name: str | None = None,
+) -> TfTensor:
+    """Draw what the seed says from the gamma distribution."""
+    with InGraph(graph_of([shape, seed, alpha, beta])):
+        a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
+        key = key_of_seed(seed)
+        made = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=False)
+        return FUNCTIONS["maximum"](convert(TINY[as_dtype(dtype).name], dtype), made / b)
+
+
+def poisson(
+    shape: object,
+    lam: object,
+    dtype: DTypeLike = "float32",
+    seed: int | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Draw from the Poisson distribution: a block of the shape for each rate."""
+    with InGraph(graph_of([shape, lam])):
+        rate = convert(lam, None if hasattr(lam, "dtype") else "float32")
+        kinds = f"{rate.dtype.name}/{as_dtype(dtype).name}"
+        key = seeded_key(f"RandomPoissonV2/{kinds}", _count(shape, rate), seed)
+        return _drawn("RandomPoisson", sampling.poisson, shape, key, [rate], dtype, whole=True)
+
+
+def random_poisson(
+    lam: object,
+    shape: object,
+    dtype: DTypeLike = "float32",
+    seed: int | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Draw from the Poisson distribution, the rates first."""
+    return poisson(shape, lam, dtype, seed, name)
+
+
+def stateless_poisson(
+    shape: object,
+    seed: object,
+    lam: object,
+    dtype: DTypeLike = "int32",
+    name: str | None = None,
+) -> TfTensor:
+    """Draw what the seed says from the Poisson distribution."""
+    with InGraph(graph_of([shape, seed, lam])):
+        rate = convert(lam, None if hasattr(lam, "dtype") else "float32")
+        key = key_of_seed(seed)
+        return _drawn("RandomPoisson", sampling.poisson, shape, key, [rate], dtype, whole=False)

@@ -1,0 +1,1 @@
+"""Training that is watched: sessions that start, save and stop by themselves, and their hooks."""

@@ -1,0 +1,140 @@
+"""What a folder knows of its checkpoints: the newest, those that are kept, and new ones to come."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...graph.checkpoint_ops import NOTE, SUFFIX, Note
+
+META = ".meta"
+"""The ending of the file that has the graph of a checkpoint."""
+
+
+@dataclass
+class CheckpointState:
+    """The newest checkpoint of a folder and all that are kept, the newest last."""
+
+    model_checkpoint_path: str = ""
+    all_model_checkpoint_paths: list[str] = field(default_factory=list)
+    all_model_checkpoint_timestamps: list[float] = field(default_factory=list)
+    last_preserved_timestamp: float = 0.0
+
+
+def _full(folder: str | Path, name: str) -> str:
+    """Return the path of a checkpoint that a note names."""
+    return os.path.join(os.fspath(folder), name)
+
+
+def get_checkpoint_state(
+    checkpoint_dir: str, latest_filename: str | None = None
+) -> CheckpointState | None:
+    """Return what the note of a folder says, None if there is no note."""
+    note = Note.read(Path(checkpoint_dir) / (latest_filename or NOTE))
+    if note is None:
+        return None
+    kept = note.kept or (note.latest,)
+    every = [_full(checkpoint_dir, name) for name in kept]
+    times = [get_checkpoint_mtimes([path]) for path in every]
+    return CheckpointState(_full(checkpoint_dir, note.latest), every, [t[0] for t in times if t])
+
+
+def generate_checkpoint_state_proto(
+    save_dir: str,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+) -> CheckpointState:
+    """Return the state of a folder; the newest is among all, as the last one."""
+    every = list(all_model_checkpoint_paths or [])
+    if not every or every[-1] != model_checkpoint_path:
+        every.append(model_checkpoint_path)
+    times = list(all_model_checkpoint_timestamps or [])
+    if times and len(times) != len(every):
+        raise ValueError("Checkpoint timestamps, if provided, must match checkpoint paths")
+
+    def inside(path: str) -> str:
+        """Return a path as it is seen from the folder, unless that is absolute."""
+        return path if os.path.isabs(save_dir) else os.path.relpath(path, save_dir)
+
+    last = time.time() if last_preserved_timestamp is None else last_preserved_timestamp
+    return CheckpointState(inside(model_checkpoint_path), [inside(p) for p in every], times, last)
+
+
+def update_checkpoint_state(
+    save_dir: str,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] | None = None,
+    latest_filename: str | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:
+    """Write the note of a folder: the newest checkpoint, and all that are kept."""
+    del all_model_checkpoint_timestamps, last_preserved_timestamp
+    every = list(all_model_checkpoint_paths or [])
+    if model_checkpoint_path not in every:
+        every.append(model_checkpoint_path)
+    folder = Path(save_dir)
+    for path in every:
+        if os.path.abspath(os.path.dirname(path)) not in (
+            os.path.abspath(save_dir),
+            os.path.abspath("."),
+        ):
+            raise ValueError(f"the checkpoint {path} is not in the folder {save_dir}")
+    names = tuple(os.path.basename(path) for path in every)
+    Note(os.path.basename(model_checkpoint_path), names).write(folder / (latest_filename or NOTE))
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[str]) -> list[float]:
+    """Return when checkpoints were written, of those that are there."""
+    files = [Path(os.fspath(prefix) + SUFFIX) for prefix in checkpoint_prefixes]
+    return [file.stat().st_mtime for file in files if file.exists()]
+
+
+def remove_checkpoint(
+    checkpoint_prefix: str,
+    checkpoint_format_version: object = None,
+    meta_graph_suffix: str = "meta",
+) -> None:
+    """Delete the files of a checkpoint."""
+    del checkpoint_format_version
+    for ending in (SUFFIX, f".{meta_graph_suffix}"):
+        Path(checkpoint_prefix + ending).unlink(missing_ok=True)
+
+
+def checkpoints_iterator(
+    checkpoint_dir: str,
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:
+    """Give each new checkpoint of a folder, waiting for it; the end is when none comes in time."""
+    last: str | None = None
+    while True:
+        found = _new_checkpoint(checkpoint_dir, last, timeout)
+        if found is None:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        begun, last = time.monotonic(), found
+        yield found
+        left = begun + min_interval_secs - time.monotonic()
+        if left > 0:
+            time.sleep(left)
+
+
+def _new_checkpoint(folder: str, last: str | None, timeout: float | None) -> str | None:
+    """Return the newest checkpoint when it is another one, None if it takes too long."""
+    end = None if timeout is None else time.monotonic() + timeout
+    pause = 1.0 if timeout is None else min(1.0, max(timeout / 10, 0.01))
+    while True:
+        state = get_checkpoint_state(folder)
+        if state is not None and state.model_checkpoint_path != last:
+            return state.model_checkpoint_path
+        if end is not None and time.monotonic() + pause > end:
+            return None
+        time.sleep(pause)

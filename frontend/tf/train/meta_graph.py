@@ -1,0 +1,244 @@
+"""`MetaGraphDef`: a graph as data with its lists, in a file beside a checkpoint.
+
+A list holds variables, tensors and operations by their names, and texts and numbers; what else a
+program put there stays behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypedDict
+
+from ....runtime.files import replacing
+from ...formats.messages import shown
+from ...function.graph_data import Codec, GraphTextError, NodeReader, register_codec
+from ...function.graph_text import fresh_variable
+from ...graph.checkpoint_ops import Files, RestoreVariables, SaveVariables
+from ...graph.frame import Frame, OutsideError
+from ...graph.graph import Graph, GraphTensor, Kind, Operation
+from ...values.run_errors import UnimplementedError
+from ..core.values import InGraph
+from ..graph.graph_def import GraphDef
+from ..graph.state import Variable, get_default_graph
+from ..runs.graph_messages import graph_message
+
+
+class Unwritten(Kind):
+    """A node that has no form as data: it is there, but cannot be run."""
+
+    stateful = True
+
+    def __init__(self, type_: str, why: str) -> None:
+        self.type, self.why = type_, why
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
+        """Refuse."""
+        if frame.is_staging:
+            raise OutsideError("a node that was not written")
+        raise UnimplementedError(
+            f"{op.name} ({self.type}) has no form in the file of its graph: {self.why}"
+        )
+
+
+register_codec(
+    Unwritten,
+    Codec(
+        "refused",
+        lambda kind, writer: {"type": kind.type, "why": kind.why},
+        lambda data, reader: Unwritten(data["type"], data["why"]),
+    ),
+)
+
+
+class FilesData(TypedDict):
+    """A node that saves or restores: the variables by their names in the file."""
+
+    of: dict[str, str]
+
+
+def _files(name: str, kind: type[Files]) -> Codec[Files, FilesData]:
+    """Return how nodes that save or restore variables are written and read."""
+    return Codec[Files, FilesData](
+        name,
+        lambda made, writer: {"of": {n: writer.variable(s) for n, s in made.states.items()}},
+        lambda data, reader: kind({n: reader.variable(v) for n, v in data["of"].items()}),
+    )
+
+
+register_codec(SaveVariables, _files("save", SaveVariables))
+register_codec(RestoreVariables, _files("restore", RestoreVariables))
+KIND = "gravure.MetaGraphDef"
+
+
+class VariableData(TypedDict):
+    """A variable as data: the name of its operation, and what the program said of it."""
+
+    op: str
+    initial: str
+    trainable: bool
+
+
+class SaverData(TypedDict):
+    """What a saver of the same variables is made from: their operations by names in the file."""
+
+    variables: dict[str, str]
+    keep: int | None
+    name: str | None
+
+
+class MetaGraphDef:
+    """A graph as data, its lists, and the name of the nodes that save it."""
+
+    def __init__(self) -> None:
+        self.graph_def = GraphDef()
+        self.collection_def: dict[str, list[object]] = {}
+        self.variables: list[VariableData] = []
+        """By variable: the name of its operation, and what the program said of it."""
+        self.saver: SaverData | None = None
+        self.meta_info_def = SimpleNamespace(tags=[])
+
+    def data(self) -> dict[str, object]:
+        """Return all as plain data."""
+        return {
+            "kind": KIND, "graph": self.graph_def.data, "refused": self.graph_def.refused,
+            "lists": self.collection_def, "variables": self.variables, "saver": self.saver,
+        }  # fmt: skip
+
+    def SerializeToString(self, deterministic: bool = True) -> bytes:  # noqa: N802
+        """Return it as bytes."""
+        return json.dumps(self.data(), sort_keys=True).encode()
+
+    def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Become what the bytes say."""
+        try:
+            found: dict[str, Any] = json.loads(serialized)
+        except (ValueError, RecursionError) as error:
+            raise GraphTextError(f"this is no {KIND}: {error}") from None
+        if not isinstance(found, dict) or found.get("kind") != KIND:
+            raise GraphTextError(f"this is no {KIND}")
+        self.graph_def.data, self.graph_def.refused = found["graph"], found["refused"]
+        self.collection_def, self.variables = found["lists"], found["variables"]
+        self.saver = found["saver"]
+        return len(serialized)
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> MetaGraphDef:  # noqa: N802
+        """Return what the bytes say."""
+        made = cls()
+        made.ParseFromString(serialized)
+        return made
+
+
+def write_graph(graph_or_graph_def: object, logdir: object, name: str, as_text: bool = True) -> str:
+    """Write a graph into a file of a folder; return the path.
+
+    As text a graph is that of TensorFlow's message, which other programs show; as bytes, and
+    where it is given as data (`as_graph_def()`), it has the form that can be read again.
+    """
+    path = Path(str(logdir)) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(graph_or_graph_def, Graph) and as_text:
+        data = shown(graph_message(graph_or_graph_def)).encode()
+    elif isinstance(graph_or_graph_def, Graph):
+        data = GraphDef(graph_or_graph_def).SerializeToString()
+    elif isinstance(graph_or_graph_def, GraphDef):
+        data = graph_or_graph_def.SerializeToString()
+    else:
+        raise TypeError(f"write_graph: a graph was expected, got {graph_or_graph_def!r}")
+    with replacing(path) as file:
+        file.write(data)
+    return str(path)
+
+
+def _entry(value: object, places: Mapping[int, int]) -> object:
+    """Return an element of a list as data, None if it has no form."""
+    if isinstance(value, Variable):
+        return {"variable": places[id(value)]} if id(value) in places else None
+    if isinstance(value, GraphTensor):
+        return {"tensor": f"{value.op.name}:{value.op.outputs.index(value)}"}
+    if isinstance(value, Operation):
+        return {"operation": value.name}
+    return value if isinstance(value, str | int | float | bool) else None
+
+
+def export_meta_graph(
+    filename: str | None = None,
+    graph: Graph | None = None,
+    saver_data: SaverData | None = None,
+    collection_list: Sequence[str] | None = None,
+    clear_devices: bool = False,
+    **others: object,
+) -> MetaGraphDef:
+    """Return a graph as data with its lists; write it to a file if one is named."""
+    for option in ("graph_def", "meta_info_def", "export_scope", "as_text"):
+        if others.pop(option, None):
+            raise NotImplementedError(f"export_meta_graph: {option} is not supported")
+    for option in ("strip_default_attrs", "clear_extraneous_savers", "save_debug_info"):
+        others.pop(option, None)  # there is nothing of it here
+    if others:
+        raise TypeError(f"export_meta_graph() has no argument {next(iter(others))!r}")
+    home = graph or get_default_graph()
+    made = MetaGraphDef()
+    made.graph_def = GraphDef(home)
+    for node in made.graph_def.data["nodes"] if clear_devices else ():
+        node["device"] = ""
+    known: dict[int, Variable] = {}
+    for values in home.collections.values():
+        known |= {id(v): v for v in values if isinstance(v, Variable) and v.graph is home}
+    places = {key: i for i, key in enumerate(known)}
+    made.variables = [
+        {"op": v.op.name, "initial": v.initializer.name, "trainable": v.trainable}
+        for v in known.values()
+    ]
+    for key in home.collections if collection_list is None else collection_list:
+        entries = [_entry(v, places) for v in home.collections.get(key, [])]
+        made.collection_def[str(key)] = [e for e in entries if e is not None]
+    made.saver = saver_data
+    if filename is not None:
+        Path(filename).parent.mkdir(parents=True, exist_ok=True)
+        with replacing(Path(filename)) as file:
+            file.write(made.SerializeToString())
+    return made
+
+
+def read_meta_graph(meta_graph_or_file: object) -> MetaGraphDef:
+    """Return the data of a graph, or of the file of one."""
+    if isinstance(meta_graph_or_file, MetaGraphDef):
+        return meta_graph_or_file
+    path = Path(str(meta_graph_or_file))
+    if not path.exists():
+        raise OSError(f"File {path} does not exist.")
+    return MetaGraphDef.FromString(path.read_bytes())
+
+
+def add_meta_graph(found: MetaGraphDef, scope: str | None) -> dict[str, Variable]:
+    """Add a graph as data to the default graph, with its lists; return the variables by name."""
+    graph, data = get_default_graph(), found.graph_def.data
+    with InGraph(graph), graph.name_scope(scope) as prefix:
+        ops = NodeReader(data, fresh_variable(prefix or "")).add(graph, data["nodes"], {})
+    variables = [
+        Variable.of_operation(ops[v["op"]], ops[v["initial"]], trainable=v["trainable"])
+        for v in found.variables
+    ]
+    for key, entries in found.collection_def.items():
+        for each in entries:
+            graph.add_to_collection(key, _element(each, graph, ops, variables))
+    return {each["op"]: variable for each, variable in zip(found.variables, variables, strict=True)}
+
+
+def _element(
+    entry: object, graph: Graph, ops: Mapping[str, Operation], variables: list[Variable]
+) -> object:
+    """Return an element of a list."""
+    if not isinstance(entry, dict):
+        return entry
+    [(form, value)] = entry.items()
+    if form == "variable":
+        return variables[value]
+    if form == "operation":
+        return ops[value]
+    stem, _, port = value.rpartition(":")
+    return ops[stem].outputs[int(port)]
