@@ -65,6 +65,10 @@ class Pile:
         """Return the parts along the first axis."""
         raise NotImplementedError
 
+    def arrays(self) -> Sequence[Array]:
+        """Return the arrays that it is made of."""
+        raise NotImplementedError
+
 
 def stacked(column: Sequence[Array], number: int) -> Array:
     """Return arrays of one shape along a new first axis."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from types import FunctionType
-from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ...ir.ops.control.state import Require
 from ...ir.types.dtypes import DType
 from ...runtime.tracing import EARS
 from ..values.context import STATE
+from ..values.dispatch import NotDenseError, answered
 from ..values.dtypes import DataType
 from .kernels import evaluate, prepared, quiet
 from .tensor import Tensor
@@ -234,7 +235,10 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
         given: list[object] = []
         plain = not (STATE.busy or EARS.everyone) and _read(args, key, given)
         if not plain or (kwargs and not _named(kwargs, key, given)):
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except NotDenseError as error:
+                return cast("Made", answered(error, called, args, kwargs))
         known = tuple(key)
         plan: Plan | None = plans.get(known, unseen)
         if plan is None:

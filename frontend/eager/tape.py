@@ -141,7 +141,7 @@ class GradientTape:
             found = [
                 filled_like(x, 0) if g is None else g for x, g in zip(flat, found, strict=True)
             ]
-        return nest.pack(sources, found)
+        return nest.pack_gradients(sources, found)
 
     def jacobian(
         self, target: object, sources: object, unconnected_gradients: object = "none"

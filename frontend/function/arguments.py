@@ -37,7 +37,13 @@ class Bound:
         self.function = function
         self.arguments = {name: in_order(value) for name, value in arguments.items()}
         self.leaves = [self.leaf(x) for x in nest.flatten(self.arguments)]
-        specs = {i: spec_for(x) for i, x in enumerate(self.leaves)}
+        self.described = nest.described(self.arguments)
+        """The arguments with descriptions of what is made of several tensors."""
+        described = nest.flatten(self.described)
+        specs = {
+            i: spec_for(x if isinstance(d, np.ndarray | np.generic) else d)
+            for i, (x, d) in enumerate(zip(self.leaves, described, strict=True))
+        }
         self.specs: dict[int, TensorSpec] = {i: s for i, s in specs.items() if s is not None}
         """The specs of the leaves that are traced by spec."""
 
@@ -83,6 +89,8 @@ class Bound:
                 )
             self.leaves[place] = value
             self.specs[place] = spec
+        for name, stated in signature.items():
+            self.described[name] = _as_declared(in_order(stated), self.described[name])
 
     def relax(self, other: Bound) -> None:
         """Leave sizes open that differ from those of earlier arguments."""
@@ -106,7 +114,7 @@ class Bound:
 
     def key(self) -> Hashable:
         """Return what the arguments are traced by."""
-        return structure_key(self.arguments), tuple(self.keys())
+        return structure_key(self.described), tuple(self.keys())
 
     def compared(self, other: Bound) -> list[tuple[str, object, object]]:
         """Return name, own key and the other's key of each argument."""
@@ -129,7 +137,18 @@ class Bound:
             graph.values.append(
                 value.numpy() if isinstance(value, Tensor) and value.eager else None
             )
-        return dict(nest.pack(self.arguments, made))
+        return dict(nest.pack(self.described, made))
+
+
+def _as_declared(declared: object, tree: object) -> object:
+    """Return a structure with the composites that a signature declares instead of its own."""
+    if isinstance(tree, nest.TensorGroup):
+        return declared
+    if isinstance(tree, dict) and isinstance(declared, dict):
+        return {key: _as_declared(declared[key], value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple) and isinstance(declared, list | tuple):
+        return nest.pack_level(tree, list(map(_as_declared, declared, tree)))
+    return tree
 
 
 def in_order(tree: object) -> object:
@@ -188,6 +207,8 @@ def structure_key(tree: object) -> Hashable:
         return ("dict", *((key, structure_key(value)) for key, value in tree.items()))
     if isinstance(tree, list | tuple):
         return (type(tree).__name__, *map(structure_key, tree))
+    if isinstance(tree, nest.TensorGroup):
+        return (type(tree).__name__, tree.form())
     return None
 
 

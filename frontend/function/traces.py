@@ -176,7 +176,7 @@ class ConcreteFunction:
         """Say whether arguments can be given to this trace."""
         mine = self.bound
         return (
-            structure_key(mine.arguments) == structure_key(bound.arguments)
+            structure_key(mine.described) == structure_key(bound.described)
             and mine.specs.keys() == bound.specs.keys()
             and all(within(bound.specs[i], mine.specs[i]) for i in mine.specs)
             and all(
@@ -209,7 +209,7 @@ class ConcreteFunction:
         """Return the tensors among the arguments of the function; the others are as traced."""
         bound = self.function.bind(args, kwargs)
         start = f"Binding inputs to function {self.function.label!r} failed due to "
-        if structure_key(bound.arguments) != structure_key(self.bound.arguments):
+        if structure_key(bound.described) != structure_key(self.bound.described):
             raise TypeError(f"{start}`the arguments have another structure than the trace's`")
         for place, (given, known) in enumerate(zip(bound.leaves, self.bound.leaves, strict=True)):
             if place not in self.bound.specs and value_key(given) != value_key(known):

@@ -50,7 +50,7 @@ from .core.shapes import TensorShape, broadcast_static_shape
 from .core.space import Space
 from .core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from .core.values import convert_to_tensor
-from .data.names import SparseTensor, SparseTensorSpec, data, sparse
+from .data.names import data
 from .distribute.replicas import VariableAggregation, VariableSynchronization
 from .graph import debugging
 from .graph import flow as _fl
@@ -88,6 +88,7 @@ from .graph.state import (
 )
 from .graph.tensor_array import TensorArray
 from .io.names import io
+from .lookup.names import lookup
 from .names.aliases import ALIASES
 from .names.keras_names import keras_space
 from .names.namespaces import (
@@ -114,6 +115,8 @@ from .names.namespaces import (
 )
 from .names.raw import raw_space
 from .names.v1 import first_version
+from .nondense.composite import CompositeTensor
+from .nondense.names import SparseTensor, SparseTensorSpec, sparse
 from .ops import array_ops as _a
 from .ops import creation as _c
 from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
@@ -267,7 +270,7 @@ def __getattr__(name: str) -> object:
 
 def is_tensor(x: object) -> Any:
     """Say whether a value is a tensor or a variable."""
-    return isinstance(x, Tensor | IndexedSlices)
+    return isinstance(x, Tensor | IndexedSlices | CompositeTensor)
 
 
 def print(
@@ -391,6 +394,7 @@ __all__ = [
     "keras",
     "linalg",
     "linspace",
+    "lookup",
     "losses",
     "map_fn",
     "math",

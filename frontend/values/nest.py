@@ -1,4 +1,4 @@
-"""Nested structures of values: lists, tuples, named tuples and dictionaries.
+"""Nested structures of values: lists, tuples, named tuples, dictionaries, and composites.
 
 >>> flatten({"a": 1, "b": [2, (3, None)]})
 [1, 2, 3, None]
@@ -8,13 +8,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+
+class TensorGroup:
+    """A value that is made of several tensors: structures are flattened into them."""
+
+    def components(self) -> Sequence[object]:
+        """Return the tensors."""
+        raise NotImplementedError
+
+    def with_components(self, parts: Sequence[object]) -> object:
+        """Return such a value of other tensors."""
+        raise NotImplementedError
+
+    def with_gradients(self, parts: Sequence[object]) -> object:
+        """Return the gradient of the value, given that of each tensor, None where there is none."""
+        raise NotImplementedError
+
+    def fed(self, value: object) -> Sequence[object]:
+        """Return what is fed for each of the tensors where a value is fed for it."""
+        raise NotImplementedError
+
+    def described(self) -> TensorGroup:
+        """Return what the value is like: a composite of the specs of its tensors."""
+        raise NotImplementedError
+
+    def form(self) -> Hashable:
+        """Return what there is of a description besides specs of tensors."""
+        raise NotImplementedError
 
 
 def is_nested(value: object) -> bool:
     """Say whether a value is a structure and not a leaf."""
-    return isinstance(value, list | tuple | Mapping)
+    return isinstance(value, list | tuple | Mapping | TensorGroup)
 
 
 def flatten(structure: object) -> list[Any]:
@@ -23,6 +51,8 @@ def flatten(structure: object) -> list[Any]:
         return [leaf for value in structure.values() for leaf in flatten(value)]
     if isinstance(structure, list | tuple):
         return [leaf for value in structure for leaf in flatten(value)]
+    if isinstance(structure, TensorGroup):
+        return list(structure.components())
     return [structure]
 
 
@@ -34,16 +64,36 @@ def pack_level(structure: Any, parts: list[object]) -> object:
 
 def pack(structure: object, leaves: Iterable[object]) -> Any:
     """Return a structure like another one with other leaves."""
-    return _pack(structure, iter(leaves))
+    return _pack(structure, iter(leaves), lambda x, parts: x.with_components(parts))
 
 
-def _pack(structure: object, leaves: Iterator[object]) -> object:
+def pack_gradients(structure: object, gradients: Iterable[object]) -> object:
+    """Return a structure of the gradients of its leaves; composites have gradients as a whole."""
+    return _pack(structure, iter(gradients), lambda x, parts: x.with_gradients(parts))
+
+
+Whole = Callable[[TensorGroup, Sequence[object]], object]
+
+
+def _pack(structure: object, leaves: Iterator[object], whole: Whole) -> object:
     if isinstance(structure, Mapping):
-        made = {key: _pack(value, leaves) for key, value in structure.items()}
+        made = {key: _pack(value, leaves, whole) for key, value in structure.items()}
         return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple):
-        return pack_level(structure, [_pack(value, leaves) for value in structure])
+        return pack_level(structure, [_pack(value, leaves, whole) for value in structure])
+    if isinstance(structure, TensorGroup):
+        return whole(structure, [next(leaves) for _ in structure.components()])
     return next(leaves)
+
+
+def described(structure: object) -> Any:
+    """Return a structure with descriptions instead of its composites."""
+    if isinstance(structure, Mapping):
+        made = {key: described(value) for key, value in structure.items()}
+        return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]
+    if isinstance(structure, list | tuple):
+        return pack_level(structure, [described(value) for value in structure])
+    return structure.described() if isinstance(structure, TensorGroup) else structure
 
 
 def map_structure(function: Callable[..., object], *structures: object) -> Any:
@@ -62,6 +112,9 @@ def assert_same(a: Any, b: Any, *, check_types: bool = True) -> None:
         raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
     if not is_nested(a):
         return
+    if isinstance(a, TensorGroup) or isinstance(b, TensorGroup):
+        _assert_alike(a, b)
+        return
     if isinstance(a, Mapping) != isinstance(b, Mapping):
         raise TypeError(f"The two structures don't have the same type: {type(a)}, {type(b)}")
     if check_types and not isinstance(a, Mapping) and type(a) is not type(b):
@@ -73,3 +126,10 @@ def assert_same(a: Any, b: Any, *, check_types: bool = True) -> None:
         raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
     for key in keys[0]:
         assert_same(a[key], b[key], check_types=check_types)
+
+
+def _assert_alike(a: object, b: object) -> None:
+    """Raise unless two values are composites of as many tensors of one kind."""
+    kinds = [type(x.described()) if isinstance(x, TensorGroup) else type(x) for x in (a, b)]
+    if kinds[0] is not kinds[1] or len(flatten(a)) != len(flatten(b)):
+        raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ...values.nest import assert_same, is_nested, pack_level
+from ...values.nest import TensorGroup, assert_same, pack_level
+
+
+def is_nested(structure: object) -> bool:
+    """Say whether a value is a list, tuple or dictionary."""
+    return isinstance(structure, list | tuple | Mapping)
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
@@ -15,30 +20,37 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     [2, 3, 1]
     """
     if isinstance(structure, Mapping):
-        return [leaf for key in sorted(structure) for leaf in flatten(structure[key])]
+        keys = sorted(structure)
+        return [leaf for key in keys for leaf in flatten(structure[key], expand_composites)]
     if isinstance(structure, list | tuple):
-        return [leaf for value in structure for leaf in flatten(value)]
+        return [leaf for value in structure for leaf in flatten(value, expand_composites)]
+    if expand_composites and isinstance(structure, TensorGroup):
+        return list(structure.components())
     return [structure]
 
 
-def pack_sequence_as(structure: object, flat_sequence: Iterable[object], **_: object) -> Any:
+def pack_sequence_as(
+    structure: object, flat_sequence: Iterable[object], expand_composites: bool = False
+) -> Any:
     """Return a structure like another one with other leaves."""
-    leaves = list(flat_sequence)
-    if len(leaves) != len(flatten(structure)):
+    leaves, count = list(flat_sequence), len(flatten(structure, expand_composites))
+    if len(leaves) != count:
         raise ValueError(
-            f"Could not pack sequence. Structure had {len(flatten(structure))} atoms, but "
-            f"flat_sequence had {len(leaves)} items"
+            f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had "
+            f"{len(leaves)} items"
         )
-    return _pack(structure, iter(leaves))
+    return _pack(structure, iter(leaves), expand_composites)
 
 
-def _pack(structure: object, leaves: Iterator[object]) -> Any:
+def _pack(structure: object, leaves: Iterator[object], expands: bool) -> object:
     if isinstance(structure, Mapping):
-        found = {key: _pack(structure[key], leaves) for key in sorted(structure)}
+        found = {key: _pack(structure[key], leaves, expands) for key in sorted(structure)}
         ordered = {key: found[key] for key in structure}
         return ordered if type(structure) is dict else type(structure)(ordered)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple):
-        return pack_level(structure, [_pack(value, leaves) for value in structure])
+        return pack_level(structure, [_pack(value, leaves, expands) for value in structure])
+    if expands and isinstance(structure, TensorGroup):
+        return structure.with_components([next(leaves) for _ in structure.components()])
     return next(leaves)
 
 
@@ -50,7 +62,10 @@ def assert_same_structure(
 
 
 def map_structure(
-    func: Callable[..., object], *structure: object, check_types: bool = True, **_: object
+    func: Callable[..., object],
+    *structure: object,
+    check_types: bool = True,
+    expand_composites: bool = False,
 ) -> Any:
     """Return a structure of what the function gives for the leaves at each place."""
     if not callable(func):
@@ -59,8 +74,9 @@ def map_structure(
         raise ValueError("Must provide at least one structure")
     for other in structure[1:]:
         assert_same(structure[0], other, check_types=check_types)
-    columns = [flatten(each) for each in structure]
-    return pack_sequence_as(structure[0], [func(*row) for row in zip(*columns, strict=True)])
+    columns = [flatten(each, expand_composites) for each in structure]
+    made = [func(*row) for row in zip(*columns, strict=True)]
+    return pack_sequence_as(structure[0], made, expand_composites)
 
 
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]

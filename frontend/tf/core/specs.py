@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ....ir.types.tensor import TensorSpec as Traced
 from ...values.dtypes import DTypeLike, as_dtype
+from ...values.nest import TensorGroup
 from .bridge import Common, row_of
 from .shapes import ShapeLike, TensorShape
 from .values import convert, shape_spec
@@ -79,6 +80,8 @@ class TensorSpec(TypeSpec):
         return f"TensorSpec(shape={self.shape}, dtype=tf.{self.dtype}, name={self.name!r})"
 
 
-def type_spec_from_value(value: object) -> TensorSpec:
-    """Return the spec of a value that is a tensor, or becomes one."""
+def type_spec_from_value(value: object) -> TensorSpec | TensorGroup:
+    """Return the spec of a value that is a tensor, becomes one, or is made of several."""
+    if isinstance(value, TensorGroup):
+        return value.described()
     return TensorSpec.from_tensor(convert(value))

@@ -1,9 +1,8 @@
-"""The namespaces `tf.data`, `tf.compat.v1.data` and `tf.sparse`."""
+"""The namespaces `tf.data` and `tf.compat.v1.data`."""
 
 from __future__ import annotations
 
 from ...data.stages import INFINITE, UNKNOWN
-from ..core import sparse as _s
 from ..core.space import Space
 from . import experimental as _e
 from . import iterators as _it
@@ -49,15 +48,4 @@ old_data = Space(
     get_output_types=lambda of: of.output_types,
     get_output_classes=lambda of: of.output_classes,
 )
-SparseTensor, SparseTensorSpec = _s.SparseTensor, _s.SparseTensorSpec
-sparse = Space(
-    "sparse",
-    SparseTensor=SparseTensor,
-    to_dense=_s.to_dense,
-    from_dense=_s.from_dense,
-)
-V1: dict[str, object] = {
-    "data": old_data,
-    "sparse_tensor_to_dense": _s.to_dense,
-    "SparseTensorValue": _s.SparseTensorValue,
-}
+V1: dict[str, object] = {"data": old_data}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -342,6 +342,9 @@ def loop_condition(input: object, name: str | None = None) -> GraphTensor:
 
 def stop_gradient(input: object, name: str | None = None) -> TfTensor:
     """Return a tensor through which no gradient passes."""
+    if isinstance(input, nest.TensorGroup):
+        stopped = [stop_gradient(x, name) for x in input.components()]
+        return cast("TfTensor", input.with_components(stopped))
     graph = graph_of([input])
     with InGraph(graph):
         x = convert(input)

@@ -112,6 +112,8 @@ class Session(CoreSession):
 
         Raises `DeadlineExceededError` where it takes longer than it may.
         """
+        if feed_dict and any(isinstance(key, nest.TensorGroup) for key in feed_dict):
+            feed_dict = _in_parts(feed_dict)
         if Behaviour.references and isinstance(fetches, list | tuple | dict):
             fetches = self._behind(fetches)
         if Behaviour.references and feed_dict:
@@ -298,3 +300,14 @@ def executing_eagerly_outside_functions() -> bool:
     while isinstance(context, FuncGraph):
         context = context.outer
     return context is None
+
+
+def _in_parts(feeds: Mapping[object, object]) -> dict[object, object]:
+    """Return what is fed for tensors, where something is fed for values made of several."""
+    made: dict[object, object] = {}
+    for key, value in feeds.items():
+        if isinstance(key, nest.TensorGroup):
+            made.update(zip(key.components(), key.fed(value), strict=True))
+        else:
+            made[key] = value
+    return made

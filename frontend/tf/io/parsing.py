@@ -16,8 +16,8 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
-from ..core.sparse import SparseTensor
 from ..core.values import convert
+from ..nondense.sparse_tensor import SparseTensor
 from . import features as ft
 
 Request = ft.Request

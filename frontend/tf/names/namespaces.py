@@ -24,6 +24,7 @@ from ..io.names import MESSAGES as _MESSAGES
 from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
 from ..monitored.names import MEMBERS as _MONITORED
+from ..nondense import embeddings as _em
 from ..ops import composed as _co
 from ..ops import creation as _c
 from ..ops import gathering as _g
@@ -102,6 +103,8 @@ math = Space(
 )
 nn = Space(
     "nn",
+    embedding_lookup_sparse=_em.embedding_lookup_sparse,
+    safe_embedding_lookup_sparse=_em.safe_embedding_lookup_sparse,
     **{
         n: getattr(_n, n)
         for n in (

@@ -29,7 +29,9 @@ from ..graph.importing import import_graph_def
 from ..image.chance import random_crop
 from ..io.names import V1 as _IO
 from ..layers.names import layers as _layers
+from ..lookup.names import V1 as _LOOKUP
 from ..metrics.streaming import metrics as _metrics
+from ..nondense.names import V1 as _NONDENSE
 from ..ops import initial_values as _i
 from ..ops import random_ops as _r
 from ..ops.creation import constant
@@ -44,7 +46,7 @@ from ..train import reports as _re
 from ..train import sync_replicas as _sy
 from .v1_ops import TOP as _TOP
 
-TOP = {**_TOP, **_IO, **_DATA, **_SUMMARIES}
+TOP = {**_TOP, **_IO, **_DATA, **_LOOKUP, **_NONDENSE, **_SUMMARIES}
 
 
 def is_variable_initialized(variable: Any) -> object:

@@ -25,6 +25,8 @@ from ..image import cutting as _cut
 from ..image import resizing as _re
 from ..image.names import NAMES as _IMAGE
 from ..io.names import PICTURES as _PICTURES
+from ..nondense import embeddings as _em
+from ..nondense.sparse_tensor import SparseTensor
 from ..ops import array_ops as _a
 from ..ops import gathering as _g
 from ..ops import math_ops as _m
@@ -88,6 +90,40 @@ def embedding_lookup(
         begins = [0, *accumulate(table.shape.as_list()[0] for table in tables[:-1])]
         row = _g.gather(begins, places % len(parts)) + places // len(parts)
         return _w.embedding_lookup(_a.concat(tables, 0), row, max_norm, name)
+
+
+def _in_parts(strategy: str) -> Callable[..., TfTensor]:
+    """Return what takes rows of a table whose parts are filled by a strategy."""
+    return functools.partial(embedding_lookup, partition_strategy=strategy)
+
+
+def embedding_lookup_sparse(
+    params: object,
+    sp_ids: object,
+    sp_weights: object,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: float | None = None,
+) -> TfTensor:
+    """Combine the rows of each line of ids: their sum, mean, or sum over the root of the count."""
+    how = _em.Combining(combiner or "mean", max_norm, name, _in_parts(partition_strategy))
+    return _em.looked_up(params, sp_ids, sp_weights, how)
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: object,
+    sparse_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
+    combiner: str | None = "mean",
+    default_id: int | None = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: float | None = None,
+) -> TfTensor:
+    """Combine rows as `embedding_lookup_sparse` does; lines without valid ids have a default."""
+    how = _em.Combining(combiner or "mean", max_norm, name, _in_parts(partition_strategy))
+    return _em.safely_looked_up(embedding_weights, sparse_ids, sparse_weights, default_id, how)
 
 
 def fused_batch_norm(
@@ -273,6 +309,8 @@ NN = Space(
         **_RNN,
         "dropout": dropout,
         "embedding_lookup": embedding_lookup,
+        "embedding_lookup_sparse": embedding_lookup_sparse,
+        "safe_embedding_lookup_sparse": safe_embedding_lookup_sparse,
         "fused_batch_norm": fused_batch_norm,
         "xw_plus_b": xw_plus_b,
         "relu_layer": relu_layer,

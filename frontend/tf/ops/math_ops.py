@@ -12,7 +12,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
-from ...eager.remembered import remember_all
+from ...eager.remembered import remember_all, remembered
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
@@ -466,6 +466,7 @@ def complex_(m: Maker, real: object, imag: object) -> object:
     return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
 
 
+@remembered
 def absolute(x: object, name: str | None = None) -> TfTensor:
     """Return the size of each element, of complex numbers too."""
     value = convert(x)

@@ -1,0 +1,382 @@
+"""Tables of keys and values: those that are filled once, and those that change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
+from ...formats.fingerprints import farm
+from ...graph.graph import Operation
+from ...values.dtypes import DataType, DTypeLike, as_dtype, int32, int64, string
+from ...values.run_errors import FailedPreconditionError, InvalidArgumentError
+from ..core.bridge import TfTensor, row_of
+from ..core.host_ops import host, host_effect, unknown
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of
+from ..graph.graph_lists import add_to_collection, get_collection
+from ..graph.state import group
+from ..nondense.sparse_tensor import SparseTensor
+from .initial import Initializer
+
+INITIALIZERS = "table_initializer"
+"""The list of a graph that what fills its tables is kept in."""
+
+Function = Callable[[TfTensor], TfTensor]
+
+
+LONG = rows.i64
+
+
+def row_for(dtype: DataType) -> DType:
+    """Return the row of an element type."""
+    row = row_of(dtype)
+    assert row is not None, "a type was given"
+    return row
+
+
+class Table:
+    """What all tables have: types, and how keys become values."""
+
+    def __init__(self, key_dtype: DataType, value_dtype: DataType, name: str) -> None:
+        self.key_dtype, self.value_dtype, self.name = key_dtype, value_dtype, name
+        self._content: dict[object, object] = {}
+        self._ready = True
+
+    def _check_ready(self) -> None:
+        if not self._ready:
+            raise FailedPreconditionError("Table not initialized.")
+
+    def _keys(self, keys: object) -> TfTensor:
+        """Return keys as a tensor, which must be of the table's type."""
+        found = convert(keys)
+        if found.dtype != self.key_dtype:
+            raise TypeError(
+                f"Dtype of argument `keys` must be {self.key_dtype!r}, received: {found.dtype!r}"
+            )
+        return found
+
+    def _with_values(self, keys: object, function: Function) -> TfTensor | SparseTensor:
+        """Return what a function gives for keys; of sparse ones, for the elements."""
+        if isinstance(keys, SparseTensor):
+            return keys.with_values(function(self._keys(keys.values)))
+        with InGraph(graph_of([keys])):
+            return function(self._keys(keys))
+
+    def size(self, name: str | None = None) -> TfTensor:
+        """Return how many keys there are."""
+
+        def compute() -> Sequence[Array]:
+            self._check_ready()
+            return (np.array(len(self._content), np.int64),)
+
+        spec = TensorSpec(LONG, ())
+        return host("LookupTableSizeV2", compute, [], [spec], effect=True, name=name)[0]
+
+    def _exported(self, dims: tuple[int, ...]) -> list[TfTensor]:
+        def compute() -> Sequence[Array]:
+            self._check_ready()
+            keys = filled(list(self._content), self.key_dtype, ())
+            return keys, filled(list(self._content.values()), self.value_dtype, dims)
+
+        keys, values = row_for(self.key_dtype), row_for(self.value_dtype)
+        specs = [unknown(keys, None), unknown(values, None, *dims)]
+        return host("LookupTableExportV2", compute, [], specs, effect=True)
+
+
+def filled(values: Sequence[object], dtype: DataType, dims: tuple[int, ...]) -> Array:
+    """Return values, each of some shape, as an array."""
+    if dtype == string:
+        made = np.empty((len(values), *dims), object)
+        for place, value in enumerate(values):
+            made[place] = value
+        return made
+    return np.array(values, dtype.row.numpy).reshape(len(values), *dims)
+
+
+class StaticHashTable(Table):
+    """A table that is filled once; other keys have a default."""
+
+    def __init__(
+        self,
+        initializer: Initializer,
+        default_value: object,
+        name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        super().__init__(initializer.key_dtype, initializer.value_dtype, name or "hash_table")
+        self.default_value = convert(default_value, initializer.value_dtype)
+        if self.default_value.shape.rank not in (0, None):
+            raise ValueError(f"Shapes {self.default_value.shape} and () are not compatible")
+        self._ready = False
+        operands = list(initializer.operands())
+        self.initializer: Operation | None = None
+
+        def fill(*arrays: Array) -> Sequence[Array]:
+            self._content = _unique(*initializer.pairs(*arrays))
+            self._ready = True
+            return ()
+
+        with InGraph(graph_of(operands)):
+            self.initializer = host_effect("LookupTableImportV2", fill, operands)
+        if self.initializer is not None:
+            add_to_collection(INITIALIZERS, self.initializer)
+
+    def lookup(self, keys: object, name: str | None = None) -> TfTensor | SparseTensor:
+        """Return the values of keys."""
+
+        def found(given: TfTensor) -> TfTensor:
+            def compute(array: Array, default: Array) -> Sequence[Array]:
+                self._check_ready()
+                return (_values(self._content, array, default, self.value_dtype),)
+
+            row = row_for(self.value_dtype)
+            operands = [given, self.default_value]
+            spec = TensorSpec(row, given.spec.shape)
+            return host("LookupTableFindV2", compute, operands, [spec], effect=True, name=name)[0]
+
+        return self._with_values(keys, found)
+
+    def __getitem__(self, keys: object) -> TfTensor | SparseTensor:
+        return self.lookup(keys)
+
+    def export(self, name: str | None = None) -> tuple[TfTensor, TfTensor]:
+        """Return all keys and their values."""
+        keys, values = self._exported(())
+        return keys, values
+
+
+def _unique(keys: Array, values: Array) -> dict[object, object]:
+    """Return pairs as a dictionary; a key may not have two values."""
+    made: dict[object, object] = {}
+    for key, value in zip(keys.tolist(), values.tolist(), strict=True):
+        if made.setdefault(key, value) != value:
+            raise FailedPreconditionError(
+                f"HashTable has different value for same key. Key {_shown(key)} has "
+                f"{_shown(made[key])} and trying to add value {_shown(value)}"
+            )
+    return made
+
+
+def _shown(value: object) -> object:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _values(content: dict[object, object], keys: Array, default: Array, dtype: DataType) -> Array:
+    """Return the values of keys, which are numbers or texts."""
+    rest = default.item()
+    flat = [content.get(key, rest) for key in keys.ravel().tolist()]
+    return filled(flat, dtype, ()).reshape(keys.shape)
+
+
+class StaticVocabularyTable(Table):
+    """A table of numbers of words; other words have a number behind them by their hash."""
+
+    def __init__(
+        self,
+        initializer: Initializer | None,
+        num_oov_buckets: int,
+        lookup_key_dtype: DTypeLike | None = None,
+        name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        if num_oov_buckets <= 0:
+            raise ValueError("`num_oov_buckets` must be > 0; use StaticHashTable.")
+        wanted = None if lookup_key_dtype is None else as_dtype(lookup_key_dtype)
+        key_dtype = wanted or (string if initializer is None else initializer.key_dtype)
+        if key_dtype not in (string, int32, int64):
+            raise TypeError(f"Invalid `key_dtype`, expected integer or string, got {key_dtype!r}.")
+        super().__init__(key_dtype, int64, name or "string_to_index")
+        self._buckets = num_oov_buckets
+        self._inner: StaticHashTable | None = None
+        if initializer is None:
+            return
+        if initializer.value_dtype != int64:
+            raise TypeError(
+                f"Invalid `value_dtype`, expected {int64!r} but got {initializer.value_dtype!r}."
+            )
+        if (key_dtype == string) != (initializer.key_dtype == string):
+            raise TypeError(
+                f"Invalid `key_dtype` {initializer.key_dtype!r} of the initializer, expected "
+                f"{'string' if key_dtype == string else 'an integer'}"
+            )
+        self._inner = StaticHashTable(initializer, -1, name)
+
+    @property
+    def initializer(self) -> Operation | None:
+        """Return the operation of a graph that fills the table."""
+        return None if self._inner is None else self._inner.initializer
+
+    def _words(self) -> dict[object, object]:
+        if self._inner is None:
+            return {}
+        self._inner._check_ready()
+        return self._inner._content
+
+    def lookup(self, keys: object, name: str | None = None) -> TfTensor | SparseTensor:
+        """Return the numbers of words."""
+
+        def compute(array: Array) -> Sequence[Array]:
+            known = self._words()
+            flat = [_number(known, key, self._buckets) for key in array.ravel().tolist()]
+            return (np.array(flat, np.int64).reshape(array.shape),)
+
+        def found(given: TfTensor) -> TfTensor:
+            spec = TensorSpec(LONG, given.spec.shape)
+            return host("VocabularyLookup", compute, [given], [spec], effect=True, name=name)[0]
+
+        return self._with_values(keys, found)
+
+    def __getitem__(self, keys: object) -> TfTensor | SparseTensor:
+        return self.lookup(keys)
+
+    def size(self, name: str | None = None) -> TfTensor:
+        """Return how many numbers there are, those of hashes included."""
+
+        def compute() -> Sequence[Array]:
+            return (np.array(len(self._words()) + self._buckets, np.int64),)
+
+        spec = TensorSpec(LONG, ())
+        return host("VocabularySize", compute, [], [spec], effect=True, name=name)[0]
+
+
+def _number(known: dict[object, object], key: object, buckets: int) -> object:
+    """Return the number of a word, or one behind the known ones by its hash."""
+    found = known.get(key)
+    if found is not None:
+        return found
+    text = key if isinstance(key, bytes) else str(key).encode()
+    return len(known) + farm(text) % buckets
+
+
+class MutableHashTable(Table):
+    """A table that changes; keys that it has not have a default."""
+
+    def __init__(
+        self,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: object,
+        name: str = "MutableHashTable",
+        checkpoint: bool = True,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        super().__init__(as_dtype(key_dtype), as_dtype(value_dtype), name)
+        self._default = convert(default_value, value_dtype)
+        self._dims = tuple(self._default.shape.known())
+
+    def lookup(
+        self, keys: object, dynamic_default_values: object = None, name: str | None = None
+    ) -> TfTensor | SparseTensor:
+        """Return the values of keys; `dynamic_default_values` are those of each key, or of all."""
+
+        def found(given: TfTensor) -> TfTensor:
+            rest = self._default
+            if dynamic_default_values is not None:
+                rest = convert(dynamic_default_values, self.value_dtype)
+            row = row_for(self.value_dtype)
+            dims = given.shape._dims
+            spec = TensorSpec(row, None) if dims is None else unknown(row, *dims, *self._dims)
+            operands = [given, rest]
+            made = host("LookupTableFindV2", self._found, operands, [spec], effect=True, name=name)
+            return made[0]
+
+        return self._with_values(keys, found)
+
+    def _found(self, keys: Array, default: Array) -> Sequence[Array]:
+        whole = (*keys.shape, *self._dims)
+        if default.shape not in (self._dims, whole):
+            raise InvalidArgumentError(
+                f"Expected shape {list(self._dims)} or {list(whole)} for default value, got "
+                f"{list(default.shape)}"
+            )
+        rest = np.broadcast_to(default, whole).reshape(-1, *self._dims)
+        flat = [
+            self._content.get(key, rest[place]) for place, key in enumerate(keys.ravel().tolist())
+        ]
+        return (filled(flat, self.value_dtype, self._dims).reshape(whole),)
+
+    def __getitem__(self, keys: object) -> TfTensor | SparseTensor:
+        return self.lookup(keys)
+
+    def insert(self, keys: object, values: object, name: str | None = None) -> Operation | None:
+        """Give keys values, other ones if they have some."""
+        with InGraph(graph_of([keys, values])):
+            given = [convert(keys, self.key_dtype), convert(values, self.value_dtype)]
+
+            def compute(names: Array, new: Array) -> Sequence[Array]:
+                if new.shape != (*names.shape, *self._dims):
+                    raise InvalidShapesError(
+                        f"Expected shape {[*names.shape, *self._dims]} for value, got "
+                        f"{list(new.shape)}"
+                    )
+                flat = new.reshape(-1, *self._dims)
+                for key, value in zip(names.ravel().tolist(), flat, strict=True):
+                    self._put(key, value)
+                return ()
+
+            return host_effect("LookupTableInsertV2", compute, given, name)
+
+    def _put(self, key: object, value: object) -> None:
+        self._content[key] = value
+
+    def _drop(self, key: object) -> None:
+        self._content.pop(key, None)
+
+    def remove(self, keys: object, name: str | None = None) -> Operation | None:
+        """Forget keys; what is not there need not be forgotten."""
+        with InGraph(graph_of([keys])):
+            given = self._keys(keys)
+
+            def compute(names: Array) -> Sequence[Array]:
+                for key in names.ravel().tolist():
+                    self._drop(key)
+                return ()
+
+            return host_effect("LookupTableRemoveV2", compute, [given], name)
+
+    def export(self, name: str | None = None) -> tuple[TfTensor, TfTensor]:
+        """Return all keys and their values."""
+        keys, values = self._exported(self._dims)
+        return keys, values
+
+
+class DenseHashTable(MutableHashTable):
+    """A table that changes, of which two keys stand for places that are empty or were emptied."""
+
+    def __init__(
+        self,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: object,
+        empty_key: object,
+        deleted_key: object,
+        initial_num_buckets: int | None = None,
+        name: str = "MutableDenseHashTable",
+        checkpoint: bool = True,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        super().__init__(key_dtype, value_dtype, default_value, name)
+        marks = [convert(each, key_dtype) for each in (empty_key, deleted_key)]
+        self._marks = [each._array.item() for each in marks]
+
+    def _put(self, key: object, value: object) -> None:
+        self._refuse(key)
+        super()._put(key, value)
+
+    def _drop(self, key: object) -> None:
+        self._refuse(key)
+        super()._drop(key)
+
+    def _refuse(self, key: object) -> None:
+        if key in self._marks:
+            kind = "empty_key" if key == self._marks[0] else "deleted_key"
+            raise InvalidArgumentError(f"Using the {kind} as a table key is not allowed")
+
+
+def tables_initializer(name: str = "init_all_tables") -> Operation | None:
+    """Return the operation that fills all tables of the default graph."""
+    return group(*get_collection(INITIALIZERS), name=name)

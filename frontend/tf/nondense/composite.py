@@ -1,0 +1,175 @@
+"""What values that are made of several tensors have in common, and what describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar, NoReturn, Self
+
+from ....ir.op import Array
+from ....ir.types.tensor import TensorSpec as CoreSpec
+from ...data.batches import Pile
+from ...data.stages import part
+from ...graph.text_arrays import TEXT
+from ...values import nest
+from ...values.dispatch import NotDenseError
+from ...values.dtypes import DataType
+from ..core.bridge import SymbolicTfTensor, TfTensor
+from ..core.host_ops import host
+from ..core.specs import TensorSpec, TypeSpec
+from ..core.structures import Part, PartSpec
+
+
+class CompositeTensor(nest.TensorGroup, Part):
+    """A value that is made of several tensors.
+
+    Where a tensor is wanted in its place, it says so (`NotDenseError`): the function that was
+    called may have a meaning for it.
+    """
+
+    pile: ClassVar[type[Pile]]
+    """What its arrays are in elements of datasets."""
+
+    def __gv_tensor__(self) -> NoReturn:
+        raise NotDenseError(self)
+
+    def type_spec(self) -> CompositeSpec:
+        """Return what it is like."""
+        raise NotImplementedError
+
+    def components(self) -> list[TfTensor]:
+        """Return the tensors."""
+        raise NotImplementedError
+
+    @property
+    def _type_spec(self) -> CompositeSpec:
+        return self.type_spec()
+
+    def described(self) -> CompositeSpec:
+        """Return what it is like."""
+        return self.type_spec()
+
+    def form(self) -> Hashable:
+        """Return what there is of its description besides specs of tensors."""
+        return self.type_spec().form()
+
+    def differentiated(self) -> int:
+        """Return the place of the component that has a gradient."""
+        raise NotImplementedError
+
+    def with_components(self, parts: Sequence[object]) -> object:
+        """Return such a value of other tensors; of anything else, what it is like."""
+        return self.type_spec().with_components(parts)
+
+    def with_gradients(self, parts: Sequence[object]) -> object:
+        """Return the gradient: a value of this form, None if there is none."""
+        place = self.differentiated()
+        if parts[place] is None:
+            return None
+        mine = self.components()
+        return self.with_components([*mine[:place], parts[place], *mine[place + 1 :]])
+
+    def staged_parts(self) -> list[object] | None:
+        """Return the tensors that a choice gives and a loop carries."""
+        return [*self.components()]
+
+    def with_staged_parts(self, parts: Sequence[object]) -> object:
+        """Return such a value of other tensors."""
+        return self.type_spec().relaxed().with_components(parts)
+
+    def staged_copy(self) -> object:
+        """Return the value: it does not change."""
+        return self
+
+    def staged_like(self, other: object) -> object:
+        """Return what the other value is like."""
+        return other
+
+    def staged_shapes(self) -> list[object]:
+        """Return the shapes of the tensors, which may have other sizes in each turn of a loop."""
+        return [each.shape for each in self.type_spec().relaxed().components()]
+
+    def consumers(self) -> list[object]:
+        """Return the operations of its graph that take one of its tensors."""
+        return [
+            op for x in self.components() if isinstance(x, SymbolicTfTensor) for op in x.consumers()
+        ]
+
+    @property
+    def parts(self) -> list[object]:
+        """Return the tensors that a session fetches for it."""
+        return [*self.components()]
+
+    def fetched(self, values: Sequence[object]) -> object:
+        """Return what a session gives for it."""
+        raise NotImplementedError
+
+    @property
+    def part_spec(self) -> CompositeSpec:
+        """Return what it is like as a part of an element."""
+        return self.type_spec()
+
+    def part_tensor(self) -> TfTensor:
+        """Return the tensor that stands for it in an element."""
+        pile = self.pile
+
+        def compute(*arrays: Array) -> Sequence[Array]:
+            return (part(pile(*arrays)),)
+
+        return host("Serialize", compute, self.components(), [CoreSpec(TEXT, ())])[0]
+
+
+class CompositeSpec(TypeSpec, nest.TensorGroup, PartSpec):
+    """What a value is like that is made of several tensors."""
+
+    value_type: ClassVar[type[CompositeTensor]]
+    dtype: DataType
+
+    def made(self, parts: Sequence[TfTensor]) -> CompositeTensor:
+        """Return a value of tensors."""
+        raise NotImplementedError
+
+    def components(self) -> list[TensorSpec]:
+        """Return the specs of the tensors."""
+        raise NotImplementedError
+
+    def relaxed(self) -> CompositeSpec:
+        """Return the description of values of this rank and any size."""
+        raise NotImplementedError
+
+    def with_components(self, parts: Sequence[object]) -> object:
+        """Return a value of tensors; of anything else, the description."""
+        tensors = [x for x in parts if isinstance(x, TfTensor)]
+        return self.made(tensors) if len(tensors) == len(parts) else self
+
+    def described(self) -> Self:
+        """Return the description: it is one."""
+        return self
+
+    @classmethod
+    def from_value(cls, value: CompositeTensor) -> CompositeSpec:
+        """Return what a value is like."""
+        return value.type_spec()
+
+    def part_of(self, tensor: TfTensor) -> CompositeTensor:
+        """Return the value that a tensor of an element stands for."""
+
+        def compute(value: Array) -> Sequence[Array]:
+            pile: Pile = value.item()
+            made: Sequence[Array] = pile.arrays()
+            return made
+
+        specs = [each.traced_spec() for each in self.components()]
+        return self.made(host("Deserialize", compute, [tensor], specs))
+
+    def numpy_value(self) -> None:
+        """Say that numpy's iterator gives it."""
+
+    def is_compatible_with(self, other: object) -> bool:
+        """Say whether a value or a description is of this kind."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.form() == other.form()
+
+    def __hash__(self) -> int:
+        return hash(self.form())

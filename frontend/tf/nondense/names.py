@@ -1,0 +1,39 @@
+"""The namespace `tf.sparse`, and the names of the first version."""
+
+from __future__ import annotations
+
+from ..core.space import Space
+from . import sparse_dense as _d
+from . import sparse_first as _f
+from . import sparse_functions as _o
+from . import sparse_math as _m
+from . import sparse_places as _p
+from .sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
+
+sparse = Space(
+    "sparse",
+    SparseTensor=SparseTensor,
+    **{n: getattr(_d, n) for n in ("eye", "from_dense", "sparse_dense_matmul", "to_dense")},
+    **{
+        n: getattr(_p, n)
+        for n in (
+            *("concat", "expand_dims", "fill_empty_rows", "reorder", "reset_shape", "reshape"),
+            *("retain", "split", "transpose"),
+        )
+    },
+    slice=_p.slice_,
+    **{
+        n: getattr(_m, n)
+        for n in (
+            *("add", "map_values", "maximum", "minimum", "reduce_max", "reduce_sum", "softmax"),
+            "to_indicator",
+        )
+    },
+    **{
+        n: getattr(_o, n)
+        for n in ("bincount", "mask", "segment_mean", "segment_sqrt_n", "segment_sum")
+    },
+)
+V1: dict[str, object] = {"SparseTensorValue": SparseTensorValue, **_f.NAMES}
+
+__all__ = ["V1", "SparseTensor", "SparseTensorSpec", "sparse"]

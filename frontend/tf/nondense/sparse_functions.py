@@ -1,0 +1,236 @@
+"""Segments of rows, counts, and what functions of tensors do with sparse ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ...values.dispatch import handles
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from ..ops import array_ops as a
+from ..ops import gathering as g
+from ..ops import math_ops as m
+from ..ops import sorting
+from ..ops.creation import ones_like, range_
+from ..ops.indexed_slices import IndexedSlices
+from ..ops.math_ops import FUNCTIONS
+from .sparse_dense import added
+from .sparse_tensor import SparseTensor
+
+UNARY = (
+    *("abs", "asin", "asinh", "atan", "atanh", "erf", "negative", "sign", "sin", "sqrt", "tan"),
+    "tanh",
+)
+"""Functions of elements that leave zero alone."""
+
+
+def _of_values(function: Callable[..., object]) -> Callable[..., object]:
+    """Return the function of a sparse tensor that is one of its elements."""
+    return lambda x, *args, **kwargs: x.with_values(function(x.values, *args, **kwargs))
+
+
+for _function in (*(FUNCTIONS[n] for n in UNARY), m.square, m.cast, m.identity):
+    handles(SparseTensor, _function)(_of_values(_function))
+
+
+@handles(SparseTensor, a.shape)
+def _shape(
+    x: SparseTensor, out_type: DTypeLike | None = "int32", name: str | None = None
+) -> TfTensor:
+    return m.cast(x.dense_shape, out_type, name)
+
+
+@handles(SparseTensor, a.size)
+def _size(x: SparseTensor, out_type: DTypeLike | None = "int32", name: str | None = None) -> object:
+    return m.cast(m.REDUCTIONS["reduce_prod"](x.dense_shape), out_type, name)
+
+
+@handles(SparseTensor, a.rank)
+def _rank(x: SparseTensor, name: str | None = None) -> object:
+    return a.size(x.dense_shape, name=name)
+
+
+@handles(SparseTensor, sorting.bincount)
+def _bincount(arr: SparseTensor, weights: object = None, **options: object) -> TfTensor:
+    given = weights.values if isinstance(weights, SparseTensor) else weights
+    return sorting.bincount(arr.values, given, **options)  # type: ignore[arg-type]
+
+
+def mask(a: IndexedSlices, mask_indices: object, name: str | None = None) -> IndexedSlices:
+    """Return slices without those at some indices."""
+    with InGraph(graph_of([a.values, a.indices, mask_indices])):
+        gone = convert(mask_indices, a.indices.spec.dtype)
+
+        def compute(indices: Array, without: Array) -> Sequence[Array]:
+            return (np.flatnonzero(~np.isin(indices, without)),)
+
+        left = host("ListDiff", compute, [a.indices, gone], [unknown(rows.i64, None)], name=name)[0]
+        values = g.gather(a.values, left)
+        return IndexedSlices(values, g.gather(a.indices, left), a.dense_shape)
+
+
+def _segments(how: str) -> Callable[..., TfTensor]:
+    def function(
+        data: object,
+        indices: object,
+        segment_ids: object,
+        num_segments: object = None,
+        name: str | None = None,
+        sparse_gradient: bool = False,
+    ) -> TfTensor:
+        """Combine rows of a table by their segment; the segments are in order."""
+        with InGraph(graph_of([data, indices, segment_ids, num_segments])):
+            taken = g.gather(convert(data), convert(indices))
+            return combined_rows(taken, convert(segment_ids), num_segments, how, name)
+
+    return function
+
+
+def combined_rows(
+    values: TfTensor, ids: TfTensor, count: object, how: str, name: str | None = None
+) -> TfTensor:
+    """Return rows combined by their segment, as many as segments are named or wanted.
+
+    `how` is sum, mean or sqrt_n; segments without rows are zero.
+    """
+    for x in (values.shape[:1] if values.shape.rank else values.shape, ids.shape):
+        if x.rank == 0:
+            raise InvalidShapesError("Shape must be at least rank 1 but is rank 0")
+    sizes = values.shape._dims, ids.shape._dims
+    found = {dims[0] for dims in sizes if dims and dims[0] is not None}
+    if len(found) > 1:
+        raise InvalidArgumentError("segment_ids and indices should have same size.")
+    number = static(count)
+    if not isinstance(number, int):
+        number = _count(ids, [] if count is None else [convert(count)])
+    wide = m.cast(ids, "int64")
+    ends = a.concat([a.reshape(convert(number, "int64"), [1]), a.shape(values, "int64")[1:]], 0)
+    known = values.shape._dims
+    if isinstance(number, int) and known is not None and None not in known[1:]:
+        ends = [number, *known[1:]]  # type: ignore[assignment]
+    total = added(a.expand_dims(wide, 1), values, ends, name)
+    if how == "sum":
+        return total
+    ones = m.cast(a.reshape(ones_like(wide), [-1]), values.dtype)
+    counts = g.scatter_nd(a.expand_dims(wide, 1), ones, ends[:1])
+    divisor = FUNCTIONS["maximum"](counts, 1)
+    divisor = FUNCTIONS["sqrt"](divisor) if how == "sqrt_n" else divisor
+    rank = values.shape.rank or 1
+    return m.truediv(total, a.reshape(divisor, [-1, *[1] * (rank - 1)]))
+
+
+def _count(ids: TfTensor, least: list[TfTensor]) -> TfTensor:
+    """Return how many segments there are, which have to be in order."""
+
+    def compute(numbers: Array, *wanted: Array) -> Sequence[Array]:
+        if (np.diff(numbers) < 0).any():
+            raise InvalidArgumentError("segment ids are not increasing")
+        if (numbers < 0).any():
+            raise InvalidArgumentError("segment ids must be >= 0")
+        found = int(numbers[-1]) + 1 if len(numbers) else 0
+        if wanted and int(wanted[0]) < found:
+            raise InvalidArgumentError("segment ids must be < num_segments")
+        return (np.array(int(wanted[0]) if wanted else found, np.int64),)
+
+    return host("SegmentCount", compute, [ids, *least], [unknown(rows.i64)])[0]
+
+
+segment_sum, segment_mean = _segments("sum"), _segments("mean")
+segment_sqrt_n = _segments("sqrt_n")
+
+
+class Counted:
+    """What is to be counted: the values, the row of each, and their weights."""
+
+    def __init__(self, values: object, weights: object, *, by_row: bool) -> None:
+        self.values: TfTensor
+        if isinstance(values, SparseTensor):
+            self.values = values.values
+            self.places, self.sizes = values.indices, values.dense_shape
+            same = isinstance(weights, SparseTensor | None)
+            given = weights.values if isinstance(weights, SparseTensor) else None
+        else:
+            x = convert(values)
+            self.values = a.reshape(x, [-1])
+            self.sizes = a.shape(x, "int64")
+            self.places = a.reshape(range_(a.size(x, "int64")), [-1, 1])
+            same = not isinstance(weights, SparseTensor)
+            given = None if weights is None else a.reshape(convert(weights), [-1])
+        if not same:
+            raise InvalidArgumentError("values and weights must be of one kind")
+        self.weights, self.by_row = given, by_row
+        self.dense = not isinstance(values, SparseTensor)
+
+
+def _refuse(axis: int | None, minlength: int | None, maxlength: int | None, *, both: bool) -> None:
+    """Raise where what is asked of a count does not fit together."""
+    if axis not in (0, -1, None):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported")
+    if both:
+        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive")
+    for text, limit in (("minlength", minlength), ("maxlength", maxlength)):
+        if limit is not None and limit < 0:
+            raise ValueError(f"{text} should be greater or equal to 0, got {limit}")
+
+
+def bincount(
+    values: object,
+    weights: object = None,
+    axis: int | None = 0,
+    minlength: int | None = None,
+    maxlength: int | None = None,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> SparseTensor:
+    """Count how often each number occurs, in all of a tensor (axis 0) or in each row (axis -1)."""
+    _refuse(axis, minlength, maxlength, both=binary_output and weights is not None)
+    with InGraph(graph_of([values, weights])):
+        given = Counted(values, weights, by_row=axis == -1 and _rank_of(values) > 1)
+        counted = given.values if given.weights is None else given.weights
+        row = counted.spec.dtype
+
+        def compute(places: Array, numbers: Array, sizes: Array, *weight: Array) -> Sequence[Array]:
+            line = np.zeros(len(numbers), np.int64)
+            if given.by_row:
+                line = places[:, 0] // (int(np.prod(sizes[1:])) if given.dense else 1)
+            width = max(int(numbers.max(initial=-1)) + 1, minlength or 0)
+            width = width if maxlength is None else maxlength
+            there, total = _counts(line, numbers, weight, width)
+            found = np.minimum(total, 1) if binary_output else total
+            if given.by_row:
+                return there, found.astype(row.numpy), np.array([int(sizes[0]), width], np.int64)
+            return there[:, 1:], found.astype(row.numpy), np.array([width], np.int64)
+
+        rank = 2 if given.by_row else 1
+        specs = [unknown(rows.i64, None, rank), unknown(row, None), unknown(rows.i64, rank)]
+        more = [] if given.weights is None else [given.weights]
+        operands = [given.places, given.values, given.sizes, *more]
+        return SparseTensor(*host("SparseCount", compute, operands, specs, name=name))
+
+
+def _counts(
+    line: Array, numbers: Array, weight: Sequence[Array], width: int
+) -> tuple[Array, Array]:
+    """Return which pairs of line and number below a limit there are, and how often."""
+    if (numbers < 0).any():
+        raise InvalidArgumentError("Input values must all be non-negative")
+    used = numbers < width
+    pairs = np.stack([line, numbers.astype(np.int64)], axis=1)[used]
+    there, place = np.unique(pairs, axis=0, return_inverse=True)
+    total = np.zeros(len(there), weight[0].dtype if weight else np.int64)
+    np.add.at(total, place.reshape(-1), weight[0][used] if weight else 1)
+    return there, total
+
+
+def _rank_of(values: object) -> int:
+    """Return the number of axes of what is counted."""
+    if isinstance(values, SparseTensor):
+        return values.shape.rank or 1
+    return convert(values).shape.rank or 0

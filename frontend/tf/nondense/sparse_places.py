@@ -1,0 +1,350 @@
+"""Sparse tensors whose elements stand elsewhere: in order, cut, joined, turned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.values import InGraph, convert, graph_of, static
+from ..ops.array_ops import concat as joined
+from .sparse_dense import listed, taken
+from .sparse_tensor import SparseTensor, sparse_of
+
+LONG = np.dtype(np.int64)
+Moved = tuple[Array, Array, Array]
+"""The indices of what is left, where it stood among the elements, and the new shape."""
+
+
+def moved(
+    type_: str,
+    sp: SparseTensor,
+    function: Callable[..., Moved],
+    more: Sequence[TfTensor] = (),
+    *,
+    rank: int | None,
+    shape: ShapeLike = None,
+    name: str | None = None,
+) -> SparseTensor:
+    """Return the elements of a sparse tensor at other places.
+
+    `function` is given the indices, the shape and further arrays; `rank` and `shape` are what is
+    known of the result.
+    """
+    with InGraph(graph_of([*sp.components(), *more])):
+        specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None), unknown(rows.i64, rank)]
+        found = host(type_, function, [sp.indices, sp.dense_shape, *more], specs, name=name)
+        values = taken(sp.values, found[1])
+        made: SparseTensor = SparseTensor.stated(found[0], values, found[2], shape)
+        return made
+
+
+def order_of(indices: Array) -> Array:
+    """Return the order in which indices increase; equal ones stay as they are."""
+    if not indices.shape[1]:
+        return np.arange(len(indices))
+    return np.lexsort(indices.T[::-1]).astype(np.int64)
+
+
+def reorder(sp_input: object, name: str | None = None) -> SparseTensor:
+    """Return the elements in the order of their indices."""
+    sp = sparse_of(sp_input)
+
+    def compute(indices: Array, sizes: Array) -> Moved:
+        order = order_of(indices)
+        return indices[order], order, sizes
+
+    return moved("SparseReorder", sp, compute, rank=sp.shape.rank, shape=sp.shape, name=name)
+
+
+def reshape(sp_input: object, shape: object, name: str | None = None) -> SparseTensor:
+    """Return the elements in a tensor of as many elements and another shape."""
+    sp = sparse_of(sp_input)
+    with InGraph(graph_of([*sp.components(), shape])):
+        wanted = convert(shape, None if hasattr(shape, "spec") else "int64")
+    known = static(wanted)
+    stated = TensorShape(None)
+    if isinstance(known, list) and sp.shape.is_fully_defined():
+        stated = TensorShape(_whole(np.array(known, np.int64), np.array(sp.shape.known())))
+    elif isinstance(known, list):
+        stated = TensorShape([None if n < 0 else n for n in known])
+
+    def compute(indices: Array, sizes: Array, new: Array) -> Moved:
+        target = _whole(new.astype(np.int64), sizes)
+        flat = np.ravel_multi_index(tuple(indices.T), tuple(sizes)) if len(indices) else []
+        places = np.unravel_index(np.asarray(flat, np.int64), tuple(target))
+        there = np.stack(places, axis=1) if len(target) else np.zeros((len(indices), 0))
+        return there.astype(np.int64).reshape(-1, len(target)), np.arange(len(indices)), target
+
+    rank = stated.rank if stated.rank is not None else wanted.shape.num_elements()
+    return moved("SparseReshape", sp, compute, [wanted], rank=rank, shape=stated, name=name)
+
+
+def _whole(wanted: Array, sizes: Array) -> Array:
+    """Return a shape with the size that is left open, or raise if the sizes do not fit."""
+    total = int(np.prod(sizes, dtype=np.int64))
+    if (wanted == -1).sum() > 1:
+        raise InvalidArgumentError(f"only one output dimension may be -1, not {listed(wanted)}")
+    if (wanted < -1).any():
+        raise InvalidArgumentError(f"size {wanted.min()} must be non-negative")
+    made = wanted.copy()
+    rest = int(np.prod(wanted[wanted != -1], dtype=np.int64))
+    if (wanted == -1).any():
+        if rest == 0 or total % rest:
+            raise InvalidArgumentError(
+                f"Input to reshape is a SparseTensor with {total} dense values, but the requested "
+                f"shape requires a multiple of {rest}. input_shape={listed(sizes)} "
+                f"output_shape={listed(wanted)}"
+            )
+        made[made == -1] = total // rest
+    elif rest != total:
+        raise InvalidArgumentError(
+            f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
+            f"{rest}. input_shape={listed(sizes)} output_shape={listed(wanted)}"
+        )
+    return made
+
+
+def transpose(sp_input: object, perm: object = None, name: str | None = None) -> SparseTensor:
+    """Return a tensor with its axes in another order, backwards if none is given."""
+    sp = sparse_of(sp_input)
+    rank = sp.shape.rank
+    order = None if perm is None else [int(i) for i in np.ravel(static(perm))]
+    dims = sp.shape._dims
+    if order is not None and dims is not None and len(order) != len(dims):
+        raise InvalidArgumentError(f"perm {order} is no order of {len(dims)} axes")
+    turned = None if dims is None else [dims[i] for i in order or range(len(dims) - 1, -1, -1)]
+
+    def compute(indices: Array, sizes: Array) -> Moved:
+        axes = list(range(len(sizes)))[::-1] if order is None else order
+        there = indices[:, axes]
+        first = order_of(there)
+        return there[first], first, sizes[axes]
+
+    return moved("SparseTranspose", sp, compute, rank=rank, shape=turned, name=name)
+
+
+def slice_(sp_input: object, start: object, size: object, name: str | None = None) -> SparseTensor:
+    """Return a part of a tensor, in so far as there is one."""
+    sp = sparse_of(sp_input)
+    with InGraph(graph_of([*sp.components(), start, size])):
+        more = [convert(x, None if hasattr(x, "spec") else "int64") for x in (start, size)]
+    for x in more:
+        if x.shape.rank not in (1, None) or (
+            None not in (sp.shape.rank, x.shape.num_elements())
+            and x.shape.num_elements() != sp.shape.rank
+        ):
+            raise InvalidArgumentError(
+                f"Expected start and size of {sp.shape.rank} elements, got shape {x.shape}"
+            )
+
+    def compute(indices: Array, sizes: Array, first: Array, count: Array) -> Moved:
+        return cut(indices, sizes, first.astype(np.int64), count.astype(np.int64))
+
+    return moved("SparseSlice", sp, compute, more, rank=sp.shape.rank, name=name)
+
+
+def cut(indices: Array, sizes: Array, start: Array, count: Array) -> Moved:
+    """Return what lies in a box; sizes are cut at the end of the tensor."""
+    if (start < 0).any() or (count < 0).any():
+        raise InvalidArgumentError("start and size must not be negative")
+    left = np.where(start < sizes, np.minimum(count, sizes - start), 0)
+    inside = ((indices >= start) & (indices < start + left)).all(axis=1)
+    return indices[inside] - start, np.flatnonzero(inside), left
+
+
+def split(
+    sp_input: object = None, num_split: object = None, axis: object = None, name: str | None = None
+) -> list[SparseTensor]:
+    """Return parts along an axis; the first ones have one more where it cannot be even."""
+    for value, what in ((num_split, "num_split"), (axis, "axis"), (sp_input, "sp_input")):
+        if value is None:
+            raise ValueError(f"{what} is required")
+    sp = sparse_of(sp_input)
+    parts, at = int(static(num_split)), int(static(axis))
+    rank = sp.shape.rank
+    if rank is not None and not -rank <= at < rank:
+        raise InvalidArgumentError(f"Input axis should be in range [{-rank}, {rank}), got {at}")
+
+    def part(number: int) -> Callable[..., Moved]:
+        def compute(indices: Array, sizes: Array) -> Moved:
+            extent = int(sizes[at])
+            if parts > extent:
+                raise InvalidArgumentError(
+                    f"Input num_split should be between 1 and the splitting dimension size "
+                    f"({extent}), got {parts}"
+                )
+            each, rest = divmod(extent, parts)
+            begin = number * each + min(number, rest)
+            start, count = np.zeros_like(sizes), sizes.copy()
+            start[at], count[at] = begin, each + (number < rest)
+            return cut(indices, sizes, start, count)
+
+        return compute
+
+    extent = None if sp.shape.rank is None else sp.shape.as_list()[at]
+    if parts < 1 or (extent is not None and parts > extent):
+        raise InvalidArgumentError(
+            f"Input num_split should be between 1 and the splitting dimension size ({extent}), got "
+            f"{parts}"
+        )
+    return [moved("SparseSplit", sp, part(i), rank=rank, name=name) for i in range(parts)]
+
+
+def concat(
+    axis: object,
+    sp_inputs: Iterable[object],
+    expand_nonconcat_dims: bool = False,
+    name: str | None = None,
+) -> SparseTensor:
+    """Return tensors one behind the other along an axis, whose other sizes are alike.
+
+    With `expand_nonconcat_dims` they may differ: the largest counts.
+    """
+    every = [sparse_of(x, "sp_inputs") for x in sp_inputs]
+    if len(every) == 1:
+        return every[0]
+    at, rank = int(static(axis)), next((x.shape.rank for x in every if x.shape.rank), None)
+    if rank is not None and not -rank <= at < rank:
+        raise InvalidArgumentError(f"Concat dimension must be in range [{-rank}, {rank}), got {at}")
+    row = every[0].values.spec.dtype
+    if any(x.values.spec.dtype != row for x in every):
+        raise InvalidArgumentError("sparse tensors of several types are joined, expected one type")
+
+    def compute(*arrays: Array) -> Sequence[Array]:
+        indices, sizes = arrays[::2], arrays[1::2]
+        if any(len(s) != len(sizes[0]) for s in sizes):
+            raise InvalidArgumentError("Ranks of all input tensors must match")
+        here = at % len(sizes[0])
+        whole = np.max(sizes, axis=0)
+        others = [np.delete(s, here) for s in sizes]
+        if not expand_nonconcat_dims and any((o != others[0]).any() for o in others):
+            raise InvalidArgumentError(
+                f"All dimensions except {here} must match. Input shapes: "
+                f"{', '.join(map(listed, sizes))}"
+            )
+        whole[here] = sum(int(s[here]) for s in sizes)
+        begins = np.cumsum([0, *(int(s[here]) for s in sizes[:-1])])
+        shifted = [i.copy() for i in indices]
+        for each, begin in zip(shifted, begins, strict=True):
+            each[:, here] += begin
+        places = np.concatenate(shifted)
+        order = order_of(places)
+        return places[order], order, whole
+
+    parts = [x for sp in every for x in (sp.indices, sp.dense_shape)]
+    with InGraph(graph_of([*parts, *(x.values for x in every)])):
+        specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None), unknown(rows.i64, rank)]
+        found = host("SparseConcat", compute, parts, specs, name=name)
+        values = taken(joined([x.values for x in every], 0), found[1])
+        return SparseTensor(found[0], values, found[2])
+
+
+def retain(sp_input: object, to_retain: object) -> SparseTensor:
+    """Return the elements for which a truth value each says so."""
+    sp = sparse_of(sp_input)
+    with InGraph(graph_of([*sp.components(), to_retain])):
+        kept = convert(to_retain, "bool")
+    if kept.shape.rank not in (1, None):
+        raise ValueError(f"Shape {kept.shape} must have rank 1")
+    counts = kept.shape.num_elements(), sp.values.shape.num_elements()
+    if None not in counts and counts[0] != counts[1]:
+        raise ValueError(f"Dimensions {counts[1]} and {counts[0]} are not compatible")
+
+    def compute(indices: Array, sizes: Array, keep: Array) -> Moved:
+        return indices[keep], np.flatnonzero(keep), sizes
+
+    return moved("SparseRetain", sp, compute, [kept], rank=sp.shape.rank, shape=sp.shape)
+
+
+def expand_dims(sp_input: object, axis: object = None, name: str | None = None) -> SparseTensor:
+    """Return a tensor with a new axis of one element, the last one if none is named."""
+    sp = sparse_of(sp_input)
+    rank = sp.shape.rank
+    at = -1 if axis is None else int(static(axis))
+    if rank is not None and not -rank - 1 <= at <= rank:
+        raise ValueError(f"axis {at} is not in [{-rank - 1}, {rank}]")
+    dims = None
+    if rank is not None:
+        at = at % (rank + 1)
+        dims = [*sp.shape.as_list()[:at], 1, *sp.shape.as_list()[at:]]
+
+    def compute(indices: Array, sizes: Array) -> Moved:
+        here = at % (len(sizes) + 1)
+        there = np.insert(indices, here, 0, axis=1)
+        return there, np.arange(len(indices)), np.insert(sizes, here, 1)
+
+    new = None if rank is None else rank + 1
+    return moved("SparseExpandDims", sp, compute, rank=new, shape=dims, name=name)
+
+
+def reset_shape(sp_input: object, new_shape: object = None) -> SparseTensor:
+    """Return the same elements in a larger tensor, or in the smallest that holds them."""
+    sp = sparse_of(sp_input)
+    more: list[TfTensor] = []
+    if new_shape is not None:
+        with InGraph(graph_of([*sp.components(), new_shape])):
+            more = [convert(new_shape, None if hasattr(new_shape, "spec") else "int64")]
+        known = static(more[0])
+        if isinstance(known, list) and sp.shape.is_fully_defined():
+            old = sp.shape.known()
+            if len(known) != len(old) or any(a < b for a, b in zip(known, old, strict=False)):
+                raise ValueError(f"the new shape {known} does not hold the shape {old}")
+
+    def compute(indices: Array, sizes: Array, *new: Array) -> Moved:
+        if not new:
+            tight = (indices.max(axis=0, initial=-1) + 1).astype(np.int64)
+            return indices, np.arange(len(indices)), tight.reshape(sizes.shape)
+        wanted = new[0].astype(np.int64)
+        if len(wanted) != len(sizes) or (wanted < sizes).any():
+            raise InvalidArgumentError(
+                f"the new shape {listed(wanted)} does not hold the shape {listed(sizes)}"
+            )
+        return indices, np.arange(len(indices)), wanted
+
+    return moved("SparseResetShape", sp, compute, more, rank=sp.shape.rank)
+
+
+def fill_empty_rows(
+    sp_input: object, default_value: object, name: str | None = None
+) -> tuple[SparseTensor, TfTensor]:
+    """Put a value into the first column of rows without elements; say which rows these are."""
+    sp = sparse_of(sp_input)
+    rank, count = sp.shape.rank, (sp.shape._dims or (None,))[0]
+    with InGraph(graph_of([*sp.components(), default_value])):
+        default = convert(default_value, sp.values.spec.dtype)
+
+        def compute(indices: Array, sizes: Array) -> Sequence[Array]:
+            if not len(sizes):
+                raise InvalidArgumentError("Dense shape cannot be empty.")
+            height = int(sizes[0])
+            wrong = (indices[:, 0] < 0) | (indices[:, 0] >= height)
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                raise InvalidArgumentError(
+                    f"indices({at}, 0) is invalid: {indices[at, 0]} >= {height}"
+                )
+            empty = np.ones(height, bool)
+            empty[indices[:, 0]] = False
+            new = np.zeros((int(empty.sum()), len(sizes)), np.int64)
+            new[:, 0] = np.flatnonzero(empty)
+            there = np.concatenate([indices, new])
+            order = np.argsort(there[:, 0], kind="stable")
+            place = np.concatenate([np.arange(len(indices)), np.full(len(new), len(indices))])
+            return there[order], place[order], empty
+
+        specs = [
+            unknown(rows.i64, None, rank),
+            unknown(rows.i64, None),
+            unknown(rows.bool_, count),
+        ]
+        found = host("SparseFillEmptyRows", compute, [sp.indices, sp.dense_shape], specs, name=name)
+        values = taken(joined([sp.values, [default]], 0), found[1])
+        made = SparseTensor.stated(found[0], values, sp.dense_shape, sp.shape)
+        return made, found[2]

@@ -1,0 +1,270 @@
+"""`SparseTensor`: the elements of a tensor that are not zero, and where they are."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+import numpy as np
+
+from ....ir.op import Array
+from ...data.batches import Pile
+from ...eager.tensor import Tensor
+from ...graph.graph import Graph
+from ...values.dtypes import DataType, DTypeLike, as_dtype
+from ..core.bridge import Fetching, SymbolicTfTensor, TfTensor
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.specs import TensorSpec
+from ..core.values import InGraph, convert, graph_of, static
+from .composite import CompositeSpec, CompositeTensor
+
+SparseTensorValue = namedtuple("SparseTensorValue", "indices values dense_shape")
+
+
+COMBINE: list[Callable[[str, SparseTensor, object], SparseTensor]] = []
+"""What combines elements with those of a tensor, filled in by `sparse_math`."""
+
+
+class SparsePile(Pile):
+    """Indices, values and shape as one part of an element."""
+
+    def __init__(self, indices: Array, values: Array, shape: Array) -> None:
+        self.indices, self.values, self.shape = indices, values, shape
+
+    def arrays(self) -> Sequence[Array]:
+        """Return indices, values and shape."""
+        return self.indices, self.values, self.shape
+
+    @classmethod
+    def piled(cls, given: Sequence[object]) -> SparsePile:
+        """Return several along a new first axis."""
+        piles = [each for each in given if isinstance(each, SparsePile)]
+        counts = [len(each.values) for each in piles]
+        first = np.repeat(np.arange(len(piles), dtype=np.int64), counts)[:, None]
+        rest = np.concatenate([each.indices for each in piles])
+        shapes = np.stack([each.shape for each in piles])
+        extents = np.array([len(piles), *shapes.max(axis=0)], np.int64)
+        values = np.concatenate([each.values for each in piles])
+        return cls(np.concatenate([first, rest], axis=1), values, extents)
+
+    def rows(self) -> list[SparsePile]:
+        """Return the parts along the first axis."""
+        made = []
+        for number in range(int(self.shape[0])):
+            here = self.indices[:, 0] == number
+            made.append(SparsePile(self.indices[here, 1:], self.values[here], self.shape[1:]))
+        return made
+
+
+class SparseTensor(CompositeTensor):
+    """The elements of a tensor that are not zero: where they are, what they are, its shape."""
+
+    pile = SparsePile
+    __slots__ = ("_indices", "_shape", "_stated", "_values")
+
+    def __init__(self, indices: object, values: object, dense_shape: object) -> None:
+        with InGraph(graph_of([indices, values, dense_shape])):
+            self._indices = convert(indices, "int64", "indices")
+            self._values = convert(values, None, "values")
+            self._shape = convert(dense_shape, "int64", "dense_shape")
+        self._stated: TensorShape | None = None
+        for tensor, rank in ((self._indices, 2), (self._values, 1), (self._shape, 1)):
+            tensor.shape.assert_has_rank(rank)
+        count, width = self._indices.shape.with_rank(2).as_list()
+        for one, other in ((count, self._values.shape), (width, self._shape.shape)):
+            extent = other.with_rank(1).as_list()[0]
+            if None not in (one, extent) and one != extent:
+                raise ValueError(f"Dimensions {one} and {extent} are not compatible")
+
+    @classmethod
+    def stated(
+        cls, indices: object, values: object, dense_shape: object, shape: ShapeLike
+    ) -> SparseTensor:
+        """Return a sparse tensor of whose shape something is known besides."""
+        made = cls(indices, values, dense_shape)
+        made.set_shape(shape)
+        return made
+
+    @classmethod
+    def from_value(cls, value: object) -> SparseTensor:
+        """Return what a value describes that has indices, values and a shape."""
+        if not isinstance(value, SparseTensor | SparseTensorValue):
+            raise TypeError(
+                f"Argument sparse_tensor_value={value} is neither a SparseTensor nor "
+                "SparseTensorValue."
+            )
+        return cls(value.indices, value.values, value.dense_shape)
+
+    @property
+    def indices(self) -> TfTensor:
+        """Return where the elements are, a row for each."""
+        return self._indices
+
+    @property
+    def values(self) -> TfTensor:
+        """Return the elements."""
+        return self._values
+
+    @property
+    def dense_shape(self) -> TfTensor:
+        """Return the shape of the whole tensor."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DataType:
+        """Return the element type."""
+        return self._values.dtype
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph that the elements belong to."""
+        found: Graph = self._indices.graph  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def op(self) -> object:
+        """Return the operation that the elements come from."""
+        return self._values.op  # type: ignore[attr-defined]
+
+    @property
+    def shape(self) -> TensorShape:
+        """Return the shape as far as it is known."""
+        known = static(self._shape)
+        if isinstance(known, list):
+            return TensorShape(known)
+        rank = self._shape.shape.num_elements()
+        found = TensorShape(None if rank is None else [None] * rank)
+        return found if self._stated is None else found.merge_with(self._stated)
+
+    def get_shape(self) -> TensorShape:
+        """Return the shape as far as it is known."""
+        return self.shape
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """State what is known of the shape, which must be true."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Shapes {self.shape} and {TensorShape(shape)} are not compatible")
+        self._stated = self.shape.merge_with(shape)
+
+    def with_values(self, new_values: object) -> SparseTensor:
+        """Return other elements at the same places."""
+        made: SparseTensor = SparseTensor.stated(self._indices, new_values, self._shape, self.shape)
+        return made
+
+    def eval(self, feed_dict: object = None, session: Fetching | None = None) -> object:
+        """Return the value in a session."""
+        parts = [x for x in self.components() if isinstance(x, SymbolicTfTensor)]
+        return SparseTensorValue(*[x.eval(feed_dict, session) for x in parts])
+
+    def components(self) -> list[TfTensor]:
+        """Return indices, values and shape."""
+        return [self._indices, self._values, self._shape]
+
+    def differentiated(self) -> int:
+        """Return the place of the elements."""
+        return 1
+
+    def type_spec(self) -> SparseTensorSpec:
+        """Return what it is like."""
+        return SparseTensorSpec(self.shape, self.dtype)
+
+    def fetched(self, values: Sequence[object]) -> SparseTensorValue:
+        """Return what a session gives for it."""
+        return SparseTensorValue(*values)
+
+    def fed(self, value: object) -> Sequence[object]:
+        """Return indices, values and shape of what is fed."""
+        if isinstance(value, SparseTensor | SparseTensorValue):
+            return [
+                x.numpy() if isinstance(x, Tensor) and x.eager else x
+                for x in (value.indices, value.values, value.dense_shape)
+            ]
+        assert isinstance(value, Sequence), f"{value!r} is fed, expected indices, values, shape"
+        return value
+
+    def rows(self) -> TfTensor:
+        """Return how many slices there are along the first axis."""
+        made: TfTensor = self._shape[0]
+        return made
+
+    def __iter__(self) -> Iterator[object]:
+        raise TypeError("'SparseTensor' object is not iterable")
+
+    def __mul__(self, other: object) -> SparseTensor:
+        return COMBINE[0]("mul", self, other)
+
+    def __truediv__(self, other: object) -> SparseTensor:
+        return COMBINE[0]("truediv", self, other)
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "
+            f"dense_shape={self._shape!s})"
+        )
+
+
+class SparseTensorSpec(CompositeSpec):
+    """What a sparse tensor is like."""
+
+    value_type = SparseTensor
+
+    def __init__(self, shape: ShapeLike = None, dtype: DTypeLike | None = "float32") -> None:
+        self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)
+
+    def made(self, parts: Sequence[object]) -> SparseTensor:
+        """Return a sparse tensor of indices, elements and shape."""
+        indices, values, sizes = parts
+        made: SparseTensor = SparseTensor.stated(indices, values, sizes, self.shape)
+        return made
+
+    def components(self) -> list[TensorSpec]:
+        """Return the specs of indices, elements and shape."""
+        rank = self.shape.rank
+        return [
+            TensorSpec([None, rank], "int64"),
+            TensorSpec([None], self.dtype),
+            TensorSpec([rank], "int64"),
+        ]
+
+    def relaxed(self) -> SparseTensorSpec:
+        """Return the description of values of this rank and any size."""
+        rank = self.shape.rank
+        return SparseTensorSpec(None if rank is None else [None] * rank, self.dtype)
+
+    def form(self) -> Hashable:
+        """Return shape and element type."""
+        return self.shape._dims, self.dtype.name
+
+    def is_compatible_with(self, other: object) -> bool:
+        """Say whether a value or a description is of this kind."""
+        found = other.type_spec() if isinstance(other, CompositeTensor) else other
+        return isinstance(found, SparseTensorSpec) and bool(
+            found.dtype == self.dtype and self.shape.is_compatible_with(found.shape)
+        )
+
+    def stacked(self, extent: int | None) -> SparseTensorSpec:
+        """Return what several are like along a new first axis."""
+        dims = self.shape._dims
+        return SparseTensorSpec(None if dims is None else (extent, *dims), self.dtype)
+
+    def unstacked(self) -> SparseTensorSpec:
+        """Return what one is like of several along the first axis."""
+        dims = self.shape._dims
+        return SparseTensorSpec(None if dims is None else dims[1:], self.dtype)
+
+    def __repr__(self) -> str:
+        return f"SparseTensorSpec({self.shape!r}, tf.{self.dtype.name})"
+
+
+def known_sizes(sp: SparseTensor) -> list[int] | TfTensor:
+    """Return the sizes of a sparse tensor: numbers if all are known, else the tensor of them."""
+    return sp.shape.known() if sp.shape.is_fully_defined() else sp.dense_shape
+
+
+def sparse_of(value: object, name: str = "sp_input") -> SparseTensor:
+    """Return an argument that has to be a sparse tensor, or raise `TypeError`."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        raise TypeError(f"Input must be a SparseTensor: {name} is {value!r}")
+    return value

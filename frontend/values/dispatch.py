@@ -1,0 +1,50 @@
+"""What functions of tensors do with values that are made of several tensors.
+
+Such a value says that it is no tensor when a function wants one (`NotDenseError`); the function
+that was called is then looked up here. `remembered` does that for all of TensorFlow's operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Handler = TypeVar("Handler", bound="Callable[..., object]")
+
+HANDLERS: dict[Callable[..., object], list[tuple[type, Callable[..., object]]]] = {}
+"""By a public function: what stands in for it, by the class of the value that is no tensor."""
+
+
+class NotDenseError(ValueError, TypeError):
+    """A tensor is wanted, and there is a value that is made of several."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to "
+            "a Tensor."
+        )
+        self.value = value
+
+
+def handles(kind: type, *functions: Callable[..., object]) -> Callable[[Handler], Handler]:
+    """Let a function stand in for public ones where they are given values of a class."""
+
+    def decorate(handler: Handler) -> Handler:
+        for function in functions:
+            HANDLERS.setdefault(function, []).append((kind, handler))
+        return handler
+
+    return decorate
+
+
+def answered(
+    error: NotDenseError,
+    function: Callable[..., object],
+    args: Sequence[object],
+    kwargs: dict[str, object],
+) -> object:
+    """Return what stands in for a function gives, or raise the error."""
+    for kind, handler in HANDLERS.get(function, ()):
+        if isinstance(error.value, kind):
+            return handler(*args, **kwargs)
+    raise error
