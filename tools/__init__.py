@@ -6,7 +6,8 @@ May import everything; nothing imports it but the package's face, for the functi
 - `commands/`: one verb a file; its `__init__` says what such a file holds.
 - `verbs/`: what the verbs do, as functions: `gravure.inspect`, `gravure.bench` and their like.
 - `talk`, `console`, `failures`, `errors`: how commands talk, and what becomes of errors.
-- `options`, `watch`, `inputs`, `judges`, `machine`: what several verbs share.
+- `options`, `watch`, `inputs`, `comparing/`, `machine`: what several verbs share.
+- `completion`: the scripts of shells that `gravure completions` prints.
 - `demo/`: the model and the images of `gravure demo`.
 - every other file is run by itself: `python -m gravure.tools.NAME`.
 """

@@ -75,8 +75,8 @@ def _compared(
     from importlib.util import find_spec
 
     from ..frontend.programs.compile import compile  # noqa: A004  (it is called that)
+    from .comparing.judges import Task, Tolerances, by_onnxruntime, differences
     from .inputs import make_inputs
-    from .judges import Task, Tolerances, by_onnxruntime, differences
 
     shapes = shapes if shapes is not None else shapes_of(args)
     dims = _bounded(args, shapes, dims if dims is not None else dims_of(args))

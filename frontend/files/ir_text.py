@@ -9,7 +9,7 @@ pipe has none: it can be looked at and rewritten, and not be compiled if it has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from xdsl.dialects.builtin import StringAttr
@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import StringAttr
 from ...errors import ParseError
 from ...ir import Array, Op, Program, parse, print_module
 from ...ir.placement import weight_rows
+from ...ir.program import argument_names, argument_specs, set_ranges
 from ...ir.whole import verify_whole
 from ...runtime.files import replacing
 from .beside import map_beside
@@ -49,6 +50,21 @@ def read_ir(text: str, name: str, directory: Path | None) -> Program:
     program = Program(module, weights, name)
     _check(program, location)
     return program
+
+
+def bound_by_arrays(program: Program, shapes: Mapping[str, Sequence[int]]) -> None:
+    """Bound the symbols that have no upper bound by the sizes of arrays that a run is for."""
+    if program.level != "graph" or not shapes:
+        return
+    ranges = program.ranges
+    opened = {symbol for symbol, (_, high) in ranges.items() if high is None}
+    rows = zip(argument_names(program.main), argument_specs(program.main), strict=True)
+    for name, spec in rows:
+        for dim, size in zip(spec.dims, shapes.get(name, ()), strict=False):  # the run is strict
+            if (symbol := str(dim)) in opened:
+                low, high = ranges[symbol]
+                ranges[symbol] = (low, max(low, size, high or 0))
+    set_ranges(program.module, ranges)
 
 
 def _check(program: Program, location: str) -> None:

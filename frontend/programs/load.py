@@ -189,13 +189,18 @@ def _graph_text(data: Bytes, name: str, directory: Path | None, options: LoadOpt
 
 
 def _ir_text(data: Bytes, name: str, directory: Path | None, options: LoadOptions) -> Program:
-    from ..files.ir_text import read_ir  # noqa: PLC0415
+    from ..files.ir_text import bound_by_arrays, read_ir  # noqa: PLC0415
 
     if options.settable:
         raise GraphError("all weights of a text can be given, expected no names", location=name)
-    if options.shapes or options.dims or options.constants:
+    from ..dims.symbols import ArrayShape  # noqa: PLC0415
+
+    arrays = {n: shape for n, shape in options.shapes.items() if isinstance(shape, ArrayShape)}
+    if len(arrays) < len(options.shapes) or options.dims or options.constants:
         raise GraphError("the shapes of IR text stand in the text itself", location=name)
-    return read_ir(_decoded(data, name), name, directory)
+    program = read_ir(_decoded(data, name), name, directory)
+    bound_by_arrays(program, arrays)
+    return program
 
 
 def _decoded(data: Bytes, name: str) -> str:

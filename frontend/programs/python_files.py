@@ -19,7 +19,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import Advice, GraphError, InputError, ParseError, did_you_mean
+from ...errors import (
+    Advice,
+    GraphError,
+    GravureError,
+    InputError,
+    ParseError,
+    did_you_mean,
+)
 from ...ir import Program, TensorSpec
 from ...ir.types.dtypes import f32
 from ..dims.symbols import DimOption, ShapeOption
@@ -41,7 +48,14 @@ def python_program(
     """
     where = f"{Path(file).name}:{name}"
     function = _function(file, name, where)
-    concrete = function.get_concrete_function(*_arguments(function, shapes, where))
+    try:
+        concrete = function.get_concrete_function(*_arguments(function, shapes, where))
+    except GravureError:
+        raise
+    except Exception as error:
+        if isinstance(error, AssertionError) or _line(error, file) is None:  # a mistake of ours
+            raise
+        raise _of_file(error, file) from error
     program = concrete.frozen(Sizes(shapes, dims))
     program.source = where
     return program
@@ -81,14 +95,18 @@ def _function(file: str, name: str, where: str) -> Function:
 
 def _of_file(error: BaseException, file: str) -> ParseError:
     """Return what a file raised as an error of ours, with its line."""
-    if isinstance(error, SyntaxError):
-        line = error.lineno if error.filename == file else None
-    else:
-        frames = traceback.extract_tb(error.__traceback__)
-        line = next((each.lineno for each in reversed(frames) if each.filename == file), None)
+    line = _line(error, file)
     where = Path(file).name if line is None else f"{Path(file).name}:{line}"
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     return ParseError(f"{type(error).__name__}: {text}", location=where)
+
+
+def _line(error: BaseException, file: str) -> int | None:
+    """Return the line of a file that an error comes from; None if it has no part in it."""
+    if isinstance(error, SyntaxError):
+        return error.lineno if error.filename == file else None
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((each.lineno for each in reversed(frames) if each.filename == file), None)
 
 
 def _arguments(

@@ -39,7 +39,7 @@ def test_help_lists_every_verb(gravure: Any) -> None:
     found = gravure("--help")
     assert found.status == 0
     assert {"compile", "opt", "inspect", "run", "bench", "passes", "targets"} <= {*VERBS}
-    assert all(re.search(rf"^    {verb} ", found.out, re.MULTILINE) for verb in VERBS)
+    assert all(re.search(rf"^    {verb}\s", found.out, re.MULTILINE) for verb in VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)

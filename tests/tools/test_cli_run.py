@@ -13,7 +13,7 @@ from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_te
 import gravure as gv
 from gravure.errors import GravureError
 from gravure.runtime.artifact import DimInfo, TensorInfo
-from gravure.tools import judges
+from gravure.tools.comparing import judges
 from gravure.tools.inputs import make_inputs
 
 INFOS = (TensorInfo("x", "f32", ("N", 8)), TensorInfo("ids", "i64", ("2 * N",)))

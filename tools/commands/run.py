@@ -4,6 +4,7 @@
     gravure run model.so -i image=@cat.npy -o out.npz --threads 4
     gravure run model.onnx -i x=3x8xf32:ones --vs interp --vs ort
     gravure run model.onnx -i @inputs.npz --vs expected.npz --rtol 1e-3
+    gravure run model.onnx --vs ort --outputs all         # names the first tensor that differs
     gravure run model.onnx --check-numerics               # names the first node that gives a NaN
     gravure run model.onnx --trace t.json                 # for Perfetto; see gravure profile
     gravure run --onnx-test FOLDER                        # test folders of the onnx package
@@ -13,10 +14,11 @@ number behind it, or one of these for all inputs. --vs compares with the referen
 (interp), onnxruntime (ort), results in a file (.npz), or another model; exit status 1 says that
 they differ. Results are found by name, or by order if all have other names. An element is close if
 |found - wanted| <= atol + rtol * |wanted|, or within --ulp representable numbers; --ulp alone is
-all that may differ: --ulp 0 asks for equal numbers. Dimensions that follow from the inputs that are
-given need no --dim. Running a library runs the code in it: run only what you trust. A test folder
-holds model.onnx and sets of inputs with results; a folder of such folders runs them all, and exit
-status 1 says that one is not right.
+all that may differ: --ulp 0 asks for equal numbers. --outputs all compiles the model once more so
+that it gives every tensor inside, compares these too, and keeps them with -o. Dimensions that
+follow from the inputs that are given need no --dim. Running a library runs the code in it: run only
+what you trust. A test folder holds model.onnx and sets of inputs with results; a folder of such
+folders runs them all, and exit status 1 says that one is not right.
 """
 
 from __future__ import annotations
@@ -47,6 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-inputs", metavar="FILE.npz", help="keep the inputs")
     parser.add_argument(
         "--vs", action="append", default=[], metavar="WHAT", help="interp, ort, .npz or a model"
+    )
+    parser.add_argument(
+        "--outputs", choices=("all",), default="", help="compare every tensor inside as well"
     )
     parser.add_argument(
         "--device", metavar="NAME", help="where a model for GPUs runs: gpu:0, or emulated"
@@ -98,11 +103,12 @@ def run(args: argparse.Namespace) -> int:
     with traced:
         found = run(
             source, args.input, against=args.vs, rtol=args.rtol, atol=args.atol, ulp=args.ulp,
-            threads=threads, device=args.device, shapes=shapes, dims=dims,
+            outputs=args.outputs, threads=threads, device=args.device, shapes=shapes, dims=dims,
             weights=args.weights_file, progress=console.progress,
             options=None if is_library(source) else options_of(args, slots=threads),
         )  # fmt: skip
-    for path, arrays in zip(outputs, (found.outputs, found.inputs), strict=True):
+    results = {**(found.tensors.values if found.tensors else {}), **found.outputs}
+    for path, arrays in zip(outputs, (results, found.inputs), strict=True):
         if path is not None:
             save_arrays(path, arrays)
     console.show(found)

@@ -13,10 +13,11 @@ from ...codegen.compiled import OptionFields, Options
 from ...frontend.programs.compile import options_with
 from ...runtime.compare import Tolerance
 from ...runtime.model import Model
+from ..comparing.judges import Task, Tolerances, differences, judgement
+from ..comparing.tensors import Tensors, compare_tensors
 from ..console import table
 from ..errors import NotInstalledError, UsageError
 from ..inputs import Inputs
-from ..judges import Task, Tolerances, differences, judgement
 from ..onnx_tests import TOLERANCE, Verdict, data_of, run_folder, text_of
 from ..options import is_library
 from ..talk import FilePath, Progress, Source, silent
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from ...runtime.compare import Difference
     from ...runtime.gpu.driver import Driver
 
+FUSED = (
+    "no tensor differs where all are kept: results differ by what is computed in one kernel; "
+    "gravure opt --check names the pass"
+)
 SHOWN = 6
 """How many elements of a result are shown."""
 
@@ -42,14 +47,22 @@ class RunResult:
     """For each that was asked: how each output differs from its."""
     absent: tuple[NotInstalledError, ...] = ()
     """Those that are not on this machine."""
+    tensors: Tensors | None = None
+    """What is inside of the model, if that was asked for."""
 
     @property
     def is_close(self) -> bool:
         """Say whether all that was compared is within the tolerance."""
-        return all(each.is_close for rows in self.compared.values() for each in rows.values())
+        inside = self.tensors is None or self.tensors.is_close
+        return inside and all(e.is_close for rows in self.compared.values() for e in rows.values())
 
     def __str__(self) -> str:
-        return _text(self.outputs, self.compared)
+        text = _text(self.outputs, self.compared)
+        if self.tensors is None:
+            return text
+        fused = not all(e.is_close for rows in self.compared.values() for e in rows.values())
+        note = f"\n{FUSED}" if fused and self.tensors.is_close and self.tensors.compared else ""
+        return f"{text}\n{self.tensors}{note}"
 
     def as_json(self) -> dict[str, Any]:
         """Return types, shapes and comparisons as plain data."""
@@ -58,7 +71,8 @@ class RunResult:
             judge: {name: each.as_json() for name, each in rows.items()}
             for judge, rows in self.compared.items()
         }
-        return {"schema": "gravure.run/1", "outputs": outputs, "compared": compared}
+        found = {"schema": "gravure.run/1", "outputs": outputs, "compared": compared}
+        return found if self.tensors is None else {**found, "tensors": self.tensors.as_json()}
 
 
 def run(  # noqa: PLR0913  (each option is its own)
@@ -69,6 +83,7 @@ def run(  # noqa: PLR0913  (each option is its own)
     rtol: float | None = None,
     atol: float | None = None,
     ulp: int | None = None,
+    outputs: str = "",
     threads: int = 1,
     device: Driver | str | None = None,
     shapes: Mapping[str, ShapeOption] | None = None,
@@ -87,6 +102,8 @@ def run(  # noqa: PLR0913  (each option is its own)
       (onnxruntime), a file of results (`.npz`), or another model.
     - `rtol`, `atol`: the relative and absolute tolerance; what the element type allows if neither
       is given. `ulp`: how many representable numbers may lie between; alone it is all.
+    - `outputs`: `"all"` also compares every tensor inside of the model (it is compiled once more,
+      so that it gives them) and names the first that differs; empty for the model's own results.
     - `threads`: of the run, from 1; `device`: where a model for GPUs runs: `gpu:0`, `emulated`.
     - `shapes`, `dims`, `options` and further keywords: as for `gravure.compile`; of what is
       compiled already, `dims` says the sizes.
@@ -99,8 +116,10 @@ def run(  # noqa: PLR0913  (each option is its own)
     >>> found.outputs["y"].tolist(), found.is_close
     ([1.0, 1.0, 1.0, 1.0], True)
     """
-    own = ("inputs", "against", "rtol", "atol", "ulp", "threads", "device", "shapes", "dims",
-           "weights", "options", "progress")  # fmt: skip
+    own = ("inputs", "against", "rtol", "atol", "ulp", "outputs", "threads", "device", "shapes",
+           "dims", "weights", "options", "progress")  # fmt: skip
+    if outputs not in ("", "all"):
+        raise UsageError(f"outputs is {outputs!r}, expected 'all'")
     made = options_with("run", options, more, threads=threads, own=own)
     wanted = Wanted(inputs, threads, shapes, dims, weights, device)
     subject = subject_of(source, made, wanted, progress)
@@ -109,6 +128,7 @@ def run(  # noqa: PLR0913  (each option is its own)
     found = {info.name: r for info, r in zip(subject.model.outputs, results, strict=True)}
     compared: dict[str, dict[str, Difference]] = {}
     absent: list[NotInstalledError] = []
+    asked = Tolerances.of(rtol, atol, ulp)
     for judge in against:
         try:
             with progress(f"running {judge}"):
@@ -116,9 +136,9 @@ def run(  # noqa: PLR0913  (each option is its own)
         except NotInstalledError as error:
             absent.append(error)
         else:
-            asked = Tolerances.of(rtol, atol, ulp)
             compared[judge] = differences(subject.model, found, others, asked)
-    return RunResult(subject.inputs, found, compared, tuple(absent))
+    tensors = compare_tensors(subject, made, against, asked, progress) if outputs else None
+    return RunResult(subject.inputs, found, compared, tuple(absent), tensors)
 
 
 def _task(subject: Subject, outputs: Mapping[str, Any]) -> Task:

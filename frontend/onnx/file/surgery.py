@@ -171,6 +171,24 @@ class Surgery:
             found[name] = str(spec)
         return found
 
+    # Looking inside.
+
+    def mark(self) -> dict[str, NodeProto]:
+        """Make outputs of all tensors that nodes give; return them in order, and what gives each.
+
+        Sequences, optionals and texts are left out, and what lies inside of branches and loops.
+        """
+        known, graph = self._values(), self.graph
+        found = {
+            name: node
+            for node in graph.node
+            for name in filter(None, node.output)
+            if node.op_type != "Constant" and _is_numeric(known[name])
+        }
+        there = {value.name for value in graph.output}
+        graph.output.extend(known[name] for name in found if name not in there)
+        return found
+
     # Writing.
 
     def save(self, path: Path) -> list[Path]:
@@ -210,6 +228,13 @@ def _copied(message: MessageT) -> MessageT:
     copy = type(message)()
     copy.CopyFrom(message)
     return copy
+
+
+def _is_numeric(value: ValueInfoProto) -> bool:
+    """Say whether a value is a tensor of numbers, as far as is known."""
+    kind = value.type.WhichOneof("value")
+    is_text = kind == "tensor_type" and value.type.tensor_type.elem_type == TensorProto.STRING
+    return kind in (None, "tensor_type") and not is_text
 
 
 def _stored(graph: GraphProto) -> set[str]:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..frontend.dims.symbols import DimOption, ShapeOption
-from ..runtime.compare import Difference, Tolerance, compare
-from .errors import NotInstalledError, UsageError
-from .inputs import read_arrays
-from .options import is_library
-from .paths import readable
+from ...frontend.dims.symbols import DimOption, ShapeOption
+from ...runtime.compare import Difference, Tolerance, compare
+from ..errors import NotInstalledError, UsageError
+from ..inputs import read_arrays
+from ..options import is_library
+from ..paths import readable
 
 if TYPE_CHECKING:
-    from ..runtime.buffer import Array
-    from ..runtime.model import Model
+    from ...runtime.buffer import Array
+    from ...runtime.model import Model
 
 DEFAULTS: Mapping[str, Tolerance] = {
     "f64": Tolerance(1e-9, 1e-11),
@@ -67,9 +67,9 @@ def judgement(name: str, task: Task) -> dict[str, Array]:
 
 def by_interpreter(task: Task) -> dict[str, Array]:
     """Run the model, as it was read, on the reference interpreter."""
-    from ..frontend.programs.load import load_program
-    from ..ir import interpret
-    from ..ir.interpret.planned import interpret_planned
+    from ...frontend.programs.load import load_program
+    from ...ir import interpret
+    from ...ir.interpret.planned import interpret_planned
 
     if is_library(task.source):
         raise UsageError("a library has no program left that could be interpreted")
@@ -101,7 +101,7 @@ def by_onnxruntime(task: Task) -> dict[str, Array]:
 
 def by_gravure(path: str, task: Task) -> dict[str, Array]:
     """Run another model, or the same compiled in another way."""
-    from ..frontend.programs.compile import compile, load  # noqa: A004  (they are called that)
+    from ...frontend.programs.compile import compile, load  # noqa: A004  (they are called that)
 
     model = load(path) if is_library(path) else compile(path, shapes=task.shapes, dims=task.dims)
     results = model.run(list(task.inputs.values()))
