@@ -8,5 +8,6 @@ Knows nothing of graphs, tensors or datasets: bytes, arrays and messages only. R
 - `records`: files of records (TFRecord): reading, writing, compression.
 - `examples`: features out of serialised examples, as arrays, without a message in between.
 - `events`: files that TensorBoard reads. `summaries`: what is in them.
+- `profiles`: what went on, for TensorBoard's plug-in (`profile_schema`).
 - `tensors`: arrays as `TensorProto` and back.
 """

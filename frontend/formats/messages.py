@@ -12,6 +12,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 from . import run_schema as runs
+from .profile_schema import PROFILES
 from .schema import ENUMS as OTHER_ENUMS
 from .schema import EVENTS, EXAMPLES, GRAPHS
 from .schema import INSIDE as OTHERS_INSIDE
@@ -19,7 +20,7 @@ from .schema import INSIDE as OTHERS_INSIDE
 PACKAGE = "tensorflow"
 ENUMS = {**OTHER_ENUMS, **runs.ENUMS}
 INSIDE = {**OTHERS_INSIDE, **runs.INSIDE}
-KEYS = {"map": "string", "intmap": "int32", "uintmap": "uint32"}
+KEYS = {"map": "string", "intmap": "int32", "uintmap": "uint32", "longmap": "int64"}
 """What a map of the schema is from."""
 Field = descriptor_pb2.FieldDescriptorProto
 SCALARS = {
@@ -82,7 +83,7 @@ def _file() -> object:
     file = descriptor_pb2.FileDescriptorProto(
         name="gravure/formats.proto", package=PACKAGE, syntax="proto3"
     )
-    tables = {**EXAMPLES, **GRAPHS, **EVENTS, **runs.OPTIONS, **runs.STATISTICS}
+    tables = {**EXAMPLES, **GRAPHS, **EVENTS, **runs.OPTIONS, **runs.STATISTICS, **PROFILES}
     made: dict[str, Any] = {}
     for name in sorted(tables, key=depth):
         home = made[INSIDE[name]].nested_type if name in INSIDE else file.message_type
@@ -130,4 +131,4 @@ OptimizerOptions, RewriterConfig = (
     message_class("RewriterConfig"),
 )
 StepStats, NodeExecStats = message_class("StepStats"), message_class("NodeExecStats")
-CostGraphDef = message_class("CostGraphDef")
+CostGraphDef, XSpace = message_class("CostGraphDef"), message_class("XSpace")

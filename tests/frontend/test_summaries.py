@@ -1,5 +1,6 @@
 """Summaries: what they hold, the files that they are in, and TensorBoard, which reads these."""
 
+import gzip
 import json
 import os
 import re
@@ -204,6 +205,8 @@ def _answer(url):
     for _ in range(60):
         with urllib.request.urlopen(url, timeout=30) as answer:
             data = answer.read()
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
         if data.strip() not in (b"{}", b"[]", b""):
             return data.decode()
         time.sleep(0.5)
@@ -227,8 +230,10 @@ def write_a_run(old, new):
     def double(v):
         return v * 2.0
 
-    tf.summary.trace_on(graph=True)
-    double(tf.constant(1.0))
+    tf.summary.trace_on(graph=True, profiler=True, profiler_outdir=str(new))
+    for step in range(3):
+        with tf.profiler.experimental.Trace("train", step_num=step):
+            double(tf.constant(1.0))
     with tf.summary.create_file_writer(str(new)).as_default():
         for step in range(3):
             tf.summary.scalar("accuracy", step / 2, step=step)
@@ -270,3 +275,18 @@ def test_tensorboard_shows_images_and_texts(board):
     assert set(json.loads(board("images/tags"))["new"]) == {"picture"}
     assert set(json.loads(board("text/tags"))["new"]) == {"note"}
     assert "hello" in board("text/text?run=new&tag=note")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("tensorboard_plugin_profile") is None, reason="the plug-in is not installed (dev)"
+)
+def test_tensorboard_shows_the_profile(board):
+    [run] = json.loads(board("profile/runs"))
+    assert "trace_viewer@" in json.loads(board(f"profile/run_tools?run={run}"))
+    [host] = json.loads(board(f"profile/hosts?run={run}&tag=trace_viewer"))
+    data = f"profile/data?run={run}&host={host['hostname']}&tag="
+    drawn = json.loads(board(f"{data}trace_viewer"))["traceEvents"]
+    assert {"train 0", "double"} <= {each["name"] for each in drawn if each}  # not what is tiny
+    rows = json.loads(board(f"{data}framework_op_stats"))[1]["rows"]
+    assert "Mul" in {cell["v"] for row in rows for cell in row["c"] if cell}

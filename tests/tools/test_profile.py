@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 import gravure as gv
 import gravure.tf as tf
 from gravure.errors import RuntimeInputError
+from gravure.frontend.formats.messages import XSpace
+from gravure.frontend.formats.profiles import write_profile
 from gravure.runtime.comm.local import run_ranks
 from gravure.runtime.queues import Queue
 from gravure.runtime.traces import recorder
@@ -249,7 +251,40 @@ def test_tensorflows_profiler_writes_where_its_folders_have_it(tmp_path: Path) -
     with pytest.raises(tf.errors.AlreadyExistsError, match="Another profiler is running"):
         tf.profiler.experimental.start(str(tmp_path))
     tf.profiler.experimental.stop(save=False)
-    assert len([*tmp_path.glob("plugins/profile/*/*")]) == 1
+    assert len([*tmp_path.glob("plugins/profile/*/*")]) == 2
+
+
+def test_the_file_of_tensorboards_plugin_has_all_slices(tmp_path: Path) -> None:
+    fused = {"operations": ["conv", "relu"]}
+    found = [
+        Slice("MainThread", "step", "train 7", 0, 90, {"step_num": 7}),
+        Slice("MainThread", "function", "f", 5, 80, {}),
+        Slice("pool", "part", "a/Conv_c1, Relu", 10, 30, {**fused, "limit_share": 0.5}),
+        Slice("pool", "part", "a/Conv_c1, Relu", 40, 70, fused),
+        Slice("queue", "queue", "q", 10, 30, {}),
+        Slice("queue", "queue", "q", 20, 40, {}),
+    ]  # fmt: skip
+    path = write_profile(Timeline(tuple(found), 1_000), tmp_path)
+    plane, about = XSpace.FromString(path.read_bytes()).planes
+    names = {number: row.name for number, row in plane.event_metadata.items()}
+    events = {
+        line.name: [(names[e.metadata_id], e.offset_ps, e.duration_ps) for e in line.events]
+        for line in plane.lines
+    }
+    assert events == {
+        "MainThread": [("train", 0, 90_000), ("function f", 5_000, 75_000)],
+        "pool": [
+            ("a/Conv_c1__Relu:ConvRelu", 10_000, 20_000),
+            ("a/Conv_c1__Relu:ConvRelu", 40_000, 30_000),
+        ],
+        "queue": [("queue q", 10_000, 20_000)],
+        "queue (2)": [("queue q", 20_000, 20_000)],
+    }
+    labels = {number: row.name for number, row in plane.stat_metadata.items()}
+    first = plane.lines[1].events[0].stats
+    said = {labels[s.metadata_id]: getattr(s, s.WhichOneof("value")) for s in first}
+    assert said == {"operations": "conv, relu", "limit_share": 0.5}
+    assert [s.int64_value for s in about.stats] == [1_000, 1_090]
 
 
 def test_summaries_of_functions_come_with_a_profile(tmp_path: Path) -> None:
@@ -262,6 +297,14 @@ def test_summaries_of_functions_come_with_a_profile(tmp_path: Path) -> None:
     with tf.summary.create_file_writer(str(tmp_path)).as_default():
         tf.summary.trace_export("double", step=0)
     assert [*tmp_path.glob("plugins/profile/*/*.trace.json.gz")]
+
+
+def test_the_command_writes_for_tensorboard(gravure: Any, models: Path, tmp_path: Path) -> None:
+    arguments = ["profile", models / "mlp.onnx", "--tensorboard", tmp_path / "logs", "--no-limits"]
+    assert gravure(*arguments).status == 0
+    (path,) = (tmp_path / "logs").glob("plugins/profile/*/*.xplane.pb")
+    names = {m.name for m in XSpace.FromString(path.read_bytes()).planes[0].event_metadata.values()}
+    assert any(name.endswith(":MatmulPackedAddRelu") for name in names), names
 
 
 def test_the_command_profiles_programs_and_models(gravure: Any, tmp_path: Path) -> None:

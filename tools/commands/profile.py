@@ -3,6 +3,7 @@
     gravure profile train.py -o t.json --args "--epochs 2"
     gravure profile model.onnx --runs 20 -o t.json        # a model, run on random inputs
     gravure profile model.onnx --threads 4 --critical-path
+    gravure profile train.py --tensorboard logs           # then: tensorboard --logdir logs
 
 The file is for Perfetto (ui.perfetto.dev) and chrome://tracing: lanes for threads, launches,
 queues, streams of GPUs and messages. --critical-path names the chain of slices, and of waits in
@@ -44,6 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--args", default="", metavar="TEXT", help="what a program is given")
     add_inputs(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="keep the trace, as JSON")
+    parser.add_argument(
+        "--tensorboard", metavar="DIR", help="keep it for TensorBoard's plug-in profile"
+    )
     parser.add_argument("--runs", type=int, default=10, metavar="N", help="of a model (10)")
     parser.add_argument(
         "--critical-path", action="store_true", help="what the whole time consists of"
@@ -72,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
         else:
             for _ in range(args.runs):
                 again()
+    if args.tensorboard is not None:
+        found.save_tensorboard(args.tensorboard)
     console.result(found.text(chain=args.critical_path), found.as_json())
     return 0
 

@@ -59,6 +59,12 @@ class Profiled:
         with replacing(Path(path)) as file:
             file.write(chrome_trace(self.timeline).encode())
 
+    def save_tensorboard(self, folder: FilePath) -> Path:
+        """Write the trace into a folder of TensorBoard's, for its plug-in `profile`."""
+        from ...frontend.formats.profiles import write_profile
+
+        return write_profile(self.timeline, Path(folder))
+
     def __str__(self) -> str:
         return self.text(chain=False)
 

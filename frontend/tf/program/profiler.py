@@ -1,28 +1,25 @@
 """`tf.profiler`: traces of what went on, where TensorBoard's folders have them.
 
-A profile is `plugins/profile/TIME/HOST.trace.json.gz` in the folder, in Chrome's format: Perfetto
-and chrome://tracing open it. `gravure.profile` says more of the same.
+A profile is two files in the folder's `plugins/profile/TIME`: `HOST.xplane.pb` for TensorBoard with
+its plug-in `tensorboard-plugin-profile`, and `HOST.trace.json.gz` in Chrome's format for Perfetto
+and chrome://tracing. `gravure.profile` says more of the same.
 """
 
 from __future__ import annotations
 
-import gzip
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
 
 from ....codegen.limits import limits_here
-from ....runtime.files import replacing
-from ....runtime.traces.chrome import chrome_trace
 from ....runtime.traces.timeline import Timeline
 from ....runtime.tracing import Trace, span
 from ....runtime.tracing import start as begin
 from ....runtime.tracing import stop as end
+from ...formats.profiles import write_profile
 from ...models.threads import all_threads
 from ...values.run_errors import (
     AlreadyExistsError,
@@ -85,15 +82,9 @@ def stop(save: bool = True) -> None:
 
 
 def write(trace: Trace, folder: Path) -> Path:
-    """Write a trace where TensorBoard's folders have it; return the file."""
-    now = datetime.now().strftime("%Y_%m_%d_%H_%M_%S")
-    place = folder / "plugins" / "profile" / now
-    place.mkdir(parents=True, exist_ok=True)
-    path = place / f"{socket.gethostname()}.trace.json.gz"
+    """Write a trace where TensorBoard's folders have it; return the file for its plug-in."""
     timeline = Timeline.of(trace, limits_here(all_threads()).least_of)
-    with replacing(path) as file:
-        file.write(gzip.compress(chrome_trace(timeline).encode()))
-    return path
+    return write_profile(timeline, folder)
 
 
 class Profile:
