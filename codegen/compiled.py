@@ -19,6 +19,7 @@ from ..runtime.buffer import Array
 from ..runtime.executable import Executable
 from ..runtime.gpu.plan import GpuPlan
 from ..target import Target
+from .aot.debug import kernel_notes
 from .aot.library import Library, link
 from .aot.manifest import manifest
 from .aot.weights import Weights
@@ -215,14 +216,18 @@ class Compiled:
         embed = self.options.embed
         objects = [*self.entry(embedded=embed), *self.objects]
         finder = () if self.plan is None else (FINDER,)
-        return link(objects, self.description.tag, weights=weights, embed=embed, libraries=finder)
+        return link(
+            objects, self.description.tag, weights=weights, embed=embed, libraries=finder,
+            notes=kernel_notes(self.description),
+        )  # fmt: skip
 
     def code(self) -> bytes:
         """Return a shared library without weights, for this process."""
         assert self.plan is None, "what runs on a GPU is loaded by `frontend.models.gpu`"
         if not self.linked:
             objects = [*self.entry(embedded=False), *self.objects]
-            self.linked = link(objects, self.description.tag).tobytes()
+            notes = kernel_notes(self.description)
+            self.linked = link(objects, self.description.tag, notes=notes).tobytes()
         return self.linked
 
 

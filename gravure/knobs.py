@@ -40,6 +40,7 @@ CHECK = Knob(
     "run the program before and after each pass and compare; `bounds`: look at each access",
 )
 CLUSTER = Knob("GRAVURE_CLUSTER", "jobs and addresses of tasks, as JSON: set by `gravure launch`")
+CODE = Knob("GRAVURE_CODE", "directory for code made in this process: `perf`, `gdb` find it there")
 DUMP = Knob("GRAVURE_DUMP", "directory that the IR is put into after each pass, numbered")
 ISOLATE = Knob("GRAVURE_ISOLATE", "compile in a process of its own, which may crash alone")
 LAUNCHER = Knob("GRAVURE_LAUNCHER", "the `mpiexec` that started this rank: set by `gravure launch`")

@@ -3,6 +3,7 @@
 Note [Names of libraries]. The dynamic linker takes a file for one that it knows when the name is
 the same, even if another file has that name by now: a model compiled again would be the old one.
 So each is loaded through the descriptor it was checked by, under a path that is never used twice.
+What is only in memory is written to GRAVURE_CODE, if that is set, under a name of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Advice, ArtifactError
+from ..knobs import CODE
 from .container import Sealed, reader, unseal
+from .files import replacing
 
 _NUMBERS = itertools.count()
 _TYPES: dict[str, Any] = {
@@ -33,13 +36,13 @@ _TYPES: dict[str, Any] = {
 class Library:
     """A loaded artefact; it is unloaded when nothing refers to it any more."""
 
-    def __init__(self, descriptor: int, location: str) -> None:
+    def __init__(self, descriptor: int, location: str, *, by_name: bool = False) -> None:
         read, size = reader(descriptor)
         self.location = location
         self.sealed: Sealed = unseal(read, size, location)
         self.manifest: dict[str, Any] = self.sealed.manifest
         self.tag: str = self.manifest["tag"]
-        self._library = _open(descriptor, location)
+        self._library = _open(descriptor, location, by_name=by_name)
         close = weakref.finalize(self._library, _ctypes.dlclose, self._library._handle)
         close.atexit = False
         self._check_cpu()
@@ -58,12 +61,28 @@ class Library:
 
     @classmethod
     def _load_bytes(cls, data: bytes) -> Library:
+        folder = CODE.path()
+        if folder is not None:
+            return cls._load_kept(data, folder)
         descriptor = os.memfd_create("gravure", os.MFD_CLOEXEC)
         try:
             view = memoryview(data)
             while view:
                 view = view[os.write(descriptor, view) :]
             return cls(descriptor, "<bytes>")
+        finally:
+            os.close(descriptor)
+
+    @classmethod
+    def _load_kept(cls, data: bytes, folder: Path) -> Library:
+        """Load a library from a file that stays: profilers and debuggers look into it later."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder.resolve() / f"gravure-{os.getpid()}-{next(_NUMBERS)}.so"
+        with replacing(path) as file:
+            file.write(data)
+        descriptor = open_file(os.fspath(path))
+        try:
+            return cls(descriptor, os.fspath(path), by_name=True)
         finally:
             os.close(descriptor)
 
@@ -135,12 +154,13 @@ def open_file(path: str) -> int:
     return descriptor
 
 
-def _open(descriptor: int, location: str) -> ctypes.CDLL:
+def _open(descriptor: int, location: str, *, by_name: bool) -> ctypes.CDLL:
     """Map an open file as a library: see Note [Names of libraries]."""
     number = next(_NUMBERS)
     dots = "".join("/." if number >> bit & 1 else "/" for bit in range(number.bit_length()))
     path = f"/proc/self{dots}/fd/{descriptor}"
     try:
-        return ctypes.CDLL(path if Path("/proc/self/fd").exists() else location, os.RTLD_NOW)
+        by_number = not by_name and Path("/proc/self/fd").exists()
+        return ctypes.CDLL(path if by_number else location, os.RTLD_NOW)
     except OSError as error:
         raise ArtifactError(f"cannot be loaded: {error}", location=location) from error

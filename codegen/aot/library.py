@@ -3,7 +3,7 @@
     read-only      headers, notes, hash tables, dynamic symbols, constants, manifest
     executable     code
     written once   pointers to constants, dynamic section, addresses of imports
-    not loaded     symbols for debuggers and profilers, section headers
+    not loaded     symbols for debuggers and profilers (see `debug`), section headers
     weights        last, from a page of their own, of any size
 
 Everything lies at the same place in the file as in memory. Only names that begin with the tag
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
@@ -24,6 +24,7 @@ from ...errors import CompileError
 from ...runtime.container import EMBEDDED, Seal, digest_of
 from ...runtime.elf import EM_X86_64, MACHINES
 from ...runtime.files import replacing
+from .debug import KernelNote
 from .linker import Linker
 from .program import LinkedObjects
 from .relocate import GOT_SYMBOL
@@ -73,12 +74,14 @@ def link(
     weights: Weights | None = None,
     embed: bool = True,
     libraries: Sequence[str] = (),
+    notes: Mapping[str, KernelNote] | None = None,
 ) -> Library:
     """Make a library of objects, one of which defines the manifest.
 
     Objects find embedded weights under the name `weights_symbol(tag)`. Weights that are not
     embedded leave only their size and digest, by which the file that holds them is known.
-    `libraries` are those that functions may be imported from, such as `libm.so.6`.
+    `libraries` are those that functions may be imported from, such as `libm.so.6`. `notes` say by
+    the names of kernels what debuggers and profilers are told of them.
     """
     program = LinkedObjects.of(objects, tag)
     _check_machine(program)
@@ -88,7 +91,7 @@ def link(
     if imports and not libraries:
         raise CompileError(f"functions that no object defines: {', '.join(imports)}")
     size = inside.size if inside is not None else 0
-    linker = Linker(program, imports, libraries, weights_symbol(tag), size)
+    linker = Linker(program, imports, libraries, weights_symbol(tag), size, tag, notes or {})
     head, note = linker.link()
     manifest = f"{tag}_manifest"
     _, symbol = program.definitions[manifest]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...runtime.container import Seal
@@ -42,6 +42,7 @@ from ...runtime.elf import (
     SymbolEntry,
     pack_all,
 )
+from .debug import Code, KernelNote, sections, with_shared
 from .hashes import gnu_order, gnu_table, system_v_table
 from .image import Image
 from .program import LinkedObjects, SectionGroup, SectionPlace
@@ -70,6 +71,9 @@ class Linker:
     """The name of the embedded weights."""
     weights_size: int
     """Their bytes; 0 if there are none in the file."""
+    tag: str = ""
+    notes: Mapping[str, KernelNote] = field(default_factory=dict)
+    """What debuggers are told of kernels, by name."""
     image: Image = field(default_factory=Image)
     places: dict[SectionPlace, int] = field(default_factory=dict)
     """Where each section of an object lies."""
@@ -95,7 +99,9 @@ class Linker:
         self.dynamic_section()
         end = image.next_page()
         names = {name: self.address(name) for name in self.program.definitions}
+        self.notes = with_shared(self.notes, self.calls())
         self.symbol_table(names)
+        self.debug_sections()
         headers = image.finish(self.weights_section())
         if self.weights_size:
             names[self.weights] = image.next_page()
@@ -191,7 +197,9 @@ class Linker:
                 section = self.output_section(place)
                 info = symbol.kind | (STB_GLOBAL << 4 if is_export else 0)
                 entry = SymbolEntry(0, info, 0, section, address, symbol.entry.size)
-                rows.append((is_export, address, symbol.name, entry))
+                note = self.notes.get(symbol.name)
+                name = f"{symbol.name}:{note.suffix}" if note else symbol.name
+                rows.append((is_export, address, name, entry))
         rows.sort(key=lambda row: row[:3])
         entries = [SymbolEntry()]
         for _, _, name, entry in rows:
@@ -205,6 +213,30 @@ class Linker:
         )
         self.image.add(".symtab", 0, pack_all(entries), 8, header)
         self.image.add(".strtab", 0, bytes(strings.data), 1, SectionHeader(type=SHT_STRTAB))
+
+    def calls(self) -> Iterator[tuple[str, str]]:
+        """Give the function of each object with notes, and the names that it uses."""
+        for place, each in self.program.relocations() if self.notes else ():
+            wanted = self.program.symbol(place, each)
+            if wanted.is_wanted:
+                for own in self.program.objects[place.object].symbols:
+                    if own.name in self.notes and own.section == place.section:
+                        yield own.name, wanted.name
+
+    def debug_sections(self) -> None:
+        """Append what leads from addresses to nodes and lines."""
+        codes = [
+            Code(self.places[place] + symbol.entry.value, symbol.entry.size, note)
+            for number, each in enumerate(self.program.objects)
+            for symbol in each.symbols
+            if symbol.kind == STT_FUNC
+            and (note := self.notes.get(symbol.name)) is not None
+            and (place := SectionPlace(number, symbol.section)) in self.places
+        ]
+        text = self.image.header(".text")
+        made = sections(codes, text.address, text.size, self.tag) if codes else {}
+        for name, data in made.items():
+            self.image.add(name, 0, data)
 
     def weights_section(self) -> tuple[str, SectionHeader] | None:
         """Return name and header of the section of the weights, if they are in the file."""
