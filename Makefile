@@ -3,13 +3,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo test docs lint types clean
 
 demo: .venv/core-installed
 	$(BIN)/gravure demo
 
 test: .venv/dev-installed
 	$(BIN)/python -m pytest -q -n auto
+
+docs: .venv/core-installed
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m gravure.tools.site build/docs
 
 lint: .venv/dev-installed
 	$(BIN)/ruff check .

@@ -15,7 +15,17 @@ from gravure.tools.cli import main
 from gravure.tools.verbs.explain import pages
 
 ROOT = Path(__file__).parent.parent
-GUIDES = ("start", "compile", "programs", "training", "keras", "profiling")
+GUIDES = (
+    "start",
+    "compile",
+    "programs",
+    "training",
+    "keras",
+    "profiling",
+    "fewer-bits",
+    "gpus",
+    "passes",
+)
 MODELS = ("digits.onnx", "mlp_batch.onnx")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTS = re.compile(r"^ *print\(.*\)\s+# (.*)$", re.MULTILINE)

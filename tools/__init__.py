@@ -9,5 +9,6 @@ May import everything; nothing imports it but the package's face, for the functi
 - `options`, `watch`, `inputs`, `comparing/`, `machine`: what several verbs share.
 - `completion`: the scripts of shells that `gravure completions` prints.
 - `demo/`: the model and the images of `gravure demo`.
+- `site/`: the guides and the reference as a site.
 - every other file is run by itself: `python -m gravure.tools.NAME`.
 """

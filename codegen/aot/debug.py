@@ -63,7 +63,7 @@ class KernelNote:
 
 
 @dataclass(frozen=True)
-class Code:
+class KernelCode:
     """Where a kernel lies in a library."""
 
     start: int
@@ -91,7 +91,7 @@ def with_shared(
     return {name: KernelNote(tuple(sources)) for name, sources in found.items()}
 
 
-def sections(codes: Sequence[Code], start: int, size: int, name: str) -> dict[str, bytes]:
+def sections(codes: Sequence[KernelCode], start: int, size: int, name: str) -> dict[str, bytes]:
     """Return the sections of DWARF for kernels in the `size` bytes of code from `start`.
 
     `name` is what the unit is called: the model.
@@ -136,7 +136,7 @@ def _kinds() -> bytes:
     return bytes(found) + b"\0"
 
 
-def _lines(codes: Sequence[Code], files: Sequence[str]) -> bytes:
+def _lines(codes: Sequence[KernelCode], files: Sequence[str]) -> bytes:
     """Return the table of lines: each kernel with a place is one row, and a sequence of its own."""
     base, width, first = 1, 1, 10  # special opcodes are not used
     lengths = bytes([0, 1, 1, 1, 1, 0, 0, 0, 1])  # of the standard opcodes' operands

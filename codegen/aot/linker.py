@@ -42,7 +42,7 @@ from ...runtime.elf import (
     SymbolEntry,
     pack_all,
 )
-from .debug import Code, KernelNote, sections, with_shared
+from .debug import KernelCode, KernelNote, sections, with_shared
 from .hashes import gnu_order, gnu_table, system_v_table
 from .image import Image
 from .program import LinkedObjects, SectionGroup, SectionPlace
@@ -226,7 +226,7 @@ class Linker:
     def debug_sections(self) -> None:
         """Append what leads from addresses to nodes and lines."""
         codes = [
-            Code(self.places[place] + symbol.entry.value, symbol.entry.size, note)
+            KernelCode(self.places[place] + symbol.entry.value, symbol.entry.size, note)
             for number, each in enumerate(self.program.objects)
             for symbol in each.symbols
             if symbol.kind == STT_FUNC

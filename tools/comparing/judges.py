@@ -82,6 +82,8 @@ def by_interpreter(task: Task) -> dict[str, Array]:
 
 def by_onnxruntime(task: Task) -> dict[str, Array]:
     """Run the model by onnxruntime."""
+    if is_library(task.source):
+        raise UsageError("onnxruntime runs models, not what they were compiled to")
     if find_spec("onnxruntime") is None:
         raise NotInstalledError(
             "onnxruntime is not installed", hint="pip install onnxruntime, or --vs=interp"
