@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ..counting import tell
 from ..ir import SOURCE, Program, take_apart
 from ..ir.interpret.launch import GUARDED, ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
@@ -87,6 +88,8 @@ class Objects:
     portions: list[list[FuncOp]] = field(default_factory=list)
     """The kernels that are shared with children: each is one number to them."""
     children: Children | None = None
+    begun_kernels: int = 0
+    """How many this process has begun to make."""
     begun: bool = False
     """Whether kernels were looked for in the cache."""
 
@@ -158,6 +161,8 @@ class Objects:
 
     def make(self, function: FuncOp) -> Made:
         """Return a kernel's object, and keep it."""
+        self.begun_kernels += 1
+        tell("kernel", self.begun_kernels)
         key = self.key(function)
         loops = function if self.lowered else kernels.lower(function, self.target)
         guard(loops)

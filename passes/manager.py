@@ -21,6 +21,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import ModuleOp
 
 from .. import extensions, knobs, plugins
+from ..counting import tell
 from ..errors import CompileError, GravureError
 from ..ir import REGISTRY, InvalidModuleError, Program, verify
 from .base import Observer, Pass, PassError, PipelineError, Report, Step, count_operations
@@ -203,6 +204,7 @@ class _Runner:
         for observer in self.observers:
             observer.start(self.program)
         for index, rewrite in enumerate(self.passes, 1):
+            tell("pass", index, len(self.passes))
             step = Step(index, rewrite, ops_before=self.names.total())
             self.step(step, check=self.verify_each or index == len(self.passes))
         self.report.seconds = perf_counter() - start

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..counting import tell
 from .buffer import Array
 
 BLOCKS = 20
@@ -109,6 +110,7 @@ def measure(call: Callable[[], object], plan: MeasurePlan | None = None) -> Timi
     end = perf_counter_ns() + int(plan.seconds * 1e9)
     while len(samples) < wanted or perf_counter_ns() < end:
         samples.append(sample(call, batch))
+        tell("sample", len(samples))
     return Timing(np.array(samples, np.float64) / batch, batch)
 
 

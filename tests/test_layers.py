@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools": {"ir", "passes", "codegen", "runtime", "frontend"},
 }
 EVERYWHERE = {
-    *("capabilities", "errors", "extensions", "forks", "knobs", "lazy", "plugins"),
+    *("capabilities", "counting", "errors", "extensions", "forks", "knobs", "lazy", "plugins"),
     *("requirements", "target"),
     "__version__",
 }
@@ -167,8 +167,8 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "tools": (
         "errors launching machine paths talk tensorflow_names torch_models", "console inputs",
-        "accuracy bench_gpu failures fuzz measuring viewing", "options", "judges watch",
-        "onnx_tests", "verbs", "surgery", "commands",
+        "accuracy bench_gpu failures fuzz measuring viewing", "options", "watch",
+        "onnx_tests", "verbs comparing", "surgery completion", "commands site",
         "cli operator_table tensorflow_table tune_gpu",
     ),
 }  # fmt: skip

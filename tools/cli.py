@@ -82,6 +82,7 @@ def _run(arguments: list[str], console: Console) -> int:
     console.quiet, console.verbose, console.color = args.quiet, args.verbose, args.color
     console.source = str(getattr(args, "model", ""))
     args.console = console
+    args.whole_parser = lambda: parser([*verbs()])
     _load_plugins(args.plugin)
     status = args.command.run(args)
     sys.stdout.flush()

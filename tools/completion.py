@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .cli import parser, verbs
 from .errors import UsageError
 
 
@@ -38,21 +37,21 @@ class Verb:
     """What stands without a dash, besides files."""
 
 
-def script(shell: str) -> str:
-    """Return the script for a shell."""
+def script(shell: str, parser: argparse.ArgumentParser) -> str:
+    """Return the script for a shell; the parser is that of all verbs."""
     maker = SHELLS.get(shell)
     if maker is None:
         raise UsageError(f"shell {shell!r} is unknown, expected one of {', '.join(SHELLS)}")
-    return maker(described())
+    return maker(described(parser))
 
 
-def described() -> list[Verb]:
+def described(parser: argparse.ArgumentParser) -> list[Verb]:
     """Return all verbs with their options."""
-    top = parser([*verbs()])
-    parts = next(a for a in top._actions if isinstance(a, argparse._SubParsersAction))
+    parts = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     lists = {"NAME of a pass": _passes(), "NAME of a target": _targets()}
     return [
-        _verb(name, line, parts.choices[name]._actions, lists) for name, line in verbs().items()
+        _verb(each.dest, str(each.help), parts.choices[each.dest]._actions, lists)
+        for each in parts._choices_actions
     ]
 
 

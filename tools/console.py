@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..counting import counted
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,27 +59,45 @@ class Console:
 
     @contextmanager
     def progress(self, label: str) -> Iterator[None]:
-        """Show on a terminal that something goes on, if it takes long."""
+        """Show on a terminal that something goes on, if it takes long, and how far it is."""
         stream = sys.stderr
         if self.quiet or not is_terminal(stream) or os.environ.get("TERM") == "dumb":
             yield
             return
-        done = threading.Event()
-        thread = threading.Thread(target=_tick, args=(escape(label), done, stream), daemon=True)
+        done, shown = threading.Event(), Shown(escape(label))
+        thread = threading.Thread(target=_tick, args=(shown, done, stream), daemon=True)
         thread.start()
         try:
-            yield
+            with counted(shown.hear):
+                yield
         finally:
             done.set()
             thread.join()
 
 
-def _tick(label: str, done: threading.Event, stream: TextIO) -> None:
+@dataclass
+class Shown:
+    """What a line of progress says."""
+
+    label: str
+    count: str = ""
+
+    def hear(self, what: str, done: int, whole: int) -> None:
+        """Take in how far it is."""
+        self.count = f"{what} {done} of {whole}" if whole else f"{what} {done}"
+
+    def line(self, seconds: float) -> str:
+        """Return the line, which takes the place of the one before."""
+        parts = [self.label, *([self.count] if self.count else []), f"{seconds:.1f} s"]
+        return f"\r{' '.join(parts) if not self.count else ', '.join(parts)} \x1b[K"
+
+
+def _tick(shown: Shown, done: threading.Event, stream: TextIO) -> None:
     start = perf_counter()
     if done.wait(PATIENCE):
         return
     while not done.wait(0.1):
-        stream.write(f"\r{label} {perf_counter() - start:.1f} s ")
+        stream.write(shown.line(perf_counter() - start))
         stream.flush()
     stream.write("\r\x1b[K")
     stream.flush()

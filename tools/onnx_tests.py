@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..counting import tell
 from ..errors import GravureError, InputError, UnsupportedOp
 from ..runtime.compare import Tolerance, compare
 
@@ -39,7 +40,8 @@ def run_folder(folder: str, tolerance: Tolerance) -> Iterator[Verdict]:
     if not found:
         message = "no test here, expected model.onnx beside test_data_set_0"
         raise InputError(message, location=folder)
-    for case in found:
+    for number, case in enumerate(found, 1):
+        tell("test", number, len(found))
         yield judged(case, tolerance)
 
 

@@ -16,7 +16,7 @@ import socket
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from ...runtime.files import replacing
 from ...runtime.traces.chrome import chrome_trace, rows
@@ -44,10 +44,59 @@ def write_profile(timeline: Timeline, folder: Path) -> Path:
     return path
 
 
+class Statement(Protocol):
+    """What is said of an event, or of a plane."""
+
+    int64_value: int
+    double_value: float
+    str_value: str
+
+
+class Statements(Protocol):
+    """A list of statements."""
+
+    def add(self, *, metadata_id: int) -> Statement:
+        """Append one."""
+
+
+class Owner(Protocol):
+    """What something is said of."""
+
+    stats: Statements
+
+
+class Label(Protocol):
+    """What events or statements are called."""
+
+    id: int
+    name: str
+    display_name: str
+
+
+class PlaneMessage(Owner, Protocol):
+    """The message of a plane."""
+
+    event_metadata: Mapping[int, Label]
+    stat_metadata: Mapping[int, Label]
+
+
+class EventMessages(Protocol):
+    """The events of a line."""
+
+    def add(self, *, metadata_id: int, offset_ps: int, duration_ps: int) -> Owner:
+        """Append one."""
+
+
+class LineMessage(Protocol):
+    """The message of a line."""
+
+    events: EventMessages
+
+
 class Plane:
     """A plane that is being written: events and what is said of them are named by numbers."""
 
-    def __init__(self, plane: Any) -> None:
+    def __init__(self, plane: PlaneMessage) -> None:
         self.plane = plane
         self.events: dict[str, int] = {}
         self.stats: dict[str, int] = {}
@@ -61,7 +110,7 @@ class Plane:
             row.id, row.name, row.display_name = number, name, each.name
         return self.events[name]
 
-    def stat(self, owner: Any, name: str, value: object) -> None:
+    def stat(self, owner: Owner, name: str, value: object) -> None:
         """Say something of an event, or of the plane."""
         if name not in self.stats:
             self.stats[name] = number = len(self.stats) + 1
@@ -109,7 +158,7 @@ def by_lane(timeline: Timeline) -> Mapping[str, list[Slice]]:
     return lanes
 
 
-def add_event(made: Plane, line: Any, each: Slice) -> None:
+def add_event(made: Plane, line: LineMessage, each: Slice) -> None:
     """Add a slice to a line."""
     event = line.events.add(
         metadata_id=made.event(each),

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...counting import is_counted, tell
 from ...errors import RuntimeInputError
 from ...requirements import check
 from ..op import Op
@@ -105,7 +106,11 @@ class Interpreter:
 
     def run(self, block: Block, values: dict[SSAValue, Any]) -> Sequence[Any]:
         """Run the operations of a block over an environment that it extends."""
-        for op in block.ops:
+        is_told = is_counted()
+        whole = len(block.ops) if is_told else 0
+        for number, op in enumerate(block.ops, 1):
+            if is_told:
+                tell("operation", number, whole)
             operands = [values[operand] for operand in op.operands]
             if isinstance(op, ReturnOp) or op.name == "gv.yield":
                 return operands

@@ -9,16 +9,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import gravure as gv
+from gravure.counting import counted, tell
 from gravure.tools import cli
 from gravure.tools.commands import ops
 from gravure.tools.console import Console
 
 VERBS = list(cli.verbs())
+RELU = b"model m(x: f32[2]) -> (y) { y = exp(relu(tanh(x))) }"
 HEAVY = {"numpy", "xdsl", "llvmlite", "onnx", "lark", "ml_dtypes", "argcomplete", "rich"}
 ROOT = Path(__file__).parents[2]
 
@@ -274,4 +278,40 @@ def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) ->
     os.close(outer)
     assert shown.startswith("\rworking 0.")
     assert shown.endswith("\r\x1b[K")
-    assert shown.count("\x1b[K") == 1
+
+
+def test_progress_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    outer, inner = os.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    with open(inner, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with Console().progress("compiling m.onnx"):
+            tell("kernel", 3, 40)
+            time.sleep(0.8)
+        tell("kernel", 4, 40)
+    shown = os.read(outer, 10000).decode()
+    os.close(outer)
+    assert shown.startswith("\rcompiling m.onnx, kernel 3 of 40, 0.")
+    assert "kernel 4" not in shown
+
+
+@pytest.mark.parametrize(
+    ("work", "wanted"),
+    [
+        (lambda m: gv.compile(m / "mlp.onnx", cache=False), ("pass", "kernel")),
+        (lambda m: gv.optimize(m / "mlp.onnx", "canonicalize,dce"), ("pass",)),
+        (lambda m: gv.run(m / "mlp.onnx", against=["interp"]), ("operation",)),
+        (lambda m: gv.bench(m / "mlp.onnx", seconds=0.01), ("sample",)),
+        (lambda m: gv.reduce(RELU, test=lambda p: "relu" * ("relu" in str(p.module))), ("try",)),
+    ],
+)
+def test_what_takes_long_says_how_far_it_is(
+    models: Path, work: Callable[[Path], object], wanted: tuple[str, ...]
+) -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+    with counted(lambda what, done, whole: told.setdefault(what, []).append((done, whole))):
+        work(models)
+    for what in wanted:
+        counts = told[what]
+        assert counts
+        assert all(done <= whole for done, whole in counts if whole)

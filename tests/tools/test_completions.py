@@ -33,9 +33,9 @@ def script(gravure: Any, tmp_path: Path) -> Any:
 
 
 def test_every_option_of_every_verb_is_described() -> None:
-    found = {verb.name: {n for o in verb.options for n in o.names} for verb in described()}
-    assert [*found] == [*cli.verbs()]
     parser = cli.parser([*cli.verbs()])
+    found = {verb.name: {n for o in verb.options for n in o.names} for verb in described(parser)}
+    assert [*found] == [*cli.verbs()]
     for name, options in found.items():
         assert options == {n for n in cli._options(parser, name) if n.startswith("-")}
 

@@ -27,6 +27,6 @@ def run(args: argparse.Namespace) -> int:
     from ..completion import script
 
     console: Console = args.console
-    text = script(args.shell)
+    text = script(args.shell, args.whole_parser())
     console.result(text, {"schema": "gravure.completions/1", "shell": args.shell, "script": text})
     return 0

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ...frontend.programs.marked import Marked, Origin
     from ...runtime.buffer import Array
     from ...runtime.compare import Difference
+    from ..talk import Progress
     from ..verbs.subject import Subject
-    from ..verbs.talk import Progress
 
 SHOWN = 10
 """How many tensors that differ are shown of each comparison."""

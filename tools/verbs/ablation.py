@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...counting import tell
 from ..console import Console, in_bytes, in_seconds, table, to_json
 from ..errors import UsageError
 from ..measuring.statistics import Ratio, median_interval, ratio, turns
@@ -127,7 +128,8 @@ def compiled_variants(args: argparse.Namespace, source: str | bytes) -> list[Var
     options = options_of(args, slots=args.threads or 1)
     variants = pipelines(options)
     known: dict[str, Variant] = {}
-    for variant in variants:
+    for number, variant in enumerate(variants, 1):
+        tell("variant", number, len(variants))
         start = process_time()
         try:
             variant.compiled = compile_source(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...codegen.compiled import Options
+from ...counting import tell
 from ...errors import Advice
 from ...frontend.programs.compile import compile_model
 from ...frontend.programs.load import guess_format
@@ -189,6 +190,7 @@ def ranges_of(
         runs = runner(surgery.proto.SerializeToString(), samples[0])
     found: dict[str, tuple[float, float]] = {}
     for number, sample in enumerate(samples):
+        tell("sample", number + 1, len(samples))
         with say(f"finding ranges: sample {number + 1} of {len(samples)}"):
             made = {**{name: sample[name] for name in given}, **runs(sample)}
         for name in names:

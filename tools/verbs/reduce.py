@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ...codegen.compiled import OptionFields, Options
+from ...counting import tell
 from ...frontend.files.ir_text import save_ir
 from ...frontend.programs.compile import options_with
 from ...frontend.programs.load import load_program
@@ -116,6 +117,7 @@ def reduce(  # noqa: PLR0913  (each option is its own)
     def fails(candidate: Program) -> bool:
         nonlocal tries
         tries += 1
+        tell("try", tries)
         return apart(judge, candidate) == wanted
 
     with progress("reducing"):
