@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any
 
 from ...formats import messages as _msg
@@ -44,6 +45,7 @@ from ..summary.names import V1 as _SUMMARIES
 from ..train import loss_ops as _l
 from ..train import reports as _re
 from ..train import sync_replicas as _sy
+from .keras_names import initializers, keras_space
 from .v1_ops import TOP as _TOP
 
 TOP = {**_TOP, **_IO, **_DATA, **_LOOKUP, **_NONDENSE, **_SUMMARIES}
@@ -268,4 +270,8 @@ def first_version(top: Mapping[str, object]) -> Space:
     """Return the namespace of the first version: what is not its own is as at the top."""
     own = {name: getattr(V1, name) for name in vars(V1) if not name.startswith("_")}
     shared = {name: value for name, value in top.items() if not name.startswith("_")}
-    return Space("compat.v1", **{**shared, **TOP, **own, "__version__": top["__version__"]})
+    more = {"initializers": initializers, "__version__": top["__version__"]}
+    later = {"keras": lambda: keras_space("keras")}
+    made = Space("compat.v1", later, **{**shared, **TOP, **own, **more})
+    made.compat = SimpleNamespace(v1=made)
+    return made
