@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -23,9 +23,13 @@ from ...files.weights import digest_of_weights, read_safetensors, write_safetens
 from ...function.arguments import Bound, spec_for
 from ...function.function import Function
 from ...function.graph_data import (
+    BodyData,
     GraphTextError,
+    NodeData,
     NodeReader,
     NotSerialisableError,
+    Plain,
+    SpecData,
     VariableData,
     Writer,
 )
@@ -40,6 +44,89 @@ from .modules import Module
 
 GRAPH, VALUES = "graph.json", "values-{}.safetensors"
 DEFAULT_SIGNATURE = "serving_default"
+
+
+class LeafData(TypedDict):
+    """An argument of a trace: the type and name of a tensor, or a value of Python's."""
+
+    spec: NotRequired[SpecData]
+    name: NotRequired[str | None]
+    value: NotRequired[Plain]
+
+
+class TraceData(TypedDict):
+    """A trace: its graph, its arguments and the structure of its results."""
+
+    function: str
+    label: str
+    arguments: Plain
+    leaves: list[LeafData]
+    results: Plain
+
+
+class SignatureData(TypedDict):
+    """The declared arguments of a function: their structure, and the types of the tensors."""
+
+    tree: Plain
+    specs: list[SpecData]
+
+
+class SavedVariable(TypedDict):
+    """An object that is a variable."""
+
+    kind: Literal["variable"]
+    name: str
+
+
+class SavedFunction(TypedDict):
+    """An object that is a function: name, kind and default of its parameters, and its traces."""
+
+    kind: Literal["function"]
+    parameters: list[tuple[str, int, bool, Plain]]
+    traces: list[TraceData]
+    signature: SignatureData | None
+
+
+class SavedTrace(TypedDict):
+    """An object that is one trace."""
+
+    kind: Literal["trace"]
+    trace: TraceData
+
+
+class SavedParts(TypedDict):
+    """An object, or a dictionary, with the numbers of its parts by their names."""
+
+    kind: Literal["dict", "object"]
+    children: dict[str, int]
+
+
+class SavedList(TypedDict):
+    """A list with the numbers of its parts."""
+
+    kind: Literal["list"]
+    children: list[int]
+
+
+ObjectData: TypeAlias = SavedVariable | SavedFunction | SavedTrace | SavedParts | SavedList
+
+
+class StateData(VariableData):
+    """A variable, and whether it is among what optimisers change."""
+
+    trainable: bool
+
+
+class SavedData(TypedDict):
+    """A module: the graphs of its functions, its variables, and all objects by their numbers."""
+
+    version: int
+    nodes: list[NodeData]
+    functions: dict[str, BodyData]
+    variables: dict[str, StateData]
+    objects: list[ObjectData]
+    signatures: dict[str, TraceData]
+    values: NotRequired[str]
 
 
 def save(obj: object, export_dir: str, signatures: object = None, options: object = None) -> None:
@@ -84,14 +171,14 @@ class _Saver:
 
     def __init__(self) -> None:
         self.writer = Writer()
-        self.values: dict[str, object] = {}
+        self.values: dict[str, Array] = {}
         self.numbers: dict[int, int] = {}
-        self.nodes: list[object] = []
+        self.nodes: dict[int, ObjectData] = {}
         self.kept: list[object] = []
 
     def module(
-        self, obj: object, signatures: dict[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        self, obj: object, signatures: dict[str, ConcreteFunction]
+    ) -> tuple[SavedData, dict[str, Array]]:
         """Return the data of a module and all it leads to, and the values."""
         self.node(obj)
         named = {name: self.concrete(each) for name, each in signatures.items()}
@@ -99,17 +186,17 @@ class _Saver:
             raise NotSerialisableError("; ".join(self.writer.refused))
         for state, name in self.writer.variables.items():
             self.values[name] = np.array(state.value_in(ACTIVE[-1]), order="C")
-        data = {
+        data: SavedData = {
             "version": 1,
             "nodes": [],
             "functions": self.writer.bodies,
             "variables": {n: self.variable(v) for v, n in self.writer.variables.items()},
-            "objects": self.nodes,
+            "objects": [self.nodes[number] for number in range(len(self.nodes))],
             "signatures": named,
         }
         return data, self.values
 
-    def variable(self, state: VariableState) -> dict[str, object]:
+    def variable(self, state: VariableState) -> StateData:
         """Return what is known of a variable."""
         owner = state.owner()
         trainable = True if owner is None else owner.trainable
@@ -120,12 +207,11 @@ class _Saver:
         if id(value) in self.numbers:
             return self.numbers[id(value)]
         self.kept.append(value)
-        number = self.numbers[id(value)] = len(self.nodes)
-        self.nodes.append(None)
+        number = self.numbers[id(value)] = len(self.numbers)
         self.nodes[number] = self.data(value)
         return number
 
-    def data(self, value: object) -> dict[str, object]:
+    def data(self, value: object) -> ObjectData:
         """Return an object as plain data."""
         if hasattr(value, "state") and hasattr(value, "assign"):
             return {"kind": "variable", "name": self.writer.variable(value.state)}
@@ -148,7 +234,7 @@ class _Saver:
             return {"kind": "list", "children": [self.node(v) for v in value if _is_tracked(v)]}
         return {"kind": "object", "children": {k: self.node(v) for k, v in children(value)}}
 
-    def signature(self, function: Function) -> object:
+    def signature(self, function: Function) -> SignatureData | None:
         """Return the declared arguments, None if there is no declaration."""
         if function.input_signature is None:
             return None
@@ -159,17 +245,17 @@ class _Saver:
             "specs": [self.writer.spec(s) for s in specs if s is not None],
         }
 
-    def parameters(self, function: Function) -> list[Any]:
+    def parameters(self, function: Function) -> list[tuple[str, int, bool, Plain]]:
         """Return name, kind and default of each parameter."""
         made = []
         for p in function.signature.parameters.values():
             given = p.default is not p.empty
             made.append(
-                [p.name, int(p.kind), given, self.writer.value(p.default) if given else None]
+                (p.name, int(p.kind), given, self.writer.value(p.default) if given else None)
             )
         return made
 
-    def concrete(self, function: ConcreteFunction) -> dict[str, object]:
+    def concrete(self, function: ConcreteFunction) -> TraceData:
         """Return a trace: its graph, its arguments and the structure of its results."""
         name = self.writer.function(function.graph)
         for i, tensor in enumerate(function.graph.captures):
@@ -177,7 +263,7 @@ class _Saver:
                 raise NotSerialisableError(f"{function.function.label}: a tensor of another graph")
             self.values[f"{name}/{i}"] = np.array(tensor.numpy(), order="C")
         bound = function.bound
-        leaves = [
+        leaves: list[LeafData] = [
             {"spec": self.writer.spec(bound.specs[i]), "name": getattr(x, "argument_name", None)}
             if i in bound.specs
             else {"value": self.writer.value(x)}
@@ -270,15 +356,15 @@ class _Loader:
 
     def __init__(self, folder: Path) -> None:
         try:
-            self.data = json.loads((folder / GRAPH).read_text())
+            self.data: SavedData = json.loads((folder / GRAPH).read_text())
         except FileNotFoundError:
             raise OSError(f"SavedModel file does not exist at: {folder}") from None
         except ValueError as error:
             raise GraphTextError(f"{folder / GRAPH}: {error}") from None
         self.values = self.read_values(folder)
-        self.owners: dict[str, object] = {}
+        self.owners: dict[str, Variable] = {}
         self.reader = NodeReader(self.data, self.bind)
-        self.made: dict[int, Any] = {}
+        self.made: dict[int, object] = {}
 
     def read_values(self, folder: Path) -> dict[str, Array]:
         """Return the arrays that the folder holds."""
@@ -310,16 +396,32 @@ class _Loader:
     def node(self, number: int) -> object:
         """Return an object by its number."""
         if number not in self.made:
-            data = self.data["objects"][number]
-            MAKERS[data["kind"]](self, number, data)
+            self.make(number, self.data["objects"][number])
         return self.made[number]
 
-    def variable(self, number: int, data: dict[str, Any]) -> None:
+    def make(self, number: int, data: ObjectData) -> None:
+        """Make an object of its data."""
+        if data["kind"] == "variable":
+            self.variable(number, data)
+        elif data["kind"] == "function":
+            self.function(number, data)
+        elif data["kind"] == "trace":
+            self.made[number] = self.concrete(data["trace"], None)
+        elif data["kind"] == "list":
+            self.listed(number, data)
+        elif data["kind"] == "dict":
+            self.dictionary(number, data)
+        elif data["kind"] == "object":
+            self.object(number, data)
+        else:
+            raise LookupError(f"an object of kind {data['kind']!r}")
+
+    def variable(self, number: int, data: SavedVariable) -> None:
         """Make a variable."""
         self.reader.variable(data["name"])
         self.made[number] = self.owners[data["name"]]
 
-    def function(self, number: int, data: dict[str, Any]) -> None:
+    def function(self, number: int, data: SavedFunction) -> None:
         """Make a function of its traces."""
         parameters = [
             inspect.Parameter(
@@ -337,7 +439,7 @@ class _Loader:
             made.input_signature = nest.pack(self.reader.value(stated["tree"]), specs)
         self.made[number] = made
 
-    def restored(self, signature: inspect.Signature, traces: Any) -> Restored:
+    def restored(self, signature: inspect.Signature, traces: Sequence[TraceData]) -> Restored:
         """Return a function without its Python."""
 
         def gone(*_: object, **__: object) -> NoReturn:
@@ -350,7 +452,7 @@ class _Loader:
         made.held = self.owners  # type: ignore[attr-defined]
         return made
 
-    def concrete(self, data: dict[str, Any], function: Restored | None) -> ConcreteFunction:
+    def concrete(self, data: TraceData, function: Restored | None) -> ConcreteFunction:
         """Return a trace."""
         graph = self.reader.function(data["function"])
         slots = list(graph.captured.values())
@@ -368,7 +470,7 @@ class _Loader:
         made.held = self.owners  # type: ignore[attr-defined]
         return made
 
-    def leaf(self, data: dict[str, Any]) -> object:
+    def leaf(self, data: LeafData) -> object:
         """Return an argument: what it was traced by."""
         if "value" in data:
             return self.reader.value(data["value"])
@@ -378,35 +480,23 @@ class _Loader:
         )
         return TensorSpec(dims, spec.dtype, data["name"])
 
-    def trace(self, number: int, data: dict[str, Any]) -> None:
-        """Make a trace that was an attribute by itself."""
-        self.made[number] = self.concrete(data["trace"], None)
-
-    def dictionary(self, number: int, data: dict[str, Any]) -> None:
+    def dictionary(self, number: int, data: SavedParts) -> None:
         """Make a dictionary."""
-        made = self.made[number] = {}
+        made: dict[str, object] = {}
+        self.made[number] = made
         made.update({k: self.node(n) for k, n in data["children"].items()})
 
-    def listed(self, number: int, data: dict[str, Any]) -> None:
+    def listed(self, number: int, data: SavedList) -> None:
         """Make a list."""
-        made = self.made[number] = []
+        made: list[object] = []
+        self.made[number] = made
         made.extend(self.node(n) for n in data["children"])
 
-    def object(self, number: int, data: dict[str, Any]) -> None:
+    def object(self, number: int, data: SavedParts) -> None:
         """Make an object."""
         made = self.made[number] = Loaded()
         for name, child in data["children"].items():
             vars(made)[name] = self.node(child)
-
-
-MAKERS: dict[str, Callable[[_Loader, int, dict[str, object]], None]] = {
-    "variable": _Loader.variable,
-    "function": _Loader.function,
-    "trace": _Loader.trace,
-    "dict": _Loader.dictionary,
-    "list": _Loader.listed,
-    "object": _Loader.object,
-}
 
 
 class _Signature:
