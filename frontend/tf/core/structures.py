@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ir.types.tensor import Array
 from ....ir.types.tensor import TensorSpec as CoreSpec
-from ...data.stages import Stage
+from ...data.stages import Stage, Stream
 from ...graph.text_arrays import TEXT
 from ...values.nest import pack_level
 from .bridge import EagerTensor, TfTensor, wrap
@@ -42,7 +42,7 @@ class Pipeline(Part):
         """Return the dataset of a stage."""
         raise NotImplementedError
 
-    def step(self, kind: object, spec: object = None, **options: object) -> Pipeline:
+    def step(self, kind: type[Stream], spec: object = None, **options: object) -> Pipeline:
         """Return a dataset of what is done to this one."""
         raise NotImplementedError
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data import ahead, batches, nested, order, sources, steps
 from ...data.stages import INFINITE, UNKNOWN, Given, Run, Stage, Stream, part
+from ...eager.tensor import Tensor
 from ...function.traces import ACTIVE
 from ...graph.graph import Graph
 from ...values.context import STATE
@@ -46,7 +47,7 @@ from .options import Options
 AUTOTUNE = ahead.AUTOTUNE
 
 
-def given(tensors: Sequence[Any], name: str = "x") -> dict[str, Given]:
+def given(tensors: Sequence[Tensor], name: str = "x") -> dict[str, Given]:
     """Return tensors as options."""
     return {f"{name}{i}": Given(tensor) for i, tensor in enumerate(tensors)}
 
@@ -88,7 +89,7 @@ class Dataset(Pipeline):
         """Return what it is like as a part of an element."""
         return DatasetSpec(self._spec)
 
-    def part_tensor(self) -> Any:
+    def part_tensor(self) -> TfTensor:
         """Return the tensor that stands for it in a graph or an element."""
         return pipeline_tensor(self._stage)
 
@@ -104,7 +105,7 @@ class Dataset(Pipeline):
         """Return the dataset of a stage."""
         return Dataset(stage, spec)
 
-    def step(self, kind: object, spec: object = None, **options: object) -> Dataset:
+    def step(self, kind: type[Stream], spec: object = None, **options: object) -> Dataset:
         """Return a dataset of what is done to this one."""
         found = self._spec if spec is None else spec
         return Dataset(staged(kind, [self], options), found, self._options)
@@ -147,7 +148,7 @@ class Dataset(Pipeline):
         return Dataset(stage, spec)
 
     @staticmethod
-    def range(*args: object, output_type: Any = "int64", name: str | None = None) -> Dataset:
+    def range(*args: object, output_type: DTypeLike = "int64", name: str | None = None) -> Dataset:
         """Return a dataset of numbers: to a stop, or from a start, in steps."""
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid `args`. The length of `args` should be 1 to 3: {args}")
@@ -165,7 +166,7 @@ class Dataset(Pipeline):
     def counter(
         start: object = 0,
         step: object = 1,
-        dtype: DTypeLike | None = "int64",
+        dtype: DTypeLike = "int64",
         name: str | None = None,
     ) -> Dataset:
         """Return a dataset of numbers without end."""
@@ -223,8 +224,8 @@ class Dataset(Pipeline):
 
     def map(
         self,
-        map_func: Callable[..., Any],
-        num_parallel_calls: Any = None,
+        map_func: Callable[..., object],
+        num_parallel_calls: object = None,
         deterministic: bool | None = None,
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
@@ -274,9 +275,9 @@ class Dataset(Pipeline):
 
     def batch(
         self,
-        batch_size: Any,
+        batch_size: object,
         drop_remainder: bool = False,
-        num_parallel_calls: Any = None,
+        num_parallel_calls: object = None,
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
@@ -290,8 +291,8 @@ class Dataset(Pipeline):
     def padded_batch(
         self,
         batch_size: TensorLike,
-        padded_shapes: Any = None,
-        padding_values: Any = None,
+        padded_shapes: object = None,
+        padding_values: object = None,
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
@@ -393,7 +394,9 @@ class Dataset(Pipeline):
         """Return a dataset of the elements that can be had."""
         return self.step(steps.Unfailing)
 
-    def scan(self, initial_state: Any, scan_func: Any, name: str | None = None) -> Dataset:
+    def scan(
+        self, initial_state: object, scan_func: Callable[..., object], name: str | None = None
+    ) -> Dataset:
         """Return a dataset of what a function gives for a state and each element."""
         state = normal(initial_state)
         traced, spec = traced_scan(scan_func, state, self._spec)
@@ -411,7 +414,7 @@ class Dataset(Pipeline):
     def save(
         self,
         path: str,
-        compression: Any = None,
+        compression: str | None = None,
         shard_func: object = None,
         checkpoint_args: object = None,
     ) -> None:
@@ -423,7 +426,7 @@ class Dataset(Pipeline):
     def load(
         path: object,
         element_spec: object = None,
-        compression: object = None,
+        compression: str | None = None,
         reader_func: object = None,
         wait: bool = False,
     ) -> Dataset:
@@ -532,7 +535,7 @@ class DatasetSpec(PartSpec):
 
     value_type = Dataset
 
-    def part_of(self, tensor: Any) -> Dataset:
+    def part_of(self, tensor: TfTensor) -> Dataset:
         """Return the dataset that a tensor stands for."""
         return Dataset(Stage(sources.Literal, (), {"of": Given(tensor)}), self.element_spec)
 

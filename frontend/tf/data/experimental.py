@@ -65,7 +65,7 @@ def cardinality(dataset: Dataset) -> TfTensor:
     return dataset.cardinality()
 
 
-def counter(start: object = 0, step: object = 1, dtype: DTypeLike | None = "int64") -> Dataset:
+def counter(start: object = 0, step: object = 1, dtype: DTypeLike = "int64") -> Dataset:
     """Return a dataset of numbers without end."""
     return Dataset.counter(start, step, dtype)
 

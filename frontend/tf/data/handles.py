@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
 from ...data.sources import Within
-from ...data.stages import Run, Stage, part
-from ...graph.frame import Frame
+from ...data.stages import Run, Stage, Stream, part
+from ...graph.frame import Frame, Store
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.text_arrays import TEXT
 from ...values.context import STATE, entered
-from ..core.bridge import wrap
+from ..core.bridge import TfTensor, dressed, wrap
 from ..core.structures import Pipeline
 from ..graph.state import get_default_graph
 
 HANDLE = TensorSpec(TEXT, ())
 
 
-def staged(kind: Any, inputs: Sequence[Pipeline], options: Mapping[str, object]) -> Stage:
+def staged(kind: type[Stream], inputs: Sequence[Pipeline], options: Mapping[str, object]) -> Stage:
     """Return what is done to datasets."""
     stages = tuple(each._stage for each in inputs)
     return Stage(kind, stages, options, lasts=STATE.context is None)
@@ -41,14 +40,14 @@ class StoreKind(ArrayKind):
         return made
 
 
-def graph_for(tensors: Sequence[Any]) -> Graph | None:
+def graph_for(tensors: Sequence[object]) -> Graph | None:
     """Return the graph that an operation on tensors goes to, None to do it now."""
     if isinstance(STATE.context, Graph):
         return STATE.context
-    return next((t.graph for t in tensors if not t.eager), None)
+    return next((t.graph for t in tensors if isinstance(t, GraphTensor)), None)
 
 
-def pipeline_tensor(stage: Stage) -> object:
+def pipeline_tensor(stage: Stage) -> TfTensor:
     """Return the tensor that stands for a pipeline, with the values that it takes."""
     taken = [tensor for tensor in stage.tensors() if not tensor.eager]
     if not taken:
@@ -60,7 +59,7 @@ def pipeline_tensor(stage: Stage) -> object:
         return (part(Stage(Within, (), options)),)
 
     kind = ArrayKind("PipelineDataset", closed, lambda specs: [HANDLE])
-    return add(kind, taken)[0]
+    return dressed(add(kind, taken)[0])
 
 
 def add(kind: ArrayKind, tensors: Sequence[object], name: str | None = None) -> list[GraphTensor]:
@@ -81,7 +80,7 @@ def with_pipeline(
     taken = [tensor for tensor in stage.tensors() if not tensor.eager]
     keys = [id(tensor) for tensor in taken]
 
-    def done(store: Any, *values: object) -> Sequence[object]:
+    def done(store: Store, *values: object) -> Sequence[object]:
         return compute(Run(store, dict(zip(keys, values, strict=True))), stage)
 
     kind = StoreKind(type_, done, lambda _: list(specs), effect=True)

@@ -9,8 +9,9 @@ import numpy as np
 
 from ....ir.types.dtypes import bool_, u8
 from ....ir.types.tensor import Array, TensorSpec
-from ...data.stages import Run, Stage, Stream, part
+from ...data.stages import Element, Run, Stage, Stream, part
 from ...data.states import from_bytes, to_bytes
+from ...eager.tensor import Tensor
 from ...function.traces import ACTIVE
 from ...graph.execute import Plan
 from ...graph.frame import Frame, Store
@@ -23,6 +24,7 @@ from ..core.bridge import wrap
 from ..core.nested import flatten
 from ..core.structures import (
     PartSpec,
+    Pipeline,
     classes_of,
     core_spec,
     numpy_packer,
@@ -38,7 +40,7 @@ from .optional import Optional
 END = "End of sequence"
 
 
-def iterator_of(dataset: Any) -> GraphIterator | EagerIterator:
+def iterator_of(dataset: Pipeline) -> GraphIterator | EagerIterator:
     """Return an iterator over a dataset: one of the process, or one of the function's runs."""
     if isinstance(STATE.context, FuncGraph):
         return GraphIterator.within_function(dataset)
@@ -88,7 +90,7 @@ class Elements:
 class EagerIterator(Elements):
     """Takes elements at once; in a function, each time that the function runs."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Pipeline) -> None:
         self.element_spec = dataset.element_spec
         self.stream: Stream = Run(ACTIVE[-1]).open(dataset._stage)
         self._pack = packer(self.element_spec)
@@ -126,7 +128,7 @@ class EagerIterator(Elements):
         """Return what a loop of a graph takes its elements from."""
         return self._in_graph()
 
-    def next_in_graph(self) -> tuple[object, object]:
+    def next_in_graph(self) -> tuple[GraphTensor, object]:
         """Return whether there is another element, and it, each time that the graph runs."""
         return self._in_graph().next_in_graph()
 
@@ -161,7 +163,7 @@ class Holder:
 class NumpyIterator:
     """Takes elements as arrays and numbers of numpy's."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Pipeline) -> None:
         if STATE.context is not None:
             raise RuntimeError("as_numpy_iterator() is not supported while tracing functions")
         unfit = [s for s in flatten(dataset.element_spec) if isinstance(s, PartSpec)]
@@ -180,11 +182,11 @@ class NumpyIterator:
 class GraphIterator(Elements):
     """An iterator in a graph: `handle` stands for the stream when the graph runs."""
 
-    def __init__(self, handle: object, spec: object, initializer: object = None) -> None:
+    def __init__(self, handle: Tensor, spec: object, initializer: Operation | None = None) -> None:
         self._handle, self.element_spec, self._initializer = handle, spec, initializer
 
     @classmethod
-    def within_function(cls, dataset: Any) -> GraphIterator:
+    def within_function(cls, dataset: Pipeline) -> GraphIterator:
         """Return an iterator that begins anew in each run of the function."""
         made = with_pipeline(
             "OneShotIterator", dataset._stage, [HANDLE],
@@ -193,7 +195,7 @@ class GraphIterator(Elements):
         return cls(made.outputs[0], dataset.element_spec)
 
     @property
-    def initializer(self) -> object:
+    def initializer(self) -> Operation:
         """Return the operation that lets the iterator begin."""
         if self._initializer is None:
             raise ValueError("Iterator does not have an initializer.")
@@ -219,16 +221,16 @@ class GraphIterator(Elements):
         """Return what a loop of a graph takes its elements from."""
         return self
 
-    def next_in_graph(self) -> tuple[object, object]:
+    def next_in_graph(self) -> tuple[GraphTensor, object]:
         """Return whether there is another element, and it: zeros if there was none."""
         outputs = add(optional_kind(self.element_spec), [self._handle])
         return outputs[0], packed(self.element_spec, outputs[1:])
 
-    def string_handle(self, name: str | None = None) -> object:
+    def string_handle(self, name: str | None = None) -> GraphTensor:
         """Return text that names the iterator: another one is made of it."""
         return add(StringHandle(), [self._handle], name)[0]
 
-    def make_initializer(self, dataset: object, name: str | None = None) -> Operation:
+    def make_initializer(self, dataset: Pipeline, name: str | None = None) -> Operation:
         """Return an operation that lets the iterator begin with a dataset."""
         return initializer_of(self._handle, dataset, self.element_spec)
 
@@ -237,7 +239,7 @@ def next_kind(spec: object) -> StoreKind:
     """Return the operation that takes an element."""
     specs = [core_spec(leaf) for leaf in flatten(spec)]
 
-    def taken(store: object, handle: Any) -> Sequence[object]:
+    def taken(store: object, handle: Array) -> Sequence[object]:
         made: Sequence[object] = handle.item().take()
         check(made, specs)
         return made
@@ -245,7 +247,7 @@ def next_kind(spec: object) -> StoreKind:
     return StoreKind("IteratorGetNext", taken, lambda _: specs, effect=True)
 
 
-def check(element: Sequence[Any], specs: Sequence[Any]) -> None:
+def check(element: Sequence[Any], specs: Sequence[TensorSpec]) -> None:
     """Raise unless the parts of an element are what an iterator was declared for."""
     if len(element) != len(specs):
         raise InvalidArgumentError(
@@ -262,7 +264,7 @@ def optional_kind(spec: object) -> StoreKind:
     """Return the operation that takes an element, or says that there is none."""
     specs = [core_spec(leaf) for leaf in flatten(spec)]
 
-    def taken(store: object, handle: Any) -> Sequence[object]:
+    def taken(store: object, handle: Array) -> Sequence[object]:
         try:
             return (np.array(True), *handle.item().take())
         except OutOfRangeError:
@@ -273,10 +275,10 @@ def optional_kind(spec: object) -> StoreKind:
     )
 
 
-def stand_in(spec: Any) -> Array:
+def stand_in(spec: TensorSpec) -> Array:
     """Return an array like those of a spec, for an element that is not there."""
     dims = [d if isinstance(d, int) else 0 for d in spec.shape or ()]
-    made = np.zeros(dims, spec.dtype.numpy)
+    made: Array = np.zeros(dims, spec.dtype.numpy)
     if made.dtype.kind == "O":
         made[...] = b""
     return made
@@ -287,9 +289,9 @@ class NamedIterator(StoreKind):
 
     def __init__(self, shared: str) -> None:
         super().__init__("IteratorV2", self.handle, lambda _: [HANDLE])
-        self.key: object = shared or self
+        self.key: str | NamedIterator = shared or self
 
-    def handle(self, store: Store) -> Sequence[Any]:
+    def handle(self, store: Store) -> Sequence[Array]:
         """Return where the stream of the session is."""
         with store.lock:
             found: Holder = store.queues.setdefault(self.key, Holder())
@@ -304,7 +306,7 @@ class StringHandle(StoreKind):
         super().__init__("IteratorToStringHandle", self.text, lambda _: [HANDLE])
 
     @staticmethod
-    def text(store: Store, handle: Any) -> Sequence[object]:
+    def text(store: Store, handle: Array) -> Sequence[Array]:
         """Return the text."""
         return (part(f"iterator {id(handle.item())}".encode()),)
 
@@ -316,7 +318,7 @@ class FromStringHandle(StoreKind):
         super().__init__("IteratorFromStringHandleV2", self.handle, lambda _: [HANDLE])
 
     @staticmethod
-    def handle(store: Store, text: object) -> Sequence[object]:
+    def handle(store: Store, text: object) -> Sequence[Array]:
         """Return where the stream is."""
         found = store.queues.get(np.asarray(text).item().decode())
         if found is None:
@@ -331,14 +333,14 @@ class InitializeIterator(StoreKind):
         super().__init__("MakeIterator", self.begin, lambda _: [], effect=True)
         self.stage, self.keys = stage, list(keys)
 
-    def begin(self, store: Store, handle: Any, *values: object) -> tuple[()]:
+    def begin(self, store: Store, handle: Array, *values: object) -> tuple[()]:
         """Open the pipeline."""
         run = Run(store, dict(zip(self.keys, values, strict=True)))
         handle.item().stream = run.open(self.stage)
         return ()
 
 
-def initializer_of(handle: Any, dataset: Any, spec: object) -> Operation:
+def initializer_of(handle: Any, dataset: Pipeline, spec: object) -> Operation:
     """Return the operation that lets an iterator begin with a dataset."""
     mine, theirs = flatten(spec), flatten(dataset.element_spec)
     fits = len(mine) == len(theirs) and all(map(_fits, mine, theirs))
@@ -358,7 +360,7 @@ def _fits(mine: Any, theirs: Any) -> bool:
     return bool(mine.dtype == theirs.dtype and mine.shape.is_compatible_with(theirs.shape))
 
 
-def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> GraphIterator:
+def make_initializable_iterator(dataset: Pipeline, shared_name: str | None = None) -> GraphIterator:
     """Return an iterator of the graph that begins when its initializer runs."""
     if STATE.context is None and graph_for(dataset._stage.tensors()) is None:
         raise RuntimeError(
@@ -379,7 +381,7 @@ class OneShot(NamedIterator):
         self.taken = [tensor for tensor in stage.tensors() if isinstance(tensor, GraphTensor)]
         self.plan = Plan(self.taken, [])
 
-    def handle(self, store: Store) -> Sequence[object]:
+    def handle(self, store: Store) -> Sequence[Array]:
         """Return where the stream of the session is."""
         found = super().handle(store)
         holder: Holder = found[0].item()
@@ -392,7 +394,7 @@ class OneShot(NamedIterator):
         return found
 
 
-def make_one_shot_iterator(dataset: Any) -> EagerIterator | GraphIterator:
+def make_one_shot_iterator(dataset: Pipeline) -> EagerIterator | GraphIterator:
     """Return an iterator that begins by itself; in eager code, one like any other."""
     if STATE.context is None:
         return EagerIterator(dataset)
@@ -407,11 +409,11 @@ def make_one_shot_iterator(dataset: Any) -> EagerIterator | GraphIterator:
     return GraphIterator(add(kind, [])[0], dataset.element_spec)
 
 
-def single_element(dataset: Any) -> object:
+def single_element(dataset: Pipeline) -> object:
     """Return the only element of a dataset."""
     specs = [core_spec(leaf) for leaf in flatten(dataset.element_spec)]
 
-    def only(run: Run, stage: Stage) -> Sequence[Any]:
+    def only(run: Run, stage: Stage) -> Element:
         stream = run.open(stage)
         found = next(stream, None)
         if found is None:

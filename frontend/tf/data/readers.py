@@ -31,7 +31,7 @@ def _paths(filenames: object) -> Dataset | TfTensor:
 class FileDataset(Dataset):
     """The contents of files, one after the other, or several at once."""
 
-    KIND: object = sources.Files
+    KIND: type[sources.Files] = sources.Files
 
     def _begin(self, filenames: object, parallel: object, **options: object) -> None:
         found = _paths(filenames)

@@ -50,7 +50,7 @@ def folder_of(path: object) -> str:
 
 
 def save(
-    dataset: Pipeline, path: object, compression: str, unsupported: Mapping[str, object]
+    dataset: Pipeline, path: object, compression: str | None, unsupported: Mapping[str, object]
 ) -> None:
     """Write the elements of a dataset into a folder."""
     given = [name for name, value in unsupported.items() if value is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
@@ -16,6 +16,7 @@ from ...eager.tensor import Tensor, as_tensor
 from ...graph.graph import Graph
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
+from ...values.dtypes import DataType
 from ..core.bridge import TfTensor, dressed
 from ..core.nested import flatten, pack_sequence_as
 from ..core.values import convert
@@ -67,9 +68,10 @@ class PerReplica(tuple[object, ...]):
         return tuple(self)
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> DataType:
         """Return the element type."""
-        return self.values[0].dtype
+        found: DataType = self.values[0].dtype
+        return found
 
     def __repr__(self) -> str:
         rows = ",\n".join(f"  {number}: {value!r}" for number, value in enumerate(self.values))
@@ -118,7 +120,7 @@ CONTEXTS = Contexts()
 
 
 @contextmanager
-def being(replica: ReplicaContext | None) -> Any:
+def being(replica: ReplicaContext | None) -> Iterator[None]:
     """Let a thread run a replica; None: none, but what is between them."""
     before = CONTEXTS.replica, STATE.replica
     CONTEXTS.replica = STATE.replica = replica
@@ -151,7 +153,10 @@ class ReplicaContext:
         return [self.strategy.devices[self.number]]
 
     def merge_call(
-        self, merge_fn: Callable[..., object], args: Sequence[object] = (), kwargs: Any = None
+        self,
+        merge_fn: Callable[..., object],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
     ) -> Any:
         """Call a function once for all replicas, with the values of each."""
         if self.steps.count > 1 and STATE.context is not self.context:
@@ -181,7 +186,9 @@ class ReplicaContext:
             record("all_reduce", found, total, lambda *grads: self._back(way, grads, total))
         return pack_sequence_as(value, list(total))
 
-    def _back(self, way: ReduceOp, grads: Sequence[object], like: Sequence[Any]) -> list[object]:
+    def _back(
+        self, way: ReduceOp, grads: Sequence[object], like: Sequence[TfTensor]
+    ) -> list[object]:
         """Return the gradients of values: what all replicas' results have, in the same way."""
         given = [
             np.zeros(x.shape, x.spec.dtype.numpy) if g is None else g
@@ -207,7 +214,11 @@ class ReplicaContext:
 
         return self.merge_call(changed, values)
 
-    def apply(self, applied: Callable[[object], object], pairs: Sequence[Any]) -> object:
+    def apply(
+        self,
+        applied: Callable[[object], object],
+        pairs: Sequence[Any],
+    ) -> object:
         """Change variables once, by the sums of the replicas' gradients."""
         variables = [variable for _, variable in pairs]
 

@@ -21,7 +21,7 @@ from ..ops.special import divide_no_nan
 
 METRICS = "metric_variables"
 total = _m.REDUCTIONS["reduce_sum"]
-Pair = tuple[object, object]
+Pair = tuple[TfTensor, TfTensor]
 
 
 def kept(name: str, shape: Sequence[int] = (), dtype: str = "float32") -> Variable:
@@ -35,7 +35,7 @@ def kept(name: str, shape: Sequence[int] = (), dtype: str = "float32") -> Variab
     )
 
 
-def _weighed(values: Any, weights: object) -> TfTensor:
+def _weighed(values: TfTensor, weights: object) -> TfTensor:
     """Return weights for each value."""
     if weights is None:
         return _m.cast(_a.broadcast_to(convert(1.0), _a.shape(values)), "float32")
@@ -46,7 +46,7 @@ def _weighed(values: Any, weights: object) -> TfTensor:
     return _a.broadcast_to(found, _a.shape(values))
 
 
-def _sizes(x: Any) -> list[object]:
+def _sizes(x: TfTensor) -> list[object]:
     known = x.shape.as_list()
     return [d if d is not None else _a.shape(x)[i] for i, d in enumerate(known)]
 
@@ -253,7 +253,7 @@ def auc(
         return _listed(made, metrics_collections, updates_collections)
 
 
-def _area(cells: dict[str, Any]) -> TfTensor:
+def _area(cells: dict[str, TfTensor]) -> TfTensor:
     """Return the area under the curve that counts by thresholds make."""
     hits, misses = cells["true_positives"], cells["false_negatives"]
     alarms, calm = cells["false_positives"], cells["true_negatives"]
