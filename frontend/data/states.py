@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
 
@@ -15,7 +16,57 @@ from ..values.run_errors import DataLossError, UnimplementedError
 from .sources import Listed
 from .stages import Stage, State, part
 
-Piece = Any
+
+@final
+class PiecePairs(TypedDict):
+    """A dictionary, as pairs of keys and values."""
+
+    map: list[tuple[Piece, Piece]]
+
+
+@final
+class PieceNumbers(TypedDict):
+    """An array by its number, and its element type."""
+
+    array: int
+    dtype: str
+
+
+@final
+class PieceTexts(TypedDict):
+    """An array of text: the number of the array of all bytes, and the size of each element."""
+
+    text: int
+    shape: list[int]
+    sizes: list[int]
+
+
+@final
+class PieceWindow(TypedDict):
+    """The elements of a pipeline that is a part of an element."""
+
+    window: Piece
+
+
+@final
+class PieceListing(TypedDict):
+    """A list."""
+
+    list: Sequence[Piece]
+
+
+@final
+class PieceRow(TypedDict):
+    """A tuple."""
+
+    tuple: Sequence[Piece]
+
+
+Piece: TypeAlias = (
+    "bool | int | float | str | PiecePairs | PieceListing | PieceRow | PieceNumbers | PieceTexts"
+    " | PieceWindow | None"
+)
+"""A part of a state as JSON's data."""
 
 
 class Packer:
@@ -29,13 +80,13 @@ class Packer:
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if isinstance(value, dict):
-            return {"map": [[self.packed(k), self.packed(v)] for k, v in value.items()]}
+            return {"map": [(self.packed(k), self.packed(v)) for k, v in value.items()]}
         if isinstance(value, list | tuple):
-            kind = "list" if isinstance(value, list) else "tuple"
-            return {kind: [self.packed(each) for each in value]}
+            items = [self.packed(each) for each in value]
+            return {"list": items} if isinstance(value, list) else {"tuple": items}
         return self.array(np.asarray(value))
 
-    def array(self, array: Array) -> Piece:
+    def array(self, array: Array) -> PieceNumbers | PieceTexts | PieceWindow:
         """Return the number of an array; text is written as bytes with their lengths."""
         if array.dtype.kind != "O":
             self.arrays.append(array)
@@ -47,7 +98,7 @@ class Packer:
         return {"text": len(self.arrays) - 1, "shape": list(array.shape),
                 "sizes": [len(x) for x in flat]}  # fmt: skip
 
-    def stage(self, stage: Stage) -> Piece:
+    def stage(self, stage: Stage) -> PieceWindow:
         """Return a window's elements; other pipelines have no form."""
         if stage.kind is not Listed:
             raise UnimplementedError(f"a pipeline of {stage.kind.__name__} as part of a state")
@@ -66,15 +117,15 @@ class Unpacker:
             return data
         if "map" in data:
             return {self.unpacked(k): self.unpacked(v) for k, v in data["map"]}
-        if "list" in data or "tuple" in data:
-            listed = data["list"] if "list" in data else data["tuple"]
-            found = [self.unpacked(each) for each in listed]
-            return found if "list" in data else tuple(found)
+        if "list" in data:
+            return [self.unpacked(each) for each in data["list"]]
+        if "tuple" in data:
+            return tuple([self.unpacked(each) for each in data["tuple"]])
         if "window" in data:
             return part(Stage(Listed, (), {"elements": self.unpacked(data["window"])}))
         return self.number(data) if "array" in data else self.text(data)
 
-    def text(self, data: Piece) -> Array:
+    def text(self, data: PieceTexts) -> Array:
         """Return an array of text."""
         raw = self.arrays[data["text"]].tobytes()
         ends = np.cumsum([0, *data["sizes"]]).tolist()
@@ -83,7 +134,7 @@ class Unpacker:
         found: Array = made.reshape(data["shape"])
         return found
 
-    def number(self, data: Piece) -> Array:
+    def number(self, data: PieceNumbers) -> Array:
         """Return an array; types that numpy does not know are written as their bytes."""
         found = self.arrays[data["array"]]
         wanted = next(r.numpy for r in rows.DTYPES.values() if r.numpy.name == data["dtype"])

@@ -149,7 +149,7 @@ class AccumulatorData(TypedDict):
 
 
 def _primitive(data: OperationData, reader: NodeReader) -> Kind:
-    op = find_op(data["name"])
+    op = find_op(str(data["name"]))
     if op is None:
         raise GraphTextError(f"there is no operation {data['name']!r}")
     return primitive(op)
