@@ -15,22 +15,13 @@ from .record import EXPECTED, is_first, outcome, programs
 WANTED = json.loads(EXPECTED.read_text())
 PROGRAMS = dict(programs())
 MISSING = {
-    "first_basics.saver_and_restored_session": "get_checkpoint_state",
     "first_models.summaries_and_merged_writer": "summary_iterator",
-    "first_models.word_vectors_with_nce": "nce_loss",
-    "mechanisms.indices_slices_and_masks": "sparse_dense_matmul",
-    "pictures.augmentation_of_batches": "stateless_random_crop",
-    "pictures.boxes_without_overlap": "non_max_suppression",
-    "pictures.colours_changed": "rgb_to_hsv",
-    "pictures.edges_and_blurs": "sobel_edges",
-    "pictures.quality_of_pictures": "ssim",
-    "pictures.resized_and_cropped": "crop_and_resize",
     "pictures.spectrogram_and_filters": "linear_to_mel_weight_matrix",
     "sequences.connectionist_temporal_classification": "ctc_loss",
     "sequences.edit_distance_by_dynamic_programming": "unicode_decode",
     "sequences.strings_split_and_joined": "to_hash_bucket_fast",
 }
-"""Programs, and the name that they ask for and that is not here: this may only shrink."""
+"""Programs, and the name that they ask for and that is not here yet: this may only shrink."""
 
 
 def differences(found, wanted, path="result"):
@@ -66,7 +57,12 @@ def run(name):
 
 def check(name):
     """Fail unless a program gives what was recorded."""
-    found = json.loads(json.dumps(run(name)))
+    try:
+        found = json.loads(json.dumps(run(name)))
+    except AttributeError as error:
+        if name in MISSING and f"has no '{MISSING[name]}'" in str(error):
+            pytest.xfail(str(error))
+        raise
     assert not list(differences(found, WANTED[name]))
 
 
@@ -88,7 +84,7 @@ def test_the_corpus_is_whole():
     assert not MISSING.keys() - PROGRAMS.keys()
 
 
-@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - MISSING.keys()))
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_a_program_gives_what_tensorflow_gave(name, monkeypatch):
     refused = refusals(monkeypatch)
     with warnings.catch_warnings():
@@ -97,7 +93,7 @@ def test_a_program_gives_what_tensorflow_gave(name, monkeypatch):
     assert not refused
 
 
-@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - MISSING.keys()))
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_a_program_is_compiled_from_its_first_call(name, monkeypatch):
     refused = refusals(monkeypatch)
     monkeypatch.setattr(traces, "COMPILE_AFTER", 0)
@@ -108,10 +104,6 @@ def test_a_program_is_compiled_from_its_first_call(name, monkeypatch):
 
 @pytest.mark.parametrize("name", sorted(n for n in PROGRAMS if not is_first(n)))
 def test_functions_of_a_program_may_run_eagerly(name, monkeypatch):
-    if name in MISSING:
-        with pytest.raises(AttributeError, match=f"has no '{MISSING[name]}'"):
-            check(name)
-        return
     tf.config.run_functions_eagerly(True)
     try:
         check(name)
