@@ -25,6 +25,7 @@ from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
 from ..monitored.names import MEMBERS as _MONITORED
 from ..nondense import embeddings as _em
+from ..ops import cepstra as _ce
 from ..ops import composed as _co
 from ..ops import creation as _c
 from ..ops import gathering as _g
@@ -52,6 +53,7 @@ from ..train import rates as _ra
 from ..train import savers as _t
 from ..train import starting as _ss
 from ..train import sync_replicas as _sy
+from ..train.ctc import ctc_loss as _ctc_loss
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
 
@@ -139,6 +141,7 @@ nn = Space(
     silu=_n.swish,
     top_k=_s.top_k,
     in_top_k=_w.in_top_k,
+    ctc_loss=_ctc_loss,
     compute_average_loss=_l.compute_average_loss,
     scale_regularization_loss=_m.identity,
     space_to_batch=_co.space_to_batch,
@@ -199,7 +202,14 @@ signal = Space(
         for n in (
             *("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d", "rfft", "irfft", "rfft2d"),
             *("irfft2d", "fftshift", "ifftshift", "hann_window", "hamming_window", "frame"),
-            *("overlap_and_add", "stft", "dct"),
+            *("overlap_and_add", "stft", "dct", "idct"),
+        )
+    },
+    **{
+        n: getattr(_ce, n)
+        for n in (
+            *("linear_to_mel_weight_matrix", "mfccs_from_log_mel_spectrograms", "inverse_stft"),
+            "inverse_stft_window_fn",
         )
     },
 )

@@ -40,7 +40,7 @@ from ..ops.indexed_slices import IndexedSlices
 from ..program.flags import app as _app
 from ..program.flags import flags as _flags
 from ..program.logging import logging as _logging
-from ..program.testing import test as _test
+from ..program.testing import first_test as _test
 from ..summary.names import V1 as _SUMMARIES
 from ..train import loss_ops as _l
 from ..train import reports as _re

@@ -254,6 +254,26 @@ def stft(
     return rfft(pieces, [length])
 
 
+def _basis(kind: int, count: int, ortho: bool) -> Array:
+    """Return the matrix of a cosine transform: a column for each result."""
+    n = np.arange(count)
+    if kind == 1:
+        made = 2 * np.cos(np.pi * np.outer(n, n) / (count - 1))
+        made[[0, -1]] /= 2
+        return np.asarray(made)
+    if kind == 4:
+        made = 2 * np.cos(np.pi * np.outer(n + 0.5, n + 0.5) / count)
+        return np.asarray(made / np.sqrt(2 * count) if ortho else made)
+    made = 2 * np.cos(np.pi / count * np.outer(n + 0.5, n))
+    if ortho:
+        made *= np.where(n == 0, 0.5, np.sqrt(0.5)) / np.sqrt(count)
+    if kind == 2:
+        return np.asarray(made)
+    turned = made.T.copy()
+    turned[0] /= 1 if ortho else 2
+    return turned
+
+
 def dct(
     input: object,
     type: int = 2,
@@ -262,16 +282,28 @@ def dct(
     norm: object = None,
     name: str | None = None,
 ) -> TfTensor:
-    """Return the cosine transform of type 2 along the last axis."""
-    if type != 2 or axis != -1:
-        raise NotImplementedError(f"dct: type {type} along axis {axis} is not supported")
+    """Return the cosine transform of a type from 1 to 4 along the last axis."""
+    if type not in (1, 2, 3, 4):
+        raise ValueError(f"Types I, II, III and IV (I)DCT are supported, not {type}")
+    if axis != -1:
+        raise NotImplementedError(f"axis must be -1. Got: {axis}")
+    if type == 1 and norm == "ortho":
+        raise ValueError("Normalization is not supported for the Type-I DCT.")
     x = convert(input)
     if n is not None:
         x = _fitted(x, [int(n)], 1)
     count = x.shape.known()[-1]
-    angles = np.pi / count * np.outer(np.arange(count) + 0.5, np.arange(count))
-    basis = 2 * np.cos(angles)
-    if norm == "ortho":
-        basis *= np.where(np.arange(count) == 0, 0.5, np.sqrt(0.5)) / np.sqrt(count)
-    flat = matmul(reshape(x, [-1, count]), constant(basis, x.dtype))
-    return reshape(flat, x.shape.known(), name=name)
+    basis = constant(_basis(type, count, norm == "ortho"), x.dtype)
+    return reshape(matmul(reshape(x, [-1, count]), basis), x.shape.known(), name=name)
+
+
+def idct(
+    input: object,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Undo the cosine transform of a type, without its factor."""
+    return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}.get(type, type), n, axis, norm, name)

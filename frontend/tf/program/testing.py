@@ -23,6 +23,7 @@ from ..core.values import convert
 from ..graph.sessions import Session, reset_default_graph
 from ..graph.state import DEFAULT, get_default_graph
 from ..ops.random_ops import set_seed
+from . import gradient_checker as first
 
 SEED = 87654321
 Bound: TypeAlias = float | Array
@@ -364,18 +365,24 @@ def main(argv: list[str] | None = None) -> None:
     unittest.main(argv=argv)
 
 
-test = Space(
-    "test",
-    TestCase=TestCase,
-    main=main,
-    mock=mock,
-    compute_gradient=compute_gradient,
-    gpu_device_name=gpu_device_name,
-    get_temp_dir=tempfile.mkdtemp,
-    is_gpu_available=lambda *_, **__: bool(gpu_device_name()),
-    is_built_with_cuda=lambda: bool(gpu_device_name()),
-    is_built_with_gpu_support=lambda: bool(gpu_device_name()),
-    is_built_with_rocm=lambda: False,
-    is_built_with_xla=lambda: False,
-    is_cpu_target_available=lambda target: target == "x86_64",
+SHARED: dict[str, Any] = {
+    "TestCase": TestCase,
+    "main": main,
+    "mock": mock,
+    "gpu_device_name": gpu_device_name,
+    "get_temp_dir": tempfile.mkdtemp,
+    "is_gpu_available": lambda *_, **__: bool(gpu_device_name()),
+    "is_built_with_cuda": lambda: bool(gpu_device_name()),
+    "is_built_with_gpu_support": lambda: bool(gpu_device_name()),
+    "is_built_with_rocm": lambda: False,
+    "is_built_with_xla": lambda: False,
+    "is_cpu_target_available": lambda target: target == "x86_64",
+}
+"""What both versions have."""
+test = Space("test", compute_gradient=compute_gradient, **SHARED)
+first_test = Space(
+    "compat.v1.test",
+    compute_gradient=first.compute_gradient,
+    compute_gradient_error=first.compute_gradient_error,
+    **SHARED,
 )

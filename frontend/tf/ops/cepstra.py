@@ -1,0 +1,98 @@
+"""Sounds as they are heard, and signals made of transforms again: `tf.signal`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...values.dtypes import DTypeLike
+from ..core.bridge import TfTensor
+from ..core.values import convert, static
+from .array_ops import pad, reshape, tile
+from .creation import constant
+from .math_ops import REDUCTIONS, square
+from .signal_ops import dct, hann_window, irfft, overlap_and_add
+
+Window = Callable[..., TfTensor]
+
+
+def _mel(hertz: np.ndarray | float) -> np.ndarray:
+    """Return frequencies as they are heard."""
+    return np.asarray(1127.0 * np.log1p(np.asarray(hertz) / 700.0))
+
+
+def linear_to_mel_weight_matrix(
+    num_mel_bins: int = 20,
+    num_spectrogram_bins: int = 129,
+    sample_rate: object = 8000,
+    lower_edge_hertz: float = 125.0,
+    upper_edge_hertz: float = 3800.0,
+    dtype: DTypeLike | None = "float32",
+    name: str | None = None,
+) -> TfTensor:
+    """Return the matrix that makes bands as they are heard of a spectrum: triangles."""
+    rate = float(static(sample_rate))
+    if num_mel_bins <= 0:
+        raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")
+    if not 0.0 <= lower_edge_hertz < upper_edge_hertz <= rate / 2:
+        raise ValueError(
+            f"the edges {lower_edge_hertz} and {upper_edge_hertz} are not in order within 0 and "
+            f"half of the sample rate {rate}"
+        )
+    heard = _mel(np.linspace(0.0, rate / 2, num_spectrogram_bins)[1:])[:, None]
+    edges = np.linspace(_mel(lower_edge_hertz), _mel(upper_edge_hertz), num_mel_bins + 2)
+    low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+    rise, fall = (heard - low) / (middle - low), (high - heard) / (high - middle)
+    weights = np.maximum(0.0, np.minimum(rise, fall))
+    return constant(np.pad(weights, [[1, 0], [0, 0]]), dtype)
+
+
+def mfccs_from_log_mel_spectrograms(
+    log_mel_spectrograms: object, name: str | None = None
+) -> TfTensor:
+    """Return the cepstra of logarithms of bands."""
+    x = convert(log_mel_spectrograms)
+    bands = x.shape.as_list()[-1]
+    if not bands:
+        raise ValueError(f"num_mel_bins must be positive. Got: {bands}")
+    return dct(x, 2) * constant(1 / np.sqrt(2.0 * bands), x.dtype)
+
+
+def inverse_stft_window_fn(
+    frame_step: object, forward_window_fn: Window = hann_window, name: str | None = None
+) -> Window:
+    """Return the window with which pieces seen through another one add up to the signal."""
+
+    def window(frame_length: object, dtype: DTypeLike | None = "float32") -> TfTensor:
+        """Return the window of a length."""
+        length, step = int(static(frame_length)), int(static(frame_step))
+        forward = forward_window_fn(length, dtype=dtype)
+        times = -(-length // step)
+        squares = pad(square(forward), [[0, times * step - length]])
+        total = REDUCTIONS["reduce_sum"](reshape(squares, [times, step]), axis=0, keepdims=True)
+        return forward / reshape(tile(total, [times, 1]), [-1])[:length]
+
+    return window
+
+
+def inverse_stft(
+    stfts: object,
+    frame_length: object,
+    frame_step: object,
+    fft_length: object = None,
+    window_fn: Window | None = hann_window,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the signal whose pieces have these transforms."""
+    x, length = convert(stfts), int(static(frame_length))
+    size = 1 << (length - 1).bit_length() if fft_length is None else int(static(fft_length))
+    pieces = irfft(x, [size])
+    if length > size:
+        outer = [[0, 0]] * (len(pieces.shape) - 1)
+        pieces = pad(pieces, [*outer, [0, length - size]])
+    else:
+        pieces = pieces[..., :length]
+    if window_fn is not None:
+        pieces *= window_fn(length, dtype=pieces.dtype)
+    return overlap_and_add(pieces, frame_step)

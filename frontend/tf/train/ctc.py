@@ -1,0 +1,99 @@
+"""Connectionist temporal classification (Graves et al., 2006): labels without their places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.bridge import TfTensor
+from ..core.values import InGraph, convert, graph_of, static
+from ..graph.loops import scan
+from ..ops.array_ops import concat, expand_dims, pad, reshape, shape, stack, transpose, where
+from ..ops.creation import constant, fill, range_, zeros_like
+from ..ops.gathering import gather
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
+from ..ops.nn_ops import log_softmax
+
+NEVER = -1e9
+"""The logarithm of what does not happen: finite, so that slopes are."""
+
+
+def _moved(alpha: TfTensor, steps: int) -> TfTensor:
+    """Return states that are so many places further; none come in at the front."""
+    return pad(alpha[:, :-steps], [[0, 0], [steps, 0]], constant_values=NEVER)
+
+
+def _added(*logs: TfTensor) -> TfTensor:
+    return REDUCTIONS["reduce_logsumexp"](stack(list(logs), 0), axis=0)
+
+
+def _between(labels: TfTensor, blank: int) -> TfTensor:
+    """Return labels with a blank before and behind each: [batch, 2 n + 1]."""
+    blanks = zeros_like(labels) + blank
+    pairs = reshape(stack([blanks, labels], 2), [shape(labels)[0], labels.shape.known()[1] * 2])
+    return concat([pairs, blanks[:, :1]], 1)
+
+
+def ctc_loss(
+    labels: object,
+    logits: object,
+    label_length: object,
+    logit_length: object,
+    logits_time_major: bool = True,
+    unique: object = None,
+    blank_index: int | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return minus the logarithm of how likely logits [time, batch, classes] say the labels.
+
+    `labels` are [batch, most labels], of which `label_length` count. Raises where they are sparse.
+    """
+    if not hasattr(labels, "spec") and hasattr(labels, "dense_shape"):
+        raise NotImplementedError("ctc_loss: labels that are sparse; make them dense")
+    with InGraph(graph_of([labels, logits, label_length, logit_length])):
+        words, scores = (
+            convert(labels, "int32" if not hasattr(labels, "spec") else None),
+            convert(logits),
+        )
+        scores = scores if logits_time_major else transpose(scores, [1, 0, 2])
+        classes = scores.shape.known()[2]
+        blank = 0 if blank_index is None else int(static(blank_index)) % classes
+        lengths, times = cast(convert(label_length), "int32"), cast(convert(logit_length), "int32")
+        states = _between(words, blank)
+        chances = gather(log_softmax(scores), _every_time(states, scores), batch_dims=2)
+        found = _last(_forward(chances, states, blank, times), lengths)
+        return FUNCTIONS["negative"](found, name=name)
+
+
+def _every_time(states: TfTensor, scores: TfTensor) -> TfTensor:
+    """Return the states once for each time: [time, batch, states]."""
+    return expand_dims(states, 0) + cast(zeros_like(scores[:, :, :1]), "int32")
+
+
+def _forward(chances: TfTensor, states: TfTensor, blank: int, times: TfTensor) -> TfTensor:
+    """Return the logarithms of all ways to each state at the end of each sequence."""
+    count = states.shape.known()[1]
+    none = zeros_like(chances[0]) + NEVER
+    first = where(constant(np.arange(count) < 2)[None], chances[0], none)
+    other = FUNCTIONS["not_equal"](states[:, 2:], states[:, :-2]) if count > 2 else None
+    jumps = states.shape.known()[1] > 2
+
+    def step(alpha: TfTensor, at: tuple[TfTensor, TfTensor]) -> TfTensor:
+        time, chance = at
+        ways = [alpha, _moved(alpha, 1)]
+        if jumps and other is not None:
+            label = FUNCTIONS["not_equal"](states[:, 2:], blank)
+            may = pad(FUNCTIONS["logical_and"](other, label), [[0, 0], [2, 0]])
+            ways.append(where(may, _moved(alpha, 2), none))
+        return where((time < times)[:, None], _added(*ways) + chance, alpha)
+
+    places = range_(1, shape(chances)[0])
+    every: TfTensor = scan(step, (places, chances[1:]), initializer=first)
+    return concat([first[None], every], 0)[-1]
+
+
+def _last(alpha: TfTensor, lengths: TfTensor) -> TfTensor:
+    """Return the ways that end in the last label or in the blank behind it."""
+    end = gather(alpha, 2 * lengths[:, None], batch_dims=1)[:, 0]
+    before = gather(alpha, FUNCTIONS["maximum"](2 * lengths - 1, 0)[:, None], batch_dims=1)[:, 0]
+    none = fill(shape(end), constant(NEVER, end.dtype))
+    return _added(end, where(lengths > 0, before, none))
