@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,18 +14,22 @@ from ...values.context import default_session, entered
 from ..graph.flow import gradients
 from ..graph.sessions import Session
 from ..graph.state import placeholder
+from ..ops.indexed_slices import IndexedSlicesValue
+
+Pair: TypeAlias = tuple[Array, Array]
+Feeds: TypeAlias = Mapping[object, object]
 
 
 def compute_gradient(
-    x: Any,
-    x_shape: Sequence[Any],
+    x: GraphTensor | list[GraphTensor],
+    x_shape: Sequence[object],
     y: GraphTensor,
     y_shape: Sequence[int],
-    x_init_value: Any = None,
+    x_init_value: object = None,
     delta: float = 1e-3,
     init_targets: object = None,
-    extra_feed_dict: Mapping[object, object] | None = None,
-) -> Any:
+    extra_feed_dict: Feeds | None = None,
+) -> Pair | list[Pair]:
     """Return slopes [elements of x, elements of y], by gradients and by differences.
 
     Of a list of tensors: the list of pairs. The default session runs the graph.
@@ -34,82 +39,82 @@ def compute_gradient(
         raise ValueError("compute_gradient needs a default session")
     if init_targets is not None:
         session.run(init_targets)
-    several = isinstance(x, list)
-    listed = x if several else [x]
-    shapes = x_shape if several else [x_shape]
-    starts = x_init_value if several and x_init_value is not None else [x_init_value] * len(listed)
+    listed = x if isinstance(x, list) else [x]
+    shapes = x_shape if isinstance(x, list) else [x_shape]
+    given = x_init_value if isinstance(x, list) and x_init_value is not None else None
+    starts = list(given) if isinstance(given, Sequence) else [x_init_value] * len(listed)
     values = {
-        each: np.random.random_sample(shape).astype(each.dtype.as_numpy_dtype)
-        if start is None
-        else np.asarray(start, each.dtype.as_numpy_dtype)
+        each: _start(each, shape, start)
         for each, shape, start in zip(listed, shapes, starts, strict=True)
     }
-    feeds = {**(extra_feed_dict or {}), **values}
-    found = [
-        (_exact(session, each, y, y_shape, feeds), _differences(session, each, y, feeds, delta))
-        for each in listed
-    ]
-    return found if several else found[0]
+    feeds: dict[object, object] = dict(extra_feed_dict or {})
+    feeds.update(values)
+    found = []
+    for each, start in values.items():
+        at = Point(session, each, start, feeds)
+        found.append((at.exact(y, y_shape), at.differences(y, y_shape, delta)))
+    return found if isinstance(x, list) else found[0]
+
+
+def _start(x: GraphTensor, shape: object, value: object) -> Array:
+    """Return the elements at which slopes are wanted: by chance where none are given."""
+    dtype = x.spec.dtype.numpy
+    if value is None:
+        return np.random.random_sample(np.ravel(np.asarray(shape, int)).tolist()).astype(dtype)
+    return np.asarray(value, dtype)
 
 
 def compute_gradient_error(
-    x: Any,
-    x_shape: Sequence[Any],
+    x: GraphTensor | list[GraphTensor],
+    x_shape: Sequence[object],
     y: GraphTensor,
     y_shape: Sequence[int],
-    x_init_value: Any = None,
+    x_init_value: object = None,
     delta: float = 1e-3,
     init_targets: object = None,
-    extra_feed_dict: Mapping[object, object] | None = None,
+    extra_feed_dict: Feeds | None = None,
 ) -> float:
     """Return by how much gradients and differences differ at most."""
     found = compute_gradient(
         x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict
     )
-    pairs = found if isinstance(x, list) else [found]
+    pairs = found if isinstance(found, list) else [found]
     return max(float(np.abs(a - b).max(initial=0)) for a, b in pairs)
 
 
-def _exact(
-    session: Session,
-    x: GraphTensor,
-    y: GraphTensor,
-    shape: Sequence[int],
-    feeds: Mapping[Any, Any],
-) -> Array:
-    """Return the slopes by gradients: each column is that of one element of y."""
-    with entered(session.graph):
-        weight = placeholder(y.dtype, shape)
-        (slope,) = gradients(y, [x], grad_ys=[weight])
-    size = feeds[x].size
-    columns = []
-    for at in range(int(np.prod(shape))):
-        row = np.zeros(shape, feeds[x].dtype)
-        row.ravel()[at] = 1
-        made = None if slope is None else session.run(slope, {**feeds, weight: row})
-        columns.append(np.zeros(size) if made is None else _dense(made, feeds[x].shape).ravel())
-    return np.stack(columns, 1) if columns else np.zeros((size, 0))
+class Point:
+    """Where a tensor is, and what runs its graph."""
 
+    def __init__(self, session: Session, x: GraphTensor, start: Array, feeds: Feeds) -> None:
+        self.session, self.x, self.start, self.feeds = session, x, start, feeds
 
-def _dense(value: Any, shape: Sequence[int]) -> Array:
-    """Return a gradient as an array, also if it is of slices."""
-    if not hasattr(value, "indices"):
-        return np.asarray(value)
-    made = np.zeros(shape, value.values.dtype)
-    np.add.at(made, value.indices, value.values)
-    return made
+    def exact(self, y: GraphTensor, shape: Sequence[int]) -> Array:
+        """Return the slopes by gradients: each column is that of one element of y."""
+        with entered(self.session.graph):
+            weight = placeholder(y.spec.dtype, shape)
+            (slope,) = gradients(y, [self.x], grad_ys=[weight])
+        made = np.zeros((self.start.size, prod(shape)))
+        for at in range(prod(shape) if slope is not None else 0):
+            row = np.zeros(shape, y.spec.dtype.numpy)
+            row.ravel()[at] = 1
+            made[:, at] = self.dense(self.session.run(slope, {**self.feeds, weight: row}))
+        return made
 
+    def dense(self, value: object) -> Array:
+        """Return a gradient as a vector, also if it is of slices."""
+        if not isinstance(value, IndexedSlicesValue):
+            return np.ravel(np.asarray(value))
+        made = np.zeros(self.start.shape)
+        np.add.at(made, value.indices, value.values)
+        return made.ravel()
 
-def _differences(
-    session: Session, x: GraphTensor, y: GraphTensor, feeds: Mapping[Any, Any], delta: float
-) -> Array:
-    """Return the slopes by differences: each row is that of one element of x."""
-    rows = []
-    for at in range(feeds[x].size):
-        ends = []
-        for sign in (1, -1):
-            moved = feeds[x].copy()
-            moved.ravel()[at] += sign * delta
-            ends.append(np.ravel(session.run(y, {**feeds, x: moved})))
-        rows.append((ends[0] - ends[1]) / (2 * delta))
-    return np.stack(rows) if rows else np.zeros((0, int(np.prod(y.spec.static_shape))))
+    def differences(self, y: GraphTensor, shape: Sequence[int], delta: float) -> Array:
+        """Return the slopes by differences: each row is that of one element of x."""
+        made = np.zeros((self.start.size, prod(shape)))
+        for at in range(self.start.size):
+            for sign in (1, -1):
+                moved = self.start.copy()
+                moved.ravel()[at] += sign * delta
+                found = self.session.run(y, {**self.feeds, self.x: moved})
+                made[at] += sign * np.ravel(np.asarray(found)) / (2 * delta)
+        return made

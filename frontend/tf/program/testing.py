@@ -365,7 +365,7 @@ def main(argv: list[str] | None = None) -> None:
     unittest.main(argv=argv)
 
 
-SHARED: dict[str, Any] = {
+SHARED: dict[str, object] = {
     "TestCase": TestCase,
     "main": main,
     "mock": mock,

@@ -1,0 +1,378 @@
+"""Run TensorFlow's own unit tests on gravure: `python unit_tests.py FOLDER [PART OF A PATH ...]`.
+
+FOLDER holds sources of TensorFlow (`FOLDER/tensorflow/python/...`), which are brought from
+outside. What the tests import of `tensorflow.python` is answered with the public names of
+`gravure.tf`: first those of `compat.v1`, of functions that end in `_v2` those of the second
+version. A test that asks for a name that TensorFlow does not make public is not counted.
+
+Each file runs in a process of its own. Printed is, for each file, how many tests pass of those
+that public names are enough for; then the reasons of failures, the most frequent first.
+"""
+
+import argparse
+import collections
+import contextlib
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import io
+import json
+import re
+import subprocess
+import sys
+import types
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+import gravure.tf as tf
+from gravure.frontend.tf.core.listing import listed
+
+PACKAGES = {
+    *("autograph", "client", "compat", "data", "eager", "framework", "kernel_tests", "layers"),
+    *("lib", "ops", "platform", "saved_model", "summary", "training", "util", "distribute"),
+    *("data.ops", "ops.linalg", "ops.losses", "ops.ragged", "ops.signal", "keras", "lib.io"),
+    *("training.tracking", "ops.random_ops_util", "ops.numpy_ops"),
+}
+SPACES = (
+    *("", "math", "nn", "linalg", "image", "random", "strings", "io", "train", "losses", "metrics"),
+    *("sparse", "data", "debugging", "bitwise", "signal", "summary", "dtypes", "errors", "test"),
+    *("initializers", "layers", "saved_model", "graph_util", "sets", "ragged", "quantization"),
+)
+SECONDS = 100
+
+
+class NotHereError(AttributeError):
+    """A public name of TensorFlow is not here."""
+
+
+class NotPublicError(AttributeError):
+    """A name is not public."""
+
+
+class Absent:
+    """Stands for a name that is not here, until it is used."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def __call__(self, *_, **__):
+        raise self._error
+
+    def __getattr__(self, name):
+        raise self._error
+
+    def __mro_entries__(self, bases):
+        return ()
+
+
+def public(name):
+    """Return what a public name of TensorFlow stands for in gravure, or what is absent."""
+    second = name.endswith("_v2")
+    short = name.removesuffix("_v2") if second else name
+    for version in (tf, tf.compat.v1) if second else (tf.compat.v1, tf):
+        for space in SPACES:
+            with contextlib.suppress(AttributeError):
+                return getattr(getattr(version, space) if space else version, short)
+    if any(short in names for space, names in listed().items() if "raw_ops" not in space):
+        return Absent(NotHereError(short))
+    return Absent(NotPublicError(name))
+
+
+class StandIn(types.ModuleType):
+    """A module of TensorFlow: its names are public ones of gravure."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        path = self.__name__.removeprefix("tensorflow.python").strip(".")
+        inner = f"{path}.{name}".strip(".")
+        if inner in PACKAGES or path in {"", *PACKAGES} - {"ops.ragged", "platform.test"}:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        own = OWN.get(path.rpartition(".")[2], {})
+        made = own[name] if name in own else other(path, name)
+        setattr(self, name, made)
+        return made
+
+
+def other(path, name):
+    """Return what stands for a name of a module without names of its own."""
+    if path.endswith("test_util") and not name.startswith("assert"):
+        return as_it_is
+    if path.rpartition(".")[2].startswith("gen_"):
+        return Absent(NotPublicError(name))
+    return public(name)
+
+
+def as_it_is(target=None, *_, **__):
+    """Decorate nothing."""
+    return target if callable(target) else lambda f: f
+
+
+class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds TensorFlow."""
+
+    def find_spec(self, name, path=None, target=None):
+        """Return the spec of a module of TensorFlow."""
+        if name.partition(".")[0] != "tensorflow":
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        """Return the module; `tensorflow` itself is the facade."""
+        return StandIn(spec.name)
+
+    def exec_module(self, module):
+        """Do nothing: names are made when they are asked for."""
+
+
+def graph_mode(test):
+    """Run a test in a graph."""
+
+    @functools.wraps(test)
+    def run(self, *args, **kwargs):
+        with tf.Graph().as_default(), self.cached_session():
+            return test(self, *args, **kwargs)
+
+    return run
+
+
+def both_modes(test=None, **_):
+    """Run a test in a graph, and eagerly."""
+    if test is None:
+        return both_modes
+
+    @functools.wraps(test)
+    def run(self, *args, **kwargs):
+        graph_mode(test)(self, *args, **kwargs)
+        self.tearDown()
+        self.setUp()
+        test(self, *args, **kwargs)
+
+    return run
+
+
+def of_all(decorator):
+    """Return a decorator of classes of tests."""
+
+    def decorate(cls):
+        for name in unittest.TestLoader().getTestCaseNames(cls):
+            setattr(cls, name, decorator(getattr(cls, name)))
+        return cls
+
+    return decorate
+
+
+def on_either(decorator):
+    """Return a decorator of tests and of classes of them, with a reason or without."""
+
+    def decorate(target=None, *_, **__):
+        if isinstance(target, type):
+            return of_all(decorator)(target)
+        return decorator(target) if callable(target) else on_either(decorator)
+
+    return decorate
+
+
+def skipped(*_, **__):
+    """Leave a test out that is for a GPU."""
+    return unittest.skip("it is for a GPU")(_[0]) if _ and callable(_[0]) else skipped
+
+
+def resource_variable(*args, **kwargs):
+    """Make a variable."""
+    return tf.compat.v1.Variable(*args, use_resource=True, **kwargs)
+
+
+def own_names():
+    """Return names of modules for the tests themselves, and those that are called otherwise."""
+    v1 = tf.compat.v1
+    never = lambda *_, **__: False  # noqa: E731
+    there = contextlib.nullcontext
+    case = v1.test.TestCase
+    return {
+        "test_util": {
+            "TensorFlowTestCase": case,
+            "run_in_graph_and_eager_modes": both_modes,
+            "run_all_in_graph_and_eager_modes": of_all(both_modes),
+            "run_deprecated_v1": on_either(graph_mode),
+            "run_v1_only": on_either(graph_mode),
+            "deprecated_graph_mode_only": on_either(graph_mode),
+            "run_gpu_only": skipped,
+            "run_cuda_only": skipped,
+            "use_gpu": there,
+            "force_cpu": there,
+            "device": lambda *_, **__: there(),
+            "is_gpu_available": never,
+            "IsMklEnabled": never,
+            "IsBuiltWithROCm": never,
+            "is_xla_enabled": never,
+            "gpu_device_name": lambda: "",
+            "NHWCToNCHW": lambda x: x,
+        },
+        "test": {"TestCase": case, "Benchmark": object, "main": lambda *_, **__: None},
+        "googletest": {"TestCase": case, "main": lambda *_, **__: None},
+        "context": {
+            "executing_eagerly": tf.executing_eagerly,
+            "graph_mode": lambda: tf.Graph().as_default(),
+            "eager_mode": tf.init_scope,
+            "num_gpus": lambda: 0,
+        },
+        "def_function": {"function": tf.function},
+        "function": {"defun": tf.function},
+        "resource_variable_ops": {"ResourceVariable": resource_variable},
+        "compat": {"forward_compatible": lambda *_: True},
+        "control_flow_util": {"ENABLE_CONTROL_FLOW_V2": True},
+        "tf_logging": {},
+        "dtypes": {"_TYPE_TO_STRING": {}},
+        "gradient_checker_v2": {
+            "compute_gradient": tf.test.compute_gradient,
+            "max_error": lambda a, b: max(
+                (abs(x - y).max() for x, y in zip(a, b, strict=True) if x.size), default=0.0
+            ),
+        },
+    }
+
+
+OWN = {}
+
+
+def six():
+    """Return what the tests ask of the package `six`."""
+    made = types.ModuleType("six")
+    made.moves = types.SimpleNamespace(xrange=range, zip=zip, range=range, reduce=functools.reduce)
+    made.iteritems, made.itervalues = dict.items, dict.values
+    made.string_types, made.integer_types = (str,), (int,)
+    made.PY2, made.PY3 = False, True
+    made.BytesIO, made.StringIO = io.BytesIO, io.StringIO
+    return made
+
+
+class Noting(unittest.TestResult):
+    """Writes a line for each test."""
+
+    def note(self, test, kind, text=""):
+        """Write what became of a test."""
+        print("RESULT " + json.dumps([test.id().partition(".")[2], kind, text]), flush=True)
+
+    def addSuccess(self, test):
+        """Note that a test passed."""
+        self.note(test, "passed")
+
+    def addSkip(self, test, reason):
+        """Note that a test does not want to run here."""
+        self.note(test, "skipped", reason)
+
+    def addError(self, test, err):
+        """Note an error, and of which kind."""
+        error, seen = err[1], set()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            if isinstance(error, NotPublicError | NotHereError):
+                kind = "private" if isinstance(error, NotPublicError) else "missing"
+                self.note(test, kind, str(error))
+                return
+            error = error.__cause__ or error.__context__
+        name = re.search(r"gravure\.(tf\S*) has no '(\w+)'", str(err[1]))
+        if name:
+            self.note(test, "missing", name[2])
+        else:
+            self.note(test, "failed", f"{err[0].__name__}: {str(err[1])[:160]}")
+
+    addFailure = addError
+
+    def addSubTest(self, test, subtest, err):
+        """Note an error of a part of a test."""
+        if err is not None:
+            self.addError(test, err)
+
+
+def child(path):
+    """Run the tests of a file."""
+    for name, kind in {
+        "str": str,
+        "bool": bool,
+        "object": object,
+        "int": int,
+        "complex": complex,
+    }.items():
+        if name not in np.__dict__:
+            setattr(np, name, kind)  # older names of numpy, which the tests use
+    sys.modules.setdefault("six", six())
+    sys.modules.setdefault("six.moves", sys.modules["six"].moves)
+    sys.meta_path.insert(0, TensorFlowFinder())
+    sys.path.insert(0, str(path.parents[len(path.parts) - 2]))
+    OWN.update(own_names())
+    spec = importlib.util.spec_from_file_location(f"unit_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    unittest.TestLoader().loadTestsFromModule(module).run(Noting())
+
+
+def outcomes(path):
+    """Return what became of the tests of a file: for each its kind and a text."""
+    command = [sys.executable, "-W", "ignore", __file__, "--child", str(path)]
+    try:
+        found = subprocess.run(
+            command, check=False, capture_output=True, text=True, timeout=SECONDS
+        )
+        out, err = found.stdout, found.stderr.strip().splitlines()[-1:] if found.returncode else []
+    except subprocess.TimeoutExpired as error:
+        out, err = (error.stdout or b"").decode(), [f"more than {SECONDS} s"]
+    lines = [json.loads(x[7:]) for x in out.splitlines() if x.startswith("RESULT ")]
+    worst = {}
+    for name, kind, text in lines:
+        if worst.get(name, ("passed",))[0] == "passed":
+            worst[name] = kind, text
+    if err:
+        worst["(the file)"] = ("private" if "NotPublicError" in err[0] else "failed"), err[0][:160]
+    return worst
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("parts", nargs="*", help="parts of paths: only such files are run")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--reasons", type=int, default=40, help="how many reasons are printed")
+    parser.add_argument("--jobs", type=int, default=1, help="how many files run at a time")
+    given = parser.parse_args()
+    if given.child:
+        child(given.folder)
+        return
+    total, reasons = collections.Counter(), collections.Counter()
+    names = {
+        path: str(path.relative_to(given.folder)).removeprefix("tensorflow/python/")
+        for path in sorted(given.folder.rglob("*_test.py"))
+    }
+    paths = [x for x in names if not given.parts or any(part in names[x] for part in given.parts)]
+    with ThreadPoolExecutor(given.jobs) as pool:
+        every = pool.map(outcomes, paths)
+        for path, found in zip(paths, every, strict=True):
+            report(names[path], found, total, reasons)
+    counted = total["passed"] + total["failed"] + total["missing"]
+    print(f"{'all':60} {total['passed']:4} of {counted:4}  {dict(total)}")
+    for (kind, text), count in reasons.most_common(given.reasons):
+        print(f"{count:5} {kind}: {text.splitlines()[0] if text else ''}")
+
+
+def report(name, found, total, reasons):
+    """Print the line of a file, and count what is in it."""
+    kinds = collections.Counter(kind for kind, _ in found.values())
+    counted = kinds["passed"] + kinds["failed"] + kinds["missing"]
+    total.update(kinds)
+    left = ", ".join(f"{kinds[k]} {k}" for k in ("missing", "private", "skipped") if kinds[k])
+    print(f"{name:60} {kinds['passed']:4} of {counted:4}  {left}", flush=True)
+    for test, (kind, text) in found.items():
+        if kind in ("failed", "missing"):
+            reasons[kind, re.sub(r"\d+", "#", text)] += 1
+            print(f"    {kind} {test}: {text}"[:220], file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
