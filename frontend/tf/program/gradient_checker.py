@@ -48,7 +48,7 @@ def compute_gradient(
         for each, shape, start in zip(listed, shapes, starts, strict=True)
     }
     feeds: dict[object, object] = dict(extra_feed_dict or {})
-    feeds.update(values)
+    feeds.update(values.items())
     found = []
     for each, start in values.items():
         at = Point(session, each, start, feeds)
