@@ -23,7 +23,17 @@ CHANCE = {
     "flip_left_right": "", "flip_up_down": "", "brightness": "0.3, ", "contrast": "0.2, 1.8, ",
     "saturation": "0.2, 1.8, ", "hue": "0.3, ",
 }  # fmt: skip
+OLD = ("bilinear", "nearest_neighbor", "bicubic")
 EXPRESSIONS = [
+    *(
+        f"tf.compat.v1.image.resize_{m}(x[None], {size}, align_corners={align})"
+        for m in OLD
+        for size in ("[3, 8]", "tf.shape(x)[:2] * 2")
+        for align in (False, True)
+    ),
+    *(f"tf.compat.v1.image.resize_{m}(x[None], [3, 8], half_pixel_centers=True)" for m in OLD),
+    *(f"tf.compat.v1.image.resize(x, [3, 8], method={n})" for n in range(4)),
+    "tf.compat.v1.image.resize_images(x, [9, 7], preserve_aspect_ratio=True)",
     *(f"tf.image.resize(x, [3, 8], {m!r})" for m in METHODS),
     *(f"tf.image.resize(x, [3, 8], {m!r}, antialias=True)" for m in METHODS),
     *(f"tf.image.resize(x, tf.shape(x)[:2] * 2, {m!r})" for m in METHODS),

@@ -7,7 +7,7 @@ weights, one for each axis, for kernels that are wider or as wide as the scale. 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -134,12 +134,12 @@ def resize(
     before = height_and_width(images)
     wanted = wanted_size(size)
     if preserve_aspect_ratio:
-        wanted = _in_proportion(before, wanted)
+        wanted = in_proportion(before, wanted)
     if all(isinstance(v, int) for v in (*before, *wanted)) and wanted == before:
         return images
     if method == "nearest":
         # a place is the middle of a pixel: it lies in the pixel that it is scaled back into
-        return _by_axes(images, before, wanted, _nearest)
+        return _by_axes(images, before, _middles(before, wanted), _nearest)
     x = cast(images, "float32")
     if method == "area":
         return weighted(x, [_shares(*pair) for pair in zip(before, wanted, strict=True)])
@@ -147,14 +147,13 @@ def resize(
         kernel = KERNELS[method]
         pairs = zip(before, wanted, strict=True)
         return weighted(x, [_weights(kernel, *pair, antialias) for pair in pairs])
-    if method == "bicubic":
-        return _by_axes(x, before, wanted, _four)
-    if isinstance(wanted[0], int) and isinstance(wanted[1], int):
+    if method == "bilinear" and isinstance(wanted[0], int) and isinstance(wanted[1], int):
         return resized(x, size=wanted, mode=MODES[method], how="half_pixel")
-    return _by_axes(x, before, wanted, _between)
+    places = [place - 0.5 for place in _middles(before, wanted)]
+    return _by_axes(x, before, places, _inside if method == "bicubic" else _between)
 
 
-def _in_proportion(before: tuple[Size, Size], wanted: tuple[Size, Size]) -> tuple[Size, Size]:
+def in_proportion(before: tuple[Size, Size], wanted: tuple[Size, Size]) -> tuple[Size, Size]:
     """Return the size within the wanted one that keeps the proportions."""
     height, width = before
     tall, wide = wanted
@@ -171,15 +170,15 @@ def _in_proportion(before: tuple[Size, Size], wanted: tuple[Size, Size]) -> tupl
     return first, second
 
 
-Along = Callable[[TfTensor, int, Size, Size], TfTensor]
-"""Resizes along one axis: images, the axis, how many pixels there are, and shall be."""
+Along = Callable[[TfTensor, int, Size, TfTensor], TfTensor]
+"""Resizes along one axis: images, the axis, how many pixels there are, where the new ones lie."""
 
 
 def _by_axes(
-    images: TfTensor, before: tuple[Size, Size], wanted: tuple[Size, Size], along: Along
+    images: TfTensor, before: tuple[Size, Size], places: Sequence[TfTensor], along: Along
 ) -> TfTensor:
     for axis in (1, 2):
-        images = along(images, axis, before[axis - 1], wanted[axis - 1])
+        images = along(images, axis, before[axis - 1], places[axis - 1])
     return images
 
 
@@ -190,48 +189,90 @@ def _scale(before: Size, wanted: Size) -> TfTensor:
     return cast(before, "float32") / cast(wanted, "float32")
 
 
-def _middles(before: Size, wanted: Size) -> TfTensor:
-    """Return where the middles of the new pixels lie among the old ones."""
-    made: TfTensor = (cast(range_(wanted), "float32") + 0.5) * _scale(before, wanted)
+def _middles(before: tuple[Size, Size], wanted: tuple[Size, Size]) -> list[TfTensor]:
+    """Return where the middles of the new pixels lie among the old ones, along both axes."""
+    pairs = zip(before, wanted, strict=True)
+    return [(cast(range_(w), "float32") + 0.5) * _scale(b, w) for b, w in pairs]
+
+
+def _corners(
+    before: tuple[Size, Size], wanted: tuple[Size, Size], *, align: bool
+) -> list[TfTensor]:
+    """Return where new pixels lie if their corners count, or if the outermost are the same."""
+    made = []
+    for b, w in zip(before, wanted, strict=True):
+        scale = _scale(b, w)
+        if align:
+            steps = FUNCTIONS["maximum"](cast(w, "float32") - 1.0, 1.0)
+            ends = (cast(b, "float32") - 1.0) / steps
+            scale = where(cast(w, "float32") > 1.0, ends, scale)
+        made.append(cast(range_(w), "float32") * scale)
     return made
 
 
-def _nearest(images: TfTensor, axis: int, before: Size, wanted: Size) -> TfTensor:
-    at = cast(FUNCTIONS["floor"](_middles(before, wanted)), "int32")
-    return gather(images, FUNCTIONS["minimum"](at, _counted(before) - 1), axis=axis)
-
-
-def _between(images: TfTensor, axis: int, before: Size, wanted: Size) -> TfTensor:
-    """Mix the two pixels on both sides of each place."""
-    place = _middles(before, wanted) - 0.5
-    low = FUNCTIONS["floor"](place)
-    share = reshape(place - low, [-1] + [1] * (3 - axis))
+def _at(images: TfTensor, axis: int, before: Size, place: TfTensor) -> TfTensor:
+    """Return the pixels at places, those outside of the image at its edge."""
     end = cast(before, "float32") - 1.0
-    pair = [cast(clip_by_value(at, 0.0, end), "int32") for at in (low, low + 1.0)]
-    first, second = (gather(images, at, axis=axis) for at in pair)
-    return first + (second - first) * share
+    return gather(images, cast(clip_by_value(place, 0.0, end), "int32"), axis=axis)
+
+
+def _nearest(images: TfTensor, axis: int, before: Size, place: TfTensor) -> TfTensor:
+    return _at(images, axis, before, FUNCTIONS["floor"](place))
+
+
+def _nearest_corner(images: TfTensor, axis: int, before: Size, place: TfTensor) -> TfTensor:
+    return _at(images, axis, before, FUNCTIONS["floor"](place + 0.5))
+
+
+def _column(values: TfTensor, axis: int) -> TfTensor:
+    return reshape(values, [-1] + [1] * (3 - axis))
+
+
+def _between(images: TfTensor, axis: int, before: Size, place: TfTensor) -> TfTensor:
+    """Mix the two pixels on both sides of each place."""
+    low = FUNCTIONS["floor"](place)
+    first, second = (_at(images, axis, before, at) for at in (low, low + 1.0))
+    return first + (second - first) * _column(place - low, axis)
 
 
 STEPS = 1024
 """Into how many places TensorFlow cuts the way between two pixels."""
+TAPS = (-1.0, 0.0, 1.0, 2.0)
+"""The four pixels around a place, from the one below it."""
 
 
-def _four(images: TfTensor, axis: int, before: Size, wanted: Size) -> TfTensor:
-    """Mix the four pixels around each place; those outside of the image do not count."""
-    place = _middles(before, wanted) - 0.5
+def _four_weights(place: TfTensor, weight: Callable[[TfTensor], TfTensor]) -> list[TfTensor]:
+    """Return how much the four pixels around each place count."""
+    way = place - FUNCTIONS["floor"](place)
+    share = FUNCTIONS["round"](way * float(STEPS)) / float(STEPS)
+    return [weight(away) for away in (share + 1.0, share, 1.0 - share, 2.0 - share)]
+
+
+def _four(
+    images: TfTensor, axis: int, before: Size, place: TfTensor, weights: Sequence[TfTensor]
+) -> TfTensor:
     low = FUNCTIONS["floor"](place)
-    share = FUNCTIONS["round"]((place - low) * float(STEPS)) / float(STEPS)
-    end = cast(before, "float32") - 1.0
-    taps = [low + float(step) for step in (-1, 0, 1, 2)]
-    inside = [FUNCTIONS["logical_and"](at >= 0.0, at <= end) for at in taps]
-    away = (share + 1.0, share, 1.0 - share, 2.0 - share)
-    given = [KERNELS["bicubic"].weight(distance) for distance in away]
-    weights = [where(i, w, 0.0 * w) for i, w in zip(inside, given, strict=True)]
+    pairs = zip(TAPS, weights, strict=True)
+    return add_n([_at(images, axis, before, low + t) * _column(w, axis) for t, w in pairs])
+
+
+def _inside(images: TfTensor, axis: int, before: Size, place: TfTensor) -> TfTensor:
+    """Mix the four pixels around each place; those outside of the image do not count."""
+    low, end = FUNCTIONS["floor"](place), cast(before, "float32") - 1.0
+    given = zip(TAPS, _four_weights(place, KERNELS["bicubic"].weight), strict=True)
+    both = FUNCTIONS["logical_and"]
+    weights = [where(both(low + t >= 0.0, low + t <= end), w, 0.0 * w) for t, w in given]
     total = add_n(weights)
-    columns = [reshape(w / total, [-1] + [1] * (3 - axis)) for w in weights]
-    places = [cast(clip_by_value(at, 0.0, end), "int32") for at in taps]
-    parts = [gather(images, at, axis=axis) * w for at, w in zip(places, columns, strict=True)]
-    return add_n(parts)
+    return _four(images, axis, before, place, [w / total for w in weights])
+
+
+SHARP = _cubic((1.25, -2.25, 0.0, 1.0), (-0.75, 3.75, -6.0, 3.0))
+"""The weights of the first version's bicubic interpolation."""
+
+
+def _sharp(images: TfTensor, axis: int, before: Size, place: TfTensor) -> TfTensor:
+    """Mix the four pixels around each place; outside of the image are those of its edge."""
+    return _four(images, axis, before, place, _four_weights(place, SHARP))
 
 
 def _weights(kernel: Weighting, before: Size, wanted: Size, antialias: bool) -> TfTensor:
@@ -304,16 +345,18 @@ def old_resize(mode: str) -> Callable[..., TfTensor]:
         name: str | None = None,
     ) -> TfTensor:
         """Return images of another height and width."""
-        wanted = wanted_size(size)
-        if half_pixel_centers or mode == "area":
+        wanted, before = wanted_size(size), height_and_width(images)
+        if half_pixel_centers or (mode == "area" and not align_corners):
             return resize(images, wanted, mode)
-        if not isinstance(wanted[0], int) or not isinstance(wanted[1], int):
-            raise NotImplementedError(
-                f"resize_{mode}: sizes that the run computes are not supported; "
-                "tf.image.resize takes them"
-            )
-        how = "align_corners" if align_corners else "asymmetric"
+        if mode == "area":
+            raise NotImplementedError("resize_area: align_corners is not supported")
         x = images if mode == "nearest" else cast(images, "float32")
-        return resized(x, size=wanted, mode=MODES[mode], how=how)
+        known = isinstance(wanted[0], int) and isinstance(wanted[1], int)
+        if mode == "bilinear" and known:
+            how = "align_corners" if align_corners else "asymmetric"
+            return resized(x, size=wanted, mode="linear", how=how)
+        nearest = _nearest_corner if align_corners else _nearest
+        along = {"nearest": nearest, "bilinear": _between, "bicubic": _sharp}[mode]
+        return _by_axes(x, before, _corners(before, wanted, align=align_corners), along)
 
     return function

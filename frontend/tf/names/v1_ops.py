@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from itertools import accumulate
+from types import SimpleNamespace
 from typing import Any
 
 from ....ir.compose.maker import Maker
@@ -24,6 +25,7 @@ from ..graph.loops import while_loop as structured_loop
 from ..image import cutting as _cut
 from ..image import resizing as _re
 from ..image.names import NAMES as _IMAGE
+from ..image.sizes import height_and_width
 from ..io.names import PICTURES as _PICTURES
 from ..nondense import embeddings as _em
 from ..nondense.sparse_tensor import SparseTensor
@@ -222,6 +224,9 @@ def _select(m: Maker, test: object, x: object, y: object) -> object:
     return m.select(test, x, y)
 
 
+RESIZE_METHOD = SimpleNamespace(BILINEAR=0, NEAREST_NEIGHBOR=1, BICUBIC=2, AREA=3)
+
+
 def resize_images(
     images: object,
     size: object,
@@ -231,11 +236,16 @@ def resize_images(
     name: str | None = None,
 ) -> TfTensor:
     """Return images of another height and width, by a method or its number."""
-    known = ("bilinear", "nearest", "bicubic")
-    mode = known[method] if isinstance(method, int) and method < len(known) else method
-    if mode not in known or preserve_aspect_ratio:
-        raise NotImplementedError(f"resize_images: method {method!r} is not supported")
-    return _re.old_resize(mode)(images, size, align_corners)
+    modes = ("bilinear", "nearest", "bicubic", "area")
+    mode = modes[method] if isinstance(method, int) and method < len(modes) else method
+    if mode not in modes:
+        raise ValueError(f"Resize method is not implemented: {method}")
+    before, wanted = height_and_width(convert(images)), _re.wanted_size(size)
+    if preserve_aspect_ratio:
+        wanted = _re.in_proportion(before, wanted)
+    if all(isinstance(v, int) for v in (*before, *wanted)) and before == wanted:
+        return convert(images)
+    return _re.old_resize(mode)(images, wanted, align_corners)
 
 
 def cond(
@@ -354,7 +364,7 @@ TOP = {
     "string_to_number": strings.to_number,
     "image": Space(
         "compat.v1.image",
-        **_IMAGE,
+        **{**_IMAGE, "resize": resize_images, "ResizeMethod": RESIZE_METHOD},
         **_PICTURES,
         **{f"resize_{mode}": _re.old_resize(mode) for mode in ("bilinear", "bicubic")},
         resize_nearest_neighbor=_re.old_resize("nearest"),
