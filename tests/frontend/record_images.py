@@ -33,6 +33,7 @@ EXPRESSIONS = [
     ),
     *(f"tf.compat.v1.image.resize_{m}(x[None], [3, 8], half_pixel_centers=True)" for m in OLD),
     *(f"tf.compat.v1.image.resize(x, [3, 8], method={n})" for n in range(4)),
+    "tf.compat.v1.image.resize_area(x[None], [3, 8], align_corners=True)",
     "tf.compat.v1.image.resize_images(x, [9, 7], preserve_aspect_ratio=True)",
     *(f"tf.image.resize(x, [3, 8], {m!r})" for m in METHODS),
     *(f"tf.image.resize(x, [3, 8], {m!r}, antialias=True)" for m in METHODS),

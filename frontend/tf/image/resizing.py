@@ -195,19 +195,20 @@ def _middles(before: tuple[Size, Size], wanted: tuple[Size, Size]) -> list[TfTen
     return [(cast(range_(w), "float32") + 0.5) * _scale(b, w) for b, w in pairs]
 
 
+def _aligned(before: Size, wanted: Size) -> TfTensor:
+    """Return how many pixels of before there are for one, if the outermost are the same."""
+    count = cast(wanted, "float32")
+    ends = (cast(before, "float32") - 1.0) / FUNCTIONS["maximum"](count - 1.0, 1.0)
+    return where(count > 1.0, ends, _scale(before, wanted))
+
+
 def _corners(
     before: tuple[Size, Size], wanted: tuple[Size, Size], *, align: bool
 ) -> list[TfTensor]:
     """Return where new pixels lie if their corners count, or if the outermost are the same."""
-    made = []
-    for b, w in zip(before, wanted, strict=True):
-        scale = _scale(b, w)
-        if align:
-            steps = FUNCTIONS["maximum"](cast(w, "float32") - 1.0, 1.0)
-            ends = (cast(b, "float32") - 1.0) / steps
-            scale = where(cast(w, "float32") > 1.0, ends, scale)
-        made.append(cast(range_(w), "float32") * scale)
-    return made
+    scaled = _aligned if align else _scale
+    pairs = zip(before, wanted, strict=True)
+    return [cast(range_(w), "float32") * scaled(b, w) for b, w in pairs]
 
 
 def _at(images: TfTensor, axis: int, before: Size, place: TfTensor) -> TfTensor:
@@ -286,13 +287,17 @@ def _weights(kernel: Weighting, before: Size, wanted: Size, antialias: bool) -> 
     return where(FUNCTIONS["abs"](total) >= SMALLEST, weight / total, weight)
 
 
-def _shares(before: Size, wanted: Size) -> TfTensor:
-    """Return which part of each new pixel each old one covers: [wanted, before]."""
-    scale = _scale(before, wanted)
+def _shares(before: Size, wanted: Size, *, align: bool = False) -> TfTensor:
+    """Return which part of each new pixel each old one covers: [wanted, before].
+
+    With `align` the last old pixel covers what lies beyond it.
+    """
+    scale = _aligned(before, wanted) if align else _scale(before, wanted)
     start = (cast(range_(wanted), "float32") * scale)[:, None]
     end = ((cast(range_(wanted), "float32") + 1.0) * scale)[:, None]
     left = cast(range_(before), "float32")
-    low, high = FUNCTIONS["maximum"](left, start), FUNCTIONS["minimum"](left + 1.0, end)
+    right = where(left < cast(before, "float32") - 1.0, left + 1.0, left + 1e9)
+    low, high = FUNCTIONS["maximum"](left, start), FUNCTIONS["minimum"](right, end)
     made: TfTensor = FUNCTIONS["maximum"](high - low, 0.0) / scale
     return made
 
@@ -346,11 +351,12 @@ def old_resize(mode: str) -> Callable[..., TfTensor]:
     ) -> TfTensor:
         """Return images of another height and width."""
         wanted, before = wanted_size(size), height_and_width(images)
-        if half_pixel_centers or (mode == "area" and not align_corners):
+        if half_pixel_centers:
             return resize(images, wanted, mode)
-        if mode == "area":
-            raise NotImplementedError("resize_area: align_corners is not supported")
         x = images if mode == "nearest" else cast(images, "float32")
+        if mode == "area":
+            pairs = zip(before, wanted, strict=True)
+            return weighted(x, [_shares(*pair, align=align_corners) for pair in pairs])
         known = isinstance(wanted[0], int) and isinstance(wanted[1], int)
         if mode == "bilinear" and known:
             how = "align_corners" if align_corners else "asymmetric"
