@@ -161,17 +161,24 @@ def corners(boxes: Array, *, center: bool) -> Array:
     return np.stack([*low, *high], -1)
 
 
+def overlaps(box: Array, others: Array) -> Array:
+    """Return which part of what a box and each of others cover both cover; 0 without an area.
+
+    The lower corner comes first.
+    """
+    low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
+    common = np.prod(np.maximum(high - low, 0), -1)
+    area, areas = np.prod(box[2:] - box[:2]), np.prod(others[:, 2:] - others[:, :2], -1)
+    union = area + areas - common
+    share: Array = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+    return share
+
+
 def suppressed(boxes: Array, order: Array, limit: int, overlap: Any) -> list[int]:
     """Return the places of at most `limit` boxes, in the order of their scores."""
     kept: list[int] = []
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     while order.size and len(kept) < limit:
         best, rest = int(order[0]), order[1:]
         kept.append(best)
-        low = np.maximum(boxes[best, :2], boxes[rest, :2])
-        high = np.minimum(boxes[best, 2:], boxes[rest, 2:])
-        common = np.prod(np.maximum(high - low, 0), -1)
-        union = areas[best] + areas[rest] - common
-        share = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
-        order = rest[share <= overlap]
+        order = rest[overlaps(boxes[best], boxes[rest]) <= overlap]
     return kept

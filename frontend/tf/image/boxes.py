@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....ir.compose.maker import Maker
+from ....ir.ops.selecting import corners, overlaps
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import Array, TensorSpec
 from ...graph.inference import Given
@@ -34,24 +35,13 @@ class Suppression(NamedTuple):
     sigma: float = 0.0
 
 
-def overlaps(box: Array, others: Array) -> Array:
-    """Return which part of what each of others and a box cover both cover; 0 without an area."""
-    low = np.maximum(np.minimum(box[:2], box[2:]), np.minimum(others[:, :2], others[:, 2:]))
-    high = np.minimum(np.maximum(box[:2], box[2:]), np.maximum(others[:, :2], others[:, 2:]))
-    common = np.prod(np.maximum(high - low, 0), -1)
-    areas = np.prod(np.abs(others[:, 2:] - others[:, :2]), -1)
-    area = np.prod(np.abs(box[2:] - box[:2]))
-    share: Array = np.zeros_like(common)
-    np.divide(common, area + areas - common, out=share, where=(area > 0) & (areas > 0))
-    return share
-
-
 def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
     """Return the boxes that are kept, best first, with their scores.
 
     With a sigma a box that overlaps others is not dropped but its score falls (Bodla et al.,
     2017).
     """
+    boxes = corners(boxes, center=False)
     waiting = [(-float(s), i, 0) for i, s in enumerate(scores) if s > limits.score]
     heapq.heapify(waiting)
     found: list[int] = []

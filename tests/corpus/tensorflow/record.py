@@ -81,6 +81,7 @@ def main():
     warnings.simplefilter("ignore")
     wanted = sys.argv[1:]
     found = json.loads(EXPECTED.read_text()) if wanted else {}
+    failed = []
     for name, program in sorted(programs(), key=lambda pair: is_first(pair[0])):
         if is_first(name):
             tf.compat.v1.disable_v2_behavior()
@@ -88,10 +89,12 @@ def main():
             try:
                 found[name] = outcome(name, program, tf)
             except Exception as error:
-                print(name, error)
+                failed.append(f"{name}: {error!r}")
     lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(found.items())]
     EXPECTED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(len(found), "programs")
+    if failed:
+        sys.exit("not recorded:\n" + "\n".join(failed))
 
 
 if __name__ == "__main__":
