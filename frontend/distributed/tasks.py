@@ -5,12 +5,14 @@
     ping, pong  whether a task that says nothing is still there
     joined, bye whether a task still begins steps
 
-A thread listens, and another one is made for each step. Tasks are the ranks of a world, in order.
+A few threads listen in turn, and carry the steps out (`crew`). Tasks are the ranks of a world, in
+order.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -25,7 +27,6 @@ from ...runtime.comm.protocol import (
     NAPS,
     SPINS,
     Comm,
-    CommError,
     LateError,
     Wait,
     WorldError,
@@ -40,6 +41,7 @@ from ..graph.graph import Graph, dims_or_none
 from ..graph.variables import VariableState
 from ..values import run_errors
 from ..values.run_errors import AbortedError, InvalidArgumentError, OpError
+from .crew import Crew
 from .cut import TaskSegment
 
 Step = tuple[int, int]
@@ -112,29 +114,11 @@ class Task:
         self.messages = 0
         """How many steps of others it was told to run."""
         self.numbers = itertools.count(1)
-        self.ended = threading.Event()
-        self.fault: CommError | None = None
-        """Why it listens no more, if the world has given up."""
         self.lock = threading.Lock()
         for word in ("register", "run", "abort", "ping", "pong", "bye"):
             self.box.handlers[word] = getattr(self, f"on_{word}")
-        self.listener = threading.Thread(target=self.listen, daemon=True)
-        self.listener.start()
-
-    def listen(self) -> None:
-        """Take in messages until the task ends."""
-        nap = NAPS[0]
-        while not self.ended.is_set():
-            try:
-                came = self.box.take_in()
-            except CommError as error:
-                self.fault = error
-                return
-            if came:
-                nap = NAPS[0]
-            else:
-                time.sleep(nap)
-                nap = min(2 * nap, 5 * NAPS[1])
+        self.crew = Crew(self.box)
+        self.crew.start()
 
     # -- what others ask for
 
@@ -183,7 +167,7 @@ class Task:
         return found
 
     def on_run(self, source: int, message: Any) -> None:
-        """Run a part of a step in a thread of its own; tell how it ended."""
+        """Let a part of a step be run; tell how it ended."""
         (_, step), (key, given) = message
         self.messages += 1
 
@@ -196,7 +180,7 @@ class Task:
             if found[0] is not None:
                 self.abort(step, self.names, f"{self.name}: {found[0][1]}")
 
-        threading.Thread(target=run, daemon=True).start()
+        self.crew.add(run)
 
     def on_abort(self, source: int, message: Any) -> None:
         """Give up a step."""
@@ -239,35 +223,31 @@ class Task:
         self.box.send(("value", step, name), value, self.ranks[task])
 
     def received(self, key: Any, step: Step, tasks: Sequence[str]) -> Any:
-        """Return the value under a key, and who sent it; raise if a task says nothing more.
+        """Return the value under a key, and who sent it; raise if a task says nothing more."""
+        with self.box.looking():
+            source, value = self.awaited(key, step, tasks)
+        return value, source
 
-        One that is at work, or waits itself, answers when it is asked.
-        """
-        started = asked = time.monotonic()
-        seconds, nap, looks = patience(), NAPS[0], 0
-        peers = [self.ranks[task] for task in tasks if task != self.name]
+    def awaited(self, key: Any, step: Step, tasks: Sequence[str]) -> tuple[int, Any]:
+        """Wait for a value; a task that is at work, or waits itself, answers when it is asked."""
+        looks, nap = 0, NAPS[0]
+        wait: Patience | None = None
         while True:
             found = self.box.found(key)
-            if found is None and self.box.take_in():
-                continue
             if found is not None:
-                return found[1], found[0]
+                return found
+            if self.box.take_in():
+                continue
             if step in self.aborted:
                 raise AbortedError(f"the step was given up: {self.aborted[step]}")
             looks += 1
             if looks < SPINS:
+                if not looks & 63:
+                    os.sched_yield()
                 continue
             DEADLINE.check()
-            now = time.monotonic()
-            if now > asked + seconds / 4:
-                asked = now
-                for peer in peers:
-                    self.box.send(("ping", 0), None, peer)
-            for peer in peers:
-                if now > max(started, self.heard.get(peer, 0.0)) + seconds:
-                    what = f"{key[2]} of step {step[1]}"
-                    peer_name = f"rank {peer} ({self.names[peer]})"
-                    raise Wait(what, peer_name, self.comm.rank, seconds).late()
+            wait = wait or Patience(self, f"{key[2]} of step {step[1]}", tasks)
+            wait.check()
             time.sleep(nap)
             nap = min(2 * nap, NAPS[1])
 
@@ -290,16 +270,38 @@ class Task:
     def join(self) -> None:
         """Serve the others until none begins steps any more."""
         self.leave()
+        self.crew.serving = True
         while len(self.passive) < self.comm.size:
-            if self.fault is not None:
-                raise self.fault
-            time.sleep(0.005)
+            if self.crew.fault is not None:
+                raise self.crew.fault
+            time.sleep(0.02)
+        self.crew.serving = False
 
     def close(self) -> None:
         """Listen no more."""
         self.leave()
-        self.ended.set()
-        self.listener.join()
+        self.crew.close()
+
+
+class Patience:
+    """A wait for tasks, which are asked from time to time whether they are still there."""
+
+    def __init__(self, task: Task, what: str, tasks: Sequence[str]) -> None:
+        self.task, self.what, self.seconds = task, what, patience()
+        self.started = self.asked = time.monotonic()
+        self.peers = [task.ranks[name] for name in tasks if name != task.name]
+
+    def check(self) -> None:
+        """Ask, if it is time; raise if one has not said anything for too long."""
+        now, task = time.monotonic(), self.task
+        if now > self.asked + self.seconds / 4:
+            self.asked = now
+            for peer in self.peers:
+                task.box.send(("ping", 0), None, peer)
+        for peer in self.peers:
+            if now > max(self.started, task.heard.get(peer, 0.0)) + self.seconds:
+                name = f"rank {peer} ({task.names[peer]})"
+                raise Wait(self.what, name, task.comm.rank, self.seconds).late()
 
 
 Told = tuple[str, str, str, str]

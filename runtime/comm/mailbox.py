@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .protocol import Comm, Wait
@@ -25,6 +26,8 @@ class Mailbox:
         """Held by the thread that looks whether a message has come."""
         self.handlers: dict[str, Callable[[int, Any], None]] = {}
         """What is done at once with messages whose key begins with a word."""
+        self.waiting = 0
+        """How many threads wait for a message, and look for it themselves."""
         self.counted = 0
         """How many bytes of arrays were sent."""
 
@@ -52,6 +55,17 @@ class Mailbox:
             handler(source, (key, value))
         return True
 
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Let others know that a thread takes in messages itself, for as long as it waits."""
+        with self.lock:
+            self.waiting += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.waiting -= 1
+
     def receive(self, key: Hashable, operation: str, peer: int) -> Any:
         """Return the next value that was sent under a key; wait for it."""
         return self.received(key, Wait(operation, f"rank {peer}", self.comm.rank))[1]
@@ -65,7 +79,8 @@ class Mailbox:
                 found = self.found(key)
             return found
 
-        return wait.until(look)
+        with self.looking():
+            return wait.until(look)
 
     def found(self, key: Hashable) -> tuple[int, Any] | None:
         """Return a value that has come under a key already, and who sent it."""

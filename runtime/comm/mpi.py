@@ -40,6 +40,8 @@ class MpiComm:
         self.rank, self.size = self.world.Get_rank(), self.world.Get_size()
         self.sending: list[tuple[MPI.Request, bytes]] = []
         self.lock = threading.Lock()
+        self.status = MPI.Status()
+        """What is filled in by the next message that is found."""
         self.lane = f"messages of rank {self.rank}"
         """Where traces show it."""
 
@@ -47,21 +49,26 @@ class MpiComm:
         """Begin to send a message; its bytes are kept until it is sent."""
         data = pickle.dumps(message, protocol=5)
         with span("message", f"to rank {to}", self.lane, bytes=len(data)), self.lock:
-            self.sending = [row for row in self.sending if not row[0].Test()]
-            self.sending.append((self.world.Isend([data, MPI.BYTE], to, TAG), data))
+            if self.sending:
+                self.sending = [row for row in self.sending if not row[0].Test()]
+            request = self.world.Isend([data, MPI.BYTE], to, TAG)
+            if not request.Test():  # (short messages are gone at once)
+                self.sending.append((request, data))
 
     def poll(self) -> tuple[int, Any] | None:
         """Return the next message and who sent it."""
-        status = MPI.Status()
         with self.lock:
+            status = self.status
             found = self.world.Improbe(MPI.ANY_SOURCE, TAG, status)
-        if found is None:
-            return None
+            if found is None:
+                return None
+            self.status = MPI.Status()
         source = status.Get_source()
         data = bytearray(status.Get_count(MPI.BYTE))
         request = found.Irecv([data, MPI.BYTE])
         with span("message", f"from rank {source}", self.lane, bytes=len(data)):
-            self._wait(request, "a message", f"rank {source}")
+            if not request.Test():
+                self._wait(request, "a message", f"rank {source}")
         return source, pickle.loads(data)
 
     def exchange(self, value: Any, operation: str) -> list[Any]:
