@@ -1,6 +1,6 @@
 """Measure what a step over two ranks costs beside one of this process: messages, and nothing else.
 
-    gravure launch --cluster ps=1,worker=1 tools/measuring/measure_steps.py [--rounds 15]
+    gravure launch --cluster ps=1,worker=1 tests/examples/distributed/measure_steps.py [--rounds 15]
 
 Prints microseconds, the least and the median of all rounds: of a message of MPI there and back, of
 a step with one small operation here, and of the same on the other task. Rounds of all three take
