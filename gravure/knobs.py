@@ -51,6 +51,12 @@ TIMEOUT = Knob("GRAVURE_TIMEOUT", "seconds that one rank waits for another, inst
 VERIFY = Knob("GRAVURE_VERIFY", "verify the IR after each pass, not only after the last")
 WORLD_SIZE = Knob("GRAVURE_WORLD_SIZE", "how many ranks were started: set by `gravure launch`")
 
+GLIBC_KNOBS = (
+    Knob("GLIBC_TUNABLES", "glibc's own: if set, it says which freed memory is kept"),
+    Knob("MALLOC_MMAP_THRESHOLD_", "the same"),
+    Knob("MALLOC_TRIM_THRESHOLD_", "the same"),
+)
+
 
 def checks_passes() -> bool:
     """Say whether what each pass makes is run and compared."""

@@ -1,0 +1,47 @@
+"""Memory of results that are gone is used again, unless the user told glibc what to do."""
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import resource
+import numpy as np
+import gravure as gv
+
+x = gv.asarray(np.ones(1_000_000, np.float32))
+for _ in range(5):
+    y = gv.exp(x) + x
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    y = gv.exp(x) + x
+print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 20)
+"""
+
+glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's allocator alone")
+
+
+def faults(**environment: str) -> float:
+    """Return how many pages the system gives for each repetition."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return float(done.stdout)
+
+
+@glibc
+def test_pages_of_freed_results_are_used_again() -> None:
+    assert faults() < 20  # of the 977 that a result has
+
+
+@glibc
+def test_what_the_user_told_glibc_holds() -> None:
+    assert faults(MALLOC_MMAP_THRESHOLD_="100000", MALLOC_TRIM_THRESHOLD_="100000") > 900
