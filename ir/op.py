@@ -248,6 +248,9 @@ class Op(Operation, metaclass=OpKind):
     SLIDES: ClassVar[bool] = False
     """Of what contracts: whether windows slide, so that the result has not the loops' dims."""
 
+    COMPILED_ALONE: ClassVar[bool] = False
+    """Whether eager code compiles it for many elements, which numpy would pass several times."""
+
     AS_CALL: ClassVar[bool] = True
     """Whether graph text writes it as a call of its name."""
 

@@ -156,7 +156,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
     "codegen": (
         "aot cache children kernels prepare required scratch work", "describe digests", "keys",
         "llvm", "limits objects ptx", "compiled", "backends export profile store",
-        "compile report state", "elementwise stages",
+        "compile report state", "single stages",
     ),
     "codegen/llvm": ("text cpu shared", "math", "emit entry limits compile ptx", "listing"),
     "passes": ("base", "analysis", "*"),

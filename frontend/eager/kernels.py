@@ -129,9 +129,9 @@ def near(op: type[Elementwise], row: rows.DType, attributes: dict[str, object]) 
     def compiled(*arrays: Array) -> Array:
         """Carry it out."""
         if not made:
-            from ...codegen import elementwise  # noqa: PLC0415  (only who computes needs it)
+            from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
-            made.append(elementwise.near(op, row, attributes))
+            made.append(single.near(op, row, attributes))
         result: Array = made[0](*arrays)
         return result
 
@@ -151,6 +151,8 @@ def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> 
     return quiet(function)
 
 
+MANY = 1 << 17
+"""So many elements are worth compiled code, if numpy goes over them more than once."""
 MOST = 1024
 """How many kinds of operands that an operation was checked for are remembered."""
 
@@ -158,7 +160,7 @@ MOST = 1024
 class Runner:
     """What is known of an operation after its first use."""
 
-    __slots__ = ("checked", "defaults", "evaluate", "kernels", "near", "op")
+    __slots__ = ("checked", "defaults", "evaluate", "kernels", "known", "near", "op")
 
     def __init__(self, op: type[Op]) -> None:
         pages.keep()
@@ -167,6 +169,8 @@ class Runner:
         self.kernels = kernels_of(op)
         self.evaluate: Kernel = quiet(op.evaluate)
         self.checked: set[tuple[object, ...]] = set()
+        self.known: dict[tuple[object, ...], Kernel | None] = {}
+        """By types, shapes and attributes that fit: what computes it, if not numpy."""
         self.near: dict[object, Kernel] = {}
         """What computes it by element type and attributes, where that is to be compiled code."""
 
@@ -183,19 +187,52 @@ class Runner:
             self.near[key] = near(self.op, row, given)
         return self.near[key]
 
-    def check_once(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
-        """Check, unless the same was checked for operands of these types and shapes."""
+    def is_for_many(self, arrays: Sequence[Array]) -> bool:
+        """Say whether compiled code may be faster than a function of numpy's."""
+        return self.op.COMPILED_ALONE and max([x.size for x in arrays]) >= MANY
+
+    def check_once(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
+        """Check, unless the same was checked for operands of these types and shapes.
+
+        Return what computes the result, if that is compiled code.
+        """
         try:
             key = (*[(x.dtype, x.shape) for x in arrays], *attributes.items())
-            if key in self.checked:
-                return
+            if key in self.known:
+                return self.known[key]
         except TypeError:  # an attribute that has no hash is looked at each time
             self.check(arrays, attributes)
-            return
+            return None
         self.check(arrays, attributes)
-        if len(self.checked) >= MOST:
-            self.checked.clear()
-        self.checked.add(key)
+        if len(self.known) >= MOST:
+            self.known.clear()
+        self.known[key] = self.function(arrays, attributes) or self.whole(arrays, attributes)
+        return self.known[key]
+
+    def whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
+        """Return compiled code for many elements, where that is faster than numpy."""
+        if not self.op.COMPILED_ALONE:
+            return None
+        given = {**self.defaults, **attributes}
+        specs = [spec_of_array(x) for x in arrays]
+        results = self.op.inferred(specs, given)
+        sizes = [spec.size for spec in (*specs, *results)]
+        if len(results) > 1 or not all(sizes) or max(sizes) < MANY:
+            return None
+        if any(x.dtype.kind in "cOSU" for x in arrays):
+            return None
+        from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
+
+        made: list[Kernel] = []
+
+        def kernel(*arrays: Array) -> Array:
+            """Carry it out."""
+            if not made:
+                made.append(single.whole(self.op, specs, given))
+            result: Array = made[0](*[x if x.flags.c_contiguous else x.copy() for x in arrays])
+            return result
+
+        return kernel
 
     def check(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
         """Raise an error that says why operands and attributes do not fit, if they do not."""
@@ -224,14 +261,13 @@ def computed(
     if runner is None:
         runner = _RUNNERS[op] = Runner(op)
     try:
-        if runner.kernels and not attributes:
+        if runner.kernels and not attributes and not runner.is_for_many(arrays):
             types = tuple([x.dtype for x in arrays])
             if types not in runner.checked:
                 runner.check(arrays, attributes)
                 runner.checked.add(types)
             return (runner.kernels[arrays[0].dtype](*arrays),)
-        runner.check_once(arrays, attributes)
-        if (kernel := runner.function(arrays, attributes)) is not None:
+        if (kernel := runner.check_once(arrays, attributes)) is not None:
             return (kernel(*arrays),)
         made: Sequence[Array] = runner.evaluate(*arrays, **{**runner.defaults, **attributes})
     except (ArithmeticError, AssertionError, IndexError, TypeError, ValueError):
@@ -245,11 +281,11 @@ def prepared(
 ) -> Callable[..., Sequence[object]]:
     """Return what computes the results from arrays like these; numpy may warn."""
     runner = _RUNNERS[op]
-    if runner.kernels and not attributes:
+    if runner.kernels and not attributes and not runner.is_for_many(arrays):
         quieted = runner.kernels[arrays[0].dtype]
         kernel: Kernel = getattr(quieted, "__wrapped__", quieted)
         return lambda *xs: (kernel(*xs),)
-    if (found := runner.function(arrays, attributes)) is not None:
+    if (found := runner.check_once(arrays, attributes)) is not None:
         return lambda *xs: (found(*xs),)
     return partial(op.evaluate, **{**runner.defaults, **attributes})
 

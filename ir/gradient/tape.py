@@ -16,6 +16,8 @@ from .walk import walk_back
 class Composite(Op):
     """An operation whose gradient is that of its decomposition."""
 
+    COMPILED_ALONE: ClassVar = True
+
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Go backward through the decomposition."""

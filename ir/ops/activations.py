@@ -41,6 +41,8 @@ class Sigmoid(Unary):
 class Relu(Unary):
     """Each element, 0 where it is negative."""
 
+    COMPILED_ALONE: ClassVar = True
+
     name = "gv.relu"
     SCALES: ClassVar = Scaling.POSITIVE
     IDEMPOTENT: ClassVar = True

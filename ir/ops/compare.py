@@ -222,6 +222,8 @@ class LogicalXor(Logical):
 class Select(Elementwise):
     """The element of one tensor where a condition holds, of another where it does not."""
 
+    COMPILED_ALONE: ClassVar = True
+
     name = "gv.select"
     NEAR: ClassVar = False
     ONNX: ClassVar = "Where"
@@ -259,6 +261,8 @@ class Select(Elementwise):
 @register
 class Clip(Elementwise):
     """Each element kept between two others; the upper one where they contradict."""
+
+    COMPILED_ALONE: ClassVar = True
 
     name = "gv.clip"
     SCALES: ClassVar = Scaling.POSITIVE

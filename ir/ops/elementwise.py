@@ -237,6 +237,8 @@ class Pow(Binary):
 class Minimum(Binary):
     """The smaller of two tensors, element by element; NaN where either is NaN."""
 
+    COMPILED_ALONE: ClassVar = True
+
     name = "gv.minimum"
     IDEMPOTENT: ClassVar = True
     SCALES: ClassVar = Scaling.POSITIVE
@@ -254,6 +256,8 @@ class Minimum(Binary):
 @register
 class Maximum(Binary):
     """The larger of two tensors, element by element; NaN where either is NaN."""
+
+    COMPILED_ALONE: ClassVar = True
 
     name = "gv.maximum"
     IDEMPOTENT: ClassVar = True

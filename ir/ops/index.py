@@ -270,6 +270,8 @@ class OneHot(Op):
     An index may be negative; one that is out of range gives only `off`.
     """
 
+    COMPILED_ALONE: ClassVar = True
+
     name = "gv.one_hot"
     SAMPLES: ClassVar = (
         indexed(((2, 3),), 0, {"depth": 4, "axis": 2, "dtype": f32}),

@@ -194,7 +194,9 @@ class Einsum(Composite):
         arguments: list[Any] = []
         for x, labels in zip(xs, subscripts, strict=True):
             arguments += [widen(x), [numbers[c] for c in labels]]
-        made = np.einsum(*arguments, [numbers[ord(c)] for c in parsed.result], optimize=len(xs) > 2)
+        result = [numbers[ord(c)] for c in parsed.result]
+        is_large = len(xs) > 2 or max(x.size for x in xs) > LARGE
+        made = np.einsum(*arguments, result, optimize=is_large and len(xs) > 1)
         return (_rounded(np.asarray(made), xs[0]),)
 
     @classmethod
@@ -212,6 +214,10 @@ class Einsum(Composite):
             total = total.times(factor, needed | set(parsed.result))
         total = total.summed(set(parsed.result))
         return total.ordered(parsed.result, insert=True).value
+
+
+LARGE = 4096
+"""Elements of an operand from which it pays that numpy looks for products of matrices."""
 
 
 @dataclass(frozen=True)

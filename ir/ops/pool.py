@@ -51,6 +51,8 @@ def _moves(window: tuple[int, ...], **changes: Any) -> dict[str, Any]:
 class Pool(Op):
     """A combination of what each window sees. x is [N, C, *S], or [N, *S, C]."""
 
+    COMPILED_ALONE: ClassVar = True
+
     KINDS: ClassVar[str] = REAL
 
     @classmethod

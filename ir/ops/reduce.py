@@ -55,6 +55,8 @@ def reduced(function: Any, x: Array, axes: tuple[int, ...], **options: Any) -> A
 class Reduction(Op):
     """A combination of the elements along some axes; `axes=()` reduces nothing."""
 
+    COMPILED_ALONE: ClassVar = True
+
     KINDS: ClassVar[str] = REAL
     HAS_IDENTITY: ClassVar[bool] = True
     """Whether there is a result for no elements."""

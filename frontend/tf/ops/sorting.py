@@ -113,11 +113,35 @@ def _unique(m: Maker, x: object) -> object:
         spec = TensorSpec(spec_of_value(x).dtype, (unknown_dim(),))
         return Abstract(spec), Abstract(TensorSpec(rows.i32, spec_of_value(x).shape))
     array = elements(x)
-    _, first, back = np.unique(array, return_index=True, return_inverse=True)
+    first, back = _first_places(array)
     order = np.argsort(first)
-    rank = np.empty_like(order)
+    rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
-    return array[np.sort(first)], rank[back].astype(np.int32)
+    return array[first[order]], rank[back]
+
+
+def _first_places(array: Array) -> tuple[Array, Array]:
+    """Return where each different element comes first, and for each element which one it is.
+
+    Whole numbers that lie close together are looked up in a table instead of sorted.
+    """
+    if array.dtype.kind in "iu" and len(array):
+        low = array.min()
+        width = int(array.max()) - int(low) + 1
+        if width <= CLOSE * len(array):
+            numbers = (array - low).astype(np.int64) if array.dtype.itemsize > 4 else array - low
+            table = np.full(width, -1)
+            table[numbers[::-1]] = np.arange(len(array))[::-1]  # the last one written is the first
+            found = np.flatnonzero(table >= 0)
+            first = table[found]
+            table[found] = np.arange(len(found))
+            return first, table[numbers]
+    _, first, back = np.unique(array, return_index=True, return_inverse=True)
+    return first, back
+
+
+CLOSE = 4
+"""So many times as many numbers as elements may lie between the smallest and the largest."""
 
 
 @op_of_several("UniqueWithCounts", "x", strict=False, differentiable=None)

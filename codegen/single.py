@@ -1,0 +1,167 @@
+"""Single operations on arrays as compiled code computes them.
+
+    near(Exp, f32, {})(x)
+    whole(Softmax, [f32[1000, 30]], {"axis": 1})(x)
+
+Each is a program of one operation on axes of any length, compiled when it is first called, and
+kept in the cache. So an element-wise function has the same value, to the last bit, wherever it is
+computed: at once, in a program, in a library. Neither LLVM nor the passes are imported for what is
+in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from ..ir.build import GraphEmit, take_apart
+from ..ir.families import Elementwise
+from ..ir.op import Array, Op
+from ..ir.program import Program, finish, new_function, set_level, set_ranges
+from ..ir.text import print_module
+from ..ir.types.dims import Dim, Range, parse
+from ..ir.types.dtypes import DType
+from ..ir.types.tensor import TensorSpec
+from ..runtime.model import Model
+from ..target import Target
+from .compiled import Compiled, Options
+from .store import find, keep, program_key
+
+Kernel = Callable[..., Array]
+
+LONGEST = 1 << 40
+"""The most elements that an array may have."""
+LEAST = 16
+"""The smallest bound of a size."""
+
+
+def near(op: type[Elementwise], dtype: DType, attributes: Mapping[str, Any]) -> Kernel:
+    """Return an element-wise operation as a function of arrays of one type that broadcast.
+
+    It raises a `ValueError` where their shapes do not.
+    """
+    made: list[Kernel] = []
+    given = tuple(attributes.items())
+
+    def call(*arrays: Array) -> Array:
+        """Carry the operation out on all elements in a row."""
+        if not made:
+            made.append(_compiled(op, dtype, given))
+        shape = arrays[0].shape
+        for x in arrays[1:]:
+            if x.shape != shape:
+                shape = np.broadcast_shapes(*[x.shape for x in arrays])
+                arrays = tuple([np.broadcast_to(x, shape) for x in arrays])
+                break
+        if 0 in shape:
+            return np.empty(shape, dtype.numpy)
+        result: Array = made[0](*[x.ravel() for x in arrays])
+        return result if len(shape) == 1 else result.reshape(shape)
+
+    return call
+
+
+@lru_cache(maxsize=512)
+def _compiled(op: type[Elementwise], dtype: DType, attributes: Sequence[tuple[str, Any]]) -> Kernel:
+    """Return the function of arrays with one axis."""
+    spec = TensorSpec(dtype, (parse("N"),))
+    count = len(op.signature().operands)
+    return _loaded(
+        _program(op, [spec] * count, dict(attributes), {"N": (1, LONGEST)}), "elementwise"
+    )
+
+
+def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, Any]) -> Kernel:
+    """Return an operation with one result as a function of arrays of these types and shapes.
+
+    It is the same function for all shapes that only differ in their sizes, where the operation
+    can be said of such; it is for arrays without gaps that have elements.
+    """
+    given = tuple(attributes.items())
+    opened, ranges = _opened(specs)
+    try:
+        op.inferred(opened, dict(attributes))
+    except TypeError:  # its rule compares sizes that have different names here
+        return _whole(op, tuple(specs), given, ())
+    return _whole(op, opened, given, ranges)
+
+
+@lru_cache(maxsize=512)
+def _whole(
+    op: type[Op],
+    specs: tuple[TensorSpec, ...],
+    attributes: Sequence[tuple[str, Any]],
+    ranges: tuple[tuple[str, Range], ...],
+) -> Kernel:
+    return _loaded(_program(op, specs, dict(attributes), dict(ranges)), "single")
+
+
+def _opened(
+    specs: Sequence[TensorSpec],
+) -> tuple[tuple[TensorSpec, ...], tuple[tuple[str, Range], ...]]:
+    """Return shapes with a name for each size but 1, and the range of each.
+
+    Equal sizes that broadcast have one name. Each is at most the next power of two: the room for
+    what lies between is made for the largest.
+    """
+    names: dict[tuple[int, Dim], Dim] = {}
+    for spec in specs:
+        for place in enumerate(reversed(spec.dims)):
+            if place[1] != 1:
+                names.setdefault(place, parse(f"N{len(names)}"))
+    made = []
+    for spec in specs:
+        dims = [names.get(place, place[1]) for place in enumerate(reversed(spec.dims))]
+        made.append(replace(spec, shape=tuple(reversed(dims))))
+    ranges = [(str(name), (1, _bound(dim))) for (_, dim), name in names.items()]
+    return tuple(made), tuple(ranges)
+
+
+def _bound(size: Dim) -> int:
+    """Return the next power of two."""
+    if not isinstance(size, int):
+        raise TypeError(f"an array has sizes that are numbers, not {size}")
+    return max(LEAST, 1 << (size - 1).bit_length())
+
+
+def _loaded(program: Program, kind: str) -> Kernel:
+    """Return the function of arrays that a program is, compiled or out of the cache."""
+    options = Options(tag=kind, numerics="exact", slots=1, jobs=1)
+    target = Target.parse(options.target, options.mattr)
+    key = program_key(f"{kind}\n{print_module(program.module)}", options, target)
+    found = find(key, options, target, [])
+    if found is None:
+        found = _lowered(program, options)
+        keep(key, found, [])
+    take_apart(program.module.regions)  # it is compiled once: its memory goes
+    weights = found.blob if found.description.weights else None
+    kernel: Kernel = Model.load(found.code(), weights=weights).call
+    return kernel
+
+
+def _lowered(program: Program, options: Options) -> Compiled:
+    from .compile import compile_program  # noqa: PLC0415  (LLVM, not for what is in the cache)
+
+    return compile_program(program, options)
+
+
+def _program(
+    op: type[Op],
+    specs: Sequence[TensorSpec],
+    attributes: dict[str, Any],
+    ranges: Mapping[str, Range],
+) -> Program:
+    """Return the program of one operation."""
+    main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
+    block = main.body.block
+    made = GraphEmit.at_end(block)(op, *block.args, **attributes)
+    finish(main, [made], ["y"])
+    module = ModuleOp([main])
+    set_level(module, "graph")
+    set_ranges(module, ranges)
+    return Program(module, {})
