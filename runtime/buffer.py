@@ -1,16 +1,20 @@
-"""Memory that is aligned, and the addresses of arrays."""
+"""Memory that is aligned or kept, and the addresses of arrays."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import math
 import mmap
+import platform
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..errors import OutOfMemoryError
+from ..knobs import GLIBC_KNOBS
 from .artifact import ALIGNMENT
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -21,6 +25,27 @@ HUGE_PAGE = 2 << 20
 VAST = 8 << 30
 """Bytes from which memory is only given out as it is written to: most of it may never be."""
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; Python 3.13 has the name
+_TRIM_THRESHOLD = -1
+_MMAP_THRESHOLD = -3
+LARGEST_KEPT = 32 << 20
+"""Bytes of the largest array that comes from kept memory: the most that glibc allows."""
+KEPT = 256 << 20
+"""Bytes that may lie free at the end of the heap before some are given back."""
+
+
+@cache
+def keep_pages() -> bool:
+    """Tell glibc to keep the pages of arrays that are gone; return whether it does.
+
+    It gives them back as soon as an array of some MiB is freed, and the system clears each page
+    anew when the next one is written to: for eager operations on a million elements that is most
+    of their time. Nothing is done where the user told glibc how to, and elsewhere than on glibc,
+    as other allocators keep memory by themselves.
+    """
+    if platform.libc_ver()[0] != "glibc" or any(knob.text() for knob in GLIBC_KNOBS):
+        return False
+    tell = ctypes.CDLL(None).mallopt
+    return bool(tell(_MMAP_THRESHOLD, LARGEST_KEPT)) and bool(tell(_TRIM_THRESHOLD, KEPT))
 
 
 def address(array: Array) -> int:

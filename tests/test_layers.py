@@ -161,7 +161,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
     "codegen/llvm": ("text cpu shared", "math", "emit entry limits compile ptx", "listing"),
     "passes": ("base", "analysis", "*"),
     "runtime": (
-        "deadline elf expression files pages", "artifact", "buffer container queues traces tracing",
+        "deadline elf expression files", "artifact", "buffer container queues traces tracing",
         "arguments compare executable library measure ptx_emulator comm", "direct gpu pool values",
         "devices model", "profile",
     ),

@@ -19,7 +19,7 @@ from ...ir.op import REGISTRY, Array, Op
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
 from ...ir.types.tensor import TensorSpec, spec_of_array
-from ...runtime import pages
+from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
 from ..values import complex_math
 from ..values.origin import short, user_line
@@ -163,7 +163,7 @@ class Runner:
     __slots__ = ("checked", "defaults", "evaluate", "kernels", "known", "near", "op")
 
     def __init__(self, op: type[Op]) -> None:
-        pages.keep()
+        keep_pages()
         self.op = op
         self.defaults = {} if issubclass(op, HostOp) else op.signature().defaults
         self.kernels = kernels_of(op)
