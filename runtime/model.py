@@ -14,6 +14,7 @@ from __future__ import annotations
 import mmap
 import os
 import shutil
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -145,6 +146,8 @@ class Model:
     """
     _device: int = field(default=0, init=False, repr=False)
     """The number of the GPU, where the kernels run on one."""
+    _mapped: Mapped | None = field(default=None, init=False, repr=False)
+    """The file that the weights lie in, where they are mapped."""
     _frames: list[Frame] = field(default_factory=list, init=False, repr=False)
     _plans: dict[tuple[tuple[int, ...], ...], Plan] = field(
         default_factory=dict, init=False, repr=False
@@ -281,20 +284,25 @@ class Model:
         function = self._library.address("python_again")
         if function is not None and direct.is_possible():
             release = self._is_long(context) if release is None else release
-            return direct.call_again(
+            again: Callable[[], list[Array]] = direct.call_again(
                 function, addresses, results, self._why(arrays), release=release, keep=keep
             )
-        return lambda: self._run_again(addresses, results, keep)
+        else:
+            again = partial(self._run_again, addresses, results, keep)
+        return again if self._mapped is None else self._mapped.before(again)
 
     def set_weights(self, weights: WeightsSource) -> None:
         """Use other weights from the next run on: see `load` for what they can be."""
         self._open()
+        mapped = None
         if isinstance(weights, Mapping):
             found = self._prepare(weights)
         elif isinstance(weights, str | os.PathLike):
-            found = map_weights(os.fspath(weights), self._library.sealed.seal)
+            mapped = map_weights(os.fspath(weights), self._library.sealed.seal)
+            found = mapped.weights
         else:
             found = self._given(weights)
+        self._mapped = mapped
         self._change(self.threads, found)
 
     def check_weights(self) -> None:
@@ -350,7 +358,8 @@ class Model:
     def listen(self, *, on: bool) -> None:
         """Let `call` tell who listens when it ran, or nobody."""
         if self._context is not _CLOSED:
-            self.call = self._slow_call if on else self._caller(self._slow_call)
+            call = self._slow_call if on else self._caller(self._slow_call)
+            self.call = call if self._mapped is None else self._mapped.before(call)
 
     @property
     def recorder(self) -> Recorder | None:
@@ -559,16 +568,45 @@ def _refuse_unknown(raw: Mapping[str, Any], infos: Sequence[TensorInfo]) -> None
         )
 
 
-def map_weights(path: str, seal: Seal) -> Array:
+def map_weights(path: str, seal: Seal) -> Mapped:
     """Map a file of weights, and check that it belongs to a library."""
     descriptor = open_file(path)
     try:
         read, size = reader(descriptor)
         start = check_weights_file(read, size, seal, path)
         mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
-    finally:
+    except BaseException:
         os.close(descriptor)
-    return np.frombuffer(mapped, np.uint8, offset=start)
+        raise
+    return Mapped(np.frombuffer(mapped, np.uint8, offset=start), path, descriptor, size)
+
+
+class Mapped:
+    """Weights that lie in a file, which may become shorter while they are used.
+
+    The system ends a process that reads behind the end of a file that it has mapped. So the file's
+    size is looked at before each run. What is put in its place by a rename is another file.
+    """
+
+    def __init__(self, weights: Array, path: str, descriptor: int, size: int) -> None:
+        """Take note of the file, which stays open."""
+        self.weights, self.path, self.descriptor, self.size = weights, path, descriptor, size
+        weakref.finalize(self, os.close, descriptor)
+
+    def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that looks at the file before each call of another one."""
+
+        def called(*arrays: Any) -> Any:
+            found = os.fstat(self.descriptor).st_size
+            if found < self.size:
+                raise ArtifactError(
+                    f"the weights were cut while the model uses them: {found} bytes of {self.size}",
+                    location=self.path,
+                    hint="write a new file, rename it, and give it to set_weights",
+                )
+            return call(*arrays)
+
+        return called
 
 
 def tensor_of(described: Mapping[str, Any]) -> TensorInfo:

@@ -366,6 +366,26 @@ def test_weights_in_a_file(kit: Any, tmp_path: Path) -> None:
         Model.load(data, weights=path)
 
 
+def test_weights_that_are_cut_while_a_model_uses_them_are_an_error(
+    kit: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "scale.weights"
+    Weights.of(W).save(path)
+    data = path.read_bytes()
+    model = Model.load(kit.build(kit.scale(), W, embed=False).tobytes(), weights=path)
+    bound = model.bind([V])
+    os.truncate(path, 100)
+    for use in (lambda: model(V), lambda: model.run([V]), bound):
+        with pytest.raises(ArtifactError, match=f"were cut .*: 100 bytes of {len(data)}"):
+            use()
+    path.unlink()
+    path.write_bytes(data)  # another file of the same name
+    with pytest.raises(ArtifactError, match="were cut"):
+        model(V)
+    model.set_weights(path)
+    assert np.array_equal(model(V), V * W)
+
+
 def test_changed_weights_are_found_when_asked(kit: Any, tmp_path: Path) -> None:
     path = tmp_path / "scale.so"
     kit.build(kit.scale(), W).save(path)
