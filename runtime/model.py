@@ -62,7 +62,7 @@ PIECE = 1 << 24
 """How many bytes are read at once."""
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes"
-WeightsSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Array | None"
+WeightsSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Array | Mapped | None"
 
 
 @dataclass(frozen=True)
@@ -300,6 +300,8 @@ class Model:
         elif isinstance(weights, str | os.PathLike):
             mapped = map_weights(os.fspath(weights), self._library.sealed.seal)
             found = mapped.weights
+        elif isinstance(weights, Mapped):
+            mapped, found = weights, self._given(weights.weights)
         else:
             found = self._given(weights)
         self._mapped = mapped
@@ -578,9 +580,18 @@ def map_weights(path: str, seal: Seal) -> Mapped:
     except BaseException:
         os.close(descriptor)
         raise
-    return Mapped(np.frombuffer(mapped, np.uint8, offset=start), path, descriptor, size)
+    return Mapped(np.frombuffer(mapped, np.uint8, offset=start), path, OpenFile(descriptor), size)
 
 
+class OpenFile:
+    """A file that is closed when nobody has it any more."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        weakref.finalize(self, os.close, descriptor)
+
+
+@dataclass(frozen=True, slots=True)
 class Mapped:
     """Weights that lie in a file, which may become shorter while they are used.
 
@@ -588,16 +599,20 @@ class Mapped:
     size is looked at before each run. What is put in its place by a rename is another file.
     """
 
-    def __init__(self, weights: Array, path: str, descriptor: int, size: int) -> None:
-        """Take note of the file, which stays open."""
-        self.weights, self.path, self.descriptor, self.size = weights, path, descriptor, size
-        weakref.finalize(self, os.close, descriptor)
+    weights: Array
+    path: str
+    file: OpenFile
+    size: int
+
+    def part(self, start: int, end: int) -> Mapped:
+        """Return some of the bytes."""
+        return replace(self, weights=self.weights[start:end])
 
     def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that looks at the file before each call of another one."""
 
         def called(*arrays: Any) -> Any:
-            found = os.fstat(self.descriptor).st_size
+            found = os.fstat(self.file.descriptor).st_size
             if found < self.size:
                 raise ArtifactError(
                     f"the weights were cut while the model uses them: {found} bytes of {self.size}",

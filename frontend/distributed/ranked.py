@@ -152,7 +152,7 @@ def file_sha256(path: str | os.PathLike[str]) -> str:
 def check_parts(library: str, weights: str) -> None:
     """Read all weights, and compare them with the digest that the library was compiled with."""
     seal = inspect(library).seal
-    found = map_weights(weights, seal)
+    found = map_weights(weights, seal).weights
     pieces = (found[start : start + PIECE] for start in range(0, found.nbytes, PIECE))
     check_weights(pieces, seal, weights)
 
@@ -171,7 +171,7 @@ def load_parts(library: str, weights: str, threads: int) -> list[Model]:
         if end > start:
             if blob is None:
                 raise ArtifactError("the weights are in a file of their own", location=library)
-            model.set_weights(blob[start:end])
+            model.set_weights(blob.part(start, end))
         models.append(model)
         start = end
     return models

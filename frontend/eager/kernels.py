@@ -7,6 +7,7 @@ for the reason; what else there is, `infer` checks once for each combination of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, ClassVar
@@ -216,7 +217,7 @@ class Runner:
         given = {**self.defaults, **attributes}
         specs = [spec_of_array(x) for x in arrays]
         results = self.op.inferred(specs, given)
-        sizes = [spec.size for spec in (*specs, *results)]
+        sizes = [math.prod(spec.static_shape) for spec in (*specs, *results)]
         if len(results) > 1 or not all(sizes) or max(sizes) < MANY:
             return None
         if any(x.dtype.kind in "cOSU" for x in arrays):
