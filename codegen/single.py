@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from .compiled import Compiled, Options
 from .store import find, keep, program_key
 
 Kernel = Callable[..., Array]
+Build = Callable[..., Any]
 
 LONGEST = 1 << 40
 """The most elements that an array may have."""
@@ -71,9 +72,16 @@ def _compiled(op: type[Elementwise], dtype: DType, attributes: Sequence[tuple[st
     """Return the function of arrays with one axis."""
     spec = TensorSpec(dtype, (parse("N"),))
     count = len(op.signature().operands)
-    return _loaded(
-        _program(op, [spec] * count, dict(attributes), {"N": (1, LONGEST)}), "elementwise"
-    )
+    build = partial(_applied, op, dict(attributes))
+    return _loaded(_program(build, [spec] * count, {"N": (1, LONGEST)}), "elementwise")
+
+
+def in_a_row(build: Build, specs: Sequence[TensorSpec], longest: int) -> Kernel:
+    """Return what is built of values as a function of arrays, where `N` is a size up to `longest`.
+
+    `build` is given an `emit` and the values.
+    """
+    return _loaded(_program(build, specs, {"N": (1, longest)}), "row")
 
 
 def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, Any]) -> Kernel:
@@ -98,7 +106,11 @@ def _whole(
     attributes: Sequence[tuple[str, Any]],
     ranges: tuple[tuple[str, Range], ...],
 ) -> Kernel:
-    return _loaded(_program(op, specs, dict(attributes), dict(ranges)), "single")
+    return _loaded(_program(partial(_applied, op, dict(attributes)), specs, dict(ranges)), "single")
+
+
+def _applied(op: type[Op], attributes: dict[str, Any], emit: GraphEmit, *values: Any) -> Any:
+    return emit(op, *values, **attributes)
 
 
 def _opened(
@@ -118,11 +130,11 @@ def _opened(
     for spec in specs:
         dims = [names.get(place, place[1]) for place in enumerate(reversed(spec.dims))]
         made.append(replace(spec, shape=tuple(reversed(dims))))
-    ranges = [(str(name), (1, _bound(dim))) for (_, dim), name in names.items()]
+    ranges = [(str(name), (1, bound(dim))) for (_, dim), name in names.items()]
     return tuple(made), tuple(ranges)
 
 
-def _bound(size: Dim) -> int:
+def bound(size: Dim) -> int:
     """Return the next power of two."""
     if not isinstance(size, int):
         raise TypeError(f"an array has sizes that are numbers, not {size}")
@@ -150,16 +162,11 @@ def _lowered(program: Program, options: Options) -> Compiled:
     return compile_program(program, options)
 
 
-def _program(
-    op: type[Op],
-    specs: Sequence[TensorSpec],
-    attributes: dict[str, Any],
-    ranges: Mapping[str, Range],
-) -> Program:
-    """Return the program of one operation."""
+def _program(build: Build, specs: Sequence[TensorSpec], ranges: Mapping[str, Range]) -> Program:
+    """Return the program of what is built."""
     main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
     block = main.body.block
-    made = GraphEmit.at_end(block)(op, *block.args, **attributes)
+    made = build(GraphEmit.at_end(block), *block.args)
     finish(main, [made], ["y"])
     module = ModuleOp([main])
     set_level(module, "graph")

@@ -289,9 +289,7 @@ def _solved(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
         put = dict(zip(values, row, strict=True))
         yield [_put(spec, put) for spec in specs]
     for size in sizes:
-        yield [
-            spec if spec.shape is None else _put_in(spec, (size,) * spec.rank) for spec in specs
-        ]
+        yield [spec if spec.shape is None else _put_in(spec, (size,) * spec.rank) for spec in specs]
 
 
 def _roots(dim: DimExpr, sizes: Sequence[int]) -> Iterator[int]:

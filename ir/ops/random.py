@@ -180,6 +180,11 @@ def words_of(dtype: DType) -> int:
     return 2 if dtype.size == 8 else 1
 
 
+def per_block(dtype: DType) -> int:
+    """Return how many numbers come of one block."""
+    return 4 // words_of(dtype)
+
+
 def _blocks(make: Draw, key: Any, shape: Sequence[Dim], words: int) -> tuple[list[Any], Any]:
     """Return the words of each element's block, by places of `words`, and the element's lane."""
     per = 4 // words
@@ -191,6 +196,19 @@ def _own(make: Draw, key: Any, shape: Sequence[Dim], words: int) -> list[Any]:
     """Return the words that are each element's own."""
     places, lane = _blocks(make, key, shape, words)
     return [make.chosen(lane, [place[i] for place in places]) for i in range(words)]
+
+
+def _units(make: Draw, places: Sequence[Sequence[Any]], dtype: DType) -> list[Any]:
+    """Return the floats that the words of each place of a block are."""
+    return [make.unit(words, dtype) for words in places]
+
+
+def _pairs(make: Draw, places: Sequence[Sequence[Any]], dtype: DType) -> list[Any]:
+    """Return the numbers of the normal distribution that each two places of a block are."""
+    found: list[Any] = []
+    for i in range(0, len(places), 2):
+        found += make.normals([*places[i], *places[i + 1]], dtype)
+    return found
 
 
 def uniform(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
@@ -221,11 +239,25 @@ def normal(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     """Return numbers of the normal distribution (mean 0, variance 1)."""
     make, wide = Draw(emit), dtypes.f64 if dtype == dtypes.f64 else dtypes.f32
     places, lane = _blocks(make, key, shape, words_of(wide))
-    found: list[Any] = []
-    for i in range(0, len(places), 2):
-        found += make.normals([*places[i], *places[i + 1]], wide)
-    made = make.chosen(lane, found)
+    made = make.chosen(lane, _pairs(make, places, wide))
     return made if wide == dtype else make("cast", made, dtype=dtype)
+
+
+def in_blocks(emit: Any, key: Any, count: Dim, dtype: DType, *, normally: bool) -> Any:
+    """Return the numbers of so many whole blocks in a row, evenly or `normally` distributed.
+
+    They are those of `uniform` and `normal`, with each block encrypted once.
+    """
+    make, wide = Draw(emit), dtype
+    if normally and dtype != dtypes.f64:
+        wide = dtypes.f32
+    words = words_of(wide)
+    made = make("random_bits", key, shape=(count,), per=1)
+    places = [made[i : i + words] for i in range(0, 4, words)]
+    found = _pairs(make, places, wide) if normally else _units(make, places, wide)
+    columns = [make("reshape", x, shape=(count, 1)) for x in found]
+    rows = make("reshape", make("concat", *columns, axis=1), shape=(count * len(found),))
+    return rows if wide == dtype else make("cast", rows, dtype=dtype)
 
 
 TRIES = 4

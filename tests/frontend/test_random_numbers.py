@@ -8,6 +8,7 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
+from gravure.frontend.tf.ops import random_ops
 from gravure.ir.ops.random import STRIDE, drawn_key
 
 SHAPE = (300, 70)
@@ -200,3 +201,17 @@ def test_stateless_draws_by_a_seed_that_is_computed_are_compiled() -> None:
     eager = tf.random.stateless_uniform([4], [1, 2]).numpy()
     np.testing.assert_array_equal(uniforms.numpy(), eager)
     np.testing.assert_allclose(normals, [0.54411012, 0.20738031, 0.07356432], **CLOSE)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("draw", [tf.random.uniform, tf.random.normal])
+def test_many_numbers_are_those_that_few_would_be(
+    draw: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for many in (1 << 60, 1):
+        monkeypatch.setattr(random_ops, "MANY", many)
+        tf.random.set_seed(5)
+        found.append([draw(shape, dtype=dtype).numpy() for shape in ([7, 143], [], [4])])
+    for few, compiled in zip(*found, strict=True):
+        np.testing.assert_array_equal(few, compiled)

@@ -146,9 +146,7 @@ def _symbolic(x: Tree) -> Tree:
     return KerasTensor(dims, name_of(x))
 
 
-def cond(
-    pred: TensorLike, true_fn: Callable[[], Result], false_fn: Callable[[], Result]
-) -> Result:
+def cond(pred: TensorLike, true_fn: Callable[[], Result], false_fn: Callable[[], Result]) -> Result:
     """Return what one of two functions gives."""
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()

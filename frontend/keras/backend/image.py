@@ -83,9 +83,7 @@ def rgb_to_hsv(images: TensorLike, data_format: str | None = None) -> Tensor:
     value = _F["maximum"](_F["maximum"](r, g), b)
     span = value - _F["minimum"](_F["minimum"](r, g), b)
     lit = _F["greater"](value, zeros)
-    saturation = _a.where(
-        lit, span / _a.where(lit, value, ones), zeros
-    )
+    saturation = _a.where(lit, span / _a.where(lit, value, ones), zeros)
     norm = 1.0 / (6.0 * _a.where(_F["greater"](span, zeros), span, ones))
     hue = _a.where(_F["equal"](value, g), norm * (b - r) + 2.0 / 6.0, norm * (r - g) + 4.0 / 6.0)
     hue = _a.where(_F["equal"](value, r), norm * (g - b), hue)
@@ -444,9 +442,7 @@ def _through(
     columns, rows = _np.meshgrid(_np.arange(width), _np.arange(height))
     grid = _np.stack([columns.ravel(), rows.ravel(), _np.ones(height * width)])
     places = _m.matmul(matrix, cast(grid, name_of(matrix)))
-    below = _a.where(
-        _F["equal"](places[:, 2], 0.0), _made.ones_like(places[:, 2]), places[:, 2]
-    )
+    below = _a.where(_F["equal"](places[:, 2], 0.0), _made.ones_like(places[:, 2]), places[:, 2])
     across, down = places[:, 0] / below, places[:, 1] / below
     count = batch.shape[0] if batch.shape[0] is not None else matrix.shape[0]
     kind = name_of(batch)

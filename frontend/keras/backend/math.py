@@ -124,7 +124,7 @@ def _weights(window: TensorLike | None, length: int, whole: int, kind: str) -> T
     if isinstance(window, str):
         if window not in ("hann", "hamming"):
             raise ValueError(
-                "If a string is passed to `window`, it must be one of `\"hann\"`, "
+                'If a string is passed to `window`, it must be one of `"hann"`, '
                 f'`"hamming"`. Received: window={window}'
             )
         made = _si.hann_window if window == "hann" else _si.hamming_window

@@ -193,10 +193,12 @@ def sign(x: TensorLike) -> Tensor:
 def signbit(x: TensorLike) -> Tensor:
     """Tell where the sign is minus, also of zeros."""
     tensor = convert_to_tensor(x)
-    return _made.zeros_like(tensor, "bool") if _unsigned(tensor) or name_of(
-        tensor
-    ) == "bool" else _e.signbit(tensor) if not _whole(tensor) else _F["less"](
-        tensor, _made.zeros_like(tensor)
+    return (
+        _made.zeros_like(tensor, "bool")
+        if _unsigned(tensor) or name_of(tensor) == "bool"
+        else _e.signbit(tensor)
+        if not _whole(tensor)
+        else _F["less"](tensor, _made.zeros_like(tensor))
     )
 
 
@@ -477,10 +479,15 @@ def nextafter(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the next number in the direction of another."""
     a, b = _promoted(x1, x2, least=float)
     kind = name_of(a)
-    return cast(_c.nextafter(cast(a, "float32"), cast(b, "float32")), kind) if kind in (
-        "float16",
-        "bfloat16",
-    ) else _c.nextafter(a, b)
+    return (
+        cast(_c.nextafter(cast(a, "float32"), cast(b, "float32")), kind)
+        if kind
+        in (
+            "float16",
+            "bfloat16",
+        )
+        else _c.nextafter(a, b)
+    )
 
 
 def ldexp(x1: TensorLike, x2: TensorLike) -> Tensor:
@@ -541,4 +548,3 @@ def _viewed(x: Tensor, wanted: str) -> Tensor:
 
 def _plain(kind: str) -> str:
     return {"bfloat16": "uint16", "bool": "uint8"}.get(kind, kind)
-

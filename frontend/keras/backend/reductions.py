@@ -46,9 +46,7 @@ def sum(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:  # 
     return _R["reduce_sum"](tensor, _some(axis), keepdims)
 
 
-def prod(
-    x: TensorLike, axis: Axes = None, keepdims: bool = False, dtype: DType = None
-) -> Tensor:
+def prod(x: TensorLike, axis: Axes = None, keepdims: bool = False, dtype: DType = None) -> Tensor:
     """Return the product along axes."""
     tensor = convert_to_tensor(x)
     wanted = dtype or _WIDER.get(name_of(tensor), name_of(tensor))

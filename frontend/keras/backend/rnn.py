@@ -99,9 +99,7 @@ class Recurrence:
         new = _tree.map_structure(lambda x, old: _chosen(holds, x, old), new, states)
         return output, _kept_types(new, states)
 
-    def unrolled(
-        self, rows: Sequence[Tensor], states: States, masked: bool
-    ) -> tuple[Tree, States]:
+    def unrolled(self, rows: Sequence[Tensor], states: States, masked: bool) -> tuple[Tree, States]:
         """Write all steps out."""
         made: list[Tree] = []
         for time in range(rows[0].shape[0]):
@@ -110,9 +108,7 @@ class Recurrence:
             made.append(output)
         return _tree.map_structure(lambda *each: _a.stack(each), *made), states
 
-    def looped(
-        self, rows: Sequence[Tensor], states: States, masked: bool
-    ) -> tuple[Tree, States]:
+    def looped(self, rows: Sequence[Tensor], states: States, masked: bool) -> tuple[Tree, States]:
         """Carry out a loop whose states are kept for each step."""
         first, _ = self._one([x[0] for x in rows], states, None, masked)
         blank = _tree.map_structure(_made.zeros_like, first)

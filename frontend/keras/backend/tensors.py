@@ -67,8 +67,8 @@ def _made(x: TensorLike, wanted: str | None) -> Tensor:
     if array.dtype == object:
         array = np.asarray([np.asarray(leaf) for leaf in tree.flatten(x)]).reshape(array.shape)
     if array.dtype.name != wanted:
-        return cast(convert(array), wanted) if array.dtype.kind in "OSU" else converted(
-            array, wanted
+        return (
+            cast(convert(array), wanted) if array.dtype.kind in "OSU" else converted(array, wanted)
         )
     return convert(array)
 

@@ -55,9 +55,7 @@ class Trainer(base_trainer.Trainer):
         """Return the loss of a batch, what the model gave, and the parts of the batch."""
         x, y, weight = data_adapter_utils.unpack_x_y_sample_weight(data)
         made = self._answered(x, training=training)
-        loss = self._compute_loss(
-            x=x, y=y, y_pred=made, sample_weight=weight, training=training
-        )
+        loss = self._compute_loss(x=x, y=y, y_pred=made, sample_weight=weight, training=training)
         self._loss_tracker.update_state(loss, sample_weight=_count(x))
         return loss, made, (x, y, weight)
 

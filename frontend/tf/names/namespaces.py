@@ -127,9 +127,7 @@ nn = Space(
             *("conv1d_transpose", "conv3d_transpose", "convolution", "conv_transpose", "pool"),
         )
     },
-    **{
-        n: getattr(_ca, n) for n in ("compute_accidental_hits", "nce_loss", "sampled_softmax_loss")
-    },
+    **{n: getattr(_ca, n) for n in ("compute_accidental_hits", "nce_loss", "sampled_softmax_loss")},
     weighted_moments=_n.weighted_moments,
     sufficient_statistics=_n.sufficient_statistics,
     normalize_moments=_n.normalize_moments,

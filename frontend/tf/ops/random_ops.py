@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import prod
 from random import Random
 from typing import Any, ClassVar
@@ -11,12 +12,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ....codegen import single
+from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.ops import random as ir
 from ....ir.ops.random import STRIDE, drawn_key
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import parse
 from ....ir.types.tensor import Array, TensorSpec
+from ...eager.kernels import MANY
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
@@ -140,7 +145,34 @@ def draw(
     kind = type_, row.name, seeds
     used = Seeds.used.get(kind, 0)
     Seeds.used[kind] = used + _counters(type_, dims)
-    return drawn_now(type_, Tensor(drawn_key(seeds, used)), dims, row, **options)
+    key = drawn_key(seeds, used)
+    if type_ in NORMALLY and (count := prod(dims)) >= MANY:
+        blocks = -(-count // ir.per_block(row))
+        kernel = _many(type_, row, single.bound(blocks))
+        made = kernel(key, np.empty(blocks, np.bool_))
+        return dressed(Tensor(made[:count].reshape(dims)))
+    return drawn_now(type_, Tensor(key), dims, row, **options)
+
+
+NORMALLY = {"RandomUniform": False, "RandomStandardNormal": True}
+"""The draws that eager code compiles for many numbers: whether they are normally distributed."""
+
+
+def per_block(type_: str, row: rows.DType) -> int:
+    """Return how many numbers of one of these draws come of one block."""
+    return 2 if row == rows.f64 else 4
+
+
+@cache
+def _many(type_: str, row: rows.DType, longest: int) -> Callable[..., Array]:
+    """Return a compiled function of a key and an array with an element for each block to draw."""
+    size = parse("N")
+
+    def build(emit: GraphEmit, key: object, _: object) -> object:
+        return ir.in_blocks(emit, key, size, row, normally=NORMALLY[type_])
+
+    specs = TensorSpec(rows.u32, (6,)), TensorSpec(rows.bool_, (size,))
+    return single.in_a_row(build, specs, longest)
 
 
 @remembered

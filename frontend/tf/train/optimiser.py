@@ -372,6 +372,7 @@ class Optimizer:
         """Return a variable that is kept once, None if there is none of the name."""
         return self._others.get(name)
 
+
 def _in_graph() -> bool:
     from ..graph.state import TfFuncGraph  # noqa: PLC0415
 
