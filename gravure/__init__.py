@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .tools.verbs.emit import emit as emit
     from .tools.verbs.emit import list_stages as list_stages
     from .tools.verbs.explain import explain as explain
+    from .tools.verbs.explain import explain_placement as explain_placement
     from .tools.verbs.explain import explain_shapes as explain_shapes
     from .tools.verbs.inspect import inspect as inspect
     from .tools.verbs.lists import list_operations as list_operations
@@ -101,7 +102,7 @@ _NAMES: dict[str, str] = {
     "tools.verbs.diff": "diff_models",
     "tools.verbs.doctor": "doctor",
     "tools.verbs.emit": "emit list_stages",
-    "tools.verbs.explain": "explain explain_shapes",
+    "tools.verbs.explain": "explain explain_placement explain_shapes",
     "tools.verbs.inspect": "inspect",
     "tools.verbs.lists": "list_operations list_passes list_pipeline list_plugins list_targets "
     "load_plugin",

@@ -7,40 +7,21 @@ client.run(plan, places, values)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...ir.op import Array
 from ...runtime.comm.protocol import LateError
 from ...runtime.deadline import LateError as TimeOverError
-from ..function.graph_data import GraphData, NotSerialisableError
+from ..function.graph_data import NotSerialisableError
 from ..function.graph_text import graph_data
 from ..graph.execute import Plan
 from ..graph.graph import Graph, Operation
-from ..graph.placement import graphs_in, place
-from ..graph.variables import VariableState
-from ..values.devices import PlacementError, parse_device
+from ..graph.partition import Partition, partition
 from ..values.run_errors import AbortedError, NotFoundError
-from .cut import Cut, TaskPart
-from .tasks import RunningPart, Step, Task, raised
-
-
-def device_of(task: str) -> str:
-    """Return the full name of the device that a task has.
-
-    >>> device_of("worker:1")
-    '/job:worker/replica:0/task:1/device:CPU:0'
-    """
-    job, _, number = task.rpartition(":")
-    return f"/job:{job}/replica:0/task:{number}/device:CPU:0"
-
-
-def task_of(device: str) -> str:
-    """Return the task that a full name of a device says.
-
-    >>> task_of("/job:worker/replica:0/task:1/device:CPU:0")
-    'worker:1'
-    """
-    name = parse_device(device)
-    return f"{name.job}:{name.task or 0}"
+from .cut import Cut, Inner, TaskPart, ToldGraph
+from .places import TaskPlaces, device_of, task_of
+from .running import RunningPart
+from .tasks import Step, Task, raised
 
 
 class Client:
@@ -59,46 +40,18 @@ class Client:
 
     def cut(self, plan: Plan, places: Mapping[Operation, str]) -> Cut:
         """Return a plan cut between tasks; tell each of its part."""
-        tasks = {op: self.place(op, task_of(name)) for op, name in places.items()}
-        made = Cut(plan, tasks)
+        found = tasks_of(plan, places, self.devices())
+        made = Cut(plan, found.tasks, frozenset(found.split))
         key = (self.task.comm.rank, id(self), id(plan))
         for part in made.parts.values():
-            data, refused = graph_data(part.graph)
             if part.task == self.task.name:
-                self.own[plan] = self.running(part, None if refused else data)
-                continue
-            if refused:
-                raise NotSerialisableError(
-                    f"{'; '.join(refused)}: it cannot run on {part.task}, only where the session is"
-                )
-            segments = (data, sources_of(part.graph), part.segments, part.fetched)
-            self.task.box.send(("register", key), segments, self.task.ranks[part.task])
+                own = told_part(part, here=True)
+                self.own[plan] = RunningPart(self.task.store, own, self.task.graph_of)
+            else:
+                message = told_part(part, here=False)
+                self.task.box.send(("register", key), message, self.task.ranks[part.task])
         self.cuts[plan] = made
         return made
-
-    def place(self, op: Operation, task: str) -> str:
-        """Return the task of an operation: of a choice or a loop, where its variables are."""
-        states = [each for each in op.kind.touched() if isinstance(each, VariableState)]
-        homes = [state.home for state in states if state.home is not None]
-        found = place(homes, self.devices())
-        tasks = list(dict.fromkeys(task_of(found[home]) for home in homes)) or [task]
-        inner = [each for graph in graphs_in(op) for each in graph.operations if each.device]
-        strange = [each for each in inner if not parse_device(each.device).is_at(
-            parse_device(device_of(tasks[0])))]  # fmt: skip
-        if len(tasks) > 1 or strange:
-            what = ", ".join(tasks) if len(tasks) > 1 else strange[0].device
-            raise PlacementError(
-                f"'{op.name}' ({op.type}) runs on one task as a whole, and asks for {what}",
-                location=op.source,
-            )
-        return tasks[0]
-
-    def running(self, part: TaskPart, data: GraphData | None) -> RunningPart:
-        """Return this task's own part, which may call Python of this process."""
-        graph = part.graph
-        if data is not None:
-            graph = self.task.graph(data, sources_of(graph))
-        return RunningPart(self.task.store, graph, part.segments, part.fetched)
 
     def run(
         self, plan: Plan, places: Mapping[Operation, str], values: Sequence[Array]
@@ -134,8 +87,7 @@ class Client:
             if self.task.name in cut.parts:
                 part = cut.parts[self.task.name]
                 fed = {name: given[name] for name in part.fed}
-                made = self.task.carry_out(self.own[plan], step, fed)
-                found |= zip(part.fetched, made, strict=True)
+                found |= self.task.carry_out(self.own[plan], step, fed)
         except (AbortedError, LateError, TimeOverError):
             self.why(step, others)
             raise
@@ -143,7 +95,7 @@ class Client:
             (wrong, values), _ = self.task.received(("done", step, name), step, [name])
             if wrong is not None:
                 raise raised(name, wrong)
-            found |= zip(cut.parts[name].fetched, values, strict=True)
+            found |= values
         return found
 
     def why(self, step: Step, others: Sequence[str]) -> None:
@@ -154,9 +106,52 @@ class Client:
                 raise raised(name, told[1][0])
 
 
-def sources_of(graph: Graph) -> dict[str, str]:
-    """Return the line that each operation comes from, by its name."""
-    return {op.name: op.source for op in graph.operations}
+def tasks_of(plan: Plan, places: Mapping[Operation, str], devices: Sequence[str]) -> TaskPlaces:
+    """Return the tasks of the operations of a plan, also of those inside of others."""
+    found = TaskPlaces(devices)
+    found.add(plan, {op: task_of(name) for op, name in places.items()})
+    return found
+
+
+def explained(plan: Plan, places: Mapping[Operation, str], devices: Sequence[str]) -> Partition:
+    """Return where the operations of a plan run on the tasks of a cluster, why, and what is sent.
+
+    `devices` are those of all tasks, that of the session's first.
+    """
+    found, why = tasks_of(plan, places, devices), dict.fromkeys(plan.ops, "")
+    for op in plan.ops:
+        if op in found.split:
+            tasks = [device_of(found.tasks[op]), *map(device_of, found.asked(op, found.tasks[op]))]
+            why[op] = f"is carried out together by {', '.join(dict.fromkeys(tasks))}"
+        elif device_of(found.tasks[op]) != places[op]:
+            why[op] = "is where its variables are, or what is inside of it"
+    return partition(plan, {op: device_of(found.tasks[op]) for op in plan.ops}, devices, why)
+
+
+def told_part(part: TaskPart, *, here: bool) -> TaskPart:
+    """Return a part with its graphs as data; `here` they may call Python, and are left as they are.
+
+    Raises `NotSerialisableError` for what only the process can do that has the session.
+    """
+
+    def inner(each: Inner) -> Inner:
+        return each if each.part is None else replace(each, part=told_part(each.part, here=here))
+
+    graph = part.graph
+    assert isinstance(graph, Graph), "it was just made"
+    data, refused = graph_data(graph)
+    if refused and not here:
+        raise NotSerialisableError(
+            f"{'; '.join(refused)}: it cannot run on {part.task}, only where the session is"
+        )
+    segments = [
+        replace(each, splits=[
+            replace(split, inners=[inner(x) for x in split.inners]) for split in each.splits
+        ])
+        for each in part.segments
+    ]  # fmt: skip
+    sources = {op.name: op.source for op in graph.operations}
+    return replace(part, graph=graph if refused else ToldGraph(data, sources), segments=segments)
 
 
 TASKS: dict[str, Task] = {}

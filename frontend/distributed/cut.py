@@ -12,10 +12,13 @@ value is sent once to each task that uses it, and a control edge is a message wi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..function.graph_data import GraphData
+from ..graph.control_flow import GraphChoice, GraphLoop
 from ..graph.execute import Plan
+from ..graph.func_graph import CallGraph, FuncGraph
 from ..graph.gradients import Backward
 from ..graph.graph import Graph, GraphTensor, Operation
 from ..graph.kinds import Const, Placeholder
@@ -38,6 +41,16 @@ class TaskSegment:
     """By name: the task that a value comes from, which this segment is the first to need."""
     sends: list[tuple[str, str]] = field(default_factory=list)
     """Names, and the tasks that they go to."""
+    splits: list[Split] = field(default_factory=list)
+    """Choices and loops that other tasks take part in, which follow the operations."""
+
+
+@dataclass
+class ToldGraph:
+    """A graph as data, with the line that each operation comes from."""
+
+    data: GraphData
+    sources: dict[str, str]
 
 
 @dataclass
@@ -45,7 +58,7 @@ class TaskPart:
     """What one task does in a step."""
 
     task: str
-    graph: Graph
+    graph: Graph | ToldGraph
     segments: list[TaskSegment] = field(default_factory=list)
     fed: list[str] = field(default_factory=list)
     """What the caller gives, by name."""
@@ -53,11 +66,45 @@ class TaskPart:
     """What the caller gets, by name."""
 
 
-class Cut:
-    """A plan that is cut between tasks."""
+@dataclass
+class Inner:
+    """A graph inside of an operation that is split: who uses its inputs, and makes its outputs."""
 
-    def __init__(self, plan: Plan, places: Mapping[Operation, str]) -> None:
-        self.plan = plan
+    inputs: list[str]
+    users: list[list[str]]
+    outputs: list[tuple[str, str]]
+    """Each by its name in the graph, and the task that has it."""
+    part: TaskPart | None = None
+    """What the task does whose segment it is, if anything."""
+
+
+@dataclass
+class Split:
+    """A choice, a call or a loop that several tasks carry out together."""
+
+    name: str
+    home: str
+    """The task that has the operands, and gets the results."""
+    tasks: list[str]
+    operands: list[str]
+    results: list[str]
+    inners: list[Inner]
+    indexed: bool = False
+    """Whether the first operand says which of the graphs is carried out."""
+    carried: int | None = None
+    """How many values a loop carries; its graphs are the test and the body."""
+
+
+class Cut:
+    """A plan that is cut between tasks; of operations in `split` each graph inside, too."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        places: Mapping[Operation, str],
+        split: frozenset[Operation] = frozenset(),
+    ) -> None:
+        self.plan, self.whole, self.split = plan, places, split
         self.places = {op: places[self.follows(op)] for op in plan.ops}
         self.makers = {tensor: op for op in plan.ops for tensor in op.outputs}
         self.stages = self.staged()
@@ -66,7 +113,9 @@ class Cut:
         """By task: what stands there for a tensor or an operation."""
         self.segments: dict[tuple[str, int], TaskSegment] = {}
         for op in sorted(plan.ops, key=lambda op: (self.stages[op], op.index)):
-            if not isinstance(op.kind, Const):
+            if op in split:
+                self.cut_inside(op, self.places[op], self.stages[op])
+            elif not isinstance(op.kind, Const):
                 self.copy(op, self.places[op], self.stages[op])
         for fetch in plan.fetches:
             if isinstance(fetch, GraphTensor) and fetch not in plan.fed:
@@ -92,16 +141,17 @@ class Cut:
             forward = op.attributes.get("forward")
             before += [*op.control_inputs, *([] if forward is None else [forward])]
             steps = [
-                found[each] + (self.places[each] != self.places[op])
+                found[each] + (self.places[each] != self.places[op] or each in self.split)
                 for each in before
                 if each in found and not isinstance(each.kind, Const)
             ]
             writes, reads = touched_by(op)
             steps += [used[x] for x in writes if x in used]
             steps += [written[x] for x in reads if x in written]
-            found[op] = stage = max(steps, default=0)
-            written |= dict.fromkeys(writes, stage)
-            used |= {x: max(stage, used.get(x, 0)) for x in (*writes, *reads)}
+            found[op] = stage = max(steps, default=0) + (op in self.split)
+            behind = stage + (op in self.split)  # (what is split follows all else of its stage)
+            written |= dict.fromkeys(writes, behind)
+            used |= {x: max(behind, used.get(x, 0)) for x in (*writes, *reads)}
         return found
 
     def segment(self, task: str, stage: int) -> TaskSegment:
@@ -115,9 +165,50 @@ class Cut:
         """Return what a task does."""
         return self.parts.setdefault(task, TaskPart(task, Graph()))
 
+    def graph(self, task: str) -> Graph:
+        """Return the graph of what a task does."""
+        found = self.part(task).graph
+        assert isinstance(found, Graph), "it is being made"
+        return found
+
+    def cut_inside(self, op: Operation, home: str, stage: int) -> None:
+        """Let several tasks carry an operation out: each graph inside of it is cut between them."""
+        inside = [inner_of(graph, self.whole, self.split, home) for graph in inner_graphs(op)]
+        tasks = list(dict.fromkeys([home, *(task for _, parts in inside for task in parts)]))
+        operands = [self.handed(tensor, home, stage) for tensor in op.inputs]
+        results = [tensor.name for tensor in op.outputs]
+        loop = isinstance(op.kind, GraphLoop)
+        for task in tasks:
+            inners = [replace(inner, part=parts.get(task)) for inner, parts in inside]
+            made = Split(op.name, home, tasks, operands, results, inners)
+            made.carried = len(results) if loop else None
+            made.indexed = isinstance(op.kind, GraphChoice)
+            self.segment(task, stage).splits.append(made)
+            for before in op.control_inputs:
+                source = self.places.get(before)
+                if source not in (None, task) and not isinstance(before.kind, Const):
+                    self.send(f"^{before.name}", before, task, stage)
+        for tensor in op.outputs:
+            self.known[home, tensor] = self.slot(tensor, home)
+
+    def handed(self, tensor: GraphTensor, task: str, stage: int) -> str:
+        """See that a task knows a value before what is split in a stage; return its name."""
+        found = self.operand(tensor, task, stage)
+        if tensor.name not in self.segment(task, stage).feeds:
+            self.segment(task, stage).fetches[tensor.name] = found.name
+        return tensor.name
+
+    def slot(self, tensor: GraphTensor, task: str) -> GraphTensor:
+        """Return what stands in the graph of a task for a value that it does not make."""
+        name = f"{tensor.op.name}/_{tensor.value_index}"
+        made = self.graph(task).add(PLACEHOLDER, (), {"spec": tensor.spec}, name=name)
+        made.device = ""
+        found: GraphTensor = made.outputs[0]
+        return found
+
     def copy(self, op: Operation, task: str, stage: int) -> Operation:
         """Add an operation to the graph of a task."""
-        segment, graph = self.segment(task, stage), self.part(task).graph
+        segment, graph = self.segment(task, stage), self.graph(task)
         inputs = [self.operand(tensor, task, stage) for tensor in op.inputs]
         skipped = ("draws", "forward")
         attributes = {name: value for name, value in op.attributes.items() if name not in skipped}
@@ -162,11 +253,7 @@ class Cut:
             return found
         if tensor in self.plan.fed or op is None or self.places[op] != task:
             if key not in self.known:
-                graph = self.part(task).graph
-                name = f"{tensor.op.name}/_{tensor.value_index}"
-                made = graph.add(PLACEHOLDER, (), {"spec": tensor.spec}, name=name)
-                made.device = ""
-                self.known[key] = made.outputs[0]
+                self.known[key] = self.slot(tensor, task)
                 if op is None or tensor in self.plan.fed:
                     self.part(task).fed.append(tensor.name)
                 else:
@@ -181,6 +268,8 @@ class Cut:
 
     def give(self, tensor: GraphTensor, segment: TaskSegment) -> None:
         """Let a segment that has made a tensor give it to others."""
+        if self.makers[tensor] in self.split:
+            return  # it is given by its name anyway
         task = self.places[self.makers[tensor]]
         segment.fetches[tensor.name] = self.known[task, tensor].name
 
@@ -211,6 +300,44 @@ class Cut:
             for segment in part.segments
             for name, task in segment.sends
         ]
+
+
+def inner_graphs(op: Operation) -> list[FuncGraph]:
+    """Return the graphs of an operation that tasks can share out, nothing if they cannot."""
+    match op.kind:
+        case GraphChoice(branches=branches):
+            return list(branches)
+        case GraphLoop(test=test, body=body):
+            return [test, body]
+        case CallGraph(graph=graph):
+            return [graph]
+    return []
+
+
+def inner_of(
+    graph: FuncGraph, places: Mapping[Operation, str], split: frozenset[Operation], home: str
+) -> tuple[Inner, dict[str, TaskPart]]:
+    """Return who uses and makes what of a graph, and what each task does of it.
+
+    An output that is an input is passed on by the home.
+    """
+    cut = Cut(graph.whole_plan(), places, split)
+    given = {tensor.name for tensor in graph.all_inputs}
+    outputs = [
+        (t.name, home if t.name in given else cut.places[t.op]) for t in map(edge, graph.outputs)
+    ]
+    passed = {name for name, _ in outputs if name in given}
+    users = []
+    for name in (tensor.name for tensor in graph.all_inputs):
+        found = [task for task, part in cut.parts.items() if name in part.fed]
+        users.append(list(dict.fromkeys([*found, *([home] if name in passed else [])])))
+    inputs = [tensor.name for tensor in graph.all_inputs]
+    return Inner(inputs, users, outputs), cut.parts
+
+
+def edge(tensor: GraphTensor) -> GraphTensor:
+    """Return the operation's own output, of which a tensor may be a view."""
+    return tensor.edge
 
 
 def touched_by(op: Operation) -> tuple[list[object], list[object]]:

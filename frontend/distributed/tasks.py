@@ -15,10 +15,8 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from ...errors import GravureError
 from ...ir.op import Array
@@ -33,59 +31,39 @@ from ...runtime.comm.protocol import (
     patience,
 )
 from ...runtime.deadline import DEADLINE
-from ..function.graph_data import GraphData, NodeReader, VariableData, empty_data
-from ..function.session import Session
-from ..graph.execute import Plan
+from ..function.graph_data import NodeReader, VariableData, empty_data
 from ..graph.frame import Store
 from ..graph.graph import Graph, dims_or_none
 from ..graph.variables import VariableState
 from ..values import run_errors
 from ..values.run_errors import AbortedError, InvalidArgumentError, OpError
 from .crew import Crew
-from .cut import TaskSegment
+from .cut import TaskPart
+from .running import RunningPart
 
 Step = tuple[int, int]
 """The rank that has begun a step, and its number there."""
 
 
-class RunningPart:
-    """A part of a plan, ready to be run."""
+class StepTalk:
+    """What a task says and hears in one step."""
 
-    def __init__(
-        self, store: Store, graph: Graph, segments: Sequence[TaskSegment], fetched: Sequence[str]
-    ) -> None:
-        self.session = Session(graph)
-        self.session.store = store
-        self.segments, self.fetched = segments, list(fetched)
-        self.plans = [self.plan(graph, segment) for segment in segments]
+    def __init__(self, of: Task, step: Step, prefix: str = "") -> None:
+        self.of, self.step, self.prefix, self.task = of, step, prefix, of.name
 
-    @staticmethod
-    def plan(graph: Graph, segment: TaskSegment) -> Plan:
-        """Return the plan of a segment."""
-        tensor, operation = graph.get_tensor_by_name, graph.get_operation_by_name
-        return Plan(
-            [tensor(name) for name in segment.fetches.values()],
-            [tensor(name) for name in segment.feeds.values()],
-            [operation(name) for name in segment.ops],
-        )
+    def send(self, name: str, value: object, task: str) -> None:
+        """Send a value to a task."""
+        key = ("value", self.step, f"{self.prefix}{name}")
+        self.of.box.send(key, value, self.of.ranks[task])
 
-    def run(
-        self,
-        given: Mapping[str, Array],
-        receive: Callable[[str, str], object],
-        send: Callable[[str, object, str], None],
-    ) -> list[object]:
-        """Carry out all segments in order; return what the caller gets."""
-        known: dict[str, object] = dict(given)
-        for segment, plan in zip(self.segments, self.plans, strict=True):
-            for name, task in segment.receives.items():
-                known[name] = receive(name, task)
-            values = [np.asarray(known[name]) for name in segment.feeds]
-            made = self.session.run_plan(plan, values)
-            known |= zip(segment.fetches, made, strict=False)
-            for name, task in segment.sends:
-                send(name, None if name[0] == "^" else known[name], task)
-        return [known[name] for name in self.fetched]
+    def receive(self, name: str, task: str) -> object:
+        """Return the value that a task sends under a name."""
+        key = ("value", self.step, f"{self.prefix}{name}")
+        return self.of.received(key, self.step, [task])[0]
+
+    def within(self, name: str) -> StepTalk:
+        """Return the same for something inside, whose names are its own."""
+        return StepTalk(self.of, self.step, f"{self.prefix}{name}")
 
 
 class Task:
@@ -124,21 +102,23 @@ class Task:
 
     def on_register(self, source: int, message: Any) -> None:
         """Keep a part of a plan; an error is told when it is to run."""
-        (_, key), (data, sources, segments, fetched) = message
+        (_, key), part = message
         try:
-            graph = self.graph(data, sources)
-            made: RunningPart | GravureError = RunningPart(self.store, graph, segments, fetched)
+            made: RunningPart | GravureError = RunningPart(self.store, part, self.graph_of)
         except GravureError as error:
             made = error
         with self.registered:
             self.parts[key] = made
             self.registered.notify_all()
 
-    def graph(self, data: GraphData, sources: Mapping[str, str]) -> Graph:
-        """Return a graph that is told as data, with the line that each operation comes from."""
+    def graph_of(self, part: TaskPart) -> Graph:
+        """Return the graph of a part: as it is, or made anew where it is told as data."""
+        told = part.graph
+        if isinstance(told, Graph):
+            return told
         made = Graph()
-        for name, op in NodeReader(data, self.bind).add(made, data["nodes"]).items():
-            op.source = sources.get(name, "")
+        for name, op in NodeReader(told.data, self.bind).add(made, told.data["nodes"]).items():
+            op.source = told.sources.get(name, "")
         return made
 
     def part(self, key: Hashable) -> RunningPart:
@@ -175,7 +155,7 @@ class Task:
             try:
                 found: Any = (None, self.carry_out(self.part(key), step, given))
             except Exception as error:  # (it is raised again by who has begun the step)
-                found = (told(error), [])
+                found = (told(error), {})
             self.box.send(("done", step, self.name), found, source)
             if found[0] is not None:
                 self.abort(step, self.names, f"{self.name}: {found[0][1]}")
@@ -210,17 +190,11 @@ class Task:
 
     # -- steps
 
-    def carry_out(self, part: RunningPart, step: Step, given: Mapping[str, Array]) -> list[object]:
-        """Return what a part of a step gives to the caller."""
-        return part.run(
-            given,
-            lambda name, task: self.received(("value", step, name), step, [task])[0],
-            lambda name, value, task: self.sent(step, name, value, task),
-        )
-
-    def sent(self, step: Step, name: str, value: object, task: str) -> None:
-        """Send a value to a task."""
-        self.box.send(("value", step, name), value, self.ranks[task])
+    def carry_out(
+        self, part: RunningPart, step: Step, given: Mapping[str, Array]
+    ) -> dict[str, object]:
+        """Return what a part of a step gives to the caller, by name."""
+        return part.run(given, StepTalk(self, step))
 
     def received(self, key: Any, step: Step, tasks: Sequence[str]) -> Any:
         """Return the value under a key, and who sent it; raise if a task says nothing more."""

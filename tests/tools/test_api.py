@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, list[str]]] = {
     "diff": ("diff.diff_models", ["other.gv"]),
     "doctor": ("doctor.doctor", []),
     "explain": ("explain.explain", ["GV2100"]),
+    "explain placement": ("explain.explain_placement", ["placement", "m.pb"]),
     "explain shapes": ("explain.explain_shapes", ["shapes", "m.gv"]),
     "extract": ("surgery.extract", ["-o", "out.onnx", "--to", "y"]),
     "inspect": ("inspect.inspect", []),
@@ -45,7 +46,8 @@ VERBS: dict[str, tuple[str, list[str]]] = {
 }
 """Verb -> the function below `tools/verbs` that it calls, and what it has to be called with."""
 WITHOUT_MODEL = {
-    "compile --list-stages", "doctor", "explain", "explain shapes", "ops", "passes",
+    "compile --list-stages", "doctor", "explain", "explain placement", "explain shapes", "ops",
+    "passes",
     "passes --pipeline", "targets",
 }  # fmt: skip
 FUNCTIONS = ["compile", "function", *(where.split(".")[1] for where, _ in VERBS.values())]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import GravureError, did_you_mean
-from ..console import table
+from ...errors import GravureError, InputError, did_you_mean
+from ..console import in_bytes, table
 from ..errors import UsageError
 from ..talk import Source
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption
+    from ...frontend.graph.partition import Partition
     from ...frontend.programs.constraints import Constraint
 
 ROOT = Path(__file__).parents[2]
@@ -112,6 +113,72 @@ def explain_shapes(
     from ...frontend.programs.load import load_program
 
     return Constraints(tuple(constraints(load_program(source, shapes=shapes, dims=dims))))
+
+
+@dataclass(frozen=True)
+class PlacementTable:
+    """Which devices the operations of a graph are on, why, and what is sent between them."""
+
+    partition: Partition
+
+    def __str__(self) -> str:
+        rows = [[row.operation, row.type, row.device, row.why] for row in self.partition.rows]
+        sent = [
+            [each.tensor, each.source, each.target, size(each.bytes), ", ".join(each.users)]
+            for each in self.partition.transfers
+        ]
+        if not sent:
+            return f"{table(rows)}\n\nnothing is sent"
+        total = in_bytes(self.partition.bytes)
+        return f"{table(rows)}\n\nsent in each step, {total}\n{table(sent)}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"schema": "gravure.placement/1", **asdict(self.partition)}
+
+
+def size(count: int | None) -> str:
+    """Return a number of bytes that may not be known."""
+    return "as many as there are" if count is None else in_bytes(count)
+
+
+def explain_placement(
+    source: Source,
+    fetches: Sequence[str] = (),
+    feeds: Sequence[str] = (),
+    *,
+    cpus: int = 1,
+    cluster: Mapping[str, int] | None = None,
+    soft: bool = False,
+) -> PlacementTable:
+    """Return which devices the operations of a graph are on, why, and what is sent between them.
+
+    - `source`: a graph that `write_graph` has written as bytes, or these.
+    - `fetches`: what is wanted, by names of tensors and operations; none: all of the graph.
+    - `feeds`: the tensors that are fed.
+    - `cpus`: as how many devices the processor appears.
+    - `cluster`: the tasks of each job, instead; steps begin on the first worker.
+    - `soft`: what asks for a device that is not there is elsewhere, instead of refused.
+
+    Raises `PlacementError` that names the first operation which can be nowhere.
+
+    >>> import gravure as gv
+    >>> from gravure import tf
+    >>> with tf.Graph().as_default() as graph, tf.device("/cpu:1"):
+    ...     y = tf.exp(1.0, name="y")
+    >>> data = graph.as_graph_def().SerializeToString()
+    >>> gv.explain_placement(data, ["y"], cpus=2).partition.rows[-1].why
+    'asks for /device:CPU:1'
+    """
+    from ...frontend.programs.load import read_bytes
+    from ...frontend.tf.graph.placing import placement_of
+
+    data = read_bytes(source)
+    if data is None:
+        raise InputError("there is no such file", location=str(source))
+    return PlacementTable(
+        placement_of(bytes(data), fetches, feeds, cpus=cpus, cluster=cluster or {}, soft=soft)
+    )
 
 
 def pages() -> list[ErrorPage]:

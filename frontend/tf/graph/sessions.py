@@ -9,12 +9,13 @@ from typing import Any
 
 from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
-from ...distributed.client import client_for
+from ...distributed.client import client_for, explained
 from ...formats.messages import RunMetadata
 from ...function.session import Session as CoreSession
 from ...graph.execute import Plan
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import ForeignTensorError, Graph, GraphTensor, Operation, op_of
+from ...graph.partition import Partition, partition
 from ...graph.placement import devices_of
 from ...graph.variables import CONTAINERS, AssignVariable, ReadVariable
 from ...values import nest
@@ -27,6 +28,7 @@ from ...values.run_errors import (
     UnimplementedError,
 )
 from ..core.dimensions import Behaviour
+from ..runs.cut_graphs import cut_graphs
 from ..runs.metadata import largest, metadata_of
 from ..runs.options import Asked, asked_of, config_of
 from .configuration import LogicalDevice, processors_of
@@ -150,21 +152,35 @@ class Session(CoreSession):
     ) -> Any:
         """Run, and say in a message how it went."""
         watches = asked.traced or self.config.costs
-        if self.client is not None:
+        if self.client is not None and watches:
             raise UnimplementedError(
-                "trace_level, output_partition_graphs and build_cost_model of a session over the "
-                "tasks of a cluster: what its tasks do is not told"
+                "trace_level and build_cost_model of a session over the tasks of a cluster: how "
+                "long its tasks take is not told"
             )
         trace = Trace()
         with listening(trace, everywhere=False) if watches else nullcontext():
             values = self._run_in_time(fetches, feeds, asked)
         plan = self._plan_of(fetches, feeds)
+        if self.client is not None:
+            parts = cut_graphs(self.client.cuts[plan])
+            message.CopyFrom(RunMetadata(partition_graphs=parts))
+            return values
         places = devices_of(plan.ops, "cpu:0", soft=self.soft_placement, more=self.processors)
         found = metadata_of(
             plan, places, trace, steps=asked.traced, costs=watches, partitions=asked.partitions
         )
         message.CopyFrom(found)
         return values
+
+    def explain_placement(self, fetches: object, feeds: Sequence[object] = ()) -> Partition:
+        """Return which devices the operations are on that fetches need, why, and what is sent.
+
+        Raises `PlacementError` that names the first operation which can be nowhere.
+        """
+        plan = self._plan_of(fetches, dict.fromkeys(feeds))
+        if self.client is not None:
+            return explained(plan, self._places[plan], self.available())
+        return partition(plan, self._places[plan], self.available())
 
     def _plan_of(self, fetches: object, feeds: Mapping[object, object] | None) -> Plan:
         """Return the plan of fetches with feeds."""

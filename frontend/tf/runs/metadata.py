@@ -31,7 +31,7 @@ def full_name(device: str) -> str:
     >>> full_name("cpu:0")
     '/job:localhost/replica:0/task:0/device:CPU:0'
     """
-    return f"{HOST}{device.upper()}"
+    return device if device.startswith("/") else f"{HOST}{device.upper()}"
 
 
 def metadata_of(
@@ -149,7 +149,7 @@ def is_known(tensor: GraphTensor) -> bool:
 
 def partition_graphs(plan: Plan, places: Mapping[Operation, str]) -> Iterator[GraphDef]:
     """Give for each device the graph of what runs there; edges between devices are sent."""
-    sent: dict[tuple[GraphTensor, str], str] = {}
+    sent: dict[tuple[GraphTensor | Operation, str], str] = {}
     graphs: dict[str, GraphDef] = {}
     functions: dict[FuncGraph, str] = {}
     for op in plan.ops:
@@ -163,47 +163,55 @@ def partition_graphs(plan: Plan, places: Mapping[Operation, str]) -> Iterator[Gr
                 node.input[number] = receive(graphs, sent, tensor, "", here)
             elif places[tensor.op] != here:
                 node.input[number] = receive(graphs, sent, tensor, places[tensor.op], here)
-        keep = [o for o in op.control_inputs if places.get(o) == here]
         del node.input[len(op.inputs) :]
-        node.input.extend(f"^{each.name}" for each in keep)
+        for before in op.control_inputs:
+            source = places.get(before, here)
+            name = before.name if source == here else receive(graphs, sent, before, source, here)
+            if before in places:
+                node.input.append(f"^{name}")
     for graph in graphs.values():
-        for inner, name in [*functions.items()]:
-            add_function(graph.library.function.add(), inner, name, functions)
+        add_functions(graph, functions)
     yield from graphs.values()
+
+
+def add_functions(graph: GraphDef, functions: dict[FuncGraph, str]) -> None:
+    """Add the functions that nodes of a graph call."""
+    for inner, name in [*functions.items()]:
+        add_function(graph.library.function.add(), inner, name, functions)
 
 
 def receive(
     graphs: Mapping[str, GraphDef],
-    sent: dict[tuple[GraphTensor, str], str],
-    tensor: GraphTensor,
+    sent: dict[tuple[GraphTensor | Operation, str], str],
+    what: GraphTensor | Operation,
     source: str,
     here: str,
 ) -> str:
-    """Return the name of what receives a tensor on a device, once for all that need it there.
+    """Return the name of what receives a value on a device, once for all that need it there.
 
-    What is fed (it has no source) is received from the caller.
+    What is fed (it has no source) is received from the caller; of an operation that is waited for
+    only that it has ended.
     """
-    key = (tensor, here)
+    key = (what, here)
     if key not in sent:
-        name = f"{tensor.op.name}/_{len(sent)}"
+        op, port = (what, 0) if isinstance(what, Operation) else (what.op, what.value_index)
+        name = f"{op.name}/_{len(sent)}"
         sent[key] = name
-        number = NUMBERS.get(str(tensor.spec.dtype), 0)
-        ends = {"send_device": full_name(source or "cpu:0"), "recv_device": full_name(here)}
+        tensor = None if isinstance(what, Operation) else what
+        ends = (full_name(source or "cpu:0"), full_name(here))
         if source:
-            port = f":{tensor.value_index}" if tensor.value_index else ""
-            out = graphs[source].node.add(name=f"{name}/send", op="_Send")
-            out.device = ends["send_device"]
-            out.input.append(f"{tensor.op.name}{port}")
-            label(out, tensor.name, number, ends)
-        into = graphs[here].node.add(name=name, op="_Recv" if source else "_Arg")
-        into.device = ends["recv_device"]
-        label(into, tensor.name, number, ends)
+            out = graphs[source].node.add(name=f"{name}/send", op="_Send", device=ends[0])
+            taken = f"{op.name}:{port}" if port else op.name
+            out.input.append(f"^{taken}" if tensor is None else taken)
+            label(out, what.name, tensor, ends)
+        into = graphs[here].node.add(name=name, op="_Recv" if source else "_Arg", device=ends[1])
+        label(into, what.name, tensor, ends)
     return sent[key]
 
 
-def label(node: Any, name: str, number: int, ends: Mapping[str, str]) -> None:
-    """Say on a node what it sends, from where to where."""
+def label(node: Any, name: str, tensor: GraphTensor | None, ends: tuple[str, str]) -> None:
+    """Say on a node what it sends, of which type, from where to where."""
     node.attr["tensor_name"].s = name.encode()
-    node.attr["tensor_type"].type = number
-    for key, device in ends.items():
-        node.attr[key].s = device.encode()
+    if tensor is not None:
+        node.attr["tensor_type"].type = NUMBERS.get(str(tensor.spec.dtype), 0)
+    node.attr["send_device"].s, node.attr["recv_device"].s = (end.encode() for end in ends)

@@ -300,14 +300,18 @@ def test_what_does_not_fit_a_cluster_is_refused() -> None:
                     return tf.constant(1.0) + 1.0
 
             with tf.device("/job:worker/task:0"):
-                z = tf.cond(v1.placeholder_with_default(True, []), far, lambda: tf.constant(2.0))
+                x = v1.placeholder_with_default(1.0, [])
+                z = tf.cond(x > 0.0, far, lambda: x * 2.0)
+                slope = tf.gradients(z, x)[0]
         with v1.Session(server.target, graph=graph) as session:
             with pytest.raises(PlacementError, match=r"/job:ps/task:7.*devices are \[/job:worker"):
                 session.run(y)
-            with pytest.raises(PlacementError, match=r"runs on one task as a whole, and asks for"):
-                session.run(z)
-            options = v1.RunOptions(output_partition_graphs=True)
-            with pytest.raises(tf.errors.UnimplementedError, match="output_partition_graphs"):
+            assert (session.run(z), session.run(z, {x: -1.0})) == (2.0, -2.0)
+            why = r"runs on one task as its gradient is taken, and asks for worker:0, ps:0"
+            with pytest.raises(PlacementError, match=why):
+                session.run(slope)
+            options = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE)
+            with pytest.raises(tf.errors.UnimplementedError, match="trace_level"):
                 session.run(z, options=options, run_metadata=v1.RunMetadata())
 
     on_tasks(ONE_PS, work)

@@ -1,0 +1,102 @@
+"""On which tasks operations run: where they are asked to, or where their variables are.
+
+A choice, a call or a loop that asks for several tasks inside is split between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..graph.execute import Plan
+from ..graph.gradients import Backward
+from ..graph.graph import Operation
+from ..graph.placement import graphs_in, place
+from ..graph.variables import VariableState
+from ..values.devices import PlacementError, parse_device
+from .cut import inner_graphs
+
+
+def device_of(task: str) -> str:
+    """Return the full name of the device that a task has.
+
+    >>> device_of("worker:1")
+    '/job:worker/replica:0/task:1/device:CPU:0'
+    """
+    job, _, number = task.rpartition(":")
+    return f"/job:{job}/replica:0/task:{number}/device:CPU:0"
+
+
+def task_of(device: str) -> str:
+    """Return the task that a full name of a device says.
+
+    >>> task_of("/job:worker/replica:0/task:1/device:CPU:0")
+    'worker:1'
+    """
+    name = parse_device(device)
+    return f"{name.job}:{name.task or 0}"
+
+
+def inside(op: Operation) -> list[Operation]:
+    """Return all operations inside of one, also those inside of these."""
+    direct = [each for graph in graphs_in(op) for each in graph.operations]
+    return [*direct, *(deeper for each in direct for deeper in inside(each))]
+
+
+class TaskPlaces:
+    """The tasks of operations, also of those inside of others."""
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        self.devices = list(devices)
+        """The full names of the devices of all tasks."""
+        self.tasks: dict[Operation, str] = {}
+        self.split: set[Operation] = set()
+        """Those that several tasks carry out."""
+
+    def add(self, plan: Plan, wanted: Mapping[Operation, str]) -> None:
+        """Place the operations of a plan, of which each is wanted on a task."""
+        recorded = {op.kind.forward for op in plan.ops if isinstance(op.kind, Backward)}
+        recorded |= {f for op in plan.ops if (f := op.attributes.get("forward")) is not None}
+        for op in plan.ops:
+            self.tasks[op] = self.place(op, wanted[op], can_split=op not in recorded)
+
+    def place(self, op: Operation, task: str, *, can_split: bool) -> str:
+        """Return the task of an operation: where its variables are, or where it has its operands.
+
+        What asks for several tasks inside is split; refuse what cannot be.
+        """
+        asked = self.asked(op, task)
+        if len(asked) == 1:
+            return asked[0]
+        if not asked:
+            return task
+        inner = inner_graphs(op)
+        if not inner or not can_split:
+            why = "as its gradient is taken" if inner else "as a whole"
+            raise PlacementError(
+                f"'{op.name}' ({op.type}) runs on one task {why}, and asks for {', '.join(asked)}",
+                location=op.source,
+            )
+        self.split.add(op)
+        for graph in inner:
+            plan = graph.whole_plan()
+            first = sorted(self.devices, key=lambda name: task_of(name) != task)
+            found = place(plan.ops, first)
+            self.add(plan, {each: task_of(name) for each, name in found.items()})
+        return task
+
+    def asked(self, op: Operation, task: str) -> list[str]:
+        """Return the tasks that an operation has to do with: by its variables, by what is inside.
+
+        Those that ask for nothing inside ask for where the operation is.
+        """
+        handle = op.attributes.get("variable")
+        own = [] if handle is None else [handle()]
+        states = [x for x in (*own, *op.kind.touched()) if isinstance(x, VariableState)]
+        homes = [state.home for state in states if state.home is not None]
+        homes += [op] if hasattr(op.kind, "queue") else []  # (a queue is where it would be outside)
+        found = [task_of(name) for name in place(homes, self.devices).values()]
+        inner = [each for each in inside(op) if each.device]
+        found += [task_of(name) for name in place(inner, self.devices).values()]
+        if op.device and inner:
+            found = [task, *found]
+        return list(dict.fromkeys(found))

@@ -1,0 +1,46 @@
+"""Where the operations of a graph in a file would run: on devices, or tasks of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...distributed.client import explained
+from ...distributed.places import device_of
+from ...function.session import Session
+from ...graph.execute import Plan
+from ...graph.graph import GraphTensor, Operation
+from ...graph.partition import Partition, partition
+from ...graph.placement import available_with, check_placement
+from .graph_def import GraphDef
+from .importing import import_graph_def
+from .state import TfGraph
+
+
+def placement_of(
+    data: bytes,
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    *,
+    cpus: int,
+    cluster: Mapping[str, int],
+    soft: bool,
+) -> Partition:
+    """Return where the operations of a graph run, why, and what is sent.
+
+    `cluster` says how many tasks each job has; steps begin on the first worker, if there is one.
+    """
+    graph = TfGraph()
+    with graph.as_default():
+        import_graph_def(GraphDef.FromString(data), name="")
+    session = Session(graph)
+    wanted: list[GraphTensor | Operation] = [session.element(name) for name in fetches]
+    names = [name if ":" in name else f"{name}:0" for name in feeds]
+    given = [session.graph.get_tensor_by_name(name) for name in names]
+    plan = Plan(wanted or [*graph.operations], given)
+    if not cluster:
+        available = available_with(cpus)
+        return partition(plan, check_placement(plan.ops, soft=soft, available=available), available)
+    names = [f"{job}:{number}" for job in sorted(cluster) for number in range(cluster[job])]
+    first = next((name for name in names if name.startswith("worker:")), names[0])
+    available = [device_of(name) for name in sorted(names, key=lambda name: name != first)]
+    return explained(plan, check_placement(plan.ops, soft=soft, available=available), available)
