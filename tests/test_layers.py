@@ -42,7 +42,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "mpi4py": ("runtime/comm/mpi.py",),
     "mpmath": ("tools/",),
     "numpy": ("",),
-    "onnx": ("frontend/onnx/", "frontend/programs/onnx_"),
+    "onnx": ("frontend/onnx/", "frontend/programs/onnx_", "tools/fuzz/making/"),
     "pycuda": ("runtime/gpu/cuda.py",),
     "rich": ("tools/",),
     "safetensors": ("",),

@@ -44,14 +44,25 @@ class Knowledge:
         return any(self._is_positive(each, depth - 1) for each in lower)
 
 
-def bounds(start: Dim, end: Dim, step: int, extent: Dim, known: Knowledge) -> tuple[Dim, Dim, int]:
+def bounds(
+    start: Dim, end: Dim, step: int, extent: Dim, known: Knowledge, *, keeps_first: bool = False
+) -> tuple[Dim, Dim, int]:
     """Return start, stop and step as `gv.slice` wants them: inside the axis, in order.
+
+    A start that is too far before the first element, with a negative step, takes none, as in
+    Python; the first alone with `keeps_first`, as in ONNX.
 
     >>> bounds(-3, 1 << 60, 1, 10, Knowledge())
     (7, 10, 1)
     >>> bounds(1 << 60, -(1 << 60), -2, 10, Knowledge())
     (9, -11, -2)
+    >>> bounds(-20, -20, -1, 10, Knowledge())
+    (0, 0, 1)
+    >>> bounds(-20, -20, -1, 10, Knowledge(), keeps_first=True)
+    (0, -11, -1)
     """
+    if keeps_first and isinstance(start, int) and isinstance(extent, int):
+        start = max(start, -extent)
     if isinstance(start, int) and isinstance(end, int) and isinstance(extent, int):
         first, last, _ = slice(start, end, step).indices(extent)
         if not range(first, last, step):
@@ -63,8 +74,10 @@ def bounds(start: Dim, end: Dim, step: int, extent: Dim, known: Knowledge) -> tu
         if first_dim == 0 or last_dim == extent:
             return first_dim, last_dim, step
         return first_dim, _raised(last_dim, first_dim, known), step
-    first_dim = _clamped(start, extent, 0, extent - 1, known)
+    first_dim = _clamped(start, extent, 0 if keeps_first else -1, extent - 1, known)
     last_dim = _clamped(end, extent, -1, extent - 1, known)
+    if not known.at_least(first_dim, last_dim):
+        last_dim = dim_rules.minimum(last_dim, first_dim)
     stop = -1 - extent if isinstance(last_dim, int) and last_dim == -1 else last_dim
     return first_dim, stop, step
 
@@ -74,10 +87,9 @@ def _clamped(value: Dim, extent: Dim, low: int, high: Dim, known: Knowledge) -> 
     if isinstance(value, int):
         if value >= FAR:
             return high
-        if value <= -FAR:
-            return low
         if value < 0:
-            return _raised(extent + value, low, known)
+            value = low if value <= -FAR else _raised(extent + value, low, known)
+            return value if known.at_least(high, low) else dim_rules.minimum(value, high)
     else:
         value = _raised(value, low, known)
     return value if known.at_least(high, value) else dim_rules.minimum(value, high)

@@ -239,7 +239,8 @@ class Slice(Op):
     """The elements at start, start + step, ... before stop, along each axis.
 
     0 <= start <= stop <= extent. With a negative step, start counts down to stop, which is
-    -(extent + 1) where element 0 is to be included: numpy's reading of these numbers.
+    -(extent + 1) where element 0 is to be included: numpy's reading of these numbers. Numbers that
+    are open may be -1 in a run: the place before element 0.
     """
 
     name = "gv.slice"
@@ -273,7 +274,7 @@ class Slice(Op):
     ) -> Sequence[Array]:
         """Slice."""
         rows = zip(starts, stops, steps, strict=True)
-        return (np.asarray(x[tuple(slice(*row) for row in rows)]),)
+        return (np.asarray(x[tuple(_part(*row) for row in rows)]),)
 
     @classmethod
     def source_index(
@@ -297,6 +298,13 @@ class Slice(Op):
             grad = dilate(call.emit, grad, axis, abs(step))
             pads.append((first, extent - first - count * abs(step)))
         return (resize_edges(call.emit, grad, pads),)
+
+
+def _part(start: int, stop: int, step: int) -> slice:
+    """Return a slice of Python's, where -1 is not the last element but before the first."""
+    if step > 0 or stop >= 0:
+        return slice(start, stop, step)
+    return slice(start, None, step) if start >= 0 else slice(0, 0)
 
 
 def _taken(extent: Dim, start: Dim, stop: Dim, step: int) -> Dim:

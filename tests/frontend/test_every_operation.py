@@ -103,9 +103,7 @@ def test_any_gradient_is_compiled_for_what_comes(op: type[Op], form: str) -> Non
     smooth = next(c for c in cases(op)[SKIPPED.get(op.name, 0) :] if judge.is_smooth(c))
     case = judge.Case(op, smooth.number, f64)
     given, weights = case.draw(), judge.result_weights(case)
-    wanted = case.op.gradient(
-        case.call(given, case.evaluate(given), judge.EagerEmit()), *weights
-    )
+    wanted = case.op.gradient(case.call(given, case.evaluate(given), judge.EagerEmit()), *weights)
     places = [i for i, x in enumerate(given) if x.dtype == np.float64 and wanted[i] is not None]
     if not places:
         pytest.skip("nothing depends on the operands smoothly")

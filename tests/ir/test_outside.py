@@ -195,9 +195,7 @@ def cost(text: str) -> Cost:
 
 
 def test_its_cost_is_counted() -> None:
-    assert cost("outside.length(x, x)") == Cost(
-        flops=3 * 24, functions=24, read=2 * 96, written=96
-    )
+    assert cost("outside.length(x, x)") == Cost(flops=3 * 24, functions=24, read=2 * 96, written=96)
     assert cost("outside.energy(x)") == Cost(
         macs=24, flops=2 * 24, functions=4, read=96, written=16
     )

@@ -3,6 +3,7 @@
     gravure fuzz files                          # 200 changed files of each kind that is read
     gravure fuzz files --kind onnx --seconds 600 --seed 7 --keep faults
     gravure fuzz files --kind onnx --seed 7 --first 1234 --cases 1   # that case again
+    gravure fuzz graphs --seconds 600 --keep faults   # models that are grown by chance, in all ways
 
 Prints what became of the cases, and each fault; exits with 1 if there is one. A seed and a number
 are a case.
@@ -12,10 +13,10 @@ from __future__ import annotations
 
 import argparse
 
-from ..fuzz import files
+from ..fuzz import files, graphs
 
 NAME = "fuzz"
-WHAT = (files,)
+WHAT = (files, graphs)
 """What can be fuzzed: a module each."""
 
 

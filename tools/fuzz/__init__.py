@@ -5,6 +5,8 @@
 - `subjects`: the kinds of files: examples, how they are changed, who reads them.
 - `workers`: cases in processes of their own, which may crash, hang or take all memory.
 - `files`: `gravure fuzz files`.
+- `making`: models that are grown by chance; `ways`: how each is computed, and compared.
+- `graphs`: `gravure fuzz graphs`.
 
 A kind of fuzzing is a module with `NAME`, `configure(parser)` and `run(args)`, listed in
 `commands/fuzz.py`.

@@ -74,8 +74,9 @@ def _slice(
         at = normalize_axis(axis, len(shape))
         if step == 0:
             node.fail("step 0, expected another number")
-        rows[at] = bounds(start, end, step, shape[at], assumed)
-        if step == 1 and rows[at] != bounds(start, end, step, shape[at], sure):
+        ends = (start, end, step, shape[at])
+        rows[at] = bounds(*ends, assumed, keeps_first=True)
+        if step == 1 and rows[at] != bounds(*ends, sure, keeps_first=True):
             taken.append(at)
     for at in taken:
         x = _taken(node, x, at, *rows[at][:2])

@@ -1,6 +1,6 @@
 """A recurrent network of two layers, each on a task of its own: one client, two workers.
 
-    gravure launch --cluster worker=2 model_parallel.py
+gravure launch --cluster worker=2 model_parallel.py
 """
 
 import json

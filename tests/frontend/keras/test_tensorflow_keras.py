@@ -111,16 +111,12 @@ class Adversaries(keras.Model):  # type: ignore[misc]
         with tf.GradientTape() as tape:
             d_loss = self.loss_fn(labels, self.discriminator(both))
         weights = self.discriminator.trainable_weights
-        self.d_optimizer.apply_gradients(
-            zip(tape.gradient(d_loss, weights), weights, strict=True)
-        )
+        self.d_optimizer.apply_gradients(zip(tape.gradient(d_loss, weights), weights, strict=True))
         with tf.GradientTape() as tape:
             judged = self.discriminator(self.generator(noise))
             g_loss = self.loss_fn(tf.zeros((count, 1)), judged)
         weights = self.generator.trainable_weights
-        self.g_optimizer.apply_gradients(
-            zip(tape.gradient(g_loss, weights), weights, strict=True)
-        )
+        self.g_optimizer.apply_gradients(zip(tape.gradient(g_loss, weights), weights, strict=True))
         self.d_loss.update_state(d_loss)
         self.g_loss.update_state(g_loss)
         return {"d_loss": self.d_loss.result(), "g_loss": self.g_loss.result()}
