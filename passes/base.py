@@ -128,11 +128,37 @@ class Pass:
 
 
 CONTRACTS: dict[str, str] = {
-    "exact": "each result element is the same, infinities included; a zero may change its sign",
+    "exact": "each result element has the same bits; a NaN is like any other",
+    "ulp:N": "each result element is at most N representable numbers away",
     "reassociating": "sums and products may be formed in another order",
     "approximate": "sums and products may be rounded otherwise, and functions computed otherwise",
+    "spreading": "like approximate, and what is not finite may spread to neighbours",
+    "narrowing": "numbers are kept in fewer bits on the way",
 }
 """What a pass may do to results: `Pass.NUMERICS`, from strict to loose."""
+
+
+def ulps_of(contract: str) -> int | None:
+    """Return how far `exact` and `ulp:N` let results go; None where their size counts.
+
+    Raises `PipelineError` for what is no contract.
+
+    >>> ulps_of("exact"), ulps_of("ulp:2"), ulps_of("approximate")
+    (0, 2, None)
+    """
+    name, _, number = contract.partition(":")
+    if name == "ulp" and number.isdecimal() and int(number):
+        return int(number)
+    if contract not in CONTRACTS or name == "ulp":
+        known = ", ".join(CONTRACTS)
+        raise PipelineError(f"numerics {contract!r} are unknown, expected one of {known}")
+    return 0 if contract == "exact" else None
+
+
+def meaning_of(contract: str) -> str:
+    """Return what a contract says, in words."""
+    ulps = ulps_of(contract)
+    return CONTRACTS[contract] if not ulps else CONTRACTS["ulp:N"].replace("N", str(ulps))
 
 
 @dataclass

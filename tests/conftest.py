@@ -36,14 +36,11 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from gravure.errors import GravureError
-from gravure.ir import Array, InvalidModuleError, Program, parse, print_module, spec_of
-from gravure.ir.interpret.planned import interpret_planned
+from gravure.ir import Array, InvalidModuleError, Program, parse, print_module
 from gravure.ir.ops.structure import Weight
-from gravure.ir.placement import roles
-from gravure.ir.program import argument_names
 from gravure.passes import Observer, Step, run
-from gravure.passes.analysis.arguments import KINDS, choose_sizes, make_array
-from gravure.passes.check import Check, difference
+from gravure.passes.analysis.arguments import ALL_KINDS, make_array
+from gravure.passes.check import Check
 from gravure.plugins import load_file, unload
 
 ROOT = Path(__file__).parent.parent
@@ -141,7 +138,7 @@ class TextCase(pytest.Item):
             self.expect_errors()
             return
         module = self.read()
-        same = [] if self.case.directives("differs") else [SameFunctions()]
+        same = [] if self.case.directives("differs") else [SameFunctions(kinds=ALL_KINDS)]
         observers: list[Observer] = [*same, Counted()]
         run(self.case.pipeline, Program(module, made_weights(module)), observers=observers)
         self.expect_counts(module)
@@ -243,48 +240,9 @@ class SameFunctions(Check):
         before = {name for name, _ in self.last}
         super().after(step, program)
         gone = before - {name for name, _ in self.last}
-        if on_memory(program):  # only the entry can be run there
+        if program.level in ("planned", "loops"):  # only the entry can be run there
             gone &= {"main"}
         assert not gone, f"pass {step.rewrite}: {sorted(gone)} are gone, or cannot be run any more"
-
-    def results(self, program: Program) -> dict[tuple[str, str], list[Array]]:
-        """Run every function on tensors, or `@main` on memory."""
-        if not on_memory(program):
-            return super().results(program)
-        return {
-            ("main", kind): interpret_planned(program, planned_arguments(program, kind))
-            for kind in KINDS
-        }
-
-    def compare(
-        self,
-        step: Step,
-        program: Program,
-        key: tuple[str, str],
-        wants: list[Array],
-        founds: list[Array],
-    ) -> None:
-        """Name the pass at the first result that differs more than it may."""
-        if not on_memory(program):
-            super().compare(step, program, key, wants, founds)
-            return
-        for number, (want, found) in enumerate(zip(wants, founds, strict=True)):
-            reason = difference(want, found, step.rewrite.numerics)
-            assert reason is None, f"pass {step.rewrite} changed result {number} of {key}: {reason}"
-
-
-def on_memory(program: Program) -> bool:
-    """Tell whether the program's functions work on buffers instead of tensors."""
-    return program.level in ("planned", "loops")
-
-
-def planned_arguments(program: Program, kind: str) -> list[Array]:
-    """Return for `@main` the arguments that it got while it worked on tensors."""
-    main = program.main
-    rows = zip(roles(main), argument_names(main), main.function_type.inputs, strict=True)
-    inputs = [(name, spec_of(type_)) for role, name, type_ in rows if role == "input"]
-    sizes = choose_sizes([spec for _, spec in inputs], program.ranges)
-    return [make_array(spec, sizes, name, kind=kind) for name, spec in inputs]
 
 
 def made_weights(module: ModuleOp) -> dict[str, Array]:

@@ -80,9 +80,11 @@ class Reduction(Op):
 
     @classmethod
     def evaluate(cls, x: Array, *, axes: tuple[int, ...], keepdims: bool) -> Sequence[Array]:
-        """Combine; floats in a wider type."""
+        """Combine; floats in a wider type. Over no axes each element stays, also a minus zero."""
         dtype = of_numpy(x.dtype)
-        wide = x.astype(np.float64) if dtype.is_float else x
+        if not axes:
+            return (x,)
+        wide = x.astype(np.float64, order="C") if dtype.is_float else np.asarray(x, order="C")
         made = np.asarray(cls.combine(wide, normalize_axes(axes, x.ndim), keepdims=keepdims))
         return (round_to(made, dtype) if dtype.is_float else made,)
 

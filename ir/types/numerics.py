@@ -28,12 +28,13 @@ def widened(dtype: DType) -> DType:
 
 
 def widen(array: Array) -> Array:
-    """Return the array in the type that it is computed in."""
-    return (
-        array
-        if array.dtype in _WIDE
-        else array.astype(widened(of_numpy(array.dtype)).numpy, copy=False)
-    )
+    """Return the array in the type that it is computed in, its rows one behind the other.
+
+    In another order numpy adds up in another order: values would depend on where they lie.
+    """
+    if array.dtype not in _WIDE:
+        array = array.astype(widened(of_numpy(array.dtype)).numpy, copy=False)
+    return np.asarray(array, order="C")
 
 
 def round_to(array: Array, dtype: DType) -> Array:

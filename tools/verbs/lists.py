@@ -102,10 +102,10 @@ class PassRow:
 
     def page(self) -> str:
         """Return all that is to be said about it."""
-        from ...passes.base import CONTRACTS
+        from ...passes.base import meaning_of
 
         options = ", ".join(f"{name}={_spelled(v)}" for name, v in self.options.items()) or "none"
-        results = f"{self.numerics}, {CONTRACTS[self.numerics]}"
+        results = f"{self.numerics}, {meaning_of(self.numerics)}"
         facts = f"level: {self.level}\nresults: {results}\noptions: {options}"
         return f"{self.name}\n\n{self.doc}\n\n{facts}"
 
