@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from .frontend.values.context import executing_eagerly as executing_eagerly
     from .frontend.values.dtypes import *  # noqa: F403
     from .frontend.values.dtypes import bool_ as bool  # noqa: A004, F401
+    from .tools.checking.bisect import bisect as bisect
+    from .tools.checking.check import check as check
     from .tools.verbs.bench import bench as bench
     from .tools.verbs.diff import diff_models as diff_models
     from .tools.verbs.doctor import doctor as doctor
@@ -98,6 +100,8 @@ __version__ = "0.1.0"
 
 _NAMES: dict[str, str] = {
     "codegen.compiled": "Options",
+    "tools.checking.bisect": "bisect",
+    "tools.checking.check": "check",
     "tools.verbs.bench": "bench",
     "tools.verbs.diff": "diff_models",
     "tools.verbs.doctor": "doctor",

@@ -5,8 +5,8 @@
     %2 = gv.mul %1, 1                func.return %0
     func.return %2
 
-The rules are in `rules/`; each is an equation that holds for every number (the sign of a zero
-aside). Pipelines give the same results without this pass. Needs nothing; leaves no unused
+The rules are in `rules/`; each is an equation that holds for every number, zeros of both
+signs included. Pipelines give the same results without this pass. Needs nothing; leaves no unused
 operation behind.
 """
 

@@ -35,6 +35,9 @@ by the size of an element."""
 NARROWED = 5e-2
 """The same of a pass that keeps numbers in fewer bits."""
 
+ALL = "all"
+"""Stands for the result where there is none."""
+
 Key = tuple[str, str]
 """Name of the function; kind of the arguments, and of the sizes if these are not the usual."""
 
@@ -73,6 +76,8 @@ class Finding:
     """The node of the model, or the line, that this comes from."""
 
     def __str__(self) -> str:
+        if self.result == ALL:
+            return self.reason
         return (
             f"pass {self.rewrite} changed result {self.result!r} of @{self.function} on "
             f"{self.arguments} arguments: {self.reason}; it is made by {self.operation}"
@@ -164,7 +169,7 @@ class Check(Observer):
         assert function is not None, f"@{key[0]} has results but is gone"
         makers = makers_of(program, function)
         if isinstance(founds, Refused):
-            self.report(finding(step, program, key, "all", f"it raises {founds.why}", None))
+            self.report(finding(step, program, key, ALL, f"it raises {founds.why}", None))
             return
         for (name, maker), want, found in zip(makers[: len(wants)], wants, founds, strict=True):
             if (reason := difference(want, found, step.rewrite.numerics)) is not None:

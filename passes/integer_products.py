@@ -24,7 +24,7 @@ from xdsl.ir import SSAValue
 from ..ir import Op, Program
 from ..ir.compose.maker import Maker
 from ..ir.ops.laid_out.packed import DOTS
-from ..ir.types.dtypes import DType, f32, i8, i32, u8
+from ..ir.types.dtypes import DType, f32, f64, i8, i32, u8
 from .analysis.constants import Known, scalar_of
 from .analysis.rewrite import Rewriter, producer, spec
 from .analysis.targets import target_of
@@ -140,9 +140,11 @@ def is_plain(pair: tuple[Levels, Levels]) -> bool:
 
 
 def read(value: SSAValue) -> Levels | None:
-    """Return the quantised form of a value in i32 or f32."""
+    """Return the quantised form of a value in i32, f32 or f64: others do not hold its sums."""
     if spec(value).dtype == i32:
         return read_integers(value)
+    if spec(value).dtype not in (f32, f64):
+        return None
     scaled = producer(value, "mul")
     if scaled is None:
         return None
@@ -248,7 +250,7 @@ def scaled(make: Maker, result: Any, pair: tuple[Levels, Levels], behind: int = 
     if a.scale is None or b.scale is None:
         return result
     scale = make.mul(along_filters(make, b.scale, behind), make.reshape(a.scale, shape=()))
-    return make.mul(make.cast(result, dtype=f32), scale)
+    return make.mul(make.cast(result, dtype=spec(scale).dtype), scale)
 
 
 def shifted(make: Maker, value: Levels, dtype: DType) -> tuple[Any, Any]:

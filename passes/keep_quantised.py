@@ -110,7 +110,8 @@ def dequantised(value: Levels, rewriter: Rewriter) -> SSAValue:
     if value.zero is not None:
         steps = rewriter("sub", steps, value.zero)
     assert value.scale is not None, "what is dequantised has a scale"
-    return rewriter("mul", rewriter("cast", steps, dtype=f32), value.scale)
+    numbers = rewriter("cast", steps, dtype=spec(value.scale).dtype)
+    return rewriter("mul", numbers, value.scale)
 
 
 @RULES.on("cast")

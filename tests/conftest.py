@@ -11,8 +11,8 @@ Cases are parted by `// -----`. A case is a module, and any of these:
     // plugin: PATH     a plugin beside the file is loaded for the case
 
 The module is verified after each pass. Without `differs`, each public function is run by the
-reference interpreter before and after each pass, on random and on special values, and must give
-the same results within what the pass says it may change.
+reference interpreter before and after each pass, on values of all kinds and in several sizes, and
+must give the same results within what the pass says it may change.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from gravure.errors import GravureError
 from gravure.ir import Array, InvalidModuleError, Program, parse, print_module
 from gravure.ir.ops.structure import Weight
 from gravure.passes import Observer, Step, run
-from gravure.passes.analysis.arguments import ALL_KINDS, make_array
+from gravure.passes.analysis.arguments import ALL_KINDS, SIZES, make_array
 from gravure.passes.check import Check
 from gravure.plugins import load_file, unload
 
@@ -138,7 +138,7 @@ class TextCase(pytest.Item):
             self.expect_errors()
             return
         module = self.read()
-        same = [] if self.case.directives("differs") else [SameFunctions(kinds=ALL_KINDS)]
+        same = [] if self.case.directives("differs") else [SameFunctions(kinds=ALL_KINDS, sizes=SIZES)]
         observers: list[Observer] = [*same, Counted()]
         run(self.case.pipeline, Program(module, made_weights(module)), observers=observers)
         self.expect_counts(module)

@@ -22,6 +22,7 @@ GUIDES = (
     "training",
     "keras",
     "profiling",
+    "checking",
     "fewer-bits",
     "gpus",
     "passes",

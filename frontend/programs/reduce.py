@@ -86,9 +86,10 @@ def cut_out(program: Program, ops: Sequence[Operation]) -> Program:
     )
     outs = dict(zip(returned(program.main), result_names(program.main), strict=True))
     missing: dict[SSAValue, str] = {}
+    places = places_of(program)
     for value in _used(ops):
         if value not in inner and not _is_free(value):
-            missing[value] = names.get(value) or f"in{len(missing)}"
+            missing[value] = names.get(value) or places[value]
     main = new_function("main", [(n, spec_of(v.type)) for v, n in missing.items()])
     block = main.body.block
     known: dict[SSAValue, SSAValue] = dict(zip(missing, block.args, strict=True))
@@ -111,6 +112,16 @@ def cut_out(program: Program, ops: Sequence[Operation]) -> Program:
     set_level(module, "graph")
     set_ranges(module, program.ranges)
     return Program(module, _weights(module, program), program.source)
+
+
+def places_of(program: Program) -> dict[SSAValue, str]:
+    """Return what each value of a graph is called where it is an input of a part."""
+    names, found = set(argument_names(program.main)), dict[SSAValue, str]()
+    for op in program.main.body.block.ops:
+        for result in op.results:
+            name = f"in{len(found)}"
+            found[result] = f"{name}_" if name in names else name
+    return found
 
 
 def _used(ops: Sequence[Operation]) -> list[SSAValue]:
@@ -217,4 +228,4 @@ def apart(trial: Callable[[Program], str], program: Program) -> str:
     return said
 
 
-__all__ = ["Trial", "apart", "cut_out", "reduce_program", "signature"]
+__all__ = ["Trial", "apart", "cut_out", "places_of", "reduce_program", "signature"]

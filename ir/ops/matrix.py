@@ -75,10 +75,9 @@ class Matmul(Op):
         cls, lhs: Array, rhs: Array, *, transpose_lhs: bool, transpose_rhs: bool
     ) -> Sequence[Array]:
         """Multiply."""
-        left, right = widen(lhs), widen(rhs)
-        left = np.swapaxes(left, -1, -2) if transpose_lhs else left
-        right = np.swapaxes(right, -1, -2) if transpose_rhs else right
-        return (_rounded(np.matmul(left, right), lhs),)
+        left = np.swapaxes(lhs, -1, -2) if transpose_lhs else lhs
+        right = np.swapaxes(rhs, -1, -2) if transpose_rhs else rhs
+        return (_rounded(np.matmul(widen(left), widen(right)), lhs),)
 
     @classmethod
     def iteration(

@@ -229,3 +229,18 @@ def check_blocks(data: bytes, x: Array, wanted: Any, *, fits: bool) -> None:
     found = gv.compile(data, verify=True)
     np.testing.assert_allclose(found(x), wanted, atol=1e-4 * float(np.abs(wanted).max()))
     assert ("gv.matmul_blocked" in gv.ir.print_module(found.compiled.program.module)) == fits
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f64"])
+def test_scales_of_other_types_than_f32(dtype: str) -> None:
+    """Levels may be scaled by numbers of any type: those that cannot hold sums stay as they are."""
+    text = f"""model q(x: {dtype}[2, 1, 4, 4]) -> (y, p) {{
+      weight w: {dtype}[16, 4] = random(seed=1)
+      wq = cast(cast(clip(round(w * 32.0), -127.0, 127.0), dtype=i8), dtype={dtype}) * 0.03125
+      q = cast(clip(round(x / 0.03125) + 119.0, 0.0, 255.0), dtype=u8)
+      a = cast(cast(q, dtype=i32) - 119, dtype={dtype}) * 0.03125
+      y = reshape(a, shape=[2, 16]) @ wq
+      p = max_pool(a, window=[2, 2], strides=[2, 2], pads=[[0, 0], [0, 0]], dilations=[1, 1])
+    }}"""
+    found = gv.run(text.encode(), against=["interp"])
+    assert found.is_close, str(found)

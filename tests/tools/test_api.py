@@ -21,6 +21,8 @@ from gravure.tools.cli import main
 MODELS = Path(__file__).parents[1] / "models"
 VERBS: dict[str, tuple[str, list[str]]] = {
     "bench": ("bench.bench", []),
+    "bisect": ("checking.bisect.bisect", []),
+    "check": ("checking.check.check", []),
     "bench --peers": ("peers.bench_peers", ["--peers", "onnxruntime"]),
     "compile": ("emit.emit", []),
     "compile --list-stages": ("emit.list_stages", ["--list-stages"]),
@@ -44,13 +46,13 @@ VERBS: dict[str, tuple[str, list[str]]] = {
     "run --onnx-test": ("run.run_onnx_tests", ["--onnx-test"]),
     "reshape": ("surgery.reshape_model", ["-o", "out.onnx", "x=2,3"]),
 }
-"""Verb -> the function below `tools/verbs` that it calls, and what it has to be called with."""
+"""Verb -> the function below `tools/verbs`, or `tools`, that it calls, and what it has to be called with."""
 WITHOUT_MODEL = {
     "compile --list-stages", "doctor", "explain", "explain placement", "explain shapes", "ops",
     "passes",
     "passes --pipeline", "targets",
 }  # fmt: skip
-FUNCTIONS = ["compile", "function", *(where.split(".")[1] for where, _ in VERBS.values())]
+FUNCTIONS = ["compile", "function", *(where.rpartition(".")[2] for where, _ in VERBS.values())]
 OPEN = b"model m(x: f32[N, 3]) -> (y) { y = relu(x) }"
 
 
@@ -133,7 +135,8 @@ def test_the_command_calls_the_function(
     monkeypatch.chdir(tmp_path)
     for name in ("m.gv", "other.gv"):
         Path(name).write_bytes(OPEN)
-    monkeypatch.setattr(f"gravure.tools.verbs.{where}", called)
+    room = "" if where.count(".") > 1 else "verbs."
+    monkeypatch.setattr(f"gravure.tools.{room}{where}", called)
     monkeypatch.setattr("gravure.tools.failures._status_of", _again)
     with pytest.raises(CalledError):
         main([verb.split(maxsplit=1)[0], *model, *arguments])

@@ -50,8 +50,8 @@ def culprit(
     before is the same. Values that a pass computes on a new way to the same result do not count:
     only those are looked at from which the wrong result is made without passing one that was there.
     """
-    known = list(_recorded(before, name, arguments).values())
-    made = _recorded(after, name, arguments)
+    known = list(recorded(before, name, arguments).values())
+    made = recorded(after, name, arguments)
     order = {value: number for number, value in enumerate(made)}
     function = find_function(after.module, name)
     names = result_names(function)
@@ -79,7 +79,7 @@ def culprit(
     return Culprit(first.op.name, _nearest_source(first.op))
 
 
-def _recorded(program: Program, name: str, arguments: Sequence[Array]) -> dict[SSAValue, Any]:
+def recorded(program: Program, name: str, arguments: Sequence[Array]) -> dict[SSAValue, Any]:
     """Return every value that a function computes, in order."""
     function = find_function(program.module, name)
     shapes = [spec.shape for spec in argument_specs(function)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ...codegen.compiled import OptionFields, Options
 from ...frontend.programs.compile import options_with
 from ...passes.base import meaning_of
+from ...passes.check import ALL
 from ..console import in_seconds
 from ..inputs import Inputs
 from ..talk import Progress, Source, silent
@@ -32,9 +33,10 @@ class Found:
     def __str__(self) -> str:
         each = self.finding
         width = f" in {self.width}" if self.width else ""
+        what = f"result {each.result!r}" if each.result != ALL else "all results"
         return (
             f"FAIL  pass {each.number}, {each.rewrite}{width}: "
-            f"result {each.result!r} of @{each.function} on {each.arguments} arguments\n"
+            f"{what} of @{each.function} on {each.arguments} arguments\n"
             f"      {each.reason}\n"
             f"      by {each.operation}, from {each.source or 'no node'}\n"
             f"      its contract: {each.contract}, {meaning_of(each.contract)}"

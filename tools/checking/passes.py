@@ -17,8 +17,8 @@ from ...ir import Array, InvalidModuleError, Program
 from ...ir.program import argument_names, argument_specs, find_function, set_ranges
 from ...ir.types.dims import symbols
 from ...passes.analysis.arguments import ALL_KINDS, SIZES, choose_sizes, make_arguments
-from ...passes.base import Pass, Step
-from ...passes.check import Check, Finding, difference
+from ...passes.base import Pass, PassError, Step
+from ...passes.check import ALL, Check, Finding, difference, makers_of, source_of
 from ...passes.manager import parse_pipeline
 from ...passes.manager import run as run_passes
 from ...passes.pipelines import remaining
@@ -33,6 +33,9 @@ from .widen import is_single, widen
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption
     from ..talk import Source
+
+NONE = "no"
+"""The kind of the arguments where a pass fails before it is run on any."""
 
 AS_WRITTEN, WIDE = "", "f64"
 """The element types in which programs are run: their own, and f64 in place of f32."""
@@ -74,6 +77,19 @@ class Collected(Check):
 
     found: list[Finding] = field(default_factory=list)
     changed: int = 0
+    step: Step | None = None
+
+    def before(self, step: Step, program: Program) -> None:
+        """Remember the pass, should it fail."""
+        self.step = step
+
+    def failure(self, error: PassError) -> Finding:
+        """Return the finding that the pass that is run now fails at all."""
+        assert self.step is not None, "a pass that fails is run"
+        return Finding(
+            self.step.index, self.step.name, str(self.step.rewrite), self.step.rewrite.numerics,
+            "main", NONE, ALL, error.message, "the pass itself", error.location,
+        )  # fmt: skip
 
     def after(self, step: Step, program: Program) -> None:
         """Compare, and count the passes that changed the program."""
@@ -158,16 +174,21 @@ def findings(plan: Plan, kinds: Sequence[str] = ALL_KINDS, seed: int = 0) -> Col
     watched: list[Collected] = [check]
     if plan.given:
         watched.append(Collected({"main": plan.given}, found=check.found))
-    run_passes(plan.passes, _copy(plan.program), observers=watched, verify_each=True)
+    program = _copy(plan.program)
+    try:
+        run_passes(plan.passes, program, observers=watched, verify_each=True)
+    except PassError as error:
+        check.found.append(check.failure(error))
     check.found[:] = [_blamed(plan, each, seed) for each in check.found]
     return check
 
 
 def _blamed(plan: Plan, found: Finding, seed: int) -> Finding:
     """Return a finding with the operation that gives something else than before."""
+    if found.result == ALL:
+        return found
     before, after = plan.until(found.number - 1), plan.until(found.number)
-    levels = {before.level, after.level}
-    if not levels <= {"graph", "fused"} or found.result == "all":
+    if not {before.level, after.level} <= {"graph", "fused"}:
         return found
     kind, _, how = found.arguments.partition(", ")
     function = find_function(before.module, found.function)
@@ -181,8 +202,10 @@ def _blamed(plan: Plan, found: Finding, seed: int) -> Finding:
         before, after, found.function, arguments, found.result,
         lambda a, b: difference(a, b, found.contract) is None,
     )  # fmt: skip
-    if guilty is None:
-        return found
+    if guilty is None:  # the result is a value that was there before: say what made the other
+        makers = dict(makers_of(before, function))
+        source = source_of(makers.get(found.result)) or found.source
+        return replace(found, source=source)
     return replace(found, operation=guilty.operation, source=guilty.source or found.source)
 
 

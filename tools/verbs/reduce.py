@@ -105,7 +105,7 @@ def reduce(  # noqa: PLR0913  (each option is its own)
     own = ("test", "run", "shapes", "dims", "threads", "options", "progress")
     made = options_with("reduce", options, more, threads=threads, own=own)
     program = load_program(source, shapes=shapes, dims=dims)
-    every = _counted(program)
+    every = counted(program)
     whole = cut_out(program, every)
     judge = test or Trial(made, run=run).failure
     with progress("trying the whole model"):
@@ -122,10 +122,10 @@ def reduce(  # noqa: PLR0913  (each option is its own)
 
     with progress("reducing"):
         small = reduce_program(program, fails)
-    return ReducedModel(wanted, small, len(every), len(_counted(small)), tries)
+    return ReducedModel(wanted, small, len(every), len(counted(small)), tries)
 
 
-def _counted(program: Program) -> list[Operation]:
+def counted(program: Program) -> list[Operation]:
     """Return the operations of a program but for constants and weights."""
     free = (*FREE, "func.return")
     return [op for op in program.main.body.block.ops if op.name not in free]
