@@ -46,13 +46,13 @@ REFUSED = (GravureError, ValueError, ArithmeticError, LookupError)
 
 
 @dataclass(frozen=True)
-class Refused:
+class NotTaken:
     """Stands for the results where the arguments were not taken."""
 
     why: str
 
 
-Results: TypeAlias = list[Array] | Refused
+Results: TypeAlias = list[Array] | NotTaken
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Check(Observer):
         self.seen = _state(program)
         self.last = self.results(program)
         for (name, kind), found in self.last.items():
-            if isinstance(found, Refused) and kind in ("random", "given"):
+            if isinstance(found, NotTaken) and kind in ("random", "given"):
                 raise CompileError(
                     f"@{name} cannot be run on {kind} arguments: {found.why}",
                     location=program.source,
@@ -123,7 +123,7 @@ class Check(Observer):
         kept = {} if ulps_of(contract) is not None else FOR_EXACT
         for key, wants in self.last.items():
             kind = key[1].partition(",")[0]
-            if key in found and kind not in kept and not isinstance(wants, Refused):
+            if key in found and kind not in kept and not isinstance(wants, NotTaken):
                 self.compare(step, program, key, wants, found[key])
         self.last = found
 
@@ -168,7 +168,7 @@ class Check(Observer):
         function = optional_function(program.module, key[0])
         assert function is not None, f"@{key[0]} has results but is gone"
         makers = makers_of(program, function)
-        if isinstance(founds, Refused):
+        if isinstance(founds, NotTaken):
             self.report(finding(step, program, key, ALL, f"it raises {founds.why}", None))
             return
         for (name, maker), want, found in zip(makers[: len(wants)], wants, founds, strict=True):
@@ -215,7 +215,7 @@ def run(program: Program, name: str, arguments: Sequence[Array]) -> Results:
             check(rows, found.pop())
         return found
     except REFUSED as error:
-        return Refused(f"{type(error).__name__}: {error}")
+        return NotTaken(f"{type(error).__name__}: {error}")
 
 
 def inputs_of(function: FuncOp, program: Program) -> list[tuple[str, TensorSpec]]:
@@ -257,8 +257,8 @@ def difference(want: Array, found: Array, contract: str) -> str | None:
     if want.dtype.itemsize == 1:  # of floats that narrow, the bits
         want, found = want.view(np.uint8), found.view(np.uint8)
     if want.dtype.kind in "biuO" or want.size == 0:
-        wrong = int(np.count_nonzero(want != found))
-        return f"{wrong} of {want.size} elements differ" if wrong else None
+        count = int(np.count_nonzero(want != found))
+        return f"{count} of {want.size} elements differ" if count else None
     size = want.dtype.itemsize // (2 if want.dtype.kind == "c" else 1)
     if want.dtype.kind == "V":  # bfloat16
         want, found = want.astype(np.float32), found.astype(np.float32)

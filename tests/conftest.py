@@ -138,7 +138,9 @@ class TextCase(pytest.Item):
             self.expect_errors()
             return
         module = self.read()
-        same = [] if self.case.directives("differs") else [SameFunctions(kinds=ALL_KINDS, sizes=SIZES)]
+        same = (
+            [] if self.case.directives("differs") else [SameFunctions(kinds=ALL_KINDS, sizes=SIZES)]
+        )
         observers: list[Observer] = [*same, Counted()]
         run(self.case.pipeline, Program(module, made_weights(module)), observers=observers)
         self.expect_counts(module)

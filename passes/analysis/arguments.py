@@ -8,6 +8,7 @@ stands where a mask hides it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 from zlib import crc32
 
 import ml_dtypes
@@ -96,6 +97,7 @@ def _floats(dtype: DType, count: int, kind: str, random: np.random.Generator) ->
     return np.roll(np.resize(row, count), int(random.integers(len(row))))
 
 
+_INFO: Any = ml_dtypes.finfo
 SMALL = 1e-30
 """What is below it are the edges around zero."""
 
@@ -104,7 +106,7 @@ def edges(dtype: DType) -> tuple[float, ...]:
     """Return the numbers at which functions of this type have their edges."""
     if dtype.name not in ("f16", "f32", "f64", "bf16"):
         return _SPECIAL
-    info = ml_dtypes.finfo(dtype.numpy)
+    info: Any = _INFO(dtype.numpy)
     tiny, least, most = (
         float(x) for x in (info.smallest_normal, info.smallest_subnormal, info.max)
     )

@@ -46,7 +46,7 @@ VERBS: dict[str, tuple[str, list[str]]] = {
     "run --onnx-test": ("run.run_onnx_tests", ["--onnx-test"]),
     "reshape": ("surgery.reshape_model", ["-o", "out.onnx", "x=2,3"]),
 }
-"""Verb -> the function below `tools/verbs`, or `tools`, that it calls, and what it has to be called with."""
+"""Verb -> the function below `tools/verbs`, or `tools`, that it calls, and with what."""
 WITHOUT_MODEL = {
     "compile --list-stages", "doctor", "explain", "explain placement", "explain shapes", "ops",
     "passes",

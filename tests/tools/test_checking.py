@@ -14,10 +14,14 @@ import pytest
 
 import gravure as gv
 from gravure.frontend.programs.load import load_program
+from gravure.ir import Program
+from gravure.ir.program import functions
 from gravure.ir.verify import InvalidModuleError
+from gravure.passes import constant_fold
 from gravure.passes.base import PipelineError, meaning_of, ulps_of
 from gravure.passes.check import difference
 from gravure.passes.pipelines import LEVELS
+from gravure.passes.schedule_memory import ScheduleMemory
 from gravure.plugins import load_file, unload
 from gravure.tools.checking.widen import is_single, widen
 
@@ -115,10 +119,6 @@ def test_the_file_is_a_text_test_that_fails(model: Path, tmp_path: Path) -> None
 def test_a_pass_behind_others_that_lower_is_found_at_its_level(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gravure.ir import Program
-    from gravure.ir.program import functions
-    from gravure.passes.schedule_memory import ScheduleMemory
-
     apply = ScheduleMemory.apply
 
     def swapped(self: ScheduleMemory, program: Program) -> None:
@@ -156,7 +156,7 @@ def test_a_finding_on_given_inputs_only_keeps_them(gravure: Any, tmp_path: Path)
     assert found.json["finding"]["arguments"] == "given"
     assert found.json["operations"] == 1
     inputs = small.with_suffix(".npz")
-    assert [*np.load(inputs).values()][0].tolist() == [1.0, 1.0, 1.0]
+    assert next(iter(np.load(inputs).values())).tolist() == [1.0, 1.0, 1.0]
     again = gravure("check", small, "--plugin", WRONG)
     assert again.status == 0
     assert gravure("check", small, "--plugin", WRONG, "-i", f"@{inputs}").status == 1
@@ -180,8 +180,6 @@ def test_dimensions_without_bounds_are_bounded() -> None:
 
 def test_a_wrong_fold_in_a_whole_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of the level's own passes is wrong: it is named, and no other."""
-    from gravure.passes import constant_fold
-
     evaluate = constant_fold.Folder.evaluate
 
     def wrongly(self: Any, op: Any, arrays: Any) -> Any:

@@ -197,14 +197,14 @@ class Crashes(Wrong):
 @register_pass
 @dataclass(frozen=True)
 class WrongAtOne(Wrong):
-    """exp(x) -> x == 1 ? 0 : exp(x), of x in rows of three."""
+    """x * 2 -> x == 1 ? 1 : x + x, as if 1 was no number that a tanh gives."""
 
     name = "wrong-at-one"
     NUMERICS = "approximate"
     OF = "gv.mul"
 
     def made(self, op: Any, emit: Any) -> Any:
-        """Select where tanh is 1, which it is of large numbers only."""
-        x, two = op.operands
+        """Select where x is 1."""
+        x, _ = op.operands
         one = emit.number(1, x)
         return emit("select", emit("equal", x, one), one, emit("add", x, x))

@@ -15,19 +15,20 @@ from ...errors import GravureError
 from ...frontend.files.ir_text import ir_text, write_ir
 from ...frontend.programs.compile import options_with
 from ...frontend.programs.reduce import apart, cut_out, places_of, reduce_program
-from ...ir import Array, GraphEmit, Program, print_module
+from ...ir import Array, GraphEmit, Program, erase, print_module
 from ...ir.ops.structure import Constant, Weight
 from ...ir.program import argument_names
 from ...passes.base import Pass, PassError
 from ...passes.check import Finding
 from ...passes.manager import print_pipeline
+from ...passes.manager import run as run_passes
 from ...passes.reproduce import HEAD
 from ...plugins import STATE
 from ..inputs import Inputs, save_arrays
 from ..talk import Progress, Source, silent
 from ..verbs.reduce import counted
 from .blame import recorded
-from .passes import AS_WRITTEN, NONE, WIDE, Collected, Plan, findings, plan_of, run_passes
+from .passes import AS_WRITTEN, NONE, WIDE, Checking, Collected, findings, plan_of
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption
@@ -105,7 +106,7 @@ class Bisected:
                 "tries": self.tries, **files}  # fmt: skip
 
 
-def bisect(
+def bisect(  # noqa: PLR0913  (each option is its own)
     source: Source | Program,
     inputs: Inputs = None,
     *,
@@ -144,7 +145,7 @@ def bisect(
 class Shrinking:
     """Makes the program small in which a finding shows."""
 
-    plan: Plan
+    plan: Checking
     finding: Finding
     seed: int
     tries: int = 0
@@ -176,9 +177,7 @@ class Shrinking:
     def _left(self, program: Program, left: int, before: int) -> Bisected:
         rewrite = self.plan.passes[self.finding.number - 1]
         program.module.attributes.pop("gv.target", None)
-        return Bisected(
-            self.finding, "", program, rewrite, before, left or before, self.tries
-        )
+        return Bisected(self.finding, "", program, rewrite, before, left or before, self.tries)
 
     def _record(self, whole: Program) -> None:
         made = recorded(whole, "main", self.plan.given)
@@ -194,7 +193,9 @@ class Shrinking:
     def _said(self, part: Program, passes: tuple[Pass, ...]) -> str:
         kind, _, how = self.finding.arguments.partition(", ")
         kind = "random" if kind == NONE else kind
-        check = Collected(seed=self.seed, kinds=(kind,), sizes=(how.split()[0] if how else "usual",))
+        check = Collected(
+            seed=self.seed, kinds=(kind,), sizes=(how.split()[0] if how else "usual",)
+        )
         if self.values:
             names = argument_names(part.main)
             check.arguments = {"main": [self.values[name] for name in names]}
@@ -220,7 +221,6 @@ def inlined(program: Program) -> Program:
         if name in program.weights and program.weights[name].size <= INLINE:
             array = np.array(program.weights[name])
             op.results[0].replace_all_uses_with(GraphEmit.before(op)(Constant, value=array))
-            op.detach()
-            op.erase()
+            erase(op)
             kept.pop(name, None)
     return Program(program.module, kept, program.source)

@@ -96,7 +96,7 @@ def _made_by(value: SSAValue) -> SSAValue:
         if isinstance(owner, Kernel) and isinstance(value, OpResult):
             value = owner.yielded[value.index]
         elif not isinstance(owner, Operation) and isinstance(kernel := owner.parent_op(), Kernel):
-            value = kernel.operands[owner.args.index(value)]  # type: ignore[arg-type]
+            value = kernel.operands[owner.args.index(value)]
         else:
             return value
 

@@ -88,7 +88,7 @@ class Checked:
         }
 
 
-def check(
+def check(  # noqa: PLR0913  (each option is its own)
     source: Source | Program,
     inputs: Inputs = None,
     *,

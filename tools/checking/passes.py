@@ -45,14 +45,14 @@ MOST = 64
 
 
 @dataclass(frozen=True)
-class Plan:
+class Checking:
     """A program, the passes that are to be run on it, and the user's arguments."""
 
     program: Program
     passes: tuple[Pass, ...]
     given: tuple[Array, ...] = ()
 
-    def written_in(self, width: str) -> Plan | None:
+    def written_in(self, width: str) -> Checking | None:
         """Return the same in f64; None where that is the same, or an operation takes f32 only."""
         if width == AS_WRITTEN:
             return replace(self, program=_copy(self.program))
@@ -109,7 +109,7 @@ def plan_of(
     options: Options,
     shapes: Mapping[str, ShapeOption] | None,
     dims: Mapping[str, DimOption] | None,
-) -> Plan:
+) -> Checking:
     """Return what is to be checked: a model's program, or that of a file that replays a finding."""
     pipeline = pipeline_for(options, Target.parse(options.target, options.mattr))
     replayed = None if isinstance(source, Program) else _replayed(source)
@@ -126,7 +126,7 @@ def plan_of(
         bound(program)
     every = remaining(parse_pipeline(pipeline), program.level)
     passes = tuple(each for each in every if each.name not in options.disable)
-    return Plan(program, passes, _given(program, inputs))
+    return Checking(program, passes, _given(program, inputs))
 
 
 def bound(program: Program) -> None:
@@ -168,7 +168,7 @@ def _given(program: Program, inputs: Inputs) -> tuple[Array, ...]:
     return tuple(make_inputs(inputs, infos, dims, sizes).values())
 
 
-def findings(plan: Plan, kinds: Sequence[str] = ALL_KINDS, seed: int = 0) -> Collected:
+def findings(plan: Checking, kinds: Sequence[str] = ALL_KINDS, seed: int = 0) -> Collected:
     """Run the passes; return what they did wrong, each with the operation that is to blame."""
     check = Collected(seed=seed, kinds=kinds, sizes=SIZES)
     watched: list[Collected] = [check]
@@ -183,7 +183,7 @@ def findings(plan: Plan, kinds: Sequence[str] = ALL_KINDS, seed: int = 0) -> Col
     return check
 
 
-def _blamed(plan: Plan, found: Finding, seed: int) -> Finding:
+def _blamed(plan: Checking, found: Finding, seed: int) -> Finding:
     """Return a finding with the operation that gives something else than before."""
     if found.result == ALL:
         return found

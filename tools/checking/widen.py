@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType
 from xdsl.dialects.func import FuncOp
@@ -13,7 +12,6 @@ from ...ir import Program, verify
 from ...ir.types.attributes import ArrayValueAttr, DTypeAttr, to_attribute
 from ...ir.types.dtypes import f32, f64
 from ...ir.types.tensor import Array, spec_of
-
 
 
 def is_single(program: Program) -> bool:

@@ -2,6 +2,7 @@
 
     gravure bisect model.onnx                             # writes model.wrong.mlir
     gravure bisect model.py:forward -i x=@x.npy -o wrong.mlir
+    gravure bisect model.onnx --passes canonicalize,cse -o -
     gravure check wrong.mlir                              # shows it again
 
 Checks every pass as gravure check does, and cuts the program down to the few operations in which
