@@ -17,6 +17,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from ..budget import Budget
 from ..errors import CompileError
 from ..ir import Program
 from ..ir.collection import paused
@@ -70,7 +71,8 @@ def compile_program(
     passes = remaining(parse_pipeline(pipeline), program.level)
     job = Job(program, target, options, names, passes, observers)
     start = perf_counter()
-    code = backend.compile(job)
+    with Budget.parse(options.budget).kept():
+        code = backend.compile(job)
     job.seconds["kernels"] = perf_counter() - start - job.seconds["passes"]
     return Compiled(
         description=code.description,

@@ -78,6 +78,8 @@ class Options:
     """Whether to verify the module after each pass."""
     jobs: int = 0
     """Processes that compile kernels; 0: two where there are two processors."""
+    budget: str = ""
+    """What compiling may take by the clock, and of memory: `10s`, `1GB`, `10s/1GB`; or no limit."""
     extras: Mapping[str, Any] = field(default_factory=dict)
     """What is noted in the library's manifest besides, by name: values of JSON."""
 
@@ -100,6 +102,7 @@ class OtherOptionFields(TypedDict, total=False):
     cache: bool
     verify: bool
     jobs: int
+    budget: str
     extras: Mapping[str, Any]
 
 

@@ -22,7 +22,7 @@ from ..target import Target
 from .compiled import Compiled, Options, object_cache
 from .keys import key_of
 
-UNSEEN = ("cache", "verify", "jobs")
+UNSEEN = ("budget", "cache", "verify", "jobs")
 """Options that what is compiled does not depend on."""
 
 

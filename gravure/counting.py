@@ -36,6 +36,11 @@ def tell(what: str, done: int, whole: int = 0) -> None:
         listener(what, done, whole)
 
 
+def heard() -> Listener | None:
+    """Return who listens."""
+    return _LISTENER.get()
+
+
 def is_counted() -> bool:
     """Say whether somebody listens."""
     return _LISTENER.get() is not None

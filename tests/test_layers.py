@@ -23,8 +23,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools": {"ir", "passes", "codegen", "runtime", "frontend"},
 }
 EVERYWHERE = {
-    *("capabilities", "counting", "errors", "extensions", "forks", "knobs", "lazy", "plugins"),
-    *("requirements", "target"),
+    *("budget", "capabilities", "counting", "errors", "extensions", "forks", "knobs", "lazy"),
+    *("plugins", "requirements", "target"),
     "__version__",
 }
 COMPILER = ("ir/", "passes/", "codegen/", "frontend/", "tools/")

@@ -88,6 +88,10 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
         "--threads", type=positive, default=0, metavar="N", help="the most threads of a run"
     )
     parser.add_argument(
+        "--budget", default="", metavar="10s/1GB",
+        help="refuse what takes longer to compile, or more memory",
+    )  # fmt: skip
+    parser.add_argument(
         "--no-cache", action="store_true", help="do not use kernels compiled before"
     )
     parser.add_argument(
@@ -127,6 +131,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         numerics=args.numerics,
         verify=args.verify_each,
         cache=not getattr(args, "no_cache", False),
+        budget=getattr(args, "budget", ""),
         checks=not getattr(args, "no_verify_inputs", False),
     )
     if getattr(args, "threads", 0):

@@ -16,6 +16,7 @@ from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from ...budget import Budget
 from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cache
 from ...codegen.digests import Stamp, file_digest
 from ...codegen.store import find, keep, program_key
@@ -87,6 +88,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     - `checks`: whether a run looks at its arguments (True).
     - `cache`: whether what was compiled before is used, and the new kept (True).
     - `jobs`: processes that compile kernels; 0: two where there are two processors.
+    - `budget`: what compiling may take by the clock, and of memory beyond what the process has:
+      `"10s"`, `"1GB"`, `"10s/1GB"`; a `BudgetError` (a `CompileError`) says where it was spent.
     - `mattr`: features of the processor: `"+avx2,-fma"`; `host`: what a library for a GPU is
       loaded on.
     - `tag`: what the symbols of a library begin with; `embed`: whether its weights are in it;
@@ -207,6 +210,17 @@ def _compiled(
     observers: Sequence[Observer],
 ) -> Compiled | Program:
     """Return the compiled program; the program itself where it has host steps."""
+    with Budget.parse(options.budget).kept():
+        return _within_budget(source, options, shapes, dims, observers)
+
+
+def _within_budget(
+    source: Source | Program,
+    options: Options,
+    shapes: Mapping[str, ShapeOption] | None,
+    dims: Mapping[str, DimOption] | None,
+    observers: Sequence[Observer],
+) -> Compiled | Program:
     if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
         return compile_if_whole(source, options, observers)
     if isinstance(source, bytearray | memoryview):
@@ -222,6 +236,7 @@ def _compiled(
         program = load_program(
             source, shapes=shapes, dims=dims, settable=options.settable, data=data
         )
+    Budget.parse(options.budget).check_weights(sum(w.nbytes for w in program.weights.values()))
     compiled = compile_if_whole(program, options, observers)
     if known and isinstance(compiled, Compiled):
         known.keep(compiled, named)

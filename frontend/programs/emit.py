@@ -19,6 +19,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from ...budget import Budget
 from ...codegen.aot.build_files import cmake, pkg_config
 from ...codegen.aot.cpp import cpp_header
 from ...codegen.aot.manifest import peak_bytes
@@ -274,6 +275,12 @@ class _Job:
                 ask.source, ask.options, shapes=ask.shapes, dims=ask.dims
             )
             return
+        with Budget.parse(ask.options.budget).kept():
+            self.descend(stages)
+
+    def descend(self, stages: Sequence[str]) -> None:
+        """Load the program and go down, with a look at each of the stages."""
+        ask = self.request
         program = load_program(ask.source, shapes=ask.shapes, dims=ask.dims)
         options = behind(ask.options, ask.start, program) if ask.start else ask.options
         observers = (*ask.observers, self.snapshots)
