@@ -28,6 +28,7 @@ class ArrayKind(Kind):
         effect: bool = False,
     ) -> None:
         self.type, self.compute, self.inferred, self.stateful = type_, compute, infer, effect
+        self.is_numbers = not effect and type(self) is ArrayKind
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]

@@ -59,6 +59,11 @@ INLINE = 1024
 """Larger constants become weights."""
 
 
+def _has_text(op: Operation) -> bool:
+    """Say whether an operation takes or gives text."""
+    return any(x.spec.dtype.kind == "s" for x in (*op.inputs, *op.outputs))
+
+
 PLAIN = (Composite, Primitive)
 """The kinds whose operations are functions of their inputs."""
 DrawnKey: TypeAlias = tuple[Operation, tuple[int, int], int]
@@ -94,6 +99,8 @@ class StagingFrame(Frame):
     def carried_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation that is known as the present one."""
         kind = op.kind
+        if kind.is_numbers and self.shared.has_host and not _has_text(op):
+            return self.host_step(op, interpreted(op), inputs, None)
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
             return kind.run(self, op, inputs)
         try:

@@ -73,6 +73,8 @@ class Kind:
     """Whether it may wait for another step or thread."""
     is_python: bool = False
     """Whether it calls Python that somebody wrote."""
+    is_numbers: bool = False
+    """Whether the host makes arrays of arrays and nothing else: a program leaves that to it."""
     line: object = None
     """In what line it waits behind others of its run, if it does."""
     takes_dead: bool = False

@@ -200,6 +200,7 @@ from .ops.nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
 from .ops.sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
 from .ops.strings import as_string
 from .program.testing import test
+from .ragged.names import RaggedTensor, RaggedTensorSpec, experimental, ragged
 from .summary.names import summary
 from .train.modules import Module
 
@@ -308,6 +309,8 @@ __all__ = [
     "IndexedSlices",
     "Module",
     "Operation",
+    "RaggedTensor",
+    "RaggedTensorSpec",
     "RandomShuffleQueue",
     "Session",
     "SparseTensor",
@@ -365,6 +368,7 @@ __all__ = [
     "errors",
     "executing_eagerly",
     "expand_dims",
+    "experimental",
     "eye",
     "fill",
     "float16",
@@ -416,6 +420,7 @@ __all__ = [
     "profiler",
     "py_function",
     "queue",
+    "ragged",
     "random",
     "random_normal_initializer",
     "random_uniform_initializer",

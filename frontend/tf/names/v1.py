@@ -41,6 +41,7 @@ from ..program.flags import app as _app
 from ..program.flags import flags as _flags
 from ..program.logging import logging as _logging
 from ..program.testing import first_test as _test
+from ..ragged.names import first_ragged as _ragged
 from ..summary.names import V1 as _SUMMARIES
 from ..train import loss_ops as _l
 from ..train import reports as _re
@@ -258,6 +259,7 @@ class V1:
     enable_control_flow_v2 = disable_control_flow_v2 = staticmethod(lambda: None)
     executing_eagerly_outside_functions = staticmethod(_ss.executing_eagerly_outside_functions)
     losses = _l.V1
+    ragged = _ragged
     layers = _layers
     metrics = _metrics
     app = _app

@@ -17,6 +17,7 @@ from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
 from ...values.dtypes import DTypeLike
+from ...values.nest import TensorGroup
 from ...values.run_errors import UnimplementedError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import COMPARISONS, OPERATORS, TfTensor, row_of
@@ -493,6 +494,8 @@ def _compare(name: str) -> Callable[..., TfTensor | bool]:
             return name == "not_equal"
         if isinstance(a, GraphTensor) and not isinstance(a.graph, FuncGraph):
             return (a is b) == (name == "equal")  # tensors of the first version's graphs
+        if isinstance(a, TensorGroup) or isinstance(b, TensorGroup):
+            return FUNCTIONS[name](a, b)
         x, y = same(a, b)
         a_dims, b_dims = x.spec.shape, y.spec.shape
         if a_dims is not None and b_dims is not None and not _broadcast(a_dims, b_dims):
@@ -528,15 +531,15 @@ OPERATORS.update(
         "mod": _named(FUNCTIONS["floormod"], "mod"),
         "pow": _named(FUNCTIONS["pow"], "pow"),
         "matmul": _named(matmul, "matmul"),
-        "and": _logic("and"),
-        "or": _logic("or"),
-        "xor": _logic("xor"),
+        "and": remembered(_logic("and")),
+        "or": remembered(_logic("or")),
+        "xor": remembered(_logic("xor")),
         "less": FUNCTIONS["less"],
         "less_equal": FUNCTIONS["less_equal"],
         "greater": FUNCTIONS["greater"],
         "greater_equal": FUNCTIONS["greater_equal"],
         "neg": FUNCTIONS["negative"],
-        "invert": _invert,
+        "invert": remembered(_invert),
         "abs": FUNCTIONS["abs"],
     }
 )

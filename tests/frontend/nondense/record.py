@@ -77,6 +77,12 @@ def helpers(tf):
         none = tf.SparseTensor(np.zeros((0, 2), np.int64), np.zeros(0, np.float32), [2, 3])
         texts = tf.SparseTensor([[0, 0], [1, 1]], ["x", "yz"], [2, 2])
         pairs = tf.lookup.KeyValueTensorInitializer
+        RC = tf.ragged.constant
+        rt = tf.ragged.constant([[1, 2], [3], []])
+        fl = tf.ragged.constant([[1.0, -2.5, 4.0], [], [0.5]])
+        deep = tf.ragged.constant([[[1, 2], [3]], [], [[4]]])
+        inner = tf.ragged.constant([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1)
+        texts2 = tf.ragged.constant([["a", "bc d"], [], ["Ef"]])
         words = tf.lookup.StaticHashTable(pairs(["a", "b"], [1, 2]), -1)
         numbers = tf.lookup.StaticVocabularyTable(
             pairs(["a", "b"], tf.constant([0, 1], tf.int64)), 3

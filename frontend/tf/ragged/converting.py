@@ -1,0 +1,241 @@
+"""Ragged tensors as tensors and sparse tensors, and with fewer axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as kinds
+from ...graph.text_arrays import TEXT
+from ...values.dtypes import DTypeLike
+from ..core.bridge import TfTensor, row_of
+from ..core.host_ops import unknown
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.values import convert, static
+from ..nondense.sparse_tensor import SparseTensor
+from ..ops import array_ops as a
+from ..ops import math_ops as m
+from ..ops.gathering import gather
+from .partition import RowPartition, computed
+from .planning import rows_read, with_levels
+from .rows import Rows
+from .tensor import OPERATIONS, Ragged, RaggedTensor, same_graph
+
+
+def axis_of(axis: int, rank: int | None, name: str = "axis") -> int:
+    """Return an axis counted from the front, or raise."""
+    if axis >= 0 and rank is None:
+        return axis
+    if rank is None:
+        raise ValueError(f"{name}={axis} may only be negative if ndims is statically known.")
+    if not -rank <= axis < rank:
+        raise ValueError(f"{name}={axis} out of bounds: expected {-rank}<={name}<{rank}")
+    return axis % rank
+
+
+def read_of(x: RaggedTensor) -> list[TfTensor]:
+    """Return what the host reads of rows: the sizes of the values, and splits."""
+    return [a.shape(x.flat_values, "int64"), *x.nested_row_splits]
+
+
+def table(rows: Rows, ends: Sequence[int]) -> Array:
+    """Return the places of rows in an array of so many along each axis, -1 where there is none."""
+    made = np.full(ends, -1, np.int64)
+    at: list[Array] = []
+    below = rows
+    at.append(np.arange(len(rows)))
+    while below.splits:
+        numbers, offsets = below.row_numbers(), below.offsets()
+        at = [*(x[numbers] for x in at), offsets]
+        below = below.below
+    inside = np.all([x < n for x, n in zip(at, ends, strict=True)], axis=0)
+    made[tuple(x[inside] for x in at)] = below.places[inside]
+    return made
+
+
+def to_tensor(
+    x: RaggedTensor, default_value: object = None, name: str | None = None, shape: object = None
+) -> TfTensor:
+    """Return rows filled up to one length, or to a shape, and cut to it."""
+    with same_graph(*x.components(), default_value, shape):
+        default = _default(x, default_value)
+        wanted, dynamic = _wanted(x, shape)
+        levels = x.ragged_rank
+        given = read_of(x)
+
+        def compute(*arrays: Array) -> Sequence[Array]:
+            rows = rows_read(arrays[: levels + 1], levels)
+            asked = arrays[levels + 1].tolist() if dynamic is not None else wanted
+            ends = [
+                most if n is None or n < 0 else n
+                for most, n in zip(rows.extents(), asked, strict=False)
+            ]
+            places = table(rows, ends)
+            return (np.where(places < 0, len(rows.places), places),)
+
+        dims = x.shape.as_list()[: levels + 1]
+        known = [n if w is None else w for n, w in zip(dims, wanted, strict=False)]
+        known = [None] * (levels + 1) if dynamic is not None else known
+        more = [] if dynamic is None else [dynamic]
+        spec = unknown(kinds.i64, *known)
+        places = computed("RaggedToTensor", compute, [*given, *more], [spec], name)[0]
+        flat = x.flat_values
+        inner = flat.shape._dims
+        whole = a.concat([flat, a.expand_dims(default, 0)], 0)
+        made = gather(whole, places)
+        if inner is not None:
+            made.set_shape([*known, *inner[1:]])
+        return made
+
+
+def _default(x: RaggedTensor, value: object) -> TfTensor:
+    """Return the element that fills rows up."""
+    row, flat = x.flat_values.spec.dtype, x.flat_values
+    if value is None:
+        value = b"" if row == TEXT else np.zeros((), row.numpy)
+    default = convert(value, row)
+    rank, have = flat.shape.rank, default.shape.rank
+    if rank is not None and have is not None and have > rank - 1:
+        raise ValueError(
+            f"default_value.shape={default.shape} and rt_input.flat_values.shape={flat.shape} are "
+            f"incompatible: default_value.rank = {have}  must be less than "
+            f"rt_input.flat_values.rank = {rank}"
+        )
+    if rank == 1:
+        return default
+    return a.broadcast_to(default, a.shape(flat)[1:])
+
+
+def _wanted(x: RaggedTensor, shape: object) -> tuple[list[int | None], TfTensor | None]:
+    """Return the sizes that are asked for, and the tensor that holds them if it is computed."""
+    count = x.ragged_rank + 1
+    if shape is None:
+        return [None] * count, None
+    computes = hasattr(shape, "spec") or hasattr(shape, "__gv_tensor__")
+    known: object = static(shape) if computes else shape
+    if isinstance(known, TfTensor):
+        return [None] * count, m.cast(known, "int64")
+    listed = [None if n == -1 else n for n in known] if isinstance(known, list) else known
+    made = TensorShape(cast("ShapeLike", listed))
+    if made.rank is None:
+        return [None] * count, None
+    dims = made.as_list()
+    rank = x.shape.rank
+    if rank is not None and len(dims) != rank:
+        raise ValueError(f"Shape {made} must have rank {rank}")
+    for have, want in zip(x.shape.as_list()[count:], dims[count:], strict=False):
+        if None not in (have, want) and have != want:
+            raise ValueError(f"Shapes {x.shape} and {made} are not compatible: inner sizes differ")
+    return dims[:count], None
+
+
+def to_sparse(x: RaggedTensor, name: str | None = None) -> SparseTensor:
+    """Return a sparse tensor of the elements."""
+    with same_graph(*x.components()):
+        levels, rank = x.ragged_rank, x.shape.rank
+
+        def compute(*arrays: Array) -> Sequence[Array]:
+            inner = [int(n) for n in arrays[0][1:]]
+            rows = rows_read(arrays, levels)
+            ends = [*rows.extents(), *inner]
+            at: list[Array] = [np.arange(len(rows))]
+            while rows.splits:
+                numbers, offsets = rows.row_numbers(), rows.offsets()
+                at, rows = [*(i[numbers] for i in at), offsets], rows.below
+            each = int(np.prod(inner, dtype=np.int64))
+            at = [np.repeat(i, each) for i in at]
+            behind = np.indices(inner).reshape(len(inner), -1) if inner else np.zeros((0, 1), int)
+            more = np.tile(behind, (1, len(rows.places)))
+            return np.stack([*at, *more], axis=1).astype(np.int64), np.array(ends, np.int64)
+
+        specs = [unknown(kinds.i64, None, rank), unknown(kinds.i64, rank)]
+        indices, sizes = computed("RaggedToSparse", compute, read_of(x), specs, name)
+        return SparseTensor(indices, a.reshape(x.flat_values, [-1]), sizes)
+
+
+def bounding_shape(
+    x: RaggedTensor,
+    axis: object = None,
+    name: str | None = None,
+    out_type: DTypeLike | None = None,
+) -> TfTensor:
+    """Return the largest extent along each axis, along one or several of them."""
+    with same_graph(*x.components(), axis):
+        levels, rank = x.ragged_rank, x.shape.rank
+        row = row_of(out_type or x.row_splits.dtype)
+        assert row is not None, "a type is given"
+        number = row.numpy
+
+        def compute(*arrays: Array) -> Sequence[Array]:
+            inner = [int(n) for n in arrays[0][1:]]
+            return (np.array([*rows_read(arrays, levels).extents(), *inner], number),)
+
+        sizes = computed("BoundingShape", compute, read_of(x), [unknown(row, rank)], name)[0]
+        if axis is None:
+            return sizes
+        wanted = static(axis)
+        if isinstance(wanted, int):
+            return sizes[axis_of(wanted, rank)]
+        if isinstance(wanted, list):
+            return gather(sizes, [axis_of(each, rank) for each in wanted])
+        return gather(sizes, convert(wanted))
+
+
+def merge_dims(x: Ragged, outer_axis: int, inner_axis: int) -> Ragged:
+    """Return the same values with the axes from one to another made one."""
+    outer = axis_of(outer_axis, x.shape.rank, "outer_axis")
+    inner = axis_of(inner_axis, x.shape.rank, "inner_axis")
+    if outer > inner:
+        raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to "
+                         f"inner_axis ({inner_axis})")  # fmt: skip
+    if outer == inner:
+        return x
+    with same_graph(*(x.components() if isinstance(x, RaggedTensor) else [x])):
+        if not isinstance(x, RaggedTensor):
+            sizes = a.shape(x, "int64")
+            ends = [sizes[:outer], convert([-1], "int64"), sizes[inner + 1 :]]
+            dims = x.shape._dims
+            made = a.reshape(x, a.concat(ends, 0))
+            merging = [] if dims is None else [n for n in dims[outer : inner + 1] if n is not None]
+            if dims is not None and len(merging) == inner + 1 - outer:
+                merged = int(np.prod(merging, dtype=np.int64))
+                made.set_shape([*dims[:outer], merged, *dims[inner + 1 :]])
+            return made
+        levels = x.ragged_rank
+        if outer > levels:
+            return x.with_flat_values(merge_dims(x.flat_values, outer - levels, inner - levels))
+        if inner > levels:
+            flat = with_levels(x.flat_values, inner - levels)
+            found = x.with_flat_values(flat)
+            return merge_dims(found, outer, inner)
+        return _merged(x, outer, inner)
+
+
+def _merged(x: RaggedTensor, outer: int, inner: int) -> Ragged:
+    partitions = list(x.partitions)
+    below: Ragged = x
+    for _ in range(inner):
+        assert isinstance(below, RaggedTensor), "there are so many levels"
+        below = below.values
+    if outer == 0:
+        return below
+    splits = partitions[outer - 1].row_splits()
+    for each in partitions[outer:inner]:
+        splits = gather(each.row_splits(), splits)
+    uniform = [each.static_uniform_row_length for each in partitions[outer - 1 : inner]]
+    known = [n for n in uniform if n is not None]
+    length = None
+    if len(known) == len(uniform):
+        length = convert(int(np.prod(known, dtype=np.int64)), splits.dtype)
+    made = RaggedTensor.cut(below, RowPartition(splits, uniform=length))
+    for rows in reversed(partitions[: outer - 1]):
+        made = RaggedTensor.cut(made, rows)
+    return made
+
+
+OPERATIONS.update(
+    to_tensor=to_tensor, to_sparse=to_sparse, bounding_shape=bounding_shape, merge_dims=merge_dims
+)

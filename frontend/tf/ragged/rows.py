@@ -1,0 +1,166 @@
+"""Rows of different lengths as the host knows them: where rows end, and which elements they hold.
+
+Elements are numbers of places: what is done to rows is done to places, and gives a plan by which
+elements of any type are gathered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....ir.op import Array
+from ...values.run_errors import InvalidArgumentError
+
+
+def splits_of(counts: Array) -> Array:
+    """Return where rows of these lengths begin and end.
+
+    >>> splits_of(np.array([2, 0, 1])).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+
+def ranges(starts: Array, counts: Array) -> Array:
+    """Return numbers that count up from each start, one row behind the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts, dtype=np.int64)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows: the splits of each level from the outermost one, and the places they hold."""
+
+    splits: tuple[Array, ...]
+    places: Array
+
+    def __len__(self) -> int:
+        return len(self.splits[0]) - 1 if self.splits else len(self.places)
+
+    @property
+    def below(self) -> Rows:
+        """Return what the rows hold, one behind the other."""
+        return Rows(self.splits[1:], self.places)
+
+    @property
+    def counts(self) -> Array:
+        """Return the lengths of the rows."""
+        made: Array = np.diff(self.splits[0])
+        return made
+
+    def above(self, counts: Array) -> Rows:
+        """Return rows of these lengths that hold what there is."""
+        return Rows((splits_of(counts), *self.splits), self.places)
+
+    def over(self, splits: Sequence[Array]) -> Rows:
+        """Return rows whose splits are given that hold what there is."""
+        return Rows((*splits, *self.splits), self.places)
+
+    def take(self, order: Array) -> Rows:
+        """Return rows by their numbers."""
+        if not self.splits:
+            return Rows((), self.places[order])
+        counts = self.counts[order]
+        return self.below.take(ranges(self.splits[0][:-1][order], counts)).above(counts)
+
+    def shifted(self, by: int) -> Rows:
+        """Return rows of other places."""
+        return Rows(self.splits, self.places + by)
+
+    def row_numbers(self) -> Array:
+        """Return for each thing that the rows hold the number of its row."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), self.counts)
+
+    def offsets(self) -> Array:
+        """Return for each thing that the rows hold its place in its row."""
+        return ranges(np.zeros(len(self), np.int64), self.counts)
+
+    def extents(self) -> list[int]:
+        """Return the largest extent along each axis."""
+        most = [int(np.diff(s).max(initial=0)) for s in self.splits]
+        return [len(self), *most]
+
+
+def numbered(splits: Sequence[Array], count: int) -> Rows:
+    """Return rows whose places are numbered."""
+    return Rows(tuple(s.astype(np.int64) for s in splits), np.arange(count, dtype=np.int64))
+
+
+def uniform(dims: Sequence[int], places: Array) -> Rows:
+    """Return rows of one length along each axis."""
+    splits = []
+    for axis in range(1, len(dims)):
+        outer = int(np.prod(dims[:axis], dtype=np.int64))
+        splits.append(np.arange(outer + 1, dtype=np.int64) * dims[axis])
+    return Rows(tuple(splits), places)
+
+
+def joined(every: Sequence[Rows], axis: int) -> Rows:
+    """Return rows one behind the other along an axis; outer axes agree."""
+    first = every[0]
+    if axis == 0:
+        places = np.concatenate([x.places for x in every])
+        splits = tuple(
+            splits_of(np.concatenate([np.diff(x.splits[i]) for x in every]))
+            for i in range(len(first.splits))
+        )
+        return Rows(splits, places)
+    if any(len(x) != len(first) for x in every):
+        raise InvalidArgumentError(
+            f"Input tensors have incompatible shapes: {[len(x) for x in every]} rows are joined"
+        )
+    if axis == 1:
+        total = np.sum([x.counts for x in every], axis=0)
+        number = len(first)
+        order = np.arange(number * len(every)).reshape(len(every), number).T.ravel()
+        return joined(every, 0).take(order).below.above(total)
+    if any((x.splits[0] != first.splits[0]).any() for x in every):
+        raise InvalidArgumentError("Inputs must have identical ragged splits")
+    return joined([x.below for x in every], axis - 1).over(first.splits[:1])
+
+
+def expanded(rows: Rows, axis: int) -> Rows:
+    """Return rows with a new axis of one."""
+    if axis == 0:
+        return rows.above(np.array([len(rows)], np.int64))
+    if axis == 1:
+        return rows.above(np.ones(len(rows), np.int64))
+    return expanded(rows.below, axis - 1).over(rows.splits[:1])
+
+
+def reversed_along(rows: Rows, axis: int) -> Rows:
+    """Return rows backwards along an axis."""
+    if axis == 0:
+        return rows.take(np.arange(len(rows))[::-1])
+    if axis == 1:
+        order = np.repeat(rows.splits[0][:-1] + rows.splits[0][1:] - 1, rows.counts)
+        return rows.below.take(order - np.arange(len(order))).over(rows.splits[:1])
+    return reversed_along(rows.below, axis - 1).over(rows.splits[:1])
+
+
+def kept(rows: Rows, mask: Rows, keep: Array) -> Rows:
+    """Return what a mask keeps; its rows are cut as those of the data, in so far as it has some.
+
+    Axes of the mask but the first stay as rows.
+    """
+    if not mask.splits:
+        if len(keep) != len(rows):
+            raise InvalidArgumentError(
+                f"the mask has {len(keep)} rows, expected those of the data: {len(rows)}"
+            )
+        return rows.take(np.flatnonzero(keep))
+    if len(mask) != len(rows) or (mask.splits[0] != rows.splits[0]).any():
+        raise InvalidArgumentError("the mask's rows are not as long as those of the data")
+    if len(mask.splits) > 1:
+        return kept(rows.below, mask.below, keep).over(rows.splits[:1])
+    total = np.zeros(len(rows), np.int64)
+    np.add.at(total, rows.row_numbers(), keep.astype(np.int64))
+    return kept(rows.below, mask.below, keep).above(total)
