@@ -68,7 +68,10 @@ PLACE = (
 )
 """What is done behind it. It leaves the kernels as they are, so that they can be made meanwhile."""
 
-LOWER = ("fuse", "merge-maps", "merge-bottlenecks", "merge-recurrent", KERNELS, *PLACE)
+LOWER = (
+    *("forget-order", "fuse", "merge-maps", "merge-bottlenecks", "merge-recurrent"),
+    *(KERNELS, *PLACE),
+)
 """From the level `graph` to `planned`."""
 
 LEVELS: dict[str, tuple[str, ...]] = {

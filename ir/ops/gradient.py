@@ -1,6 +1,6 @@
 """Operations that give their operands back, and say something about gradients.
 
-None of them is left in compiled code: they decompose into their operands.
+None of them is left in compiled code: they decompose into their operands, or are dropped.
 """
 
 from __future__ import annotations
@@ -70,6 +70,38 @@ class StopGradient(Same):
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Give nothing."""
         return (None,)
+
+
+@register
+class Again(Op):
+    """The first operand itself, for what is to be computed again once the second one is there.
+
+    So what is computed from it stays apart from what was computed from the operand before, and
+    this need not be kept. It lasts till equal operations are merged no more (`forget-order`).
+    """
+
+    name = "gv.again"
+    INDICES: ClassVar = 0
+    SAMPLES: ClassVar[tuple[Sample, ...]] = (
+        Sample(((2, 3), (4,)), {}, (*FLOATS, i32, bool_, c64)),
+        Sample(((), ())),
+        Sample(((0, 3), (2,))),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec, behind: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the first operand's spec."""
+        return (x,)
+
+    @classmethod
+    def evaluate(cls, x: Array, behind: Array) -> Sequence[Array]:
+        """Return the same memory."""
+        return (x[...],)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Pass the gradient on to the first operand."""
+        return (grads[0], None)
 
 
 @register

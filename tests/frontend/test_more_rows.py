@@ -339,20 +339,46 @@ def test_codes_of_errors_are_of_one_class_each():
         waiting += kind.__subclasses__()
 
 
-def of_layers(count):
-    """Return the gradient of a network by its weights as a function of values and weights."""
+def of_layers(count, group=0):
+    """Return the gradient of a network by its weights as a function of values and weights.
+
+    With a `group`, so many layers are computed again for their gradient, together.
+    """
+
+    def layers(start, stop):
+        def run(x, w):
+            for i in range(start, stop):
+                x = tf.nn.swish(x @ w[i])
+            return x
+
+        return tf.recompute_grad(run) if group else run
 
     def gradient(x, w):
         with tf.GradientTape() as tape:
             tape.watch(w)
-            for i in range(count):
-                x = tf.nn.swish(x @ w[i])
+            for start in range(0, count, group or count):
+                x = layers(start, min(start + (group or count), count))(x, w)
             loss = tf.reduce_sum(x * x)
         return tape.gradient(loss, w)
 
     specs = tf.TensorSpec([256, 16]), tf.TensorSpec([count, 16, 16])
     graph = tf.function(gradient).get_concrete_function(*specs).graph
     return program_of(graph.whole_plan(), graph.inputs, ["gradient"], Store(), {})
+
+
+def peak_of(program):
+    """Return how much memory a program takes at most."""
+    report = run(pipeline_of("O2"), program)
+    [plan] = [s.rewrite for s in report.steps if s.rewrite.name == "plan-memory"]
+    return plan.counts["peak bytes"]
+
+
+def test_f7_what_is_computed_again_takes_less_than_half_of_the_memory():
+    x = np.ones((256, 16), np.float32)
+    w = np.random.default_rng(0).normal(0, 0.3, (50, 16, 16)).astype(np.float32)
+    assert peak_of(of_layers(50, 7)) < 0.5 * peak_of(of_layers(50))
+    plain, again = (gv.compile(of_layers(50, group))(x, w) for group in (0, 7))
+    assert np.array_equal(plain, again)
 
 
 def test_f7_less_is_kept_for_the_way_back():

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from ....ir.ops.gradient import Again
+from ...eager.tensor import Tensor, apply
 from ...values import nest
-from ..core.bridge import TfTensor, custom_gradient
+from ..core.bridge import TfTensor, custom_gradient, dressed
 from ..core.values import convert
 from ..ops.array_ops import reshape, stack
 from ..ops.creation import zeros_like
@@ -27,21 +29,30 @@ def hessians(ys: object, xs: object, **_: object) -> list[TfTensor]:
 
 
 def recompute_grad(f: Callable[..., object]) -> Callable[..., object]:
-    """Return a function that is computed once more for its gradient, which keeps nothing of it."""
+    """Return a function that is computed once more for its gradient, which keeps nothing of it.
+
+    Compiled steps do so too: what is computed again is not taken for the same.
+    """
 
     @wraps(f)
     @custom_gradient
     def run(*args: object) -> Any:
         def gradient(*grads: object, variables: Any = ()) -> object:
+            given = [nest.map_structure(lambda x: again(x, grads[0]), arg) for arg in args]
             with GradientTape() as tape:
-                tape.watch(args)
-                made = f(*args)
-            of_args, of_variables = tape.gradient(made, [list(args), list(variables)], grads)
+                tape.watch(given)
+                made = f(*given)
+            of_args, of_variables = tape.gradient(made, [given, list(variables)], grads)
             return (of_args, of_variables) if variables else of_args
 
         return f(*args), gradient
 
     return run
+
+
+def again(x: object, behind: object) -> object:
+    """Return a tensor, for what is computed from it once more when another one is there."""
+    return dressed(apply(Again, convert(x), behind)) if isinstance(x, Tensor) else x
 
 
 def grad_pass_through(f: Callable[..., object]) -> Callable[..., object]:
