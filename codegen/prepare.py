@@ -129,7 +129,9 @@ def _require_data(compiled: Unprepared) -> None:
 
 def _run(compiled: Unprepared, blob: Array, raw: list[Array]) -> None:
     """Call the compiled `prepare`."""
-    library = _library(compiled)
+    if not runs_here(compiled.target):
+        compiled = compiled.for_host()
+    library = Library.load(compiled.code())
     arrays = [_checked(a, i) for a, i in zip(raw, compiled.description.raw, strict=True)]
     pointers = (ctypes.c_void_p * max(len(arrays), 1))(*map(address, arrays))
     workspace = aligned_bytes(compiled.description.prepare_bytes)
@@ -140,13 +142,6 @@ def _run(compiled: Unprepared, blob: Array, raw: list[Array]) -> None:
     number = prepare(ctypes.addressof(pointers), address(blob), address(workspace), context.address)
     if number:
         raise CompileError(f"preparing the weights failed: {library.status(number)}")
-
-
-def _library(compiled: Unprepared) -> Library:
-    """Return the program's code, loaded, for this machine."""
-    if not runs_here(compiled.target):
-        compiled = compiled.for_host()
-    return Library.load(compiled.code())
 
 
 def runs_here(target: Target) -> bool:

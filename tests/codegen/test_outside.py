@@ -14,7 +14,9 @@ from xdsl.dialects.func import FuncOp
 
 import gravure as gv
 from gravure.codegen import kernels, objects
+from gravure.codegen.compiled import Options
 from gravure.errors import RuntimeInputError
+from gravure.frontend.programs.compile import compile_source
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
 from gravure.ir.interpret.launch import GUARDED, SIZES
@@ -24,6 +26,12 @@ ROW = "model m(x: f32[40], y: f32[40]) -> (z) { z = exp(x) + y }"
 PRODUCT = "model m(x: f32[40, 24], y: f32[24, 50]) -> (z) { z = matmul(x, y) }"
 PICKED = "model m(x: f32[9, 5], i: i64[7]) -> (z) { z = gather(x, i, axis=0) * 2.0 }"
 SORTED = "model m(x: f32[6, 50]) -> (z) { z = sort(x, axis=1) }"
+
+
+@pytest.fixture(autouse=True)
+def unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have only what is not shown looked at, also where the suite runs under the switch."""
+    monkeypatch.delenv("GRAVURE_CHECK", raising=False)
 
 
 @pytest.fixture
@@ -65,6 +73,18 @@ def test_nothing_is_told_of_what_is_right(name: str) -> None:
         if found is not None:
             wanted = interpret(program(name).main, given)
             np.testing.assert_allclose(found[0], wanted[0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.usefixtures("looking")
+def test_weights_for_a_gpu_are_prepared_by_code_that_looks() -> None:
+    # This machine's `prepare` notes where it looked in a workspace that the GPU's plan lacks.
+    text = b"""model m(x: f32[24, 64]) -> (y) {
+      weight w: f32[64, 96] = random(seed=1)
+      y = relu(x @ w)
+    }"""
+    compiled = compile_source(text, Options(target="cuda:sm_90a", dtype="bf16", cache=False))
+    assert compiled.description.prepare
+    assert compiled.blob.any()
 
 
 def smaller(which: int, size: str) -> Callable[[FuncOp, Target], FuncOp]:
