@@ -2,10 +2,16 @@
 
 The data is a safetensors file, replaced as a whole; beside it, `checkpoint` names the latest.
 A node that saves reads all variables between two steps, so that they belong together.
+
+Variables of several tasks are saved shard by shard, each by the task that has it, into
+`NAME-00000-of-00002.safetensors` and so on; what stands at the name itself is written last, and
+names the shards with their digests. Whoever reads it gets all values, whatever tasks there are now.
 """
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -20,11 +26,13 @@ from ...ir.types.tensor import TensorSpec
 from ...runtime.files import replacing, sweep
 from ..files.weights import read_metadata, read_safetensors, write_safetensors
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
-from .frame import Frame, OutsideError
+from .frame import Frame, OutsideError, Touched
 from .graph import Kind, Operation
 from .variables import Held, VariableState
 
 SUFFIX = ".safetensors"
+SHARDS = "gravure.shards"
+"""The key of what names the files in which the values are, with their digests."""
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 """The key of what says which objects the values belong to."""
 
@@ -132,7 +140,7 @@ def keep_newest(path: str, kept: list[str], most: int | None, note: str = NOTE) 
     names = [tuple(os.path.basename(each) for each in some) for some in (left, gone)]
     Note(os.path.basename(path), *names).write(folder / note)
     for each in gone:
-        Path(each + SUFFIX).unlink(missing_ok=True)
+        remove(Path(each + SUFFIX))
         kept.remove(each)
 
 
@@ -141,6 +149,14 @@ def keep_newest(path: str, kept: list[str], most: int | None, note: str = NOTE) 
 # own; the note, which from then on names them as the latest; and only then old values go. So
 # whatever the note names is there. What it says is to be deleted is deleted by the next who
 # writes here, unless it is newer than the note: then a new checkpoint was given that name.
+
+
+def remove(path: Path) -> None:
+    """Delete a checkpoint, and the shards that it names, if there are any."""
+    path.unlink(missing_ok=True)
+    pattern = f"{glob.escape(str(path).removesuffix(SUFFIX))}-{'[0-9]' * 5}-of-{'[0-9]' * 5}"
+    for shard in glob.glob(pattern + SUFFIX):
+        Path(shard).unlink(missing_ok=True)
 
 
 def tidy(folder: Path) -> None:
@@ -152,7 +168,7 @@ def tidy(folder: Path) -> None:
     for name in note.dropped if note is not None else ():
         path = folder / (name + SUFFIX)
         if path.exists() and path.stat().st_mtime_ns <= (folder / NOTE).stat().st_mtime_ns:
-            path.unlink(missing_ok=True)
+            remove(path)
 
 
 def noted(directory: str) -> list[str]:
@@ -164,11 +180,48 @@ def noted(directory: str) -> list[str]:
 
 
 def read(path: str) -> dict[str, Array]:
-    """Return the arrays of a checkpoint."""
+    """Return the arrays of a checkpoint, from all of its shards."""
+    found: dict[str, Array] = {}
+    for name, data in {path: (whole := _bytes(path)), **shards_of(path, whole)}.items():
+        try:
+            found |= read_safetensors(data, os.path.basename(name) + SUFFIX)
+        except ParseError as error:
+            raise DamagedCheckpointError(error.message, location=name + SUFFIX) from error
+    return found
+
+
+def shards_of(path: str, data: Array) -> dict[str, Array]:
+    """Return the bytes of the shards that a checkpoint names; they must be those it is made of."""
     try:
-        return read_safetensors(_bytes(path), os.path.basename(path) + SUFFIX)
-    except ParseError as error:
-        raise DamagedCheckpointError(error.message, location=path + SUFFIX) from error
+        text = read_metadata(data, os.path.basename(path) + SUFFIX).get(SHARDS, "{}")
+        named: dict[str, str] = dict(json.loads(text))
+    except (ParseError, ValueError, TypeError) as error:
+        raise DamagedCheckpointError(str(error), location=path + SUFFIX) from error
+    found: dict[str, Array] = {}
+    for name, digest in named.items():
+        if not _is_name(name):
+            raise DamagedCheckpointError(
+                f"{str(name)[:80]!r} is no shard, expected the name of a file",
+                location=path + SUFFIX,
+            )
+        shard = os.path.join(os.path.dirname(path), name)
+        if not os.path.exists(shard + SUFFIX):
+            raise DamagedCheckpointError("the shard is missing", location=shard + SUFFIX)
+        found[shard] = _bytes(shard)
+        if hashlib.sha256(found[shard].data).hexdigest() != digest:
+            raise DamagedCheckpointError(
+                "the shard is not the one that was saved", location=shard + SUFFIX
+            )
+    return found
+
+
+def shard_path(path: str, number: int, count: int) -> str:
+    """Return where a shard of a checkpoint is.
+
+    >>> shard_path("model-7", 1, 2)
+    'model-7-00001-of-00002'
+    """
+    return f"{path}-{number:05}-of-{count:05}"
 
 
 def _bytes(path: str) -> Array:
@@ -234,21 +287,50 @@ class Files(Kind):
         """Return the variables, which are of one step."""
         return [*self.states.values()]
 
+    def touched(self) -> Sequence[Touched]:
+        """Return the variables."""
+        return [*self.states.values()]
+
     def use(self, frame: Frame, path: str) -> None:
         """Use a file."""
         raise NotImplementedError
 
 
 class SaveVariables(Files):
-    """Write the variables."""
+    """Write the variables; as one of so many shards, if there are any."""
 
     type = "SaveV2"
+
+    def __init__(
+        self, states: Mapping[str, VariableState], number: int = 0, count: int = 0
+    ) -> None:
+        super().__init__(states)
+        self.number, self.count = number, count
 
     def use(self, frame: Frame, path: str) -> None:
         """Read all variables between two steps, and write them."""
         with Held([*self.states.values()]):
             values = {n: np.array(s.value_in(frame.store)) for n, s in self.states.items()}
-        write(path, values)
+        write(shard_path(path, self.number, self.count) if self.count else path, values)
+
+
+class SaveShards(Files):
+    """Write the name of a checkpoint, behind its shards: from then on it is there."""
+
+    type = "MergeV2Checkpoints"
+
+    def __init__(self, count: int) -> None:
+        super().__init__({})
+        self.count = count
+
+    def use(self, frame: Frame, path: str) -> None:
+        """Name the shards with their digests."""
+        named = {}
+        for number in range(self.count):
+            shard = shard_path(path, number, self.count)
+            digest = hashlib.sha256(_bytes(shard).data).hexdigest()
+            named[os.path.basename(shard)] = digest
+        write_safetensors(Path(path + SUFFIX), {}, {SHARDS: json.dumps(named)})
 
 
 class RestoreVariables(Files):

@@ -14,11 +14,12 @@ from typing import Any, TypedDict
 
 from ....runtime.files import replacing
 from ...formats.messages import shown
-from ...function.graph_data import Codec, GraphTextError, NodeReader, register_codec
+from ...function.graph_data import Codec, GraphTextError, NodeReader, Writer, register_codec
 from ...function.graph_text import fresh_variable
-from ...graph.checkpoint_ops import Files, RestoreVariables, SaveVariables
+from ...graph.checkpoint_ops import Files, RestoreVariables, SaveShards, SaveVariables
 from ...graph.frame import Frame, OutsideError
 from ...graph.graph import Graph, GraphTensor, Kind, Operation
+from ...graph.variables import VariableState
 from ...values.run_errors import UnimplementedError
 from ..core.values import InGraph
 from ..graph.graph_def import GraphDef
@@ -57,19 +58,33 @@ class FilesData(TypedDict):
     """A node that saves or restores: the variables by their names in the file."""
 
     of: dict[str, str]
+    shard: list[int]
+    """Which shard it is, of how many; nothing where there are none."""
 
 
-def _files(name: str, kind: type[Files]) -> Codec[Files, FilesData]:
-    """Return how nodes that save or restore variables are written and read."""
-    return Codec[Files, FilesData](
-        name,
-        lambda made, writer: {"of": {n: writer.variable(s) for n, s in made.states.items()}},
-        lambda data, reader: kind({n: reader.variable(v) for n, v in data["of"].items()}),
-    )
+def _write_files(kind: Files, writer: Writer) -> FilesData:
+    shard = [kind.number, kind.count] if isinstance(kind, SaveVariables) and kind.count else []
+    return {"of": {n: writer.variable(s) for n, s in kind.states.items()}, "shard": shard}
 
 
-register_codec(SaveVariables, _files("save", SaveVariables))
-register_codec(RestoreVariables, _files("restore", RestoreVariables))
+def _files(data: FilesData, reader: NodeReader) -> dict[str, VariableState]:
+    return {n: reader.variable(v) for n, v in data["of"].items()}
+
+
+register_codec(
+    SaveVariables,
+    Codec("save", _write_files, lambda data, reader: SaveVariables(_files(data, reader),
+                                                                   *data.get("shard", []))),
+)  # fmt: skip
+register_codec(
+    RestoreVariables,
+    Codec("restore", _write_files, lambda data, reader: RestoreVariables(_files(data, reader))),
+)
+register_codec(
+    SaveShards,
+    Codec("shards", lambda kind, writer: {"count": kind.count},
+          lambda data, reader: SaveShards(int(data["count"]))),
+)  # fmt: skip
 KIND = "gravure.MetaGraphDef"
 
 

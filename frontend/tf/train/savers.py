@@ -14,20 +14,25 @@ from typing import Any
 import numpy as np
 
 from ....ir.op import Array
+from ...function.names import group
 from ...function.session import fetched
 from ...graph.checkpoint_ops import (
     NOTE,
     OBJECT_GRAPH,
     SUFFIX,
+    Files,
     Note,
     RestoreVariables,
+    SaveShards,
     SaveVariables,
     has_objects,
     keep_newest,
     read,
 )
-from ...graph.graph import GraphTensor
+from ...graph.graph import Graph, GraphTensor, Operation
+from ...graph.variables import VariableState
 from ...values.context import entered
+from ...values.devices import parse_device
 from ...values.dtypes import DataType, as_dtype
 from ...values.run_errors import NotFoundError
 from ..core.shapes import TensorShape
@@ -100,7 +105,11 @@ def checkpoint_path(path: str) -> str:
 
 
 class Saver:
-    """Saves and restores the variables of a session, by nodes of the graph."""
+    """Saves and restores the variables of a session, by nodes of the graph.
+
+    Each task of a cluster writes the variables that it has, as a shard (all tasks see one folder);
+    `sharded` makes a shard of those of a single task too.
+    """
 
     def __init__(
         self,
@@ -120,7 +129,7 @@ class Saver:
         save_relative_paths: bool = False,
         filename: str | None = None,
     ) -> None:
-        del sharded, restore_sequentially, write_version, save_relative_paths, filename
+        del restore_sequentially, write_version, save_relative_paths, filename
         for option, value in (("saver_def", saver_def), ("builder", builder)):
             if value is not None:
                 raise NotImplementedError(f"Saver: {option} is not supported")
@@ -128,7 +137,7 @@ class Saver:
             raise NotImplementedError("Saver: reshape is not supported")
         self._given, self._name, self._may_be_empty = var_list, name, allow_empty
         self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
-        self._pads = pad_step_number
+        self._pads, self._sharded = pad_step_number, sharded
         self._next = time.time() + keep_checkpoint_every_n_hours * 3600
         self._last: list[str] = []
         self._built = False
@@ -159,8 +168,36 @@ class Saver:
             graph.name_scope(self._name or "save"),
         ):
             self._path = placeholder_with_default(constant("model"), [], name="Const")
-            self._save = graph.add(SaveVariables(states), [self._path], name="SaveV2")
-            self._restore = graph.add(RestoreVariables(states), [self._path], name="restore_all")
+            groups = self._groups(states)
+            self._save = self._saving(graph, groups)
+            kinds = [RestoreVariables(group) for group in groups]
+            self._restore = self._all(graph, kinds, "restore_all")
+
+    def _groups(self, states: dict[str, VariableState]) -> list[dict[str, VariableState]]:
+        """Return the variables, in groups of those that a task has."""
+        found: dict[str, dict[str, VariableState]] = {}
+        for name, state in states.items():
+            wanted = parse_device("" if state.home is None else state.home.device)
+            found.setdefault(f"{wanted.job}:{wanted.task}", {})[name] = state
+        return [*found.values()]
+
+    def _all(self, graph: Graph, kinds: Sequence[Files], name: str) -> Operation:
+        """Add nodes, and what waits for all of them if there are several."""
+        parts = name if len(kinds) == 1 else f"{name}/shard"
+        made = [graph.add(kind, [self._path], name=parts) for kind in kinds]
+        for op, kind in zip(made, kinds, strict=True):
+            home = next(iter(kind.states.values())).home
+            op.device = "" if home is None or len(kinds) == 1 else home.device
+        return made[0] if len(made) == 1 else group(*made, name=name)
+
+    def _saving(self, graph: Graph, groups: Sequence[dict[str, VariableState]]) -> Operation:
+        """Add what saves: as shards where tasks have the variables, or that is wanted."""
+        count = len(groups)
+        if count == 1 and not self._sharded:
+            return self._all(graph, [SaveVariables(groups[0])], "SaveV2")
+        kinds = [SaveVariables(each, n, count) for n, each in enumerate(groups)]
+        with graph.control_dependencies([self._all(graph, kinds, "SaveV2")]):
+            return graph.add(SaveShards(count), [self._path], name="MergeV2Checkpoints")
 
     @property
     def last_checkpoints(self) -> list[str]:
