@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from ...forks import renewed
@@ -27,7 +28,14 @@ TRIAL = 0.1
 """Seconds for which a way is tried."""
 GAIN = 0.9
 """The share of the time without threads that must not be exceeded with them."""
+WORTH = 2e-3
+"""Seconds of work that are handed over at a time: handing over takes about a tenth of that."""
+MOST = 16
+"""Elements that are handed over at a time, at the most."""
 AUTOTUNE = -1
+
+Outcome = Element | BaseException
+"""An element, or what was raised instead of it."""
 
 
 def workers(asked: int) -> int:
@@ -38,7 +46,8 @@ def workers(asked: int) -> int:
 class Judge:
     """Decides by measuring whether threads pay: without them, with them, and without again.
 
-    What is measured first does not count: functions are not compiled yet.
+    What is measured first does not count: functions are not compiled yet. What was found holds
+    for all streams of a stage: an epoch may be over before it is.
     """
 
     TURNS = ("warm", "alone", "threads", "alone")
@@ -48,24 +57,34 @@ class Judge:
         self.turn, self.slow = 0, 0
         self.taken: dict[str, float] = {}
         """Seconds for each element, by the way."""
-        self.start, self.count = time.perf_counter(), 0
+        self.last, self.passed, self.count = time.perf_counter(), 0.0, 0
+
+    def begin(self) -> Judge:
+        """Go on with another stream: what passed between does not count."""
+        self.last = time.perf_counter()
+        return self
+
+    @property
+    def group(self) -> int:
+        """Return how many elements are handed over at a time."""
+        return max(1, min(MOST, int(WORTH / self.taken.get("alone", WORTH))))
 
     def seen(self, seconds: float) -> None:
         """Take note of an element; `seconds` is what it took where no other thread did it."""
         self.slow = self.slow + 1 if seconds > LONG else 0
         if self.slow > 1:
             self.threads = self.settled = True
-        self.count += 1
-        passed = time.perf_counter() - self.start
-        if passed < TRIAL * (2 if not self.turn else 1) or self.count < 8 or self.settled:
+        now = time.perf_counter()
+        self.count, self.passed, self.last = self.count + 1, self.passed + now - self.last, now
+        if self.passed < TRIAL * (2 if not self.turn else 1) or self.count < 8 or self.settled:
             return
-        self.taken[self.TURNS[self.turn]] = passed / self.count
+        self.taken[self.TURNS[self.turn]] = self.passed / self.count
         self.turn += 1
         self.settled = self.turn == len(self.TURNS) or self.taken.get("alone", DEAR) < DEAR
         self.threads = not self.settled and self.TURNS[self.turn] == "threads"
         if self.turn == len(self.TURNS):
             self.threads = self.taken["threads"] < GAIN * self.taken["alone"]
-        self.start, self.count = time.perf_counter(), 0
+        self.passed, self.count = 0.0, 0
 
 
 class MappedAhead(Mapped):
@@ -76,27 +95,31 @@ class MappedAhead(Mapped):
     def __init__(self, run: Run, stage: Stage, function: Apply, calls: object) -> None:
         super().__init__(run, stage, function)
         self.calls = workers(integer(calls))
-        self.pending: deque[Future[Element]] = deque()
+        self.pending: deque[Future[list[Outcome]]] = deque()
+        self.done: deque[Outcome] = deque()
+        """What threads gave, in order."""
         self.ready: list[Element] = []
         """Results that were computed before the state was saved."""
         self.ended = False
-        self.judge = Judge(self.calls)
+        known: dict[int, Judge] = run.memory(stage).setdefault("judges", {})
+        self.judge = known.setdefault(self.calls, Judge(self.calls)).begin()
         self.pool: ThreadPoolExecutor | None = None
 
     def __next__(self) -> Element:
         if self.ready:
             return self.ready.pop(0)
         judge = self.judge
-        if not judge.threads and not self.pending:
-            return self.function(self.take()) if judge.settled else self._measured()
-        if judge.threads:
-            self._fill()
-        if not self.pending:
-            raise StopIteration
-        made = self.pending.popleft().result()
+        if not self.done:
+            if not judge.threads and not self.pending:
+                return self.function(self.take()) if judge.settled else self._measured()
+            if judge.threads:
+                self._fill()
+            if not self.pending:
+                raise StopIteration
+            self.done.extend(self.pending.popleft().result())
         if not judge.settled:
             judge.seen(0.0)
-        return made
+        return opened(self.done.popleft())
 
     def _measured(self) -> Element:
         """Compute one now, and say how long that took."""
@@ -107,37 +130,55 @@ class MappedAhead(Mapped):
         return made
 
     def _fill(self) -> None:
-        """Keep as many elements under way as there are threads, and one for each to come."""
+        """Keep as many groups under way as there are threads, and one for each to come."""
         if self.pool is None:
             self.pool = ThreadPoolExecutor(self.calls, "gravure-map")
+        size = self.judge.group
         while not self.ended and len(self.pending) < 2 * self.calls:
+            group: list[Element] = []
             try:
-                element = self.take()
+                while len(group) < size:
+                    group.append(self.take())
             except StopIteration:
                 self.ended = True
-                return
-            self.pending.append(self.pool.submit(apart, self.function, element))
+            if group:
+                self.pending.append(self.pool.submit(apart, self.function, group))
 
     def save(self) -> State:
         """Wait for what is under way, and keep it."""
-        self.ready += [each.result() for each in self.pending]
-        self.pending.clear()
+        while self.pending:
+            self.done.extend(self.pending.popleft().result())
+        while self.done:
+            self.ready.append(opened(self.done.popleft()))
         return {**super().save(), "ready": list(self.ready)}
 
     def restore(self, state: State) -> None:
         """Go on."""
         self.pending.clear()
+        self.done.clear()
         super().restore(state)
         self.ready, self.ended = list(state["ready"]), False
 
 
-def apart(function: Apply, element: Element) -> Element:
-    """Return what a function gives, on a thread that has no context of its own."""
+def apart(function: Apply, group: Sequence[Element]) -> list[Outcome]:
+    """Return what a function gives for some, on a thread that has no context of its own."""
+    made: list[Outcome] = []
     with entered(None):
-        try:
-            return function(element)
-        except StopIteration as error:  # a future must not end the stream that waits for it
-            raise RuntimeError("a function of elements raised StopIteration") from error
+        for element in group:
+            try:
+                made.append(function(element))
+            except StopIteration:  # a future must not end the stream that waits for it
+                made.append(RuntimeError("a function of elements raised StopIteration"))
+            except BaseException as error:
+                made.append(error)
+    return made
+
+
+def opened(outcome: Outcome) -> Element:
+    """Return an element, or raise what came instead of it."""
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
 
 
 class Shelf:
