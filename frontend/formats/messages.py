@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf.message import DecodeError
 
+from ..values.run_errors import InvalidArgumentError
 from . import run_schema as runs
 from .profile_schema import PROFILES
 from .schema import ENUMS as OTHER_ENUMS
@@ -107,6 +109,17 @@ def shown(message: Any) -> str:
     return made
 
 
+def parsed_graph(data: bytes) -> Any:
+    """Return the graph of a file that TensorFlow wrote, or raise `InvalidArgumentError`."""
+    try:
+        found = GraphDef.FromString(data)
+    except DecodeError:
+        found = GraphDef()
+    if data and not found.node:
+        raise InvalidArgumentError("the bytes are not those of a graph: no nodes were found")
+    return found
+
+
 def message_class(name: str) -> Any:
     """Return the class of a message."""
     found = POOL.FindMessageTypeByName(_full(name).removeprefix("."))
@@ -124,6 +137,7 @@ SummaryDescription, Event = message_class("SummaryDescription"), message_class("
 SessionLog, TaggedRunMetadata = message_class("SessionLog"), message_class("TaggedRunMetadata")
 HistogramProto = message_class("HistogramProto")
 RunMetadata, FunctionDef = message_class("RunMetadata"), message_class("FunctionDef")
+OpDef = message_class("OpDef")
 RunOptions, ConfigProto = message_class("RunOptions"), message_class("ConfigProto")
 GPUOptions, GraphOptions = message_class("GPUOptions"), message_class("GraphOptions")
 OptimizerOptions, RewriterConfig = (

@@ -84,8 +84,21 @@ GRAPHS: dict[str, list[str]] = {
         "map AttrValue attr 5",
     ],
     "VersionDef": ["int32 producer 1", "int32 min_consumer 2", "repeated int32 bad_consumers 3"],
-    "ArgDef": ["string name 1", "string description 2", "DataType type 3"],
-    "OpDef": ["string name 1", "repeated ArgDef input_arg 2", "repeated ArgDef output_arg 3"],
+    "ArgDef": [
+        "string name 1",
+        "string description 2",
+        "DataType type 3",
+        "string type_attr 4",
+        "string number_attr 5",
+        "string type_list_attr 6",
+    ],
+    "AttrDef": ["string name 1", "string type 2", "AttrValue default_value 3"],
+    "OpDef": [
+        "string name 1",
+        "repeated ArgDef input_arg 2",
+        "repeated ArgDef output_arg 3",
+        "repeated AttrDef attr 4",
+    ],
     "FunctionDef": [
         "OpDef signature 1",
         "repeated NodeDef node_def 3",

@@ -175,7 +175,7 @@ def stand_in(
 ) -> Operation:
     """Return an operation that is in no graph's list."""
     specs = kind.infer([x.spec for x in inputs], {})
-    return Operation(graph, name, kind, inputs, {}, specs)
+    return graph.operation_class(graph, name, kind, inputs, {}, specs)
 
 
 class Copy:

@@ -276,6 +276,7 @@ class Graph(Context):
     """Operations in the order they were made, each under a name of its own."""
 
     tensor_class: type[GraphTensor] = GraphTensor
+    operation_class: type[Operation] = Operation
     outer: Graph | None = None
 
     name = "a graph"
@@ -385,7 +386,8 @@ class Graph(Context):
             specs = kind.infer(taken, given)
             inferred = Inferred(taken, specs)
         with self.lock:
-            op = Operation(self, self.unique_name(name or kind.label), kind, inputs, given, specs)
+            label = self.unique_name(name or kind.label)
+            op = self.operation_class(self, label, kind, inputs, given, specs)
             op.inferred = inferred
             for tensor in inputs:
                 tensor.users.append(op)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..function.function import init_scope
-from ..graph.graph import GraphTensor, Operation
+from ..graph.graph import GraphTensor
 from ..values import run_errors as errors
 from ..values.context import STATE as _STATE
 from ..values.dtypes import DataType as DType
@@ -72,7 +72,6 @@ from .graph.flow import (
 )
 from .graph.functional import hessians
 from .graph.graph_def import GraphDef
-from .graph.importing import import_graph_def
 from .graph.loops import foldl, foldr, map_fn, scan, vectorized_map, while_loop
 from .graph.queues import FIFOQueue, RandomShuffleQueue
 from .graph.scopes import AUTO_REUSE, get_variable, variable_scope
@@ -90,6 +89,7 @@ from .graph.tensor_array import TensorArray
 from .io.names import io
 from .lookup.names import lookup
 from .names.aliases import ALIASES
+from .names.importing import import_graph_def
 from .names.keras_names import keras_space
 from .names.namespaces import (
     bitwise,
@@ -201,6 +201,7 @@ from .ops.sorting import argsort, searchsorted, sequence_mask, sort, unique, uni
 from .ops.strings import as_string
 from .program.testing import test
 from .ragged.names import RaggedTensor, RaggedTensorSpec, experimental, ragged
+from .runs.operations import TfOperation as Operation
 from .summary.names import summary
 from .train.modules import Module
 
@@ -281,7 +282,7 @@ def print(
     sep: str = " ",
     end: str = "\n",
     name: str | None = None,
-) -> Operation | None:
+) -> object:
     """Write values to a stream (standard error if none is given), when the operation runs."""
     from .graph.printing import write  # noqa: PLC0415
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TypedDict
+from typing import Any, TypedDict
 
+from ...formats.messages import parsed_graph as parsed
 from ...function.graph_data import (
     Codec,
     GraphTextError,
@@ -71,12 +72,16 @@ class GraphDef:
     def __init__(self, graph: Graph | None = None) -> None:
         self.data = empty_data()
         self.refused: list[str] = []
+        self.foreign: Any = None
+        """The message of a file that TensorFlow wrote, if it is that."""
         if graph is not None:
             self.data, self.refused = graph_data(graph)
 
     @property
-    def node(self) -> list[NodeDef]:
+    def node(self) -> list[Any]:
         """Return the nodes in their order."""
+        if self.foreign is not None:
+            return list(self.foreign.node)
         return [
             NodeDef(n["name"], n["op"], [x.removesuffix(":0") for x in n["input"]], n["device"],
                     n["attr"])
@@ -86,21 +91,32 @@ class GraphDef:
     @property
     def versions(self) -> SimpleNamespace:
         """Return the version of the form."""
+        if self.foreign is not None:
+            return SimpleNamespace(producer=self.foreign.versions.producer)
         return SimpleNamespace(producer=self.data["version"])
 
     @property
     def library(self) -> SimpleNamespace:
         """Return the functions that are called."""
+        if self.foreign is not None:
+            return SimpleNamespace(function=list(self.foreign.library.function))
         named = [SimpleNamespace(signature=SimpleNamespace(name=n)) for n in self.data["functions"]]
         return SimpleNamespace(function=named)
 
     def SerializeToString(self, deterministic: bool = True) -> bytes:  # noqa: N802
         """Return the graph as bytes, or raise an error that names what has no form."""
+        if self.foreign is not None:
+            written: bytes = self.foreign.SerializeToString(deterministic=deterministic)
+            return written
         return text_of(self.data, self.refused).encode()
 
     def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
-        """Become the graph of the bytes."""
-        self.data, self.refused = data_of(serialized), []
+        """Become the graph of the bytes: of ours, which is text, or of a file of TensorFlow's."""
+        self.data, self.refused, self.foreign = empty_data(), [], None
+        if serialized[:1] == b"{":
+            self.data = data_of(serialized)
+        else:
+            self.foreign = parsed(serialized)
         return len(serialized)
 
     @classmethod
@@ -113,13 +129,18 @@ class GraphDef:
     def CopyFrom(self, other: GraphDef) -> None:  # noqa: N802
         """Become the same as another one."""
         self.data, self.refused = other.data, list(other.refused)
+        self.foreign = other.foreign
 
     def ByteSize(self) -> int:  # noqa: N802
         """Return the number of bytes."""
         return len(self.SerializeToString())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GraphDef) and self.data == other.data
+        return (
+            isinstance(other, GraphDef)
+            and self.data == other.data
+            and self.foreign == other.foreign
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -54,6 +54,7 @@ from ..ops.gathering import (
 )
 from ..ops.indexed_slices import as_parts, of_node
 from ..ops.math_ops import identity
+from ..runs.operations import TfOperation
 from .features import names_of
 from .graph_def import GraphDef
 
@@ -64,6 +65,7 @@ class TfGraph(Graph):
     """A graph that is built in `with graph.as_default()`."""
 
     tensor_class = SymbolicTfTensor
+    operation_class = TfOperation
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)

@@ -26,7 +26,6 @@ from ..graph import sessions as _ss
 from ..graph import state as _st
 from ..graph.device_spec import DeviceSpec
 from ..graph.graph_def import GraphDef
-from ..graph.importing import import_graph_def
 from ..image.chance import random_crop
 from ..io.names import V1 as _IO
 from ..layers.names import layers as _layers
@@ -46,6 +45,7 @@ from ..summary.names import V1 as _SUMMARIES
 from ..train import loss_ops as _l
 from ..train import reports as _re
 from ..train import sync_replicas as _sy
+from .importing import import_graph_def
 from .keras_names import initializers, keras_space
 from .v1_ops import TOP as _TOP
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ....ir.types.tensor import Array, TensorSpec
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
 from ...formats.messages import AttrValue, GraphDef, TensorShapeProto
 from ...formats.tensors import NUMBERS, to_message
 from ...graph.func_graph import CallGraph, FuncGraph
 from ...graph.graph import Graph, Operation, dims_or_none
 
+TENSORFLOW = {"keepdims": "keep_dims"}
+"""Names of options that are others in TensorFlow."""
 FEW = 64
 """Constants of so many elements are shown."""
 
@@ -59,14 +63,19 @@ def add_node(node: Any, op: Operation, functions: dict[FuncGraph, str]) -> None:
         number = NUMBERS.get(str(specs[0].dtype))
         if number is not None:
             node.attr["dtype" if not op.inputs else "T"].type = number
-    for name, value in op.attributes.items():
+    options: dict[str, Any] = getattr(op.kind, "options", {})
+    for name, value in {**options, **op.attributes}.items():
         attribute = attribute_message(value)
         if attribute is not None:
-            node.attr[name].CopyFrom(attribute)
+            node.attr[TENSORFLOW.get(name, name)].CopyFrom(attribute)
 
 
-def attribute_message(value: Array) -> AttrValue | None:
+def attribute_message(value: object) -> AttrValue | None:
     """Return an attribute, None of what has no form that others know."""
+    if isinstance(value, list | tuple):
+        return list_message(value)
+    if isinstance(value, DType):
+        return AttrValue(type=NUMBERS[str(value)]) if str(value) in NUMBERS else None
     if isinstance(value, bool | np.bool_):
         return AttrValue(b=bool(value))
     if isinstance(value, int):
@@ -77,8 +86,24 @@ def attribute_message(value: Array) -> AttrValue | None:
         return AttrValue(s=value.encode() if isinstance(value, str) else value)
     if isinstance(value, TensorSpec):
         return AttrValue(shape=shape_message(value))
-    plain = isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
-    return AttrValue(tensor=to_message(value)) if plain and value.size <= FEW else None
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufc" or value.size > FEW:
+        return None
+    return AttrValue(tensor=to_message(value))
+
+
+def list_message(values: Sequence[object]) -> AttrValue | None:
+    """Return a list of numbers or texts as an attribute, None of others."""
+    made = AttrValue()
+    made.list.SetInParent()
+    if all(isinstance(x, int) and not isinstance(x, bool) for x in values):
+        made.list.i.extend(values)
+    elif all(isinstance(x, float) for x in values):
+        made.list.f.extend(values)
+    elif all(isinstance(x, str) for x in values):
+        made.list.s.extend(str(x).encode() for x in values)
+    else:
+        return None
+    return made
 
 
 def function_name(graph: FuncGraph, functions: dict[FuncGraph, str]) -> str:

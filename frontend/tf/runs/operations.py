@@ -1,0 +1,109 @@
+"""Operations of graphs with what TensorFlow's say of themselves: as messages, and their lines."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from typing import Any
+
+from ...formats.messages import NodeDef, OpDef
+from ...formats.tensors import NUMBERS
+from ...graph.graph import GraphTensor, Operation
+from ..core.signatures import Argument, Signature, signatures
+from .graph_messages import add_node, attribute_message
+
+LIKE = {"keep_dims": "keepdims", "axis": "axis"}
+"""Attributes of TensorFlow's that options of ours are, by their names."""
+
+
+class TfOperation(Operation):
+    """A node of a graph, as programs for TensorFlow look at it."""
+
+    __slots__ = ()
+
+    def get_attr(self, name: str) -> Any:
+        """Return an attribute by TensorFlow's name or ours."""
+        options: dict[str, object] = getattr(self.kind, "options", {})
+        if name in LIKE and LIKE[name] in options:
+            return options[LIKE[name]]
+        known = signatures().get(self.type)
+        typed = known and (_typed(self, known.inputs, self.inputs, name)
+                           or _typed(self, known.outputs, self.outputs, name))  # fmt: skip
+        if typed:
+            return typed
+        if name == "N" and known is not None and any(a.count == "N" for a in known.inputs):
+            return len(self.inputs)
+        return super().get_attr(name)
+
+    @property
+    def node_def(self) -> Any:
+        """Return the node as a message."""
+        made = NodeDef()
+        add_node(made, self, {})
+        del made.attr["_output_shapes"]
+        return made
+
+    @property
+    def op_def(self) -> Any:
+        """Return what operations of this type take, have and give, as a message."""
+        known = signatures().get(self.type)
+        made = OpDef(name=self.type)
+        if known is None:
+            for i, tensor in enumerate(self.inputs):
+                made.input_arg.add(name=f"input_{i}", type=NUMBERS.get(str(tensor.spec.dtype), 0))
+            for i, tensor in enumerate(self.outputs):
+                made.output_arg.add(name=f"output_{i}", type=NUMBERS.get(str(tensor.spec.dtype), 0))
+            return made
+        fill(made, known)
+        return made
+
+    @property
+    def traceback(self) -> traceback.StackSummary:
+        """Return the line of the user's program that made it: the stack is not kept."""
+        file, _, line = self.source.rpartition(":")
+        number = int(line) if line.isdigit() else 0
+        text = linecache.getline(file, number).strip()
+        return traceback.StackSummary.from_list([(file, number, "", text)])
+
+    def values(self) -> tuple[GraphTensor, ...]:
+        """Return what it gives."""
+        return tuple(self.outputs)
+
+    def colocation_groups(self) -> list[bytes]:
+        """Return the groups of operations that are on one device with it, as `loc:@NAME`."""
+        names = [op.name for op in self.colocated] or [self.name]
+        return [f"loc:@{name}".encode() for name in names]
+
+
+def _typed(
+    op: Operation, arguments: tuple[Argument, ...], tensors: list[GraphTensor], name: str
+) -> object:
+    """Return the element type that an attribute says, where it says that of one argument."""
+    if any(a.count for a in arguments):
+        same = [tensors[0]] if tensors and arguments[0].type == name else []
+    else:
+        same = [x for a, x in zip(arguments, tensors, strict=False) if a.type == name]
+    return same[0].dtype if same else None
+
+
+def fill(made: Any, known: Signature) -> None:
+    """Fill a signature into a message."""
+    lists = {a.name for a in known.attributes if a.type == "list(type)"}
+    for arguments, field in ((known.inputs, made.input_arg), (known.outputs, made.output_arg)):
+        for each in arguments:
+            entry = field.add(name=each.name, number_attr=each.count)
+            if each.type in lists:
+                entry.type_list_attr = each.type
+            elif each.type.startswith("DT_"):
+                entry.type = each.type
+            else:
+                entry.type_attr = each.type
+    for attribute in known.attributes:
+        entry = made.attr.add(name=attribute.name, type=attribute.type)
+        default = attribute.default
+        if attribute.type == "type" and isinstance(default, str):
+            entry.default_value.type = default
+        elif default is not None:
+            message = attribute_message(default)
+            assert message is not None, f"{known.type}: {attribute.name} = {default!r}"
+            entry.default_value.CopyFrom(message)

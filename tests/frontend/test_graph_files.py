@@ -1,0 +1,123 @@
+"""Rows A4 and A12: operations say what they are, and TensorFlow's own graph files are read."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+v1 = tf.compat.v1
+KEPT = np.load(Path(__file__).parent / "graph_files.npz")
+NAMES = sorted({name.partition(".")[0] for name in KEPT})
+
+
+def file_of(name: str) -> Any:
+    """Return a recorded file as a message."""
+    made = v1.GraphDef()
+    made.ParseFromString(KEPT[f"{name}.pb"].tobytes())
+    return made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a12_graph_files_of_tensorflow_compute_what_they_did_there(name: str) -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        found = tf.import_graph_def(file_of(name), return_elements=["out:0", "x"], name="im")
+    assert found[0].name == "im/out:0"
+    assert found[1].name == "im/x"
+    with v1.Session(graph=graph) as session:
+        made = session.run("im/out:0", {"im/x:0": KEPT[f"{name}.x"]})
+    np.testing.assert_allclose(made, KEPT[f"{name}.y"], rtol=1e-5, atol=1e-6)
+
+
+def test_a_graph_file_is_the_same_bytes_again_and_says_its_nodes() -> None:
+    found = file_of("network")
+    assert v1.GraphDef.FromString(found.SerializeToString()) == found
+    assert {"Conv2D", "Mean", "Softmax"} <= {node.op for node in found.node}
+    assert found.node[0].name == "x"
+    assert found.versions.producer > 20
+
+
+def test_a_tensor_stands_in_for_one_of_a_graph_file() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(KEPT["gelu.x"])
+        (y,) = tf.import_graph_def(file_of("gelu"), {"x": x}, ["out:0"], name="")
+        with v1.Session(graph=graph) as session:
+            np.testing.assert_allclose(session.run(y), KEPT["gelu.y"], rtol=1e-5, atol=1e-6)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="not found in graph_def"):
+        tf.import_graph_def(file_of("gelu"), {"nothing": 1.0})
+
+
+def changed(name: str, node: str, change: Any) -> Any:
+    """Return a recorded file of which one node is another one."""
+    made = file_of(name)
+    change(next(n for n in made.foreign.node if n.op == node))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda n: setattr(n, "op", "Fancy"), "there is no operation of this type"),
+        (lambda n: setattr(n, "op", "VarHandleOp"), "expected a frozen graph"),
+        (lambda n: n.attr["fancy"].__setattr__("i", 1), "has no attribute 'fancy'"),
+        (lambda n: n.attr["explicit_paddings"].list.i.extend([1]), "explicit_paddings is"),
+    ],
+)
+def test_what_has_no_form_here_is_refused_by_name(change: Any, words: str) -> None:
+    bad = changed("network", "Conv2D", change)
+    with (
+        tf.Graph().as_default(),
+        pytest.raises((tf.errors.UnimplementedError, ValueError, NotImplementedError), match=words),
+    ):
+        tf.import_graph_def(bad)
+
+
+def test_damaged_graph_files_are_refused() -> None:
+    data = KEPT["network.pb"].tobytes()
+    for bad in (data[:-7], b"\xff" * 40, b"x"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not those of a graph"):
+            v1.GraphDef().ParseFromString(bad)
+    lost = file_of("gelu")
+    del lost.foreign.node[0]
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="expects 'x', which is not in"):
+        tf.import_graph_def(lost)
+    circle = file_of("gelu")
+    next(n for n in circle.foreign.node if n.name != "x" and n.input).input[0] = "out"
+    with tf.Graph().as_default(), pytest.raises(tf.errors.UnimplementedError, match="a circle"):
+        tf.import_graph_def(circle)
+
+
+def test_a4_an_operation_says_what_it_is() -> None:
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [None, 8], name="x")
+        with tf.control_dependencies([x]):
+            tf.reduce_sum(x, 1, keepdims=True, name="sum")
+        tf.cast(tf.concat([x, x], 1), tf.int32, name="whole")
+    op = graph.get_operation_by_name("sum")
+    assert isinstance(op, tf.Operation)
+    assert op.get_attr("keep_dims") is True
+    node = op.node_def
+    assert (node.name, node.op, list(node.input)) == ("sum", "Sum", ["x"])
+    assert node.attr["keep_dims"].b
+    assert node.attr["T"].type == 1
+    known = op.op_def
+    assert [a.name for a in known.input_arg] == ["input", "reduction_indices"]
+    assert {a.name: a.type for a in known.attr}["keep_dims"] == "bool"
+    assert op.traceback[-1].filename == __file__
+    assert "reduce_sum" in str(op.traceback[-1].line)
+    assert op.values() == tuple(op.outputs)
+    assert op.colocation_groups() == [b"loc:@sum"]
+    whole = graph.get_operation_by_name("whole")
+    assert [whole.get_attr("SrcT"), whole.get_attr("DstT")] == [tf.float32, tf.int32]
+    assert graph.get_operation_by_name("concat").get_attr("N") == 2
+
+
+def test_each_node_that_is_read_has_a_signature() -> None:
+    foreign = import_module("gravure.frontend.tf.names.foreign")
+    raw = import_module("gravure.frontend.tf.names.raw")
+    known = import_module("gravure.frontend.tf.core.signatures").signatures()
+    assert {*foreign.OWN, *raw.RENAMED, *raw.SAME} <= known.keys()
