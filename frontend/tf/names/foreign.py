@@ -52,7 +52,7 @@ Made = Any
 
 
 @dataclass(frozen=True)
-class Node:
+class FileNode:
     """A node of a file, with its attributes as Python's values."""
 
     name: str
@@ -87,7 +87,7 @@ def value_of(message: Any) -> Any:
     return getattr(message, kind) if kind in ("i", "f", "b") else None
 
 
-def placeholder(node: Node) -> Made:
+def placeholder(node: FileNode) -> Made:
     """Add what is fed."""
     shape = node.get("shape")
     if shape == [] and node.producer < SCALAR_UNKNOWN:
@@ -102,13 +102,13 @@ def plain(function: Callable[..., Made], *attributes: str) -> Callable[..., Made
     )
 
 
-def batched_product(node: Node, x: TfTensor, y: TfTensor) -> Made:
+def batched_product(node: FileNode, x: TfTensor, y: TfTensor) -> Made:
     """Add products of matrices."""
     adjoint = {"adjoint_a": node.get("adj_x"), "adjoint_b": node.get("adj_y")}
     return _m.matmul(x, y, **adjoint, name=node.name)
 
 
-def transposed_convolution(node: Node, sizes: object, filters: object, x: object) -> Made:
+def transposed_convolution(node: FileNode, sizes: object, filters: object, x: object) -> Made:
     """Add a convolution's way back."""
     return _w.conv2d_backprop_input(
         sizes, filters, x, node.get("strides"), node.get("padding"),
@@ -116,7 +116,7 @@ def transposed_convolution(node: Node, sizes: object, filters: object, x: object
     )  # fmt: skip
 
 
-def hot(node: Node, indices: object, depth: object, on: object, off: object) -> Made:
+def hot(node: FileNode, indices: object, depth: object, on: object, off: object) -> Made:
     """Add rows with one element that is different."""
     return _c.one_hot(indices, depth, on, off, node.get("axis"), name=node.name)
 
@@ -183,12 +183,12 @@ OWN: dict[str, Callable[..., Made]] = {
 }  # fmt: skip
 
 
-def refused(node: Node, why: str) -> UnimplementedError:
+def refused(node: FileNode, why: str) -> UnimplementedError:
     """Return the error for a node that has no form here."""
     return UnimplementedError(f"node '{node.name}' of the graph file: {node.type}: {why}")
 
 
-def by_own_name(node: Node, tensors: Sequence[object]) -> Made:
+def by_own_name(node: FileNode, tensors: Sequence[object]) -> Made:
     """Add a node by the function of its type."""
     known, renamed = signatures()[node.type], {**CALLED, **RENAMED.get(node.type, {})}
     function = PUBLIC[node.type]
@@ -209,7 +209,7 @@ def by_own_name(node: Node, tensors: Sequence[object]) -> Made:
     return raw(node.type, function, renamed)(**given, name=node.name)
 
 
-def unknown_attributes(node: Node) -> Iterator[str]:
+def unknown_attributes(node: FileNode) -> Iterator[str]:
     """Give the attributes that operations of a node's type have not."""
     known = signatures().get(node.type)
     names = {a.name for a in known.attributes} if known is not None else set()
@@ -232,7 +232,7 @@ class Adding:
     ) -> None:
         self.graph, self.given, self.scope = graph, given, scope
         self.nodes = {
-            n.name: Node(n.name, n.op, list(n.input),
+            n.name: FileNode(n.name, n.op, list(n.input),
                          {k: value_of(v) for k, v in n.attr.items() if not k.startswith("_")},
                          message.versions.producer)
             for n in message.node
@@ -241,10 +241,10 @@ class Adding:
         self.made: dict[str, list[GraphTensor]] = {}
         self.ops: dict[str, Operation] = {}
 
-    def order(self) -> list[Node]:
+    def order(self) -> list[FileNode]:
         """Return the nodes, each behind those that it takes from."""
         done: dict[str, bool] = {}
-        found: list[Node] = []
+        found: list[FileNode] = []
         for first in self.nodes:
             stack = [(first, False)]
             while stack:
@@ -262,12 +262,14 @@ class Adding:
                         stack.append((before, False))
         return found
 
-    def before(self, node: Node) -> list[str]:
+    def before(self, node: FileNode) -> list[str]:
         """Return the names of the nodes that a node takes from or waits for."""
         names = [x.removeprefix("^").partition(":")[0] for x in node.inputs]
         for name in names:
             if name not in self.nodes:
-                raise ValueError(f"Node '{node.name}' expects '{name}', which is not in the graph")
+                raise ValueError(
+                    f"FileNode '{node.name}' expects '{name}', which is not in the graph"
+                )
         return names
 
     def tensor(self, label: str) -> GraphTensor:
@@ -290,7 +292,7 @@ class Adding:
                 self.add_node(node, taken)
         return self.ops
 
-    def add_node(self, node: Node, taken: Sequence[GraphTensor]) -> None:
+    def add_node(self, node: FileNode, taken: Sequence[GraphTensor]) -> None:
         """Add one, so that an operation of its name gives what it gives."""
         made = self.built(node, [_as_number(x) for x in taken])
         outputs, full = tensors_of(made), f"{self.scope}{node.name}"
@@ -299,7 +301,7 @@ class Adding:
         self.made[node.name] = outputs
         self.ops[node.name] = self.graph.by_name[full]
 
-    def built(self, node: Node, tensors: Sequence[object]) -> Made:
+    def built(self, node: FileNode, tensors: Sequence[object]) -> Made:
         """Call the function of a node."""
         if node.type in self.functions or node.type.endswith("PartitionedCall"):
             raise refused(node, "functions of graph files are not read, expected a frozen graph")
