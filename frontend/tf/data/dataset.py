@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ from .generating import generated
 from .grouping import bucketed, grouped, reduced, traced_scan
 from .handles import pipeline_tensor, staged
 from .options import Options
+from .padding import as_sparse
 
 AUTOTUNE = ahead.AUTOTUNE
 
@@ -362,6 +364,29 @@ class Dataset(Pipeline):
         from ...data.files import KeptInFile  # noqa: PLC0415
 
         return self.step(KeptInFile, path=Given(convert(filename, "string")))
+
+    def snapshot(
+        self,
+        path: str,
+        compression: str | None = "AUTO",
+        reader_func: object = None,
+        shard_func: object = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset that writes its elements into a folder and reads them from then on."""
+        if compression not in ("AUTO", "NONE", None):
+            raise NotImplementedError(f"snapshot: compression={compression!r}, expected AUTO, NONE")
+        for option, value in (("reader_func", reader_func), ("shard_func", shard_func)):
+            if value is not None:
+                raise NotImplementedError(f"snapshot: {option} is given, a folder has one file")
+        os.makedirs(path, exist_ok=True)
+        return self.cache(os.path.join(path, "snapshot"))
+
+    def sparse_batch(
+        self, batch_size: TensorLike, row_shape: object, name: str | None = None
+    ) -> Dataset:
+        """Return a dataset of batches of dense elements as sparse tensors of one shape."""
+        return self.map(lambda element: as_sparse(element, row_shape)).batch(batch_size)
 
     def prefetch(self, buffer_size: object, name: str | None = None) -> Dataset:
         """Return a dataset whose elements are made before they are asked for."""

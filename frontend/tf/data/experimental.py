@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...data.stages import Given
 from ...data.steps import Counted
+from ...formats.records import RecordWriter
 from ...values.dtypes import DTypeLike
+from ...values.given import TensorLike
 from ..core.bridge import TfTensor
 from . import iterators
 from .combining import choose_from_datasets, sample_from_datasets
 from .dataset import Dataset
 from .functions import scalar
+from .saving import folder_of
 
 Transformation = Callable[[Dataset], object]
 
@@ -102,14 +107,51 @@ def prefetch_to_device(device: object, buffer_size: object = None) -> Transforma
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: object) -> Transformation:
+    """Return a function for `Dataset.apply`: see `Dataset.sparse_batch`."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def at(dataset: Dataset, index: TensorLike) -> object:
+    """Return the element at a place."""
+    return dataset.skip(index).take(1).get_single_element()
+
+
+def save(dataset: Dataset, path: str, compression: str | None = None) -> None:
+    """Write a dataset into a folder: see `Dataset.save`."""
+    dataset.save(path, compression)
+
+
+class TFRecordWriter:
+    """Writes the texts of a dataset as records of a file."""
+
+    def __init__(self, filename: object, compression_type: str | None = None) -> None:
+        self.path, self.compression = folder_of(filename), compression_type or ""
+
+    def write(self, dataset: Dataset) -> None:
+        """Write them."""
+        spec = dataset.element_spec
+        if str(getattr(getattr(spec, "dtype", None), "name", "")) != "string":
+            raise TypeError(f"elements of {spec}, expected one text each")
+        writer = RecordWriter(self.path, self.compression)
+        for text in dataset.as_numpy_iterator():
+            writer.write(bytes(np.asarray(text).item()))
+        writer.close()
+
+
 NAMES: dict[str, object] = {
     **{
         n: of_method(n)
         for n in (
             *("bucket_by_sequence_length", "group_by_window", "ignore_errors", "scan"),
-            *("take_while", "unbatch", "unique", "rejection_resample"),
+            *("take_while", "unbatch", "unique", "rejection_resample", "snapshot"),
         )
     },
+    "TFRecordWriter": TFRecordWriter,
+    "at": at,
+    "dense_to_sparse_batch": dense_to_sparse_batch,
+    "load": Dataset.load,
+    "save": save,
     "enumerate_dataset": of_method("enumerate"),
     "Counter": counter,
     "RandomDataset": random_dataset,

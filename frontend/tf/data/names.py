@@ -8,6 +8,7 @@ from . import experimental as _e
 from . import iterators as _it
 from . import options as _o
 from . import readers as _r
+from . import tables as _t
 from .dataset import AUTOTUNE, Dataset, DatasetSpec
 from .optional import Optional
 
@@ -30,6 +31,13 @@ experimental = Space(
     INFINITE_CARDINALITY=INFINITE,
     UNKNOWN_CARDINALITY=UNKNOWN,
     Optional=Optional,
+    CsvDataset=_t.CsvDataset,
+    make_csv_dataset=_t.make_csv_dataset,
+    make_batched_features_dataset=_t.make_batched_features_dataset,
+    parse_example_dataset=_t.parse_example_dataset,
+    AutoShardPolicy=_o.AutoShardPolicy,
+    AutotuneAlgorithm=_o.AutotuneAlgorithm,
+    ExternalStatePolicy=_o.ExternalStatePolicy,
     AutotuneOptions=_o.AutotuneOptions,
     DistributeOptions=_o.DistributeOptions,
     OptimizationOptions=_o.OptimizationOptions,

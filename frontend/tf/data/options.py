@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+import enum
 from typing import ClassVar, Self
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """How a dataset is shared among workers."""
+
+    OFF, AUTO, FILE, DATA, HINT = -1, 0, 1, 2, 3
+
+
+class AutotuneAlgorithm(enum.Enum):
+    """How TensorFlow tunes; here threads are chosen by measuring."""
+
+    DEFAULT, HILL_CLIMB, GRADIENT_DESCENT, MAX_PARALLELISM, STAGE_BASED = range(5)
+
+
+class ExternalStatePolicy(enum.Enum):
+    """What is done when the state of a pipeline cannot be saved."""
+
+    WARN, IGNORE, FAIL = range(3)
 
 
 class OptionGroup:

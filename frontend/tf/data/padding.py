@@ -14,6 +14,11 @@ from ..core.nested import flatten
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import convert
+from ..graph.debugging import assert_less_equal
+from ..graph.state import control_dependencies
+from ..nondense.sparse_tensor import SparseTensor
+from ..ops.array_ops import reshape, shape, where
+from ..ops.creation import ones_like
 
 Shapes = Sequence[Any]
 
@@ -110,3 +115,13 @@ def _value(leaf: Any, value: object) -> TfTensor:
     if found.shape.rank:
         raise ValueError("Padding value should be a scalar")
     return found
+
+
+def as_sparse(element: object, row_shape: object) -> SparseTensor:
+    """Return all elements of a tensor as a sparse one, in a shape that it does not exceed."""
+    dense = convert(element)
+    sizes = convert(row_shape, "int64")
+    fits = assert_less_equal(shape(dense, "int64"), sizes, "an element is larger than row_shape")
+    with control_dependencies([fits] if fits is not None else []):
+        there = where(ones_like(dense, "bool"))
+    return SparseTensor(there, reshape(dense, [-1]), sizes)

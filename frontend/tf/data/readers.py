@@ -49,7 +49,8 @@ class FileDataset(Dataset):
         super().__init__(staged(self.KIND, (), {"files": Given(found), **options}), TEXT)
 
 
-def _options(compression: object, buffer: object) -> dict[str, Any]:
+def options_of(compression: object, buffer: object) -> dict[str, Any]:
+    """Return how files are read, as options of a stage."""
     made = {}
     if compression is not None and not (isinstance(compression, str) and not compression):
         kind = compression
@@ -77,7 +78,7 @@ class TFRecordDataset(FileDataset):
         parallel = num_parallel_reads
         if isinstance(parallel, int) and parallel < 1 and parallel != AUTOTUNE:
             raise ValueError(f"num_parallel_reads must be positive, got {parallel}")
-        self._begin(filenames, parallel, **_options(compression_type, buffer_size))
+        self._begin(filenames, parallel, **options_of(compression_type, buffer_size))
 
 
 class TextLineDataset(FileDataset):
@@ -93,7 +94,7 @@ class TextLineDataset(FileDataset):
         num_parallel_reads: object = None,
         name: str | None = None,
     ) -> None:
-        options = _options(compression_type, buffer_size)
+        options = options_of(compression_type, buffer_size)
         self._begin(filenames, num_parallel_reads, **options)
 
 
@@ -115,5 +116,5 @@ class FixedLengthRecordDataset(FileDataset):
     ) -> None:
         sizes = {"size": record_bytes, "header": header_bytes or 0, "footer": footer_bytes or 0}
         options = {n: Given(scalar(v)) for n, v in sizes.items()}
-        more = _options(compression_type, buffer_size)
+        more = options_of(compression_type, buffer_size)
         self._begin(filenames, num_parallel_reads, **options, **more)

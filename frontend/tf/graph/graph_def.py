@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from ...formats.messages import parsed_graph as parsed
+from ...formats.messages import GraphDef as Message
+from ...formats.messages import parsed_graph
 from ...function.graph_data import (
     Codec,
     GraphTextError,
@@ -72,13 +73,13 @@ class GraphDef:
     def __init__(self, graph: Graph | None = None) -> None:
         self.data = empty_data()
         self.refused: list[str] = []
-        self.foreign: Any = None
+        self.foreign: Message | None = None
         """The message of a file that TensorFlow wrote, if it is that."""
         if graph is not None:
             self.data, self.refused = graph_data(graph)
 
     @property
-    def node(self) -> list[Any]:
+    def node(self) -> list[NodeDef]:
         """Return the nodes in their order."""
         if self.foreign is not None:
             return list(self.foreign.node)
@@ -116,7 +117,7 @@ class GraphDef:
         if serialized[:1] == b"{":
             self.data = data_of(serialized)
         else:
-            self.foreign = parsed(serialized)
+            self.foreign = parsed_graph(serialized)
         return len(serialized)
 
     @classmethod

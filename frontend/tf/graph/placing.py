@@ -12,7 +12,7 @@ from ...graph.graph import GraphTensor, Operation
 from ...graph.partition import Partition, partition
 from ...graph.placement import available_with, check_placement
 from .graph_def import GraphDef
-from .importing import import_graph_def
+from .importing import import_own
 from .state import TfGraph
 
 
@@ -31,7 +31,7 @@ def placement_of(
     """
     graph = TfGraph()
     with graph.as_default():
-        import_graph_def(GraphDef.FromString(data), name="")
+        import_own(GraphDef.FromString(data), name="")
     session = Session(graph)
     wanted: list[GraphTensor | Operation] = [session.element(name) for name in fetches]
     names = [name if ":" in name else f"{name}:0" for name in feeds]

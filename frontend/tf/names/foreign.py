@@ -10,11 +10,12 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ....ir.op import Array
+from ...formats.messages import AttrValue
+from ...formats.messages import GraphDef as Message
 from ...formats.tensors import from_message, numpy_types
 from ...graph.graph import GraphTensor, Operation
 from ...values.run_errors import UnimplementedError
@@ -48,7 +49,7 @@ TYPES = ("out_type", "output_type", "type", "DstT", "dtype")
 """Attributes that say which elements come out; others of their kind follow from what goes in."""
 CALLED = dict.fromkeys(("reduction_indices", "squeeze_dims", "dim"), "axis")
 """Names that have others where an operation is called by Python."""
-Made = Any
+Made = object
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,10 @@ class FileNode:
     name: str
     type: str
     inputs: Sequence[str]
-    attributes: Mapping[str, Any]
+    attributes: Mapping[str, object]
     producer: int
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str) -> AttrValue:
         """Return an attribute, or what it is where nothing is said."""
         if name in self.attributes:
             return self.attributes[name]
@@ -69,7 +70,7 @@ class FileNode:
         return known.default(name) if known is not None else None
 
 
-def value_of(message: Any) -> Any:
+def value_of(message: AttrValue) -> object:
     """Return an attribute as a value: text, number, element type, extents, array, list."""
     kind = message.WhichOneof("value")
     if kind == "s":
@@ -216,19 +217,19 @@ def unknown_attributes(node: FileNode) -> Iterator[str]:
     return (n for n in node.attributes if not n.startswith("_") and n not in names)
 
 
-def tensors_of(made: Made) -> list[Any]:
+def tensors_of(graph: _st.TfGraph, made: Made) -> list[GraphTensor]:
     """Return what a function gave, as a list of tensors."""
     if made is None or isinstance(made, Operation):
         return []
     given = list(made) if isinstance(made, tuple | list) else [made]
-    return [convert(x) for x in given]
+    return [graph.owned(convert(x)) for x in given]
 
 
 class Adding:
     """The nodes of a file on their way into a graph; `given` stand in for some of its tensors."""
 
     def __init__(
-        self, graph: _st.TfGraph, message: Any, given: Mapping[str, GraphTensor], scope: str
+        self, graph: _st.TfGraph, message: Message, given: Mapping[str, GraphTensor], scope: str
     ) -> None:
         self.graph, self.given, self.scope = graph, given, scope
         self.nodes = {
@@ -283,21 +284,20 @@ class Adding:
             raise ValueError(f"'{full}' is not in the graph: '{name}' gives {len(found)} tensors")
         return found[int(port or 0)]
 
-    def add(self) -> dict[str, Operation]:
-        """Add all of them, and return the operations by the names in the file."""
+    def add(self) -> None:
+        """Add all of them."""
         for node in self.order():
             waits = [self.ops[x[1:]] for x in node.inputs if x.startswith("^")]
             taken = [self.tensor(x) for x in node.inputs if not x.startswith("^")]
             with self.graph.control_dependencies(waits) if waits else nullcontext():
                 self.add_node(node, taken)
-        return self.ops
 
     def add_node(self, node: FileNode, taken: Sequence[GraphTensor]) -> None:
         """Add one, so that an operation of its name gives what it gives."""
         made = self.built(node, [_as_number(x) for x in taken])
-        outputs, full = tensors_of(made), f"{self.scope}{node.name}"
+        outputs, full = tensors_of(self.graph, made), f"{self.scope}{node.name}"
         if full not in self.graph.by_name and outputs:
-            outputs[0] = convert(_m.identity(outputs[0], name=node.name))
+            outputs[0] = self.graph.owned(_m.identity(outputs[0], name=node.name))
         self.made[node.name] = outputs
         self.ops[node.name] = self.graph.by_name[full]
 

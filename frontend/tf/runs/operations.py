@@ -36,7 +36,7 @@ class TfOperation(Operation):
         return super().get_attr(name)
 
     @property
-    def node_def(self) -> Any:
+    def node_def(self) -> NodeDef:
         """Return the node as a message."""
         made = NodeDef()
         add_node(made, self, {})
@@ -44,7 +44,7 @@ class TfOperation(Operation):
         return made
 
     @property
-    def op_def(self) -> Any:
+    def op_def(self) -> OpDef:
         """Return what operations of this type take, have and give, as a message."""
         known = signatures().get(self.type)
         made = OpDef(name=self.type)
@@ -86,7 +86,7 @@ def _typed(
     return same[0].dtype if same else None
 
 
-def fill(made: Any, known: Signature) -> None:
+def fill(made: OpDef, known: Signature) -> None:
     """Fill a signature into a message."""
     lists = {a.name for a in known.attributes if a.type == "list(type)"}
     for arguments, field in ((known.inputs, made.input_arg), (known.outputs, made.output_arg)):
