@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import runpy
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -57,7 +56,7 @@ def measured(step: Step, rounds: int) -> dict[str, list[float]]:
 def shown(name: str, times: dict[str, list[float]]) -> str:
     """Return a line: the least times, and by how much more the medians and the least are."""
     least = {key: min(values) for key, values in times.items()}
-    middle = {key: statistics.median(values) for key, values in times.items()}
+    middle = {key: sorted(values)[len(values) // 2] for key, values in times.items()}
     more = [
         f"{key} {least[key] * 1e3:.1f} ms ({least[key] / least['never'] - 1:+.2%} least, "
         f"{middle[key] / middle['never'] - 1:+.2%} median)"
@@ -73,12 +72,10 @@ def main() -> None:
     parser.add_argument("--pixels", type=int, default=224)
     parser.add_argument("--batch", type=int, default=1)
     args = parser.parse_args()
-    from gravure import tf
-
     example = runpy.run_path(str(EXAMPLE))
     model = example["ResNet"]()
     images, labels = example["batch"](args.batch, args.pixels)
-    forwards, training = tf.function(model), example["training"](model)
+    forwards, training = example["tf"].function(model), example["training"](model)
     steps: dict[str, Step] = {
         "forwards": lambda: forwards(images),
         "training": lambda: training(images, labels),
