@@ -1,7 +1,7 @@
 """Measure what tracing costs: ResNet-50 forwards and in training, with traces and without.
 
-    python tools/measuring/measure_tracing.py
-    python tools/measuring/measure_tracing.py --pixels 64 --rounds 20
+    python -m gravure.tools.measuring.measure_tracing
+    python -m gravure.tools.measuring.measure_tracing --pixels 64 --rounds 20
 
 Steps with and without a trace take turns in one run. The times are the least and the median of
 the processor's, so that other work on the machine disturbs them little: `off` is behind a trace,
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gravure.runtime.tracing import Trace, listening
+from ...runtime.tracing import Trace, listening
 
 EXAMPLE = Path(__file__).parents[2] / "tests" / "examples" / "resnet50_staged.py"
 Step = Callable[[], object]
