@@ -145,7 +145,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "frontend/tf": (
         "core", "ops runs", "image", "graph", "train", "layers metrics program", "rnn",
-        "io lookup nondense ragged draws", "data summary", "distribute monitored", "names",
+        "io lookup nondense ragged text draws", "data summary", "distribute monitored", "names",
     ),
     "ir": (
         "types dialects",

@@ -21,6 +21,7 @@ from ..ops import signal_ops as _si
 from ..ops import special as _sp
 from ..ops import strings as _s
 from ..ops import window_ops as _w
+from ..text import joined as _t
 
 
 def scalar_mul(scalar: object, x: object, name: str | None = None) -> TfTensor:
@@ -89,7 +90,7 @@ ALIASES: dict[str, object] = {
     "lin_space": _c.linspace,
     "log_sigmoid": _sp.log_sigmoid,
     "no_regularizer": no_regularizer,
-    "reduce_join": _s.reduce_join,
+    "reduce_join": _t.first_reduce_join,
     "regex_replace": _s.regex_replace,
     "reverse_v2": _a.reverse,
     "scalar_mul": scalar_mul,

@@ -37,9 +37,9 @@ from ..ops import random_ops as _r
 from ..ops import signal_ops as _si
 from ..ops import sorting as _s
 from ..ops import special as _sp
-from ..ops import strings as _str
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
+from ..text.names import strings as _strings
 from ..train import averages as _av
 from ..train import checkpoint_state as _cs
 from ..train import checkpoints as _ck
@@ -182,17 +182,7 @@ linalg = Space(
     l2_normalize=_w.l2_normalize,
 )
 image = Space("image", **_IMAGE, **_PICTURES)
-strings = Space(
-    "strings",
-    **{
-        n: getattr(_str, n)
-        for n in (
-            *("as_string", "bytes_split", "join", "length", "lower", "reduce_join"),
-            *("regex_full_match", "regex_replace", "split", "strip", "substr", "to_number"),
-            "upper",
-        )
-    },
-)
+strings = _strings
 signal = Space(
     "signal",
     **{

@@ -57,8 +57,6 @@ RENAMED: dict[str, dict[str, str]] = {
 FIXED: dict[str, object] = {
     "incompatible_shape_error": True,
     "bad_indices_policy": "",
-    "unit": "BYTE",
-    "encoding": "",
     "explicit_paddings": [],
     "use_cudnn_on_gpu": True,
     "grad_a": False,

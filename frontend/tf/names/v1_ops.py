@@ -37,6 +37,7 @@ from ..ops import strings
 from ..ops import window_ops as _w
 from ..ops.random_ops import categorical
 from ..rnn.names import NN as _RNN
+from ..text.names import V1 as TEXTS
 from .aliases import ALIASES
 from .namespaces import linalg as _linalg
 from .namespaces import math as _math
@@ -376,6 +377,7 @@ TOP = {
     "arg_max": _m.argmax,
     "arg_min": _m.argmin,
     "string_join": strings.join,
+    **TEXTS,
     "multinomial": multinomial,
     "div": div,
     "to_float": _cast_to("float32"),

@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ....ir.compose.maker import Maker
-from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
-from ...dims.unknown import unknown_dim
-from ...graph.inference import Abstract, is_unknown
+from ...eager.remembered import remember_all
+from ...graph.inference import Abstract
 from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
-from ..core.calls import op, perform, rule
-from ..core.values import InGraph, convert, graph_of
-from .array_ops import expand_dims, reshape
+from ..core.calls import PUBLIC, op, perform, rule
+from ..core.values import InGraph, convert, graph_of, same, static
 
 
 def texts(function: Callable[..., object], *arrays: object) -> Array:
@@ -56,23 +55,59 @@ def join(inputs: Sequence[object], separator: str = "", name: str | None = None)
         return perform("StringJoin", values, name=name, separator=separator)
 
 
-def _each(
-    type_: str, function: Callable[[bytes], object], dtype: DType = TEXT
-) -> Callable[..., TfTensor]:
+CONTINUES = 0b10000000
+"""The first two bits of a byte of UTF-8 that is not the first one of its character."""
+
+
+def _units(text: bytes, unit: str) -> list[int]:
+    """Return the bytes where the units of a text begin, and its end."""
+    if unit == "BYTE":
+        return list(range(len(text) + 1))
+    return [*(i for i, x in enumerate(text) if x & 0b11000000 != CONTINUES), len(text)]
+
+
+def _refuse_unit(unit: str) -> None:
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise ValueError(
+            f"Value for attr 'unit' of {unit!r} is not in the list of allowed values: "
+            '"BYTE", "UTF8_CHAR"'
+        )
+
+
+def _cased(type_: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[str], str],
+           ) -> Callable[..., TfTensor]:  # fmt: skip
     @op(type_, "input", strict=False, differentiable=False)
-    def made(m: Maker, input: object) -> object:
-        """Compute of each text."""
-        open_ = _unknown([input], dtype)
-        if open_ is not None:
-            return open_
-        found = texts(function, input)
-        return found if dtype is TEXT else found.astype(dtype.numpy)
+    def made(m: Maker, input: object, encoding: str = "") -> object:
+        """Change the case of each text: of ASCII's letters, or of all with the encoding utf-8."""
+        if encoding not in ("", "utf-8"):
+            raise TypeError(f"only utf8 or '' (no encoding) is supported, received {encoding}")
+        if not encoding:
+            return _unknown([input], TEXT) or texts(of_bytes, input)
+        return _unknown([input], TEXT) or texts(
+            lambda x: of_text(x.decode(errors="replace")).encode(), input
+        )
 
     return made
 
 
-lower, upper = _each("StringLower", bytes.lower), _each("StringUpper", bytes.upper)
-strip, length = _each("StringStrip", bytes.strip), _each("StringLength", len, rows.i32)
+lower = _cased("StringLower", bytes.lower, str.lower)
+upper = _cased("StringUpper", bytes.upper, str.upper)
+
+
+@op("StringStrip", "input", strict=False, differentiable=False)
+def strip(m: Maker, input: object) -> object:
+    """Leave the white space at both ends of each text out."""
+    return _unknown([input], TEXT) or texts(bytes.strip, input)
+
+
+@op("StringLength", "input", strict=False, differentiable=False)
+def length(m: Maker, input: object, unit: str = "BYTE") -> object:
+    """Count the bytes of each text, or its characters."""
+    _refuse_unit(unit)
+    open_ = _unknown([input], rows.i32)
+    if open_ is not None:
+        return open_
+    return texts(lambda x: len(_units(x, unit)) - 1, input).astype(np.int32)
 
 
 @op("StringToNumber", "input", strict=False, differentiable=False)
@@ -89,30 +124,82 @@ def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -
         raise TypeError(f"StringToNumberOp could not correctly convert string: {error}") from None
 
 
-@op("Substr", "input", strict=False, differentiable=False)
-def substr(m: Maker, input: object, pos: int, len: int) -> object:
-    """Cut a part of each text out."""
-    return _unknown([input], TEXT) or texts(lambda x: _part(x, pos, len), input)
+@rule("Substr", differentiable=False)
+def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> object:
+    open_ = _unknown([input], TEXT)
+    if open_ is not None:
+        return open_
+    return texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, pos, count)
 
 
-def _part(text: bytes, start: int, length: int) -> bytes:
-    size = text.__len__()
+def substr(
+    input: object, pos: object, len: object, name: str | None = None, unit: str = "BYTE"
+) -> TfTensor:
+    """Cut a part of each text out: so many bytes or characters from a place on."""
+    _refuse_unit(unit)
+    with InGraph(graph_of([input, pos, len])):
+        at, count = same(pos, len)
+        if at.shape.rank != count.shape.rank and at.shape.rank is not None:
+            raise ValueError(f"pos and len must have the same rank: {at.shape} and {count.shape}")
+        return perform("Substr", [convert(input, "string"), at, count], name=name, unit=unit)
+
+
+def _part(text: bytes, start: int, length: int, unit: str) -> bytes:
+    ends = _units(text, unit)
+    size = len(ends) - 1
     if not -size <= start <= size:
         raise TypeError(f"pos {start} out of range for string {text!r}")
     first = start + size if start < 0 else start
-    return text[first : first + length]
+    return text[ends[first] : ends[min(max(first + length, first), size)]]
 
 
-@op("RegexReplace", "input", strict=False, differentiable=False)
-def regex_replace(
-    m: Maker, input: object, pattern: str, rewrite: str, replace_global: bool = True
+def _pattern(text: object) -> re.Pattern[bytes]:
+    """Return a pattern, or raise where it is none."""
+    given = np.asarray(static(text), object).item()
+    try:
+        return re.compile(given.encode() if isinstance(given, str) else given)
+    except re.error as error:
+        raise InvalidArgumentError(f"Invalid pattern: {given!r}, error: {error}") from None
+
+
+def _rewritten(rewrite: bytes) -> Callable[[re.Match[bytes]], bytes]:
+    r"""Return what writes a match: \0 is all of it, \1 to \9 are its groups."""
+    parts = re.split(rb"\\(.)", rewrite, flags=re.DOTALL)
+    if any(not part.isdigit() and part != b"\\" for part in parts[1::2]):
+        raise InvalidArgumentError(f"Invalid rewrite pattern: {rewrite!r}")
+
+    def made(match: re.Match[bytes]) -> bytes:
+        out = [parts[0]]
+        for sign, rest in zip(parts[1::2], parts[2::2], strict=True):
+            out += [b"\\" if sign == b"\\" else match[int(sign)] or b"", rest]
+        return b"".join(out)
+
+    return made
+
+
+@rule("RegexReplace", differentiable=False)
+def _regex_replace(
+    m: Maker, input: object, fitting: re.Pattern[bytes], rewrite: bytes, most: int
 ) -> object:
+    open_ = _unknown([input], TEXT)
+    return open_ or texts(lambda x: fitting.sub(_rewritten(rewrite), x, most), input)
+
+
+def regex_replace(
+    input: object,
+    pattern: object,
+    rewrite: object,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> TfTensor:
     """Replace what fits a pattern in each text, everywhere or once."""
-    fitting = re.compile(pattern.encode())
-    new = rewrite.encode()
-    return _unknown([input], TEXT) or texts(
-        lambda x: fitting.sub(new, x, 0 if replace_global else 1), input
-    )
+    given = np.asarray(static(rewrite), object).item()
+    new = given.encode() if isinstance(given, str) else given
+    _rewritten(new)
+    with InGraph(graph_of([input])):
+        x = convert(input, "string")
+        options = {"rewrite": new, "most": 0 if replace_global else 1}
+        return perform("RegexReplace", [x], name=name, fitting=_pattern(pattern), **options)
 
 
 def written(value: object) -> bytes:
@@ -124,12 +211,17 @@ def written(value: object) -> bytes:
     return (f"{value:f}" if isinstance(value, float | np.floating) else str(value)).encode()
 
 
-@op("RegexFullMatch", "input", strict=False, differentiable=False)
-def regex_full_match(m: Maker, input: object, pattern: str) -> object:
-    """Say of each text whether all of it fits a pattern."""
-    fitting = re.compile(pattern.encode())
+@rule("RegexFullMatch", differentiable=False)
+def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[bytes]) -> object:
     open_ = _unknown([input], rows.bool_)
     return open_ or texts(lambda x: fitting.fullmatch(x) is not None, input).astype(bool)
+
+
+def regex_full_match(input: object, pattern: object, name: str | None = None) -> TfTensor:
+    """Say of each text whether all of it fits a pattern."""
+    with InGraph(graph_of([input])):
+        x = convert(input, "string")
+        return perform("RegexFullMatch", [x], name=name, fitting=_pattern(pattern))
 
 
 @op("AsString", "input", strict=False, differentiable=False)
@@ -143,82 +235,23 @@ def as_string(
     fill: str = "",
 ) -> object:
     """Write each number as text."""
+    if scientific and shortest:
+        raise TypeError("Cannot select both scientific and shortest notation")
+    if len(fill) > 1:
+        raise TypeError(f"Fill string must be one or fewer characters, found {fill!r}")
     kind = "e" if scientific else "g" if shortest else "f"
     form = f"{fill}{'' if width < 0 else width}{'' if precision < 0 else f'.{precision}'}"
 
     def made(value: object) -> bytes:
         if isinstance(value, float | np.floating):
             return format(float(value), form + kind).encode()
+        if isinstance(value, complex | np.complexfloating):
+            pair = [format(float(x), form + kind) for x in (value.real, value.imag)]
+            return f"({','.join(pair)})".encode()
         return written(value).rjust(max(width, 0), (fill or " ").encode())
 
     return _unknown([input], TEXT) or texts(made, input)
 
 
-def split(input: object, sep: str | None = None, maxsplit: int = -1) -> TfTensor:
-    """Cut one text at a separator, at white space if none is given."""
-    x = convert(input)
-    if x.ndim:
-        raise NotImplementedError("texts are split one by one: a ragged result is not supported")
-    with InGraph(graph_of([x])):
-        return perform("StringSplit", [x], sep=sep or None, most=maxsplit)
-
-
-@rule("StringSplit", differentiable=False)
-def _split(m: Maker, x: object, sep: str | None, most: int) -> object:
-    if is_unknown(x):
-        return Abstract(TensorSpec(TEXT, (unknown_dim(),)))
-    text: bytes = np.asarray(x).item()
-    parts = text.split(None if sep is None else sep.encode(), most)
-    made = np.empty(len(parts), object)
-    made[:] = parts
-    return made
-
-
-def bytes_split(input: object, name: str | None = None) -> TfTensor:
-    """Return the bytes of one text, each as a text."""
-    x = convert(input)
-    with InGraph(graph_of([x])):
-        return perform("StringBytes", [x], name=name)
-
-
-@rule("StringBytes", differentiable=False)
-def _bytes(m: Maker, x: object) -> object:
-    if is_unknown(x):
-        return Abstract(TensorSpec(TEXT, (unknown_dim(),)))
-    text: bytes = np.asarray(x).item()
-    made = np.empty(len(text), object)
-    made[:] = [text[i : i + 1] for i in range(len(text))]
-    return made
-
-
-@rule("ReduceJoin", differentiable=False)
-def _reduce_join(m: Maker, x: object, axis: int | None, separator: str) -> object:
-    if is_unknown(x):
-        dims = spec_of_value(x).dims
-        kept = () if axis is None else (d for i, d in enumerate(dims) if i != axis % len(dims))
-        return Abstract(TensorSpec(TEXT, tuple(kept)))
-    array = np.asarray(x, object)
-    sign = separator.encode()
-    if axis is None:
-        return np.asarray(sign.join(array.ravel().tolist()), object)
-    moved = np.moveaxis(array, axis, -1)
-    made = np.empty(moved.shape[:-1], object)
-    for place in np.ndindex(made.shape):
-        made[place] = sign.join(moved[place].tolist())
-    return made
-
-
-def reduce_join(
-    inputs: object,
-    axis: int | None = None,
-    keepdims: bool = False,
-    separator: str = "",
-    name: str | None = None,
-) -> TfTensor:
-    """Put the texts along an axis together."""
-    with InGraph(graph_of([inputs])):
-        x = convert(inputs)
-        made = perform("ReduceJoin", [x], name=name, axis=axis, separator=separator)
-        if not keepdims:
-            return made
-        return expand_dims(made, axis) if axis is not None else reshape(made, [1] * x.ndim)
+remember_all(globals())
+PUBLIC.update(RegexFullMatch=regex_full_match, RegexReplace=regex_replace, Substr=substr)

@@ -41,6 +41,7 @@ SPACES = (
     *("", "math", "nn", "linalg", "image", "random", "strings", "io", "train", "losses", "metrics"),
     *("sparse", "data", "debugging", "bitwise", "signal", "summary", "dtypes", "errors", "test"),
     *("initializers", "layers", "saved_model", "graph_util", "sets", "ragged", "quantization"),
+    "experimental",
 )
 SECONDS = 100
 
@@ -69,6 +70,15 @@ class Absent:
         return ()
 
 
+def of_rows(name):
+    """Return what a name of the modules of ragged tensors stands for."""
+    short = name.removesuffix("_v2")
+    for space in (tf.compat.v1.ragged, tf.RaggedTensor, tf.strings):
+        with contextlib.suppress(AttributeError):
+            return getattr(space, short)
+    return public(f"{short}_v2")
+
+
 def public(name):
     """Return what a public name of TensorFlow stands for in gravure, or what is absent."""
     second = name.endswith("_v2")
@@ -90,7 +100,7 @@ class StandIn(types.ModuleType):
             raise AttributeError(name)
         path = self.__name__.removeprefix("tensorflow.python").strip(".")
         inner = f"{path}.{name}".strip(".")
-        if inner in PACKAGES or path in {"", *PACKAGES} - {"ops.ragged", "platform.test"}:
+        if inner in PACKAGES or path in {"", *PACKAGES} - {"platform.test"}:
             return importlib.import_module(f"{self.__name__}.{name}")
         own = OWN.get(path.rpartition(".")[2], {})
         made = own[name] if name in own else other(path, name)
@@ -104,6 +114,8 @@ def other(path, name):
         return as_it_is
     if path.rpartition(".")[2].startswith("gen_"):
         return Absent(NotPublicError(name))
+    if path.startswith("ops.ragged."):
+        return of_rows(name)
     return public(name)
 
 

@@ -1,0 +1,255 @@
+"""Texts as characters: `tf.strings.unicode_*`."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as kinds
+from ...graph.text_arrays import TEXT
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor
+from ..core.host_ops import each, host, like_input, texts, unknown
+from ..ragged.planning import with_levels
+from ..ragged.tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
+from .pieces import Lists, in_rows, texts_of
+
+OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+"""By the names that TensorFlow has for encodings of results: Python's."""
+LAST_CONTROL, LAST = 0x1F, 0x10FFFF
+
+
+class CharacterReading:
+    """How bytes are read as characters, and what becomes of those that are none."""
+
+    def __init__(
+        self, encoding: str, errors: str, replacement_char: int, replace_control: bool = False
+    ) -> None:
+        if errors not in ("strict", "replace", "ignore"):
+            raise ValueError(
+                f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: "
+                '"strict", "replace", "ignore"'
+            )
+        self.codec, self.errors = codec_of(encoding), errors
+        self.replacement, self.replaces_control = replacement_char, replace_control
+
+    def characters(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Give the number of each character, and the byte where it begins."""
+        at = 0
+        while at < len(text):
+            begin = at
+            try:
+                part, wrong = text[at:].decode(self.codec), None
+                at = len(text)
+            except UnicodeDecodeError as error:
+                part, wrong = text[at : at + error.start].decode(self.codec), at + error.start
+                at += error.end
+            for character in part:
+                number = ord(character)
+                if self.replaces_control and number <= LAST_CONTROL:
+                    yield from self.wrong(begin)
+                else:
+                    yield number, begin
+                begin += len(character.encode(self.codec))
+            if wrong is not None:
+                yield from self.wrong(wrong)
+
+    def wrong(self, at: int) -> Iterator[tuple[int, int]]:
+        """Give what stands for bytes that are no character."""
+        if self.errors == "strict":
+            raise InvalidArgumentError("Invalid formatting on input string")
+        if self.errors == "replace":
+            yield self.replacement, at
+
+
+def codec_of(encoding: str) -> str:
+    """Return Python's name of an encoding."""
+    try:
+        name = codecs.lookup(OUTPUTS.get(encoding, encoding)).name
+    except LookupError:
+        raise InvalidArgumentError(
+            f"Could not create converter for input encoding: {encoding}"
+        ) from None
+    return {"utf-16": "utf-16-be", "utf-32": "utf-32-be"}.get(name, name)
+
+
+def output_of(encoding: str) -> str:
+    """Return Python's name of an encoding of results, of which there are three."""
+    if encoding not in OUTPUTS:
+        raise ValueError(
+            f"Value for attr 'output_encoding' of {encoding!r} is not in the list of allowed "
+            f"values: {', '.join(OUTPUTS)}"
+        )
+    return OUTPUTS[encoding]
+
+
+def _decoded(
+    input: object,
+    reading: CharacterReading,
+    name: str | None,
+    *,
+    split: str | None = None,
+) -> list[Ragged]:
+    """Return characters, as numbers or as texts of an encoding, and where they begin."""
+
+    def function(text: bytes) -> Lists:
+        found = list(reading.characters(text))
+        offsets = [at for _, at in found]
+        if split is None:
+            return [number for number, _ in found], offsets
+        return [encoded(number, split) for number, _ in found], offsets
+
+    first = kinds.i32 if split is None else TEXT
+    with same_graph(input):
+        return in_rows("UnicodeDecode", texts_of(input), function, [first, kinds.i64], name)
+
+
+def encoded(number: int, codec: str) -> bytes:
+    """Return a character as bytes."""
+    return chr(number).encode(codec, "surrogatepass")
+
+
+def unicode_decode(
+    input: object,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Ragged:
+    """Return the numbers of the characters of each text."""
+    how = CharacterReading(input_encoding, errors, replacement_char, replace_control_characters)
+    return _decoded(input, how, name)[0]
+
+
+def unicode_decode_with_offsets(
+    input: object,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> tuple[Ragged, Ragged]:
+    """Return the numbers of the characters of each text, and the bytes where they begin."""
+    how = CharacterReading(input_encoding, errors, replacement_char, replace_control_characters)
+    numbers, offsets = _decoded(input, how, name)
+    return numbers, offsets
+
+
+def unicode_split(
+    input: object,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Ragged:
+    """Return the characters of each text as texts of the same encoding."""
+    return unicode_split_with_offsets(input, input_encoding, errors, replacement_char, name)[0]
+
+
+def unicode_split_with_offsets(
+    input: object,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> tuple[Ragged, Ragged]:
+    """Return the characters of each text as texts, and the bytes where they begin."""
+    how = CharacterReading(input_encoding, errors, replacement_char)
+    made, offsets = _decoded(input, how, name, split=output_of(input_encoding))
+    return made, offsets
+
+
+def written(numbers: Sequence[int], codec: str, errors: str, replacement: int) -> bytes:
+    """Return characters as a text."""
+    made = []
+    for number in numbers:
+        if 0 <= number <= LAST and not 0xD800 <= number <= 0xDFFF:
+            made.append(encoded(number, codec))
+        elif errors == "strict":
+            raise InvalidArgumentError("Code point is out of range for Unicode, or a noncharacter.")
+        elif errors == "replace":
+            made.append(encoded(replacement, codec))
+    return b"".join(made)
+
+
+def unicode_encode(
+    input: object,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Ragged:
+    """Return rows of characters as texts."""
+    codec = output_of(output_encoding)
+    how = CharacterReading("UTF-8", errors, replacement_char)
+    with same_graph(input):
+        x = ragged_or_tensor(input)
+        if x.dtype.name != "int32":
+            raise TypeError(f"input must be of type int32, found {x.dtype.name}")
+        rank = x.shape.rank
+        if rank is None:
+            raise ValueError("Rank of input_tensor must be statically known.")
+        if rank == 0:
+            raise ValueError("input_tensor's rank must be at least 1.")
+        if rank == 1 and isinstance(x, TfTensor):
+
+            def of_one(numbers: Array) -> Sequence[Array]:
+                found = written(numbers.tolist(), codec, how.errors, how.replacement)
+                return (texts(lambda _: found, [b""]).reshape(()),)
+
+            return host("UnicodeEncode", of_one, [x], [unknown(TEXT)], name=name)[0]
+        rows = with_levels(x, rank - 1)
+        assert isinstance(rows, RaggedTensor), "there are rows"
+        made = _outer(rows, codec, how, name)
+        if isinstance(x, TfTensor):
+            return made.to_tensor() if isinstance(made, RaggedTensor) else made
+        return made
+
+
+def _outer(x: RaggedTensor, codec: str, how: CharacterReading, name: str | None) -> Ragged:
+    """Return the texts of the innermost rows."""
+    if isinstance(x.values, RaggedTensor):
+        return x.with_values(_outer(x.values, codec, how, name))
+
+    def compute(numbers: Array, splits: Array) -> Sequence[Array]:
+        found = [
+            written(numbers[i:j].tolist(), codec, how.errors, how.replacement)
+            for i, j in pairwise(splits)
+        ]
+        made = np.empty(len(found), object)
+        made[:] = found
+        return (made,)
+
+    spec = unknown(TEXT, x.shape.as_list()[0])
+    return host("UnicodeEncode", compute, [x.values, x.row_splits], [spec], name=name)[0]
+
+
+def unicode_transcode(
+    input: object,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Ragged:
+    """Return texts in another encoding."""
+    how = CharacterReading(input_encoding, errors, replacement_char, replace_control_characters)
+    codec = output_of(output_encoding)
+
+    def function(text: bytes) -> bytes:
+        return b"".join([encoded(number, codec) for number, _ in how.characters(text)])
+
+    def compute(values: Array) -> Sequence[Array]:
+        return (each(function, values),)
+
+    with same_graph(input):
+        x = texts_of(input)
+        flat = x.flat_values if isinstance(x, RaggedTensor) else x
+        made = host("UnicodeTranscode", compute, [flat], like_input(TEXT), name=name)[0]
+        return x.with_flat_values(made) if isinstance(x, RaggedTensor) else made

@@ -1,0 +1,255 @@
+"""Texts put together: along axes, by segments, into a template; and texts as numbers of buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as kinds
+from ...formats.fingerprints import farm
+from ...graph.text_arrays import TEXT
+from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ..core.bridge import TfTensor
+from ..core.host_ops import each, host, like_input, unknown
+from ..core.values import convert, static
+from ..graph.printing import shown
+from ..ragged.moving import expand_dims
+from ..ragged.planning import assembled, rows_read
+from ..ragged.reducing import without_axis
+from ..ragged.tensor import Ragged, RaggedTensor, same_graph
+from .hashes import murmur, sip
+from .pieces import array, texts_of
+
+
+def reduce_join(
+    inputs: object,
+    axis: object = None,
+    keepdims: bool = False,
+    separator: str = "",
+    name: str | None = None,
+) -> Ragged:
+    """Put the texts along axes together, along all of them if none is named."""
+    with same_graph(inputs, axis):
+        x = texts_of(inputs, "inputs")
+        rank = x.shape.rank
+        known = static(axis)
+        if isinstance(known, TfTensor):
+            raise NotImplementedError("axis: texts are joined along axes that are known")
+        if rank is None:
+            raise ValueError("inputs must have a known rank")
+        listed = range(rank - 1, -1, -1) if known is None else np.ravel(known).tolist()
+        axes = [_axis(int(n), rank) for n in listed]
+        if len(set(axes)) != len(axes):
+            raise InvalidArgumentError(f"Duplicate reduction dimension in {listed}")
+        sign = separator.encode()
+        if isinstance(x, TfTensor):
+            return _dense_join(x, axes, sign, name, keepdims=keepdims)
+        found: Ragged = x
+        for number in sorted(axes, reverse=True):
+            if isinstance(found, RaggedTensor):
+                found = _ragged_join(found, number, sign)
+            else:
+                found = _dense_join(found, [number], sign, name, keepdims=False)
+        for number in sorted(axes) if keepdims else ():
+            found = expand_dims(found, number)
+        return found
+
+
+def _axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise OutOfRangeError(
+            f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"
+        )
+    return axis % rank
+
+
+def _dense_join(
+    x: TfTensor, axes: Sequence[int], sign: bytes, name: str | None, *, keepdims: bool
+) -> TfTensor:
+    dims = x.shape.as_list()
+    kept = [1 if i in axes else n for i, n in enumerate(dims)]
+    left = kept if keepdims else [n for i, n in enumerate(dims) if i not in axes]
+    others = [i for i in range(len(dims)) if i not in axes]
+
+    def compute(texts: Array) -> Sequence[Array]:
+        turned = np.transpose(texts, [*others, *reversed(axes)])
+        front = turned.shape[: len(others)]
+        size = int(np.prod(turned.shape[len(others) :], dtype=np.int64))
+        flat = turned.reshape(-1, size) if size else turned.reshape(int(np.prod(front)), 0)
+        made = array([sign.join(row.tolist()) for row in flat], TEXT).reshape(front)
+        if keepdims:
+            ends = [1 if i in axes else n for i, n in enumerate(texts.shape)]
+            made = made.reshape(ends)
+        return (made,)
+
+    return host("ReduceJoin", compute, [x], [unknown(TEXT, *left)], name=name)[0]
+
+
+def _ragged_join(x: RaggedTensor, axis: int, sign: bytes) -> Ragged:
+    """Put texts along one axis of rows together."""
+    levels = x.ragged_rank
+    if axis > levels:
+        inner = _dense_join(x.flat_values, [axis - levels], sign, None, keepdims=False)
+        return x.with_flat_values(inner)
+    if x.flat_values.shape.rank != 1:
+        raise NotImplementedError("texts are joined along axes of rows that hold single texts")
+
+    def compute(texts: Array, *arrays: Array) -> Sequence[Array]:
+        rows = rows_read([np.array([len(texts)]), *arrays], levels)
+        made, total = without_axis(rows, axis)
+        parts: list[list[bytes]] = [[] for _ in range(total)]
+        for text, place in zip(texts.tolist(), made.places.tolist(), strict=True):
+            parts[place].append(text)
+        return [array([sign.join(p) for p in parts], TEXT), *made.splits]
+
+    specs = [unknown(TEXT, None), *[unknown(kinds.i64, None)] * (levels - 1)]
+    given = [x.flat_values, *x.nested_row_splits]
+    flat, *splits = host("ReduceJoin", compute, given, specs)
+    return assembled(flat, splits)
+
+
+def unsorted_segment_join(
+    inputs: object,
+    segment_ids: object,
+    num_segments: object,
+    separator: str = "",
+    name: str | None = None,
+) -> TfTensor:
+    """Put the texts of each segment together."""
+    with same_graph(inputs, segment_ids, num_segments):
+        given = [convert(inputs, "string"), convert(segment_ids), convert(num_segments)]
+        sign = separator.encode()
+
+        def compute(texts: Array, ids: Array, count: Array) -> Sequence[Array]:
+            if texts.shape[: ids.ndim] != ids.shape:
+                raise InvalidArgumentError(
+                    f"data.shape = {texts.shape} does not start with segment_ids.shape {ids.shape}"
+                )
+            total = int(count)
+            if ids.size and not 0 <= ids.min() <= ids.max() < total:
+                raise InvalidArgumentError(f"segment_ids are not in [0, {total})")
+            rest = texts.shape[ids.ndim :]
+            size = int(np.prod(rest, dtype=np.int64))
+            parts: list[list[bytes]] = [[] for _ in range(total * size)]
+            flat = texts.reshape(ids.size, size)
+            for row, number in zip(flat, ids.ravel().tolist(), strict=True):
+                for column, text in enumerate(row.tolist()):
+                    parts[number * size + column].append(text)
+            return (array([sign.join(p) for p in parts], TEXT).reshape(total, *rest),)
+
+        number = static(given[2])
+        dims = given[0].shape._dims
+        rank = given[1].shape.rank
+        rest = None if dims is None or rank is None else dims[rank:]
+        first = number if isinstance(number, int) else None
+        spec = unknown(TEXT, first, *rest) if rest is not None else unknown(TEXT, first)
+        return host("UnsortedSegmentJoin", compute, given, [spec], name=name)[0]
+
+
+def format(
+    template: str,
+    inputs: object,
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> TfTensor:
+    """Write values into a text where it has placeholders."""
+    values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    if template.count(placeholder) != len(values):
+        raise ValueError(
+            f"{template.count(placeholder)} placeholder(s) in template does not match "
+            f"{len(values)} tensor(s) provided as input"
+        )
+    with same_graph(*values):
+        tensors = [_rows_text(x) if isinstance(x, RaggedTensor) else convert(x) for x in values]
+        plain = [isinstance(x, RaggedTensor) for x in values]
+
+        def compute(*arrays: Array) -> Sequence[Array]:
+            parts = template.split(placeholder)
+            made = parts[0]
+            for x, is_text, part in zip(arrays, plain, parts[1:], strict=True):
+                made += (
+                    x.item().decode() if is_text else shown(np.asarray(x), summarize, quoted=True)
+                )
+                made += part
+            return (array([made.encode()], TEXT).reshape(()),)
+
+        return host("StringFormat", compute, tensors, [unknown(TEXT)], name=name)[0]
+
+
+def _rows_text(x: RaggedTensor) -> TfTensor:
+    """Return rows as a text."""
+
+    def compute(flat: Array, *splits: Array) -> Sequence[Array]:
+        rows: list[object] = [shown(np.asarray(v), 3, quoted=True) for v in flat]
+        for ends in reversed(splits):
+            rows = [f"[{', '.join(map(str, rows[i:j]))}]" for i, j in pairwise(ends)]
+        return (array([f"[{', '.join(map(str, rows))}]".encode()], TEXT).reshape(()),)
+
+    return host("RaggedFormat", compute, x.components(), [unknown(TEXT)])[0]
+
+
+def _buckets(type_: str, input: object, hashed: Callable[[bytes], int], count: int,
+             name: str | None) -> Ragged:  # fmt: skip
+    if not isinstance(count, int) or count < 1:
+        raise ValueError(f"num_buckets must be a positive int, got {count!r}")
+
+    def compute(values: Array) -> Sequence[Array]:
+        return (each(lambda text: hashed(text) % count, values, np.int64),)
+
+    with same_graph(input):
+        x = texts_of(input)
+        flat = x.flat_values if isinstance(x, RaggedTensor) else x
+        made = host(type_, compute, [flat], like_input(kinds.i64), name=name)[0]
+        return x.with_flat_values(made) if isinstance(x, RaggedTensor) else made
+
+
+def to_hash_bucket(input: object, num_buckets: int, name: str | None = None) -> Ragged:
+    """Return the bucket of each text by TensorFlow's own hash, which may change with versions."""
+    return _buckets("StringToHashBucket", input, murmur, num_buckets, name)
+
+
+def to_hash_bucket_fast(input: object, num_buckets: int, name: str | None = None) -> Ragged:
+    """Return the bucket of each text by its fingerprint."""
+    return _buckets("StringToHashBucketFast", input, farm, num_buckets, name)
+
+
+def to_hash_bucket_strong(
+    input: object, num_buckets: int, key: Sequence[int], name: str | None = None
+) -> Ragged:
+    """Return the bucket of each text by a hash with a key, against which texts are not made."""
+    if len(key) != 2:
+        raise InvalidArgumentError(f"Key must have 2 elements, got {len(key)}")
+    pair = int(key[0]), int(key[1])
+    return _buckets(
+        "StringToHashBucketStrong", input, lambda text: sip(text, pair), num_buckets, name
+    )
+
+
+def first_reduce_join(
+    inputs: object,
+    axis: object = None,
+    keep_dims: bool | None = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: object = None,
+    keepdims: bool | None = None,
+) -> Ragged:
+    """Put the texts along axes together by the first version's names."""
+    along = reduction_indices if axis is None else axis
+    return reduce_join(inputs, along, bool(keepdims or keep_dims), separator, name)
+
+
+def first_to_hash_bucket(
+    string_tensor: object = None,
+    num_buckets: int | None = None,
+    name: str | None = None,
+    input: object = None,
+) -> Ragged:
+    """Return the bucket of each text by the first version's names."""
+    if num_buckets is None:
+        raise ValueError("num_buckets is required")
+    return to_hash_bucket(string_tensor if input is None else input, num_buckets, name)

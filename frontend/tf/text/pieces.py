@@ -1,0 +1,279 @@
+"""Texts cut into pieces, and pieces in groups: rows of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as kinds
+from ....ir.types.dtypes import DType
+from ...graph.text_arrays import TEXT
+from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
+from ..core.values import static
+from ..nondense.sparse_tensor import SparseTensor
+from ..ops import array_ops as a
+from ..ragged.partition import RowPartition
+from ..ragged.planning import with_levels
+from ..ragged.rows import splits_of
+from ..ragged.tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
+
+Lists = Sequence[Sequence[object]]
+"""What a function makes of a text: lists of one length."""
+
+
+def array(values: Sequence[object], row: DType) -> Array:
+    """Return values as an array of a type."""
+    if row is not TEXT:
+        return np.array(values, row.numpy)
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+def in_rows(
+    type_: str,
+    x: Ragged,
+    function: Callable[[bytes], Lists],
+    rows: Sequence[DType],
+    name: str | None = None,
+) -> list[Ragged]:
+    """Return what a function makes of each text, as rows: one more axis than the texts have."""
+    if isinstance(x, RaggedTensor):
+        return [x.with_flat_values(y) for y in in_rows(type_, x.flat_values, function, rows, name)]
+    dims = x.shape._dims
+    if dims is None:
+        raise ValueError("the rank of the texts must be known")
+    if len(dims) > 1:
+        return in_rows(type_, with_levels(x, len(dims) - 1), function, rows, name)
+
+    def compute(texts: Array) -> Sequence[Array]:
+        found = [function(text) for text in texts.ravel().tolist()]
+        counts = np.array([len(each[0]) for each in found], np.int64)
+        parts = [
+            array([value for each in found for value in each[i]], row) for i, row in enumerate(rows)
+        ]
+        return [*parts, splits_of(counts)] if dims else parts
+
+    specs = [unknown(row, None) for row in rows]
+    if not dims:
+        return [*host(type_, compute, [x], specs, name=name)]
+    size = None if dims[0] is None else dims[0] + 1
+    *parts, splits = host(type_, compute, [x], [*specs, unknown(kinds.i64, size)], name=name)
+    return [RaggedTensor.cut(part, RowPartition(splits)) for part in parts]
+
+
+def texts_of(value: object, name: str = "input") -> Ragged:
+    """Return texts as a tensor or a ragged one."""
+    made = ragged_or_tensor(value, "string", name)
+    if made.dtype.name != "string":
+        raise TypeError(f"{name} must be of type string, found {made.dtype.name}")
+    return made
+
+
+def cutter(sep: object, maxsplit: int) -> Callable[[bytes], Lists]:
+    """Return what cuts a text at a separator, at white space if none is given."""
+    sign = sep.encode() if isinstance(sep, str) else sep
+    sign = sign or None
+    assert sign is None or isinstance(sign, bytes), "a separator is text"
+    return lambda text: [text.split(sign, maxsplit)]
+
+
+def split(input: object, sep: object = None, maxsplit: int = -1, name: str | None = None) -> Ragged:
+    """Cut texts at a separator, at white space if none is given."""
+    sep = static(sep)
+    with same_graph(input):
+        return in_rows("StringSplitV2", texts_of(input), cutter(sep, maxsplit), [TEXT], name)[0]
+
+
+def bytes_split(input: object, name: str | None = None) -> Ragged:
+    """Return the bytes of texts, each as a text."""
+
+    def function(text: bytes) -> Lists:
+        return [[text[i : i + 1] for i in range(len(text))]]
+
+    with same_graph(input):
+        return in_rows("StringBytesSplit", texts_of(input), function, [TEXT], name)[0]
+
+
+def first_split(
+    input: object = None,
+    sep: object = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: object = None,
+    name: str | None = None,
+) -> SparseTensor | Ragged:
+    """Cut texts as the first version does: into a sparse tensor, or rows."""
+    found = source if input is None else input
+    with same_graph(found):
+        x = texts_of(found)
+        if x.shape.rank == 0:
+            x = a.expand_dims(x, 0) if isinstance(x, TfTensor) else x
+        made = split(x, sep, maxsplit, name)
+        return as_asked(made, result_type)
+
+
+def as_asked(made: Ragged, result_type: str) -> SparseTensor | Ragged:
+    """Return rows, as a sparse tensor if that is asked for."""
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError(f"result_type must be 'RaggedTensor' or 'SparseTensor', {result_type!r}")
+    if result_type == "RaggedTensor":
+        return made
+    assert isinstance(made, RaggedTensor), "there are rows"
+    found = made.to_sparse()
+    assert isinstance(found, SparseTensor), "rows have such a form"
+    return found
+
+
+def string_split(
+    source: object = None,
+    sep: object = None,
+    skip_empty: bool = True,
+    delimiter: object = None,
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> SparseTensor | Ragged:
+    """Cut texts at any of several characters; without any, into bytes."""
+    signs = static(sep if sep is not None else delimiter)
+    signs = " " if signs is None else signs
+    every = signs.encode() if isinstance(signs, str) else signs
+
+    def function(text: bytes) -> Lists:
+        if not every:
+            return [[text[i : i + 1] for i in range(len(text))]]
+        found = [b""]
+        for i in range(len(text)):
+            if text[i] in every:
+                found.append(b"")
+            else:
+                found[-1] += text[i : i + 1]
+        return [[x for x in found if x or not skip_empty] if text or not skip_empty else []]
+
+    with same_graph(source):
+        x = texts_of(source)
+        if x.shape.rank == 0 and isinstance(x, TfTensor):
+            x = a.expand_dims(x, 0)
+        if x.shape.rank not in (1, None):
+            raise ValueError(f"Shape must be rank 1 but is rank {x.shape.rank}")
+        return as_asked(in_rows("StringSplit", x, function, [TEXT], name)[0], result_type)
+
+
+def ngrams(
+    data: object,
+    ngram_width: object,
+    separator: str = " ",
+    pad_values: object = None,
+    padding_width: int | None = None,
+    preserve_short_sequences: bool = False,
+    name: str | None = None,
+) -> Ragged:
+    """Return groups of so many texts that follow one another in a row, joined."""
+    with same_graph(data):
+        x = texts_of(data, "data")
+        dense = isinstance(x, TfTensor)
+        rank = x.shape.rank
+        if rank is None:
+            raise ValueError("the rank of data must be known")
+        if rank == 0:
+            raise ValueError("Data must have rank>0")
+        row = with_levels(a.expand_dims(x, 0), 1) if rank == 1 and dense else x
+        if isinstance(row, TfTensor):
+            row = with_levels(row, rank - 1)
+        assert isinstance(row, RaggedTensor), "there are rows"
+        groups = Groups(ngram_width, separator, pad_values, padding_width)
+        groups.keeps_short = preserve_short_sequences
+        inner = row
+        while isinstance(inner.values, RaggedTensor):
+            inner = inner.values
+        texts, ends = host(
+            "StringNGrams", groups.made, [inner.flat_values, inner.row_splits],
+            [unknown(TEXT, None), unknown(kinds.i64, _more(inner))],
+            name=name,
+        )  # fmt: skip
+        made = _replaced(row, RaggedTensor.cut(texts, RowPartition(ends)))
+        if rank == 1 and dense:
+            found: Ragged = made.flat_values
+            return found
+        return made.to_tensor() if dense else made
+
+
+def _more(x: RaggedTensor) -> int | None:
+    count = x.shape.as_list()[0]
+    return None if count is None else count + 1
+
+
+def _replaced(x: RaggedTensor, last: RaggedTensor) -> RaggedTensor:
+    """Return rows with the last level of them replaced."""
+    if not isinstance(x.values, RaggedTensor):
+        return last
+    return RaggedTensor.cut(_replaced(x.values, last), x.row_partition)
+
+
+class Groups:
+    """How many texts make a group, what is put between them and at the ends of rows."""
+
+    keeps_short = False
+    """Whether a row that is too short for a group is one."""
+
+    def __init__(
+        self, ngram_width: object, separator: str, pad_values: object, padding_width: int | None
+    ) -> None:
+        widths = ngram_width if isinstance(ngram_width, list | tuple) else [ngram_width]
+        if not widths or not all(isinstance(n, int) for n in widths):
+            raise TypeError(
+                f"ngram_width must be an integer or a tuple of them, got {ngram_width!r}"
+            )
+        self.widths: list[int] = [n for n in widths if isinstance(n, int)]
+        if any(n < 1 for n in self.widths):
+            raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
+        self.separator = separator.encode()
+        self.pads = _pads(pad_values)
+        if padding_width is not None and padding_width < 1:
+            raise ValueError(f"padding_width must be greater than 0. Got {padding_width}")
+        if padding_width is not None and self.pads is None:
+            raise ValueError("pad_values must be provided if padding_width is set.")
+        self.padding = padding_width
+
+    def made(self, texts: Array, splits: Array) -> Sequence[Array]:
+        """Return the groups of all rows, and where those of each row end."""
+        found: list[bytes] = []
+        counts = []
+        for begin, end in pairwise(splits):
+            groups = self.of_row(texts[begin:end].tolist())
+            found += groups
+            counts.append(len(groups))
+        return array(found, TEXT), splits_of(np.array(counts, np.int64))
+
+    def of_row(self, row: list[bytes]) -> list[bytes]:
+        """Return the groups of a row, those of the first width first."""
+        made = []
+        for width in self.widths:
+            pad = 0 if self.pads is None else width - 1
+            pad = pad if self.padding is None else min(pad, self.padding)
+            left, right = self.pads or (b"", b"")
+            full = [*[left] * pad, *row, *[right] * pad]
+            made += [self.separator.join(full[i : i + width]) for i in range(len(full) - width + 1)]
+        if not made and self.keeps_short and row:
+            pad = 0 if self.pads is None else self.padding if self.padding is not None else -1
+            left, right = self.pads or (b"", b"")
+            pad = self.widths[0] - 1 if pad < 0 else pad
+            made = [self.separator.join([*[left] * pad, *row, *[right] * pad])]
+        return made
+
+
+def _pads(values: object) -> tuple[bytes, bytes] | None:
+    """Return what stands before and behind a row."""
+    if values is None:
+        return None
+    if isinstance(values, str | bytes):
+        values = (values, values)
+    if not isinstance(values, list | tuple) or len(values) != 2:
+        raise TypeError(f"pad_values must be a string, a pair of strings or None, got {values!r}")
+    if not all(isinstance(x, str | bytes) for x in values):
+        raise TypeError(f"pad_values must be texts, got {values!r}")
+    left, right = (x.encode() if isinstance(x, str) else bytes(x) for x in values)
+    return left, right
