@@ -12,6 +12,7 @@ from ..core.calls import PUBLIC
 from ..core.space import Space
 from ..graph import flow as _fl
 from ..graph import queues as _q
+from ..train import raw_checkpoints as _rc
 
 SAME = (
     *("Abs", "Acos", "Acosh", "AddV2", "AsString", "Asin", "Asinh", "Atan", "Atan2", "Atanh"),
@@ -101,6 +102,8 @@ def raw_space() -> Space:
         Exit=_fl.leave,
         NextIteration=_fl.next_iteration,
         LoopCond=_fl.loop_condition,
+        SaveV2=_rc.save_v2,
+        RestoreV2=_rc.restore_v2,
         Mutex=_q.Mutex,
         MutexAcquire=lambda mutex, name=None: mutex.acquire(name),
         MutexRelease=lambda mutex, name=None: mutex.release(name),
