@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
-from ..errors import CompileError, RuntimeInputError
+from ..errors import Advice, CompileError, RuntimeInputError
 from .build import DEVICE, operations
 from .op import Op
 from .program import Program, optional_function
@@ -167,7 +167,10 @@ def refuse_host_steps(program: Program) -> None:
         raise CompileError(
             f"the program has host steps, which no compiled code can hold: {names}",
             location=program.source,
-            hint="gravure.compile runs it from Python; or cut the model around these nodes",
+            hint=Advice(
+                "gravure.compile runs it from Python; or cut the model around these nodes",
+                "gravure run runs it as it is; gravure extract cuts the model around these nodes",
+            ),
         )
 
 

@@ -182,7 +182,7 @@ class Model:
             raise ArtifactError(
                 "the weights are in a file of their own",
                 location=library.location,
-                hint='load(..., weights="FILE")',
+                hint=Advice('load(..., weights="FILE")', "--weights-file FILE names it"),
             )
         if is_for_gpu(library):
             model._frames.append(model._new_frame())  # what is missing shows now

@@ -160,7 +160,10 @@ def test_weights_in_a_file_of_their_own(gravure: Any, models: Path, tmp_path: Pa
     model = gv.load(out, weights=tmp_path / "m.weights")
     np.testing.assert_array_equal(model(image), gv.compile(models / "digits.onnx")(image))
     assert gravure("run", out, "--weights-file", tmp_path / "m.weights").status == 0
-    assert gravure("run", out).status == 65
+    lost = gravure("run", out)
+    assert lost.status == 65
+    assert "help: --weights-file FILE names it" in lost.err
+    assert "load(" not in lost.err
 
 
 def test_llvm_text_assembles_to_a_whole_object(gravure: Any, model: Path, tmp_path: Path) -> None:
@@ -391,6 +394,7 @@ def test_host_steps_are_told_and_go_into_no_library(gravure: Any, tmp_path: Path
         found = gravure("compile", path, "-o", tmp_path / "m.so", *more)
         assert found.status == 69
         assert "find (non_zero)" in found.err
+        assert "help: gravure run runs it as it is" in found.err
     assert [*tmp_path.iterdir()] == [path]
     looked = gravure("inspect", path, "--check").out
     assert re.search(r"host steps +find \(non_zero\)", looked)

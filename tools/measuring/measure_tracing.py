@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ...runtime.tracing import Trace, listening
 
-EXAMPLE = Path(__file__).parents[2] / "tests" / "examples" / "resnet50_staged.py"
+EXAMPLE = Path(__file__).resolve().parents[2] / "tests" / "examples" / "resnet50_staged.py"
 Step = Callable[[], object]
 
 
