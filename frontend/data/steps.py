@@ -321,8 +321,8 @@ class Joined(Stream):
         return self.run.open(self.stage.inputs[int(self.second)])
 
     def restore(self, state: State) -> None:
-        """Go on, in the second stage if it was there."""
-        if state["second"]:
+        """Go on in the stage that was read then, which may not be the one that is open."""
+        if state["second"] != self.second:
             self.upstream = None
         super().restore(state)
 

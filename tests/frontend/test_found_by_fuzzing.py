@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 import onnx
 import pytest
@@ -12,15 +14,20 @@ from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
 
 
+def parsed(text: str) -> bytes:
+    """Return a model of text."""
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 22]> {text}')
+    return bytes(model.SerializeToString())
+
+
 @pytest.mark.parametrize("start", [-9, -3, -1, 0, 2, 5, 11])
 @pytest.mark.parametrize("stop", [-9, -3, -1, 0, 2, 5, 11, -(2**31)])
 def test_slices_backwards_of_an_open_axis(start: int, stop: int) -> None:
     text = f"""m (float[N, 2] x) => (float[M, 2] y)
     <int64[1] s = {{{start}}}, int64[1] e = {{{stop}}}, int64[1] a = {{0}}, int64[1] t = {{-1}}>
     {{ y = Slice(x, s, e, a, t) }}"""
-    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 22]> {text}')
-    made = gv.compile(model.SerializeToString(), dims={"N": (0, 12)}, level="O1")
-    program = load_program(model.SerializeToString(), dims={"N": (0, 12)})
+    made = gv.compile(parsed(text), dims={"N": (0, 12)}, level="O1")
+    program = load_program(parsed(text), dims={"N": (0, 12)})
     for size in (0, 1, 2, 3, 6, 12):
         x = np.arange(2 * size, dtype=np.float32).reshape(size, 2)
         for found in (made.run([x])[0], interpret(program, [x])[0]):
@@ -36,3 +43,45 @@ def test_parts_backwards_of_an_open_axis_are_pythons() -> None:
         x = np.arange(size, dtype=np.float32)
         for found, way in zip(made(x), ways, strict=True):
             np.testing.assert_array_equal(found.numpy(), x[way], str(way))
+
+
+def test_what_a_loop_of_no_trips_collects_has_the_sizes_of_its_parts() -> None:
+    text = """m (float[N, 2, N] x, int64 n) => (float[N, 2, N] y, float[T, N, 2, N] all) {
+        y, all = Loop(n, "", x) <body = b (int64 i, bool c, float[N, 2, N] s)
+            => (bool d, float[N, 2, N] t, float[N, 2, N] u)
+            { d = Identity(c) t = Neg(s) u = Identity(t) }>
+    }"""
+    data = parsed(text)
+    made = gv.compile(data, dims={"N": (0, 8)}, level="O1")
+    program = load_program(data, dims={"N": (0, 8)})
+    for size in (3, 1, 0):
+        x = np.ones((size, 2, size), np.float32)
+        for trips in (0, 2, -1):
+            given = [x, np.array(trips, np.int64)]
+            for found in (made.run(given)[1], interpret(program, given)[1]):
+                assert found.shape == (max(trips, 0), size, 2, size)
+
+
+def test_a_concatenation_goes_back_to_its_first_part() -> None:
+    data = tf.data.Dataset.range(3)
+    both = data.concatenate(data.map(lambda x: x + 10).take(2))
+    iterator = iter(both)
+    taken = int(next(iterator))
+    kept = tf.train.Checkpoint(iterator=iterator)
+    with tempfile.TemporaryDirectory() as folder:
+        path = kept.save(f"{folder}/c")
+        other = iter(both)
+        for _ in range(4):
+            next(other)
+        tf.train.Checkpoint(iterator=other).restore(path)
+    assert [taken, *map(int, other)] == [0, 1, 2, 10, 11]
+
+
+def test_tensors_of_any_rank_are_unstacked() -> None:
+    spec = tf.TensorSpec(None, tf.float32)
+    made = tf.function(lambda x: tf.stack(tf.unstack(x, 4, 1)[::-1], 1), input_signature=[spec])
+    for shape in ((2, 4), (3, 4), (2, 4, 3), (0, 4), (2, 4)):
+        x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        np.testing.assert_array_equal(made(x).numpy(), x[:, ::-1])
+    with pytest.raises(ValueError, match="axis 1 must equal 4"):
+        made(np.ones((3, 5), np.float32))

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
-from gravure.tools.fuzz.making.grown import grown
-from gravure.tools.fuzz.making.maker import Value
+from gravure.passes.pipelines import LEVELS
+from gravure.tools.fuzz import shrink
+from gravure.tools.fuzz.making.grown import Grown, grown
+from gravure.tools.fuzz.making.maker import Input, Value
 from gravure.tools.fuzz.ways import WAYS, Findings, differs, judged, run_way, some_ways, usable
 from gravure.tools.fuzz.workers import FAULT, READ, REFUSED
 
@@ -92,3 +94,28 @@ def test_the_command_counts_and_keeps(gravure: Any, tmp_path: Any) -> None:
                     "--keep", tmp_path, "--json")  # fmt: skip
     assert found.status == 0, found.out
     assert found.json["right"] + sum(found.json["refused"].values()) == 2
+
+
+GROWN = """<ir_version: 10, opset_import: ["": 22]> m (float[N, 2] x) => (float[N, 2] y)
+{ a = Exp(x)  b = Tanh(a)  c = Relu(b)  y = Add(c, x) }"""
+
+
+def test_what_fails_is_made_small_and_written(monkeypatch: Any, tmp_path: Any) -> None:
+    def run(program: Any, arrays: Any) -> list[Any]:
+        wrong = 1 if "gv.tanh" in str(program.module) else 0
+        return [array + wrong for array in interpret(program, arrays)]
+
+    monkeypatch.setattr(shrink, "compiled", lambda program, way: [(1, program)])
+    monkeypatch.setattr(shrink, "ran", run)
+    value = Value("x", "float32", ((3, 0), (2, 2)))
+    data = onnx.parser.parse_model(GROWN).SerializeToString()
+    graph = Grown(data, [Input(value, ("N", 2))], [], [{"N": 3}, {"N": 0}])
+    path = tmp_path / "small.mlir"
+    assert shrink.write_shrunk(graph, "O3 on 2 threads, world 0: result y: 1 of 6", path)
+    head, why, *rest = path.read_text().splitlines()
+    assert head == f"// test: {','.join(LEVELS['O3'])}"
+    assert why.endswith(": gravure run small.mlir -O3 --vs interp --dim N=3")
+    assert sum("= gv." in line for line in rest) == 1
+    assert load_program(path).main
+    assert not shrink.write_shrunk(graph, "onnxruntime, world 0: result y", path)
+    assert not shrink.write_shrunk(graph, "O3 on 2 threads, world 1: result y", path)

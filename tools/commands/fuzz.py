@@ -4,6 +4,8 @@
     gravure fuzz files --kind onnx --seconds 600 --seed 7 --keep faults
     gravure fuzz files --kind onnx --seed 7 --first 1234 --cases 1   # that case again
     gravure fuzz graphs --seconds 600 --keep faults   # models that are grown by chance, in all ways
+    gravure fuzz programs --cases 500                 # programs of Python, at once and staged
+    gravure fuzz pipelines --cases 2000               # pipelines of data against plain lists
 
 Prints what became of the cases, and each fault; exits with 1 if there is one. A seed and a number
 are a case.
@@ -13,10 +15,10 @@ from __future__ import annotations
 
 import argparse
 
-from ..fuzz import files, graphs
+from ..fuzz import files, graphs, pipelines, programs
 
 NAME = "fuzz"
-WHAT = (files, graphs)
+WHAT = (files, graphs, programs, pipelines)
 """What can be fuzzed: a module each."""
 
 

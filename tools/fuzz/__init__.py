@@ -6,7 +6,8 @@
 - `workers`: cases in processes of their own, which may crash, hang or take all memory.
 - `files`: `gravure fuzz files`.
 - `making`: models that are grown by chance; `ways`: how each is computed, and compared.
-- `graphs`: `gravure fuzz graphs`.
+- `tally`: cases are done, counted and reported.
+- `graphs`, `programs`, `pipelines`: `gravure fuzz graphs`, and so on.
 
 A kind of fuzzing is a module with `NAME`, `configure(parser)` and `run(args)`, listed in
 `commands/fuzz.py`.

@@ -15,6 +15,7 @@ from typing import Any
 from ...errors import InputError
 from ..console import Console, table
 from ..errors import UsageError
+from .tally import last_line
 from .workers import FAULT, READ, REFUSED, Outcome, outcomes
 
 NAME = "files"
@@ -115,7 +116,7 @@ def _report(tallies: list[Tally], console: Console) -> None:
     head = ["kind", "cases", "read", "refused", "faults", "seconds"]
     lines = [table([head, *rows], right="12345")]
     lines += [
-        f"{t.name} {fault.number}: {_last(fault.text)}" for t in tallies for fault in t.faults
+        f"{t.name} {fault.number}: {last_line(fault.text)}" for t in tallies for fault in t.faults
     ]
     data = {
         "schema": "gravure.fuzz/1",
@@ -131,7 +132,3 @@ def _report(tallies: list[Tally], console: Console) -> None:
         ],
     }
     console.result("\n".join(lines), data)
-
-
-def _last(text: str) -> str:
-    return next((line for line in reversed(text.splitlines()) if line.strip()), "")

@@ -109,6 +109,15 @@ def split(given: Given) -> Sequence[TensorSpec]:
     return [TensorSpec(given.specs[0].dtype, None)] * count
 
 
+def unstacked(given: Given) -> Sequence[TensorSpec]:
+    """As many slices as are asked for, each without the axis."""
+    (spec,), count = given.specs, given.options["num"]
+    if not isinstance(count, int):
+        raise TypeError("Cannot infer argument `num` from an unknown shape")
+    dims = None if spec.shape is None else (None,) * (spec.rank - 1)
+    return [made(spec.dtype, dims)] * count
+
+
 def joined(given: Given) -> Sequence[TensorSpec]:
     """Parts have one rank, and so has what they are joined to."""
     known = [s for s in given.specs if s.shape is not None]

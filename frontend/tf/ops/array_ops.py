@@ -189,7 +189,7 @@ def split(
         )
 
 
-@rule("Unpack", label="unstack", gives_list=True)
+@rule("Unpack", label="unstack", gives_list=True, shapes=shapes_of.unstacked)
 def _unstack(m: Maker, x: object, num: int | None, axis: int) -> object:
     dims = spec_of_value(x).dims
     at = axis_in(axis, len(dims))

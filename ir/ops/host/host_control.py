@@ -5,7 +5,7 @@ What is in the regions is compiled all the same, piece by piece.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...host import HostOp, label
 from ...op import register
 from ...types.attributes import to_attribute
+from ...types.dims import evaluate, symbols
 from ...types.dtypes import bool_, i64
 from ...types.tensor import Array, TensorSpec
 from ...types.values import Spec, fits, value_spec
@@ -170,14 +171,15 @@ class HostLoop(HostControl):
             for column, part in zip(collected, made[count:], strict=True):
                 column.append(part)
             trip += 1
-        parts = specs_of(self.yielded(0))[count + 1 :]
-        stacks = [stacked(c, spec) for c, spec in zip(collected, parts, strict=True)]
+        specs = self.result_specs[count:]
+        rows = zip(collected, specs, strict=True)
+        stacks = [stacked(column, spec, machine.symbols) for column, spec in rows]
         return self.leave(machine, [*now, *stacks])
 
 
-def stacked(parts: Sequence[Array], spec: Any) -> Array:
+def stacked(parts: Sequence[Array], spec: Any, known: Mapping[str, int]) -> Array:
     """Return parts on a new first axis; of no parts, an array whose unknown sizes are 0."""
     if parts:
         return np.stack(parts)
-    shape = [dim if isinstance(dim, int) else 0 for dim in spec.dims]
+    shape = [evaluate(dim, known) if symbols(dim) <= known.keys() else 0 for dim in spec.dims[1:]]
     return np.empty((0, *shape), spec.dtype.numpy)
