@@ -8,6 +8,8 @@ function gives what it gets. Read in this order:
 - `collectives`: the functions, and what they are for tapes and graphs.
 - `cut`: a plan of a session between tasks of a cluster. `tasks`: this process as one of them.
   `client`: steps that begin here.
+- `places`: on which tasks operations are. `simulate`: where they would end first.
+- `running`: a part of a plan that is run, and loops that several tasks carry out. `crew`: by whom.
 - `ranked`: a model that was compiled for several ranks, of which each loads its part.
 """
 
@@ -24,10 +26,12 @@ from .collectives import broadcast as broadcast
 from .collectives import ordered_sum as ordered_sum
 from .collectives import rank as rank
 from .collectives import size as size
+from .simulate import CostModel as CostModel
 
 __all__ = [
     "AbortedWorldError",
     "CommError",
+    "CostModel",
     "LateError",
     "WorldError",
     "all_gather",

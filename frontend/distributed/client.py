@@ -113,12 +113,17 @@ def tasks_of(plan: Plan, places: Mapping[Operation, str], devices: Sequence[str]
     return found
 
 
-def explained(plan: Plan, places: Mapping[Operation, str], devices: Sequence[str]) -> Partition:
+def explained(
+    plan: Plan,
+    places: Mapping[Operation, str],
+    devices: Sequence[str],
+    reasons: Mapping[Operation, str] | None = None,
+) -> Partition:
     """Return where the operations of a plan run on the tasks of a cluster, why, and what is sent.
 
     `devices` are those of all tasks, that of the session's first.
     """
-    found, why = tasks_of(plan, places, devices), dict.fromkeys(plan.ops, "")
+    found, why = tasks_of(plan, places, devices), {**(reasons or {})}
     for op in plan.ops:
         if op in found.split:
             tasks = [device_of(found.tasks[op]), *map(device_of, found.asked(op, found.tasks[op]))]

@@ -80,13 +80,18 @@ def place(
     """
     found: dict[Operation, str] = {}
     for group in groups_of(ops):
-        allowed = [name for name in available if all(_may_run(op, name) for op in group)]
-        if not allowed and soft:
-            allowed = [name for name in available if all(_is_near(op, name) for op in group)]
-        if not allowed:
-            raise _cannot_place(group, available)
-        found |= dict.fromkeys(group, allowed[0])
+        found |= dict.fromkeys(group, devices_for(group, available, soft=soft)[0])
     return found
+
+
+def devices_for(group: Sequence[Operation], available: Sequence[str], *, soft: bool) -> list[str]:
+    """Return the devices that suit all operations of a group; raise if none does."""
+    allowed = [name for name in available if all(_may_run(op, name) for op in group)]
+    if not allowed and soft:
+        allowed = [name for name in available if all(_is_near(op, name) for op in group)]
+    if not allowed:
+        raise _cannot_place(group, available)
+    return allowed
 
 
 def groups_of(ops: Sequence[Operation]) -> list[list[Operation]]:

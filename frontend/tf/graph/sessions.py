@@ -10,6 +10,7 @@ from typing import Any
 from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
 from ...distributed.client import client_for, explained
+from ...distributed.simulate import CostModel, reasons, simulated
 from ...formats.messages import RunMetadata
 from ...function.session import Session as CoreSession
 from ...graph.execute import Plan
@@ -52,6 +53,8 @@ class Session(CoreSession):
         self.processors = processors_of(config)
         self.client = client_for(target) if target else None
         """What begins steps over the tasks of a cluster."""
+        self.costs: CostModel | None = None
+        """By what operations are placed that ask for nothing; None: all on the first device."""
         self._places: dict[Plan, Mapping[Operation, str]] = {}
         self._late: dict[tuple[int, ...], object] = {}
         """By a variable and what is fetched with it: how it is read behind that."""
@@ -76,6 +79,9 @@ class Session(CoreSession):
         return self.client.run(plan, self._places[plan], values)
 
     def _placed(self, plan: Plan, found: Mapping[Operation, str]) -> None:
+        if self.costs is not None:
+            soft = self.soft_placement
+            found = simulated(plan, self.available(), self.costs, soft=soft)
         self._places[plan] = found
         if self.config.log_placement:
             for op, name in found.items():
@@ -178,9 +184,11 @@ class Session(CoreSession):
         Raises `PlacementError` that names the first operation which can be nowhere.
         """
         plan = self._plan_of(fetches, dict.fromkeys(feeds))
+        places, known = self._places[plan], self.available()
+        why = {} if self.costs is None else reasons(plan, places, known)
         if self.client is not None:
-            return explained(plan, self._places[plan], self.available())
-        return partition(plan, self._places[plan], self.available())
+            return explained(plan, places, known, why)
+        return partition(plan, places, known, why)
 
     def _plan_of(self, fetches: object, feeds: Mapping[object, object] | None) -> Plan:
         """Return the plan of fetches with feeds."""
