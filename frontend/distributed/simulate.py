@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
+from ..formats.messages import RunMetadata
 from ..graph.execute import Plan
 from ..graph.gradients import Backward
 from ..graph.graph import GraphTensor, Operation
@@ -43,7 +43,7 @@ class CostModel:
     measured: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
-    def measured_by(cls, run_metadata: Any, **fields: float) -> CostModel:
+    def measured_by(cls, run_metadata: RunMetadata, **fields: float) -> CostModel:
         """Return a model with the times of a run, which `build_cost_model` was asked to tell of."""
         nodes = run_metadata.cost_graph.node
         times = {node.name: node.compute_time * 1e-9 for node in nodes if node.compute_time}
