@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .codegen.compiled import Options as Options
     from .errors import GravureError as GravureError
     from .errors import PerformanceWarning as PerformanceWarning
+    from .errors import StagingWarning as StagingWarning
     from .frontend import distributed as distributed
     from .frontend.array import fft as fft
     from .frontend.array import linalg as linalg
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from .frontend.values.dtypes import bool_ as bool  # noqa: A004, F401
     from .tools.checking.bisect import bisect as bisect
     from .tools.checking.check import check as check
+    from .tools.checking.lint import lint as lint
     from .tools.verbs.bench import bench as bench
     from .tools.verbs.diff import diff_models as diff_models
     from .tools.verbs.doctor import doctor as doctor
@@ -102,6 +104,7 @@ _NAMES: dict[str, str] = {
     "codegen.compiled": "Options",
     "tools.checking.bisect": "bisect",
     "tools.checking.check": "check",
+    "tools.checking.lint": "lint",
     "tools.verbs.bench": "bench",
     "tools.verbs.diff": "diff_models",
     "tools.verbs.doctor": "doctor",
@@ -120,7 +123,7 @@ _NAMES: dict[str, str] = {
     "tools.verbs.size": "size",
     "tools.verbs.surgery": "convert extract rename_values reshape_model",
     "tools.verbs.view": "view",
-    "errors": "GravureError PerformanceWarning",
+    "errors": "GravureError PerformanceWarning StagingWarning",
     "frontend.programs.compile": "compile load",
     "frontend.eager.tensor": "Tensor",
     "frontend.eager.tape": "GradientTape identity stop_gradient",

@@ -165,6 +165,13 @@ class PerformanceWarning(UserWarning):
     """
 
 
+class StagingWarning(UserWarning):
+    """A function with `check` does something once a trace that its Python would do in each call.
+
+    The message says what, at which line, and how to mend it; `effects` of the function lists them.
+    """
+
+
 class CheckpointError(GravureError):
     """Saved values do not fit the model they are restored into.
 

@@ -13,12 +13,13 @@ import functools
 import inspect
 import os
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...errors import GraphError
+from ...errors import GraphError, StagingWarning
 from ...forks import renewed
 from ...ir.collection import paused
 from ...ir.types.dtypes import DType
@@ -31,7 +32,8 @@ from ..graph.graph import Graph, GraphTensor
 from ..values import nest
 from ..values.context import STATE, Context, entered
 from ..values.origin import short, user_line
-from .arguments import Bound, call_with, describe, spec_for
+from .arguments import Bound, call_with, describe, spec_for, structure_key
+from .effects import Effect, Watch, compared, retraces
 from .staged import Staged
 from .traces import ACTIVE, ConcreteFunction
 
@@ -100,6 +102,7 @@ class Function:
         reduce_retracing: bool = False,
         autograph: bool = False,
         features: frozenset[str] = frozenset(),
+        check: bool = False,
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
@@ -107,12 +110,17 @@ class Function:
         """Whether its choices and loops are handed to the graph, and what else of it is."""
         self.input_signature = input_signature
         self.reduce_retracing = reduce_retracing
+        self.check = check
+        self.effects: list[Effect] = []
+        """What was found, where that is checked, that a trace does once and not each run."""
         self.signature = inspect.signature(python_function)
         self.cache: dict[Hashable, ConcreteFunction] = {}
         self.made_variables = False
         self.traced = 0
         self.reasons: list[str] = []
         self._tracing: set[object] = set()
+        self._compared: list[ConcreteFunction] = []
+        """Traces whose results were compared with what their Python gives."""
         self._making = renewed(threading.RLock())
         """Held while a trace is made: other threads wait for it."""
         self._ready: dict[object, tuple[ConcreteFunction, Staged]] = {}
@@ -152,6 +160,7 @@ class Function:
                 reduce_retracing=self.reduce_retracing,
                 autograph=self.autograph,
                 features=self.features,
+                check=self.check,
             )
             self._bound[instance] = found
         return found
@@ -177,7 +186,14 @@ class Function:
         concrete = self.concrete(bound)
         if CALLED.graphs is not None:
             CALLED.graphs[concrete.graph] = None
-        made = concrete.call([x for x in bound.leaves if isinstance(x, Tensor)])
+        tensors = [x for x in bound.leaves if isinstance(x, Tensor)]
+        if self.check and not self.effects and concrete not in self._compared:
+            self._compared.append(concrete)
+            with compared(concrete, lambda: self.python_function(*args, **kwargs)) as check:
+                check.made = made = concrete.call(tensors)
+            self.warn(check.found)
+        else:
+            made = concrete.call(tensors)
         arrays = [x._array for x in args if isinstance(x, Tensor) and x.direct]
         if not kwargs and len(arrays) == len(args):
             compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
@@ -244,6 +260,8 @@ class Function:
                 key = bound.key()
         if found is None:
             self.reasons.append(self.reason(bound))
+            if self.check:
+                self.warn(retraces(self.label, self.reasons))
             if key in self._tracing:
                 raise GraphError(
                     f"function {self.label!r} calls itself with arguments like its own, expected a"
@@ -277,12 +295,24 @@ class Function:
         self.traced += 1
         with entered(graph):
             arguments = bound.enter(graph)
-            made = call_with(self.to_trace(), self.signature, arguments)
+            if self.check:
+                with Watch(self.python_function, arguments) as watch:
+                    made = call_with(self.to_trace(), self.signature, arguments)
+                self.warn(watch.found)
+            else:
+                made = call_with(self.to_trace(), self.signature, arguments)
             made = self.returned(made)
             leaves = nest.flatten(made)
             outputs = [self._output(graph, x) for x in leaves]
         graph.finish([x for x in outputs if x is not None])
         return ConcreteFunction(self, bound, graph, made, outputs)
+
+    def warn(self, effects: Sequence[Effect]) -> None:
+        """Tell of effects that were not told of, each once."""
+        for each in effects:
+            if each not in self.effects:
+                self.effects.append(each)
+                warnings.warn(str(each), StagingWarning, stacklevel=2)
 
     def to_trace(self) -> Callable[..., object]:
         """Return what is called when it is traced: the function, converted if that is wanted."""
@@ -343,17 +373,26 @@ class Function:
         line = short(user_line())
         if not self.cache:
             return f"{line}: first call"
-        last = list(self.cache.values())[-1].bound
-        for name, old, new in last.compared(bound):
-            if old != new:
-                return f"{line}: argument {name!r}: {describe(new)} instead of {describe(old)}"
-        return f"{line}: the arguments have another structure"
+        rows = [self.differences(each.bound, bound) for each in self.cache.values()]
+        nearest = min(reversed(rows), key=lambda row: (row is None, len(row or ())))
+        if not nearest:
+            return f"{line}: the arguments have another structure"
+        name, old, new = nearest[0]
+        more = f", and {len(nearest) - 1} more" if len(nearest) > 1 else ""
+        return f"{line}: argument {name!r}: {describe(new)} instead of {describe(old)}{more}"
+
+    def differences(self, old: Bound, new: Bound) -> list[tuple[str, object, object]] | None:
+        """Return in which arguments two calls differ; None where they have no common structure."""
+        rows = old.compared(new)
+        alike = structure_key(old.described) == structure_key(new.described)
+        return [row for row in rows if row[1] != row[2]] if alike else None
 
     def explain(self) -> list[str]:
         """Return a sentence for each trace: what was new, and at which line.
 
         Behind them, one for each trace that is run operation by operation: why it is not compiled;
-        and one for each operation inside of compiled code that Python carries out.
+        one for each operation inside of compiled code that Python carries out; and, of a function
+        with `check`, one for each effect of its Python that happens once a trace.
         """
         graphs = [concrete.graph for concrete in self.cache.values()]
         refused = [f"{g.name} is not compiled: {g.refusal}" for g in graphs if g.refusal]
@@ -363,7 +402,8 @@ class Function:
             f"{op.source}: {op.type} {op.name!r} is carried out by Python: {why}"
             for op, why in slow.items()
         ]
-        return [*self.reasons, *refused, *left]
+        effects = [str(each) for each in self.effects if each.kind != "retrace"]
+        return [*self.reasons, *refused, *left, *effects]
 
     def pretty_printed_concrete_signatures(self) -> str:
         """Return the signatures of all traces."""
@@ -377,6 +417,7 @@ def function(
     reduce_retracing: bool = False,
     autograph: bool = False,
     features: frozenset[str] = frozenset(),
+    check: bool = False,
 ) -> Any:
     """Let a Python function run as a graph; a decorator, with or without options.
 
@@ -391,6 +432,10 @@ def function(
       graph where a tensor decides; without it, they need `gravure.cond` and `gravure.while_loop`.
     - `features`: what is converted besides, by the names that `tf.autograph.experimental.Feature`
       has, such as `BUILTIN_FUNCTIONS`.
+    - `check`: whether to look, while it is traced, for what the Python does once and not in each
+      run: random numbers of numpy, clocks, files, lists and globals that change, tensors that are
+      kept. The Python is run once more for each trace, to compare results. Each is a
+      `gravure.StagingWarning` with its line.
 
     Returns a `Function`: called like the original, and `explain()` says which traces there are,
     why, and what is not compiled.
@@ -413,6 +458,7 @@ def function(
             reduce_retracing=reduce_retracing,
             autograph=autograph,
             features=features,
+            check=check,
         )
 
     return made if python_function is None else made(python_function)

@@ -47,9 +47,9 @@ def python_program(
     them.
     """
     where = f"{Path(file).name}:{name}"
-    function = _function(file, name, where)
+    function = function_of(file, name, where)
     try:
-        concrete = function.get_concrete_function(*_arguments(function, shapes, where))
+        concrete = function.get_concrete_function(*declared_arguments(function, shapes, where))
     except GravureError:
         raise
     except Exception as error:
@@ -72,8 +72,8 @@ class Declared:
         return self.spec
 
 
-def _function(file: str, name: str, where: str) -> Function:
-    """Run a file, and return what it calls `name`."""
+def function_of(file: str, name: str, where: str) -> Function:
+    """Run a file, and return what it calls `name`; `where` is said of both."""
     if not Path(file).is_file():
         raise InputError("there is no such file", location=file)
     try:
@@ -109,7 +109,7 @@ def _line(error: BaseException, file: str) -> int | None:
     return next((each.lineno for each in reversed(frames) if each.filename == file), None)
 
 
-def _arguments(
+def declared_arguments(
     function: Function, shapes: Mapping[str, ShapeOption], where: str
 ) -> Sequence[Declared]:
     """Return the arguments by their specs."""

@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[str, list[str]]] = {
     "extract": ("surgery.extract", ["-o", "out.onnx", "--to", "y"]),
     "inspect": ("inspect.inspect", []),
     "ops": ("lists.list_operations", ["exp"]),
+    "lint": ("checking.lint.lint", []),
     "opt": ("optimize.optimize", []),
     "passes": ("lists.list_passes", ["fuse"]),
     "passes --pipeline": ("lists.list_pipeline", ["--pipeline", "O2"]),
