@@ -118,8 +118,9 @@ class HostStep(PythonCall):
         behind = [(state, state.value_in(store)) for state in states]
         if RUNS.done is not None and self.op.kind.is_python:
             RUNS.done.append(Done(self.function, results, behind))
-        for tensor, value in zip(self.op.outputs, results, strict=True):
-            if not fits(tensor.seen, value.shape):
+        for tensor, spec, value in zip(self.op.outputs, self.specs, results, strict=False):
+            declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)
+            if not (fits(tensor.seen, value.shape) and fits(declared, value.shape)):
                 tensor.see(value.shape)
                 raise ShapesChangedError(self.op.name)
         return [*results, *(value for _, value in behind)]

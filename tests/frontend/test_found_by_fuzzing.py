@@ -85,3 +85,22 @@ def test_tensors_of_any_rank_are_unstacked() -> None:
         np.testing.assert_array_equal(made(x).numpy(), x[:, ::-1])
     with pytest.raises(ValueError, match="axis 1 must equal 4"):
         made(np.ones((3, 5), np.float32))
+
+
+def test_shapes_that_were_seen_elsewhere_after_compiling_are_found() -> None:
+    """A run beside may see other shapes while a program is compiled for those seen before."""
+
+    @tf.function
+    def made(n: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_sum(tf.py_function(lambda m: np.ones(int(m), np.float32), [n], tf.float32))
+
+    for _ in range(5):
+        assert float(made(tf.constant(3))) == 3.0
+    (concrete,) = made.cache.values()
+    seen = [x for op in concrete.graph.operations for x in op.outputs if x.seen is not None]
+    assert seen
+    for tensor in seen:
+        if tensor.seen == (3,):
+            tensor.see((5,))
+    for count in (4, 0, 3, 1):
+        assert float(made(tf.constant(count))) == count
