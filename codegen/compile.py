@@ -36,7 +36,7 @@ from .describe import Names
 
 def pipeline_for(options: Options, target: Target) -> str:
     """Return the passes that the options ask for as text; raise `PipelineError`."""
-    if options.passes and options.numerics != "default":
+    if options.passes and options.numerics != "fast":
         raise PipelineError(
             f"{options.numerics} numerics and a pipeline of its own, expected one of both",
             hint=f"passes that take it have the option exact: {', '.join(ROUNDING)}",
@@ -59,7 +59,7 @@ def compile_program(
     backend.check(target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     pipeline = pipeline_for(options, target)
-    if options.numerics != "default" and program.level != "graph":
+    if options.numerics != "fast" and program.level != "graph":
         raise CompileError(
             f"{options.numerics} numerics of a program on level {program.level}, expected one on"
             " level graph: they are decided there"

@@ -59,9 +59,10 @@ class Options:
     """A pipeline instead of the level's: `canonicalize,constant-fold{limit=8}`."""
     dtype: str = ""
     """What weights of products become: `bf16`, `i8`, `i4` or as they are; `tf32` on GPUs."""
-    numerics: str = "default"
+    numerics: str = "fast"
     """What results may differ in: `exact` (element-wise operations give the bits that each gives
-    alone) or `default` (they may be written in cheaper forms that round otherwise)."""
+    alone), `ulp:N` (each is at most N representable numbers off, and cheaper where that is enough)
+    or `fast` (they may be written in any cheaper form)."""
     disable: tuple[str, ...] = ()
     """Passes to leave out, by name."""
     settable: tuple[str, ...] = ()

@@ -103,7 +103,7 @@ PACKS = "winograd"
 """The pass from which on weights are laid out: before it they can be stored in another type."""
 
 
-NUMERICS = ("exact", "default")
+NUMERICS = ("exact", "ulp:N", "fast")
 """What results may differ in."""
 
 ROUNDING = ("constant-fold", "recognize", "simplify-arithmetic")
@@ -126,15 +126,36 @@ def pipeline_of(level: str, dtype: str = "") -> str:
     return ",".join(passes)
 
 
+def ulps_allowed(numerics: str) -> int | None:
+    """Return how many representable numbers off an element-wise operation may be; None: any.
+
+    Raises `PipelineError` for numerics that there are not.
+
+    >>> ulps_allowed("exact"), ulps_allowed("ulp:2"), ulps_allowed("fast")
+    (0, 2, None)
+    """
+    name, _, number = numerics.partition(":")
+    if name == "ulp" and number.isascii() and number.isdecimal() and 0 < int(number) < 1 << 20:
+        return int(number)
+    if numerics not in ("exact", "fast"):
+        known = ", ".join(NUMERICS[:-1])
+        raise PipelineError(
+            f"numerics {numerics!r} are unknown, expected {known} or {NUMERICS[-1]}"
+        )
+    return 0 if numerics == "exact" else None
+
+
 def with_numerics(pipeline: str, numerics: str) -> str:
     """Return a pipeline whose passes keep to what results may differ in.
 
-    With `exact` numerics, element-wise operations give the bits that each gives alone.
+    With `exact` numerics, element-wise operations give the bits that each gives alone; with `ulp:N`
+    each is at most N representable numbers from that, and cheaper where that is enough.
     Raises `PipelineError` for numerics that there are not.
     """
-    if numerics not in NUMERICS:
-        known = " or ".join(NUMERICS)
-        raise PipelineError(f"numerics {numerics!r} are unknown, expected {known}")
-    if numerics == "default":
+    ulps = ulps_allowed(numerics)
+    if ulps is None:
         return pipeline
-    return ",".join(f"{x}{{exact}}" if x in ROUNDING else x for x in pipeline.split(","))
+    options = dict.fromkeys(ROUNDING, "{exact}")
+    if ulps:
+        options["simplify-arithmetic"] = f"{{exact ulps={ulps}}}"
+    return ",".join(f"{x}{options.get(x, '')}" for x in pipeline.split(","))

@@ -22,7 +22,7 @@ from ..ir.families import EmitMath
 from ..ir.ops.elementwise import POWERS
 from ..ir.scalar_math import Term
 from .analysis.constants import is_scalar, scalar_of
-from .analysis.rewrite import Rewriter, Rule, RuleBook, producer, reads, spec
+from .analysis.rewrite import Rewriter, Rule, RuleBook, Rules, producer, reads, spec
 from .base import Pass
 
 RULES = RuleBook[Rule]()
@@ -39,13 +39,34 @@ class SimplifyArithmetic(Pass):
 
     exact: bool = False
     """Whether only those are written that give the bits that the code gives without them."""
+    ulps: int = 0
+    """Where they are to be exact: how many representable numbers off one may be all the same."""
 
     def apply(self, program: Program) -> None:
         """Apply the rules until none applies."""
-        rewriter = Rewriter((EXACT if self.exact else RULES).table())
+        rewriter = Rewriter(exact_rules(self.ulps) if self.exact else RULES.table())
         rewriter.run(program)
         for name, hits in rewriter.hits.items():
             self.count(name, hits)
+
+
+def exact_rules(ulps: int) -> Rules:
+    """Return the exact rules of each operation, and those that are off by so much at most."""
+    found = {name: [*rules] for name, rules in EXACT.table().items()}
+    for name, rules in RULES.table().items():
+        near = [rule for rule in rules if 0 < BOUNDS.get(rule.__name__, 0) <= ulps]
+        if near:
+            found[name] = [*found.get(name, ()), *near]
+    return found
+
+
+BOUNDS = {"divide_by_constant": 2, "root_of_reciprocal": 2}
+"""How many representable numbers the results of rules are off, at most, of one operation.
+
+A reciprocal is off by half an ulp of its own, which is less than one of the product's, and the
+product is rounded once more; the division itself is off by half an ulp. Rules that are not here
+have no bound: what they leave out may have cancelled, or overflowed.
+"""
 
 
 @RULES.on("pow")

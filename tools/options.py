@@ -64,8 +64,9 @@ def add_pipeline(parser: argparse.ArgumentParser) -> None:
         "--disable-pass", action="append", default=[], metavar="NAME", help="leave a pass out"
     )
     group.add_argument(
-        "--numerics", choices=("exact", "default"), default="default",
-        help="exact: element-wise operations give the bits that each gives alone, as in functions",
+        "--numerics", default="fast", metavar="exact|ulp:N|fast",
+        help="exact: element-wise operations give the bits that each gives alone, as in functions;"
+        " ulp:N: at most N ulps off",
     )  # fmt: skip
     group.add_argument("--verify-each", action="store_true", help="verify the IR after each pass")
 

@@ -20,8 +20,9 @@ C_TYPES = {
 
 NUMERICS = {
     "exact": "element-wise operations round as each does alone; sums are in an order of their own",
-    "default": "element-wise operations may be written in forms that round otherwise, too",
+    "fast": "element-wise operations may be written in forms that round otherwise, too",
 }
+NEAR = "each element-wise operation is at most {} ulps from what it gives alone"
 
 
 def header(model: Description, *, embedded: bool = True) -> str:
@@ -64,8 +65,9 @@ def _comment(model: Description, embedded: bool) -> list[str]:
     if model.dims:
         ranges = (f"{dim.name} = {dim.low} to {dim.high}" for dim in model.dims)
         lines += ["", f"Dimensions: {', '.join(ranges)}."]
-    numerics = str(model.extras.get("numerics", "default"))
-    lines += ["", f"Numerics `{numerics}`: {NUMERICS.get(numerics, 'as compiled')}."]
+    numerics = str(model.extras.get("numerics", "fast"))
+    said = NUMERICS.get(numerics) or NEAR.format(numerics.partition(":")[2])
+    lines += ["", f"Numerics `{numerics}`: {said}."]
     other = "machines without such a GPU" if model.is_for_gpu else "other processors"
     lines += [f"Made for {model.target}; {other} get a status, not a crash."]
     if model.weights and not embedded:

@@ -81,8 +81,9 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
       passes to leave out; `verify`: whether to verify the program after each.
     - `dtype`: what weights of products are stored in: `bf16`, `i8`, `i4`, or as they are (the
       default); `tf32` multiplies so on GPUs.
-    - `numerics`: `exact`, where element-wise operations give the bits that each gives alone, or
-      `default`, where they may be written in cheaper forms that round otherwise.
+    - `numerics`: `exact`, where element-wise operations give the bits that each gives alone;
+      `ulp:N`, where each is at most N representable numbers off; or `fast` (the default), where
+      they may be written in any cheaper form.
     - `settable`: tensors of an ONNX model that can be given later (`Model.set_weights`), however
       small they are.
     - `checks`: whether a run looks at its arguments (True).

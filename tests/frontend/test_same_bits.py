@@ -20,6 +20,7 @@ from gravure.ir.families import Elementwise
 from gravure.ir.ops.convert import Bitcast, Cast
 from gravure.ir.ops.elementwise import POWERS
 from gravure.passes.base import PipelineError
+from gravure.runtime.compare import ulps_between
 from gravure.runtime.model import Model
 
 FLOATS = [np.float32, np.float64]
@@ -219,6 +220,25 @@ def test_functions_of_numbers_are_left_to_the_code() -> None:
         assert_same(made.numpy(), right, "a function of a number")
 
 
-def test_numerics_that_there_are_not_are_refused_by_name() -> None:
-    with pytest.raises(PipelineError, match="numerics 'sloppy' are unknown, expected exact or def"):
-        gv.compile("tests/models/mlp.onnx", options=Options(numerics="sloppy"))
+@pytest.mark.parametrize("numerics", ["sloppy", "default", "ulp:0", "ulp:", "ulp:x", "ulp:-1", ""])
+def test_numerics_that_there_are_not_are_refused_by_name(numerics: str) -> None:
+    with pytest.raises(PipelineError, match=r"are unknown, expected exact, ulp:N or fast"):
+        gv.compile("tests/models/mlp.onnx", options=Options(numerics=numerics))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("divisor", [3.0, 0.1, 7e-12, 12345.678, 1e30, 5e-30, 1 / 3, 1.9999999])
+def test_ulps_hold_where_they_buy_something(dtype: Any, divisor: float) -> None:
+    """Other instructions are chosen, other bits come out, and none is further off than is said."""
+    name = {np.float32: "f32", np.float64: "f64"}[dtype]
+    text = f"model m(x: {name}[4096]) -> (y, r) {{ y = x / {divisor}\n r = 1.0 / sqrt(x) }}"
+    random = np.random.default_rng(3)
+    x = np.concatenate([drawn(dtype, 2000)[:2000], random.uniform(1, 2, 2096)]).astype(dtype)
+    exact, near = (
+        gv.compile(text.encode(), numerics=each).call(x) for each in ("exact", "ulp:2")
+    )
+    for wanted, found in zip(exact, near, strict=True):
+        ulps = ulps_between(found, wanted)
+        assert ulps is not None
+        assert ulps.max() <= 2
+    assert near[0].tobytes() != exact[0].tobytes()

@@ -558,7 +558,7 @@ PRODUCTS = b"""model m(x: f32[64]) -> (y) {
 }"""
 
 
-@pytest.mark.parametrize("numerics", ["exact", "default"])
+@pytest.mark.parametrize("numerics", ["exact", "ulp:1", "ulp:2", "fast"])
 def test_numerics_are_kept_and_said(gravure: Any, tmp_path: Path, numerics: str) -> None:
     """Exact, each operation rounds by itself; otherwise they may be one product."""
     (tmp_path / "m.gv").write_bytes(PRODUCTS)
@@ -569,7 +569,7 @@ def test_numerics_are_kept_and_said(gravure: Any, tmp_path: Path, numerics: str)
     assert model.manifest["numerics"] == numerics
     x = np.random.default_rng(1).standard_normal(64).astype(np.float32)
     alone = x * np.float32(0.3) * np.float32(0.7) / np.float32(3)
-    assert np.array_equal(model(x), alone) == (numerics == "exact")
+    assert np.array_equal(model(x), alone) == (numerics in ("exact", "ulp:1"))
     np.testing.assert_allclose(model(x), alone, rtol=1e-6)
 
 
