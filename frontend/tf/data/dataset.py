@@ -38,6 +38,7 @@ from ..core.structures import (
 )
 from ..core.values import convert
 from ..ops.random_ops import seeds_of
+from ..ragged.making import as_row
 from . import combining, iterators, saving
 from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
 from .generating import generated
@@ -387,6 +388,26 @@ class Dataset(Pipeline):
     ) -> Dataset:
         """Return a dataset of batches of dense elements as sparse tensors of one shape."""
         return self.map(lambda element: as_sparse(element, row_shape)).batch(batch_size)
+
+    def ragged_batch(
+        self,
+        batch_size: TensorLike,
+        drop_remainder: bool = False,
+        row_splits_dtype: DTypeLike = "int64",
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of batches, in which elements of open sizes are rows."""
+        leaves = flatten(self._spec)
+
+        def rowed(*element: object) -> object:
+            given = element[0] if len(element) == 1 else element
+            made = [
+                as_row(x, spec, row_splits_dtype)
+                for x, spec in zip(flatten(given), leaves, strict=True)
+            ]
+            return pack_sequence_as(given, made)
+
+        return self.map(rowed).batch(batch_size, drop_remainder)
 
     def prefetch(self, buffer_size: object, name: str | None = None) -> Dataset:
         """Return a dataset whose elements are made before they are asked for."""

@@ -112,6 +112,13 @@ def dense_to_sparse_batch(batch_size: TensorLike, row_shape: object) -> Transfor
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
+def dense_to_ragged_batch(
+    batch_size: TensorLike, drop_remainder: bool = False, row_splits_dtype: DTypeLike = "int64"
+) -> Transformation:
+    """Return a function for `Dataset.apply`: see `Dataset.ragged_batch`."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
 def at(dataset: Dataset, index: TensorLike) -> object:
     """Return the element at a place."""
     return dataset.skip(index).take(1).get_single_element()
@@ -149,6 +156,7 @@ NAMES: dict[str, object] = {
     },
     "TFRecordWriter": TFRecordWriter,
     "at": at,
+    "dense_to_ragged_batch": dense_to_ragged_batch,
     "dense_to_sparse_batch": dense_to_sparse_batch,
     "load": Dataset.load,
     "save": save,

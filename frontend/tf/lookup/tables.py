@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,11 +21,13 @@ from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 from ..graph.graph_lists import add_to_collection, get_collection
 from ..graph.state import group
 from ..nondense.sparse_tensor import SparseTensor
+from ..ragged.tensor import RaggedTensor
 from .initial import Initializer
 
 INITIALIZERS = "table_initializer"
 """The list of a graph that what fills its tables is kept in."""
 
+Found: TypeAlias = TfTensor | SparseTensor | RaggedTensor
 Function = Callable[[TfTensor], TfTensor]
 
 
@@ -59,8 +62,10 @@ class Table:
             )
         return found
 
-    def _with_values(self, keys: object, function: Function) -> TfTensor | SparseTensor:
-        """Return what a function gives for keys; of sparse ones, for the elements."""
+    def _with_values(self, keys: object, function: Function) -> Found:
+        """Return what a function gives for keys; of sparse and ragged ones, for the elements."""
+        if isinstance(keys, RaggedTensor):
+            return keys.with_flat_values(function(self._keys(keys.flat_values)))
         if isinstance(keys, SparseTensor):
             return keys.with_values(function(self._keys(keys.values)))
         with InGraph(graph_of([keys])):
@@ -125,7 +130,7 @@ class StaticHashTable(Table):
         if self.initializer is not None:
             add_to_collection(INITIALIZERS, self.initializer)
 
-    def lookup(self, keys: object, name: str | None = None) -> TfTensor | SparseTensor:
+    def lookup(self, keys: object, name: str | None = None) -> Found:
         """Return the values of keys."""
 
         def found(given: TfTensor) -> TfTensor:
@@ -140,7 +145,7 @@ class StaticHashTable(Table):
 
         return self._with_values(keys, found)
 
-    def __getitem__(self, keys: object) -> TfTensor | SparseTensor:
+    def __getitem__(self, keys: object) -> Found:
         return self.lookup(keys)
 
     def export(self, name: str | None = None) -> tuple[TfTensor, TfTensor]:
@@ -216,7 +221,7 @@ class StaticVocabularyTable(Table):
         self._inner._check_ready()
         return self._inner._content
 
-    def lookup(self, keys: object, name: str | None = None) -> TfTensor | SparseTensor:
+    def lookup(self, keys: object, name: str | None = None) -> Found:
         """Return the numbers of words."""
 
         def compute(array: Array) -> Sequence[Array]:
@@ -230,7 +235,7 @@ class StaticVocabularyTable(Table):
 
         return self._with_values(keys, found)
 
-    def __getitem__(self, keys: object) -> TfTensor | SparseTensor:
+    def __getitem__(self, keys: object) -> Found:
         return self.lookup(keys)
 
     def size(self, name: str | None = None) -> TfTensor:
@@ -270,7 +275,7 @@ class MutableHashTable(Table):
 
     def lookup(
         self, keys: object, dynamic_default_values: object = None, name: str | None = None
-    ) -> TfTensor | SparseTensor:
+    ) -> Found:
         """Return the values of keys; `dynamic_default_values` are those of each key, or of all."""
 
         def found(given: TfTensor) -> TfTensor:
@@ -299,7 +304,7 @@ class MutableHashTable(Table):
         ]
         return (filled(flat, self.value_dtype, self._dims).reshape(whole),)
 
-    def __getitem__(self, keys: object) -> TfTensor | SparseTensor:
+    def __getitem__(self, keys: object) -> Found:
         return self.lookup(keys)
 
     def insert(self, keys: object, values: object, name: str | None = None) -> Operation | None:

@@ -8,11 +8,15 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
+from ...data.stages import part
+from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike, as_dtype
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, row_of
-from ..core.host_ops import unknown
+from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
+from ..core.specs import TensorSpec
+from ..core.structures import Part
 from ..core.values import array_of, convert, is_typed, named, same, static
 from ..graph.state import placeholder as tensor_placeholder
 from ..nondense.sparse_tensor import SparseTensor, sparse_of
@@ -24,7 +28,9 @@ from .planning import assembled, planned, with_levels
 from .rows import Rows, ranges, splits_of
 from .tensor import (
     Ragged,
+    RaggedPile,
     RaggedTensor,
+    RaggedTensorSpec,
     RaggedTensorValue,
     ragged_or_tensor,
     same_graph,
@@ -491,7 +497,8 @@ def placeholder(
     name: str | None = None,
 ) -> Ragged:
     """Return a ragged tensor of a graph that is fed."""
-    flat = None if value_shape is None else [None, *TensorShape(value_shape).as_list()]  # type: ignore[arg-type]
+    inner = [] if value_shape is None else TensorShape(value_shape).as_list()  # type: ignore[arg-type]
+    flat = [None, *inner]
     if ragged_rank == 0:
         return dressed(tensor_placeholder(dtype, value_shape, name))
     made = tensor_placeholder(dtype, flat, name)
@@ -632,3 +639,37 @@ def held(x: RaggedTensor, levels: int) -> Ragged:
         assert isinstance(made, RaggedTensor), "there are so many levels"
         made = made.values
     return made
+
+
+class RowPart(Part):
+    """A tensor that is a row of rows when it is put into a batch."""
+
+    def __init__(self, tensor: TfTensor, row_splits_dtype: DTypeLike) -> None:
+        self._tensor = tensor
+        self._spec = RaggedTensorSpec(tensor.shape, tensor.dtype, 0, row_splits_dtype)
+
+    @property
+    def part_spec(self) -> RaggedTensorSpec:
+        """Return what it is like."""
+        return self._spec
+
+    def part_tensor(self) -> TfTensor:
+        """Return the tensor that stands for it in an element."""
+
+        def compute(flat: Array) -> Sequence[Array]:
+            return (part(RaggedPile(flat)),)
+
+        return host("Serialize", compute, [self._tensor], [unknown(TEXT)])[0]
+
+
+def as_row(value: object, spec: object, row_splits_dtype: DTypeLike) -> object:
+    """Return a tensor of which sizes are open as rows, for a batch; all else as it is."""
+    dims = spec.shape._dims if isinstance(spec, TensorSpec) else ()
+    if dims is None:
+        raise ValueError("elements of a ragged batch have known ranks")
+    open_ = [axis for axis, extent in enumerate(dims) if extent is None]
+    if not open_ or not isinstance(value, TfTensor):
+        return value
+    if open_[-1] == 0:
+        return RowPart(value, row_splits_dtype)
+    return from_tensor(value, ragged_rank=open_[-1], row_splits_dtype=row_splits_dtype)

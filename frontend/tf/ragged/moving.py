@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -326,3 +327,26 @@ def boolean_mask(data: object, mask: object, name: str | None = None) -> Ragged:
         nrows = None if known is None or depth == 1 else known[0]
         left = max(levels, 1) if depth > 1 else levels
         return planned("RaggedMask", [x], plan, left, read=left, more=[flat, *splits], nrows=nrows)
+
+
+@handles(RaggedTensor, a.split)
+def split(
+    value: RaggedTensor,
+    num_or_size_splits: object,
+    axis: object = 0,
+    num: int | None = None,
+    name: str | None = None,
+) -> list[Ragged]:
+    """Return parts of so many rows each."""
+    at = axis_of(int(static(axis)), value.shape.rank)
+    sizes, count = static(num_or_size_splits), value.partitions[0].static_nrows
+    if at:
+        raise NotImplementedError("ragged tensors are split along their first axis")
+    if isinstance(sizes, int):
+        if count is None or sizes < 1 or count % sizes:
+            raise InvalidArgumentError(f"{count} rows are not {sizes} parts of one size")
+        sizes = [count // sizes] * sizes
+    if not isinstance(sizes, list) or (count is not None and sum(sizes) != count):
+        raise InvalidArgumentError(f"{count} rows are not parts of {sizes}")
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [value[i:j] for i, j in pairwise(ends)]

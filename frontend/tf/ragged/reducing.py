@@ -19,6 +19,7 @@ from ..graph.flow import stop_gradient
 from ..ops import array_ops as a
 from ..ops import gathering as g
 from ..ops import math_ops as m
+from ..ops import nn_ops as n
 from ..ops.creation import fill, ones_like, zeros_like
 from .converting import axis_of, read_of
 from .moving import expand_dims
@@ -281,3 +282,19 @@ for _function, _how in (
     (g.unsorted_segment_sqrt_n, _sqrt_n),
 ):
     handles(RaggedTensor, _function)(_segments(_function, _how))
+
+
+@handles(RaggedTensor, n.softmax)
+def softmax(logits: RaggedTensor, axis: int = -1, name: str | None = None) -> Ragged:
+    """Return exponentials that sum to one along the last axis."""
+    at = axis_of(axis, logits.shape.rank)
+    if at != logits.ragged_rank:
+        raise NotImplementedError("the softmax of a ragged tensor is along its last axis of rows")
+    with same_graph(logits):
+        ids = logits.partitions[-1].value_rowids()
+        frame = m.FUNCTIONS["multiply"](logits.partitions[-1].row_lengths(), 0)
+        flat = logits.flat_values
+        top = stop_gradient(g.gather(largest(flat, ids, frame), ids))
+        powers = m.FUNCTIONS["exp"](m.FUNCTIONS["subtract"](flat, top))
+        sums = g.gather(total(powers, ids, frame), ids)
+        return logits.with_flat_values(m.truediv(powers, sums))

@@ -236,7 +236,7 @@ class DynamicRaggedShape(TensorGroup):
 
 @handles(RaggedTensor, a.shape)
 def shape(
-    input: RaggedTensor, out_type: DTypeLike | None = None, name: str | None = None
+    input: RaggedTensor, out_type: DTypeLike | None = "int32", name: str | None = None
 ) -> DynamicRaggedShape:
     """Return the shape of rows."""
     return DynamicRaggedShape.from_tensor(input, out_type)

@@ -287,3 +287,140 @@ def words_of_datasets_by_a_table(tf):
     table = tf.lookup.StaticHashTable(init, 0)
     data = tf.data.Dataset.from_tensor_slices(["a", "b", "c", "a"]).map(table.lookup).batch(3)
     return list(data)
+
+
+@program
+def rows_of_datasets(tf):
+    rt = tf.ragged.constant([[1, 2], [3], []])
+    deep = tf.ragged.constant([[[1, 2], [3]], [], [[4]]])
+    data = tf.data.Dataset
+    batched = data.from_tensor_slices(rt).batch(2)
+    counted = data.from_tensor_slices([1, 2, 3]).map(tf.range)
+    words = data.from_tensor_slices(["a b", "c", "d e f"])
+    return [
+        list(data.from_tensor_slices(rt)),
+        str(data.from_tensor_slices(rt).element_spec),
+        list(data.from_tensor_slices(deep)),
+        list(batched),
+        str(batched.element_spec),
+        list(batched.map(lambda rows: tf.reduce_sum(rows, 1))),
+        list(batched.map(lambda rows: rows + 1)),
+        list(batched.unbatch()),
+        list(counted.ragged_batch(2)),
+        list(counted.apply(tf.data.experimental.dense_to_ragged_batch(2))),
+        list(words.batch(2).map(tf.strings.split)),
+        list(words.map(tf.strings.split).ragged_batch(2, drop_remainder=True)),
+    ]
+
+
+@program
+def rows_of_sessions(tf):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as sess:
+        p = v1.ragged.placeholder(tf.float32, 1, [])
+        fed = {p: v1.ragged.constant_value([[1.0, 2.0], [3.0]], dtype="float32")}
+        total = tf.reduce_sum(p * 2.0, axis=1)
+        made = sess.run([total, p, tf.concat([p, p], 1), p.to_tensor(), p[:, :1]], fed)
+        known = tf.ragged.constant([[1, 2], [], [3]])
+        words = tf.strings.split(tf.constant(["a b", "c"]))
+        return [*made, *sess.run([known, tf.reduce_max(known, 1), words])]
+
+
+@program
+def rows_in_functions(tf):
+    rt = tf.ragged.constant([[1, 2], [3], []])
+
+    @tf.function
+    def chosen(flag):
+        return tf.cond(flag, lambda: rt + 1, lambda: rt * 2)
+
+    @tf.function
+    def looped(n):
+        rows = rt
+        for _ in tf.range(n):
+            rows = rows * 2
+        return rows
+
+    @tf.function
+    def words(text):
+        pieces = tf.strings.split(text)
+        return pieces.to_tensor("-"), tf.strings.length(pieces), pieces.row_lengths()
+
+    @tf.function
+    def taken(rows, order):
+        return tf.gather(rows, order), rows[1:], rows[:, -1:], tf.expand_dims(rows, 1)
+
+    return [
+        chosen(tf.constant(True)),
+        chosen(tf.constant(False)),
+        looped(tf.constant(3)),
+        *[words(tf.constant(text)) for text in (["a bb", "c"], ["x y", "z"], ["", "u v"])],
+        *[taken(rt, tf.constant([2, 0])) for _ in range(3)],
+    ]
+
+
+@program
+def gradients_through_rows(tf):
+    made = []
+    v = tf.constant([1.0, -2.0, 3.0, 0.5])
+
+    def rows():
+        return tf.RaggedTensor.from_row_splits(v, [0, 2, 2, 4])
+
+    functions = [
+        lambda: rows().to_tensor() ** 2,
+        lambda: tf.reduce_sum(rows() ** 2, 1),
+        lambda: tf.reduce_mean(rows() ** 2, 1)[:1],
+        lambda: tf.reduce_max(rows() * 3.0, 1)[::2],
+        lambda: tf.reduce_sum(rows() ** 3, 0),
+        lambda: tf.concat([rows(), rows() * 2.0], 1).flat_values ** 2,
+        lambda: tf.gather(rows(), [2, 0, 2]).flat_values ** 2,
+        lambda: rows()[:, 1:].flat_values ** 2,
+        lambda: (rows() * [[1.0], [2.0], [3.0]]).flat_values,
+        lambda: tf.nn.softmax(rows()).flat_values ** 2,
+        lambda: tf.where(rows() > 0.0, rows(), 2.0 * rows()).flat_values,
+        lambda: tf.ragged.boolean_mask(rows(), rows() > 0.0).flat_values ** 2,
+    ]
+    for function in functions:
+        with tf.GradientTape() as tape:
+            tape.watch(v)
+            y = function()
+        made.append(tf.convert_to_tensor(tape.gradient(y, v)))
+    rt = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(rt.flat_values)
+        y = tf.reduce_sum(rt**2)
+    return [*made, tape.gradient(y, rt.flat_values)]
+
+
+@program
+def rows_in_tables(tf):
+    pairs = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([1, 2], tf.int64))
+    table = tf.lookup.StaticHashTable(pairs, -1)
+    words = tf.ragged.constant([["a", "x"], [], ["b"]])
+    return table.lookup(words), table[words]
+
+
+@program
+def shapes_of_rows(tf):
+    rt = tf.ragged.constant([[1, 2], [3], []])
+    shape = tf.shape(rt)
+    made = [repr(shape), shape.rank, shape.num_row_partitions, shape[0], repr(shape[:1])]
+    made += [tf.ones(shape), tf.zeros(shape, tf.int32), tf.fill(shape, 3)]
+    made += [tf.broadcast_to(1, shape), tf.broadcast_to([[1], [2], [3]], shape)]
+    made += [tf.reshape(tf.constant([4, 5, 6]), shape), shape.inner_shape]
+    made += [repr(tf.shape(tf.expand_dims(rt, 1))), repr(shape.row_partitions)]
+    return made
+
+
+@program
+def structures_with_rows(tf):
+    rt = tf.ragged.constant([[1, 2], [3]])
+    return (
+        len(tf.nest.flatten({"x": rt, "y": [rt, 1]})),
+        len(tf.nest.flatten({"x": rt, "y": [rt, 1]}, expand_composites=True)),
+        tf.nest.map_structure(lambda x: x * 2, rt, expand_composites=False),
+        tf.nest.pack_sequence_as(rt, tf.nest.flatten(rt, expand_composites=True), True),
+        tf.split(rt, 2),
+        tf.split(tf.ragged.constant([[1], [2, 3], []]), [1, 2]),
+    )
