@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 from unittest import mock
 
 import numpy as np
@@ -27,6 +27,22 @@ from . import gradient_checker as first
 
 SEED = 87654321
 Bound: TypeAlias = float | Array
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """A ragged tensor, or its value."""
+
+    @property
+    def ragged_rank(self) -> int:
+        """Return how many of its axes are ragged."""
+
+    @property
+    def flat_values(self) -> object:
+        """Return the elements of all rows."""
+
+    def to_list(self) -> list[object]:
+        """Return its rows as lists."""
 
 
 class TestCase(unittest.TestCase):
@@ -121,6 +137,16 @@ class TestCase(unittest.TestCase):
             value = self.evaluate(value)
         return np.asarray(self._plain(value))
 
+    def _rows(self, value: object) -> object:
+        """Return a value, which may be ragged, as lists of numbers or bytes."""
+        if isinstance(value, list | tuple):
+            return [self._rows(x) for x in value]
+        if isinstance(value, Rows):
+            symbolic = isinstance(value.flat_values, TfTensor) and not value.flat_values.eager
+            found = self.evaluate(value) if symbolic else value
+            return found.to_list() if isinstance(found, Rows) else found
+        return self._array(value).tolist()
+
     def assertAllClose(
         self, a: object, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
@@ -129,6 +155,9 @@ class TestCase(unittest.TestCase):
             self.assertEqual(set(a), set(b), msg)
             for key in a:
                 self.assertAllClose(a[key], b[key], rtol, atol, f"at {key}: {msg or ''}")
+            return
+        if isinstance(a, Rows) or isinstance(b, Rows):
+            self.assertAllClose(self._rows(a), self._rows(b), rtol, atol, msg)
             return
         if isinstance(a, list | tuple) and _is_ragged(a):
             self.assertEqual(len(a), len(b), msg)
@@ -176,7 +205,13 @@ class TestCase(unittest.TestCase):
             self.assertAllClose(a, b, **options)
 
     def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
-        """Fail unless two arrays are the same."""
+        """Fail unless two arrays, or rows of as many levels, are the same."""
+        if isinstance(a, Rows) or isinstance(b, Rows):
+            self.assertEqual(self._rows(a), self._rows(b), msg)
+            if not isinstance(a, list | tuple) and not isinstance(b, list | tuple):
+                levels = [x.ragged_rank if isinstance(x, Rows) else 0 for x in (a, b)]
+                self.assertEqual(*levels, msg)
+            return
         x, y = _texts(self._array(a)), _texts(self._array(b))
         self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape}, {y.shape}. {msg or ''}")
         np.testing.assert_array_equal(x, y, err_msg=msg or "")

@@ -58,6 +58,14 @@ def repeated(wanted: Rows, params: Rows, depth: int) -> Rows:
     return repeated(wanted.below, params.below, depth - 1).over(params.splits[:1])
 
 
+def one_each(wanted: Rows, params: Rows, depth: int) -> Rows:
+    """Return one number for each row of the axis behind so many ones."""
+    level = params
+    for _ in range(depth - 1):
+        level = level.below
+    return Rows(params.splits[: depth - 1], np.repeat(wanted.places, len(level)))
+
+
 def _placed(params: object, indices: object, axis: object, batch_dims: int) -> tuple[int, int]:
     """Return axis and number of batch axes, counted from the front."""
     ranks = [x.shape.rank for x in (params, indices)]  # type: ignore[attr-defined]
@@ -66,6 +74,10 @@ def _placed(params: object, indices: object, axis: object, batch_dims: int) -> t
         if ranks[1] is None:
             raise ValueError("batch_dims may only be negative if indices has a known rank")
         batch += ranks[1]
+        if batch < 0:
+            raise ValueError(
+                f"batch_dims={batch_dims} out of bounds: expected 0<=batch_dims<{ranks[1]}"
+            )
     at = batch if axis is None else int(static(axis))
     if at < 0:
         if ranks[0] is None:
@@ -108,6 +120,8 @@ def gather(
 
         def plan(rows: Rows, wanted: Array, *ends: Array) -> Rows:
             asked = Rows(tuple(s.astype(np.int64) for s in ends), wanted.astype(np.int64).ravel())
+            if not rank:
+                return taken(rows, one_each(asked, rows, at), at)
             for number in range(batch, at):
                 asked = repeated(asked, rows, number)
             return taken(rows, asked, at)

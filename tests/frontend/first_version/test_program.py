@@ -37,6 +37,30 @@ class TestOfTensors(tf.test.TestCase):
             with pytest.raises(AssertionError):
                 check()
 
+    def test_rows(self):
+        rows = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
+        words = tf.ragged.constant([["a"], ["b", "c"]])
+        for wanted in (rows, rows.to_list(), tf.ragged.constant([[1.0, 2.0], [], [3.0]])):
+            self.assertAllEqual(rows, wanted)
+            self.assertAllClose(rows, wanted)
+        self.assertAllEqual(words, [[b"a"], [b"b", b"c"]])
+        self.assertAllClose(rows + 1e-8, rows)
+        self.assertAllEqual(tf.RaggedTensor.from_tensor([[1, 2], [3, 4]]), [[1, 2], [3, 4]])
+        even = tf.ragged.constant([[[1, 2]], [[3, 4]]], ragged_rank=1)
+        for check in (
+            lambda: self.assertAllEqual(rows, [[1.0, 2.0], [3.0]]),
+            lambda: self.assertAllEqual(rows, [[1.0, 2.0], [], [4.0]]),
+            lambda: self.assertAllClose(rows + 0.1, rows),
+            lambda: self.assertAllEqual(even, tf.ragged.constant([[[1, 2]], [[3, 4]]])),
+            lambda: self.assertAllEqual(even, tf.constant([[[1, 2]], [[3, 4]]])),
+        ):
+            with pytest.raises(AssertionError):
+                check()
+        with tf.Graph().as_default(), self.session():
+            made = tf.ragged.range([2, 0, 1])
+            self.assertAllEqual(made, [[0, 1], [], [0]])
+            self.assertAllEqual(self.evaluate(made), made)
+
     def test_sessions(self):
         v1 = tf.compat.v1
         with tf.Graph().as_default(), self.session() as session:
