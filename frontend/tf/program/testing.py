@@ -210,7 +210,7 @@ class TestCase(unittest.TestCase):
             self.assertEqual(self._rows(a), self._rows(b), msg)
             if not isinstance(a, list | tuple) and not isinstance(b, list | tuple):
                 levels = [x.ragged_rank if isinstance(x, Rows) else 0 for x in (a, b)]
-                self.assertEqual(*levels, msg)
+                self.assertEqual(levels[0], levels[1], msg)
             return
         x, y = _texts(self._array(a)), _texts(self._array(b))
         self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape}, {y.shape}. {msg or ''}")
