@@ -309,12 +309,17 @@ def array_from(data: ArrayData) -> Array:
     return np.frombuffer(raw, kind).reshape(data["shape"]).copy()
 
 
+def check_version(data: object) -> None:
+    """Raise `GraphTextError` for what is not the data of a graph as it is written here."""
+    if not isinstance(data, dict) or data.get("version") != VERSION or "nodes" not in data:
+        raise GraphTextError(f"this is no graph of version {VERSION}")
+
+
 class NodeReader:
     """Adds nodes to a graph."""
 
     def __init__(self, data: GraphData, bind: Callable[[str, VariableData], VariableState]) -> None:
-        if not isinstance(data, dict) or data.get("version") != VERSION:
-            raise GraphTextError(f"this is no graph of version {VERSION}")
+        check_version(data)
         self.data, self.bind = data, bind
         self.functions: dict[str, FuncGraph] = {}
         self.variables: dict[str, VariableState] = {}

@@ -56,6 +56,7 @@ from .graph_data import (
     SpecData,
     VariableData,
     Writer,
+    check_version,
     empty_data,
     register_codec,
     row,
@@ -317,6 +318,7 @@ def data_of(text: str | bytes) -> GraphData:
         found: GraphData = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise GraphTextError(f"the text is not that of a graph: {error}") from None
+    check_version(found)
     return found
 
 

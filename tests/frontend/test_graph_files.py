@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.function.graph_data import GraphTextError
 
 v1 = tf.compat.v1
 KEPT = np.load(Path(__file__).parent / "graph_files.npz")
@@ -81,6 +82,9 @@ def test_damaged_graph_files_are_refused() -> None:
     for bad in (data[:-7], b"\xff" * 40, b"x"):
         with pytest.raises(tf.errors.InvalidArgumentError, match="not those of a graph"):
             v1.GraphDef().ParseFromString(bad)
+    for other in (b"{}", b'{"version": 9, "nodes": []}', b'{"version": 1}'):
+        with pytest.raises(GraphTextError, match="this is no graph of version 1"):
+            v1.GraphDef().ParseFromString(other)
     lost = file_of("gelu")
     del lost.foreign.node[0]
     with tf.Graph().as_default(), pytest.raises(ValueError, match="expects 'x', which is not in"):
