@@ -211,37 +211,28 @@ def _compiled(
     observers: Sequence[Observer],
 ) -> Compiled | Program:
     """Return the compiled program; the program itself where it has host steps."""
-    with Budget.parse(options.budget).kept():
-        return _within_budget(source, options, shapes, dims, observers)
-
-
-def _within_budget(
-    source: Source | Program,
-    options: Options,
-    shapes: Mapping[str, ShapeOption] | None,
-    dims: Mapping[str, DimOption] | None,
-    observers: Sequence[Observer],
-) -> Compiled | Program:
-    if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
-        return compile_if_whole(source, options, observers)
-    if isinstance(source, bytearray | memoryview):
-        source = bytes(source)
-    if options.tag == Options().tag and not isinstance(source, bytes):
-        options = replace(options, tag=tag_of(source))
-    known = None if observers else Known.of(source, options, (shapes, dims))
-    found = known.find() if known else None
-    if found is not None:
-        return found
-    data = known.file.data if known else None
-    with noting() as named:
-        program = load_program(
-            source, shapes=shapes, dims=dims, settable=options.settable, data=data
-        )
-    Budget.parse(options.budget).check_weights(sum(w.nbytes for w in program.weights.values()))
-    compiled = compile_if_whole(program, options, observers)
-    if known and isinstance(compiled, Compiled):
-        known.keep(compiled, named)
-    return compiled
+    budget = Budget.parse(options.budget)
+    with budget.kept():
+        if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
+            return compile_if_whole(source, options, observers)
+        if isinstance(source, bytearray | memoryview):
+            source = bytes(source)
+        if options.tag == Options().tag and not isinstance(source, bytes):
+            options = replace(options, tag=tag_of(source))
+        known = None if observers else Known.of(source, options, (shapes, dims))
+        found = known.find() if known else None
+        if found is not None:
+            return found
+        data = known.file.data if known else None
+        with noting() as named:
+            program = load_program(
+                source, shapes=shapes, dims=dims, settable=options.settable, data=data
+            )
+        budget.check_weights(sum(w.nbytes for w in program.weights.values()))
+        compiled = compile_if_whole(program, options, observers)
+        if known and isinstance(compiled, Compiled):
+            known.keep(compiled, named)
+        return compiled
 
 
 class Known:
