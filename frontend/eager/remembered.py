@@ -5,12 +5,14 @@ same element types and shapes with the same other arguments, it is run on `Watch
 have no elements: each operation that it carries out is noted. From then on the notes are carried
 out on the arrays at once. A function that looks at the elements is never noted.
 
-It is for functions of their arguments alone: no state, no draws.
+It is for functions of their arguments alone. What depends on a state besides, as draws do, calls
+`depends_on_state` before it touches that: then the function is not noted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from types import FunctionType
@@ -40,7 +42,17 @@ LARGEST = 1 << 16
 
 
 class ElementsError(Exception):
-    """A function looked at the elements of what it was given."""
+    """A function looked at the elements of what it was given, or at a state."""
+
+
+NOTING: ContextVar[bool] = ContextVar("noting", default=False)
+"""Whether it is noted what a function does."""
+
+
+def depends_on_state() -> None:
+    """Say that what follows differs from call to call: it is not noted what the caller does."""
+    if NOTING.get():
+        raise ElementsError
 
 
 class HiddenElements:
@@ -199,10 +211,13 @@ def planned(
     """
     notes = Notes()
     watched = [notes.watch(x) for x in args], {n: notes.watch(x) for n, x in kwargs.items()}
+    before = NOTING.set(True)
     try:
         form = notes.form(function(*watched[0], **watched[1]))
     except ElementsError:
         return None
+    finally:
+        NOTING.reset(before)
     return None if notes.failed else _plan(notes, form)
 
 

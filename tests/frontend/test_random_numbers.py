@@ -215,3 +215,47 @@ def test_many_numbers_are_those_that_few_would_be(
         found.append([draw(shape, dtype=dtype).numpy() for shape in ([7, 143], [], [4])])
     for few, compiled in zip(*found, strict=True):
         np.testing.assert_array_equal(few, compiled)
+
+
+@pytest.mark.parametrize(
+    "drop",
+    [
+        lambda x: tf.nn.dropout(x, 0.5),
+        lambda x: tf.nn.dropout(x, rate=tf.constant(0.5)),
+        lambda x: tf.compat.v1.nn.dropout(x, keep_prob=0.5),
+    ],
+)
+def test_eager_dropout_draws_anew_each_time(drop: Any) -> None:
+    x = tf.ones([20, 50])
+    tf.random.set_seed(9)
+    drawn = [tf.random.uniform([20, 50]).numpy() >= 0.5 for _ in range(6)]
+    tf.random.set_seed(9)
+    for kept in drawn:
+        np.testing.assert_array_equal(drop(x).numpy(), np.where(kept, 2.0, 0.0))
+
+
+def test_no_function_that_draws_is_remembered() -> None:
+    """Each public function that draws, called often with the same arguments, draws anew."""
+    x, rows = tf.ones([4, 64]), tf.reshape(tf.range(256.0), [4, 64])
+    image = tf.reshape(tf.range(4 * 8 * 8 * 3.0), [4, 8, 8, 3])
+    labels = tf.reshape(tf.range(4, dtype=tf.int64), [4, 1])
+    weights, biases = tf.reshape(tf.range(6400.0), [100, 64]) / 6400, tf.zeros([100])
+    functions = [
+        lambda: tf.random.uniform([64]),
+        lambda: tf.random.normal([64]),
+        lambda: tf.random.truncated_normal([64]),
+        lambda: tf.random.gamma([64], 2.0),
+        lambda: tf.random.poisson([64], 50.0),
+        lambda: tf.random.categorical(tf.zeros([1, 1000]), 8),
+        lambda: tf.random.shuffle(tf.range(64)),
+        lambda: tf.nn.dropout(x, 0.5),
+        lambda: tf.image.random_crop(image, [4, 2, 2, 3]),
+        lambda: tf.image.random_brightness(image, 0.5),
+        lambda: tf.image.random_contrast(image, 0.1, 0.9),
+        lambda: tf.nn.sampled_softmax_loss(weights, biases, labels, rows, 20, 100),
+        lambda: tf.nn.nce_loss(weights, biases, labels, rows, 20, 100),
+        lambda: tf.random.log_uniform_candidate_sampler(labels, 1, 20, True, 1000)[0],
+    ]
+    for draw in functions:
+        found = {np.asarray(draw()).tobytes() for _ in range(12)}
+        assert len(found) > 6, draw

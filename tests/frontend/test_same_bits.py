@@ -234,9 +234,7 @@ def test_ulps_hold_where_they_buy_something(dtype: Any, divisor: float) -> None:
     text = f"model m(x: {name}[4096]) -> (y, r) {{ y = x / {divisor}\n r = 1.0 / sqrt(x) }}"
     random = np.random.default_rng(3)
     x = np.concatenate([drawn(dtype, 2000)[:2000], random.uniform(1, 2, 2096)]).astype(dtype)
-    exact, near = (
-        gv.compile(text.encode(), numerics=each).call(x) for each in ("exact", "ulp:2")
-    )
+    exact, near = (gv.compile(text.encode(), numerics=each).call(x) for each in ("exact", "ulp:2"))
     for wanted, found in zip(exact, near, strict=True):
         ulps = ulps_between(found, wanted)
         assert ulps is not None

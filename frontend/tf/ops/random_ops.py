@@ -22,7 +22,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.kernels import MANY
-from ...eager.remembered import remembered
+from ...eager.remembered import depends_on_state, remembered
 from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
 from ...graph.frame import Frame, OutsideError
@@ -69,6 +69,8 @@ def set_seed(seed: int | None) -> None:
 
 def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
     """Return the two seeds of a draw by TensorFlow's rule; without any, new ones."""
+    if graph is None:
+        depends_on_state()
     base = Seeds.value
     if graph is not None and (graph.seed is not None or not isinstance(graph, FuncGraph)):
         base = graph.seed
