@@ -30,7 +30,7 @@ Bound: TypeAlias = float | Array
 
 
 @runtime_checkable
-class Rows(Protocol):
+class HasRows(Protocol):
     """A ragged tensor, or its value."""
 
     @property
@@ -141,10 +141,10 @@ class TestCase(unittest.TestCase):
         """Return a value, which may be ragged, as lists of numbers or bytes."""
         if isinstance(value, list | tuple):
             return [self._rows(x) for x in value]
-        if isinstance(value, Rows):
+        if isinstance(value, HasRows):
             symbolic = isinstance(value.flat_values, TfTensor) and not value.flat_values.eager
             found = self.evaluate(value) if symbolic else value
-            return found.to_list() if isinstance(found, Rows) else found
+            return found.to_list() if isinstance(found, HasRows) else found
         return self._array(value).tolist()
 
     def assertAllClose(
@@ -156,7 +156,7 @@ class TestCase(unittest.TestCase):
             for key in a:
                 self.assertAllClose(a[key], b[key], rtol, atol, f"at {key}: {msg or ''}")
             return
-        if isinstance(a, Rows) or isinstance(b, Rows):
+        if isinstance(a, HasRows) or isinstance(b, HasRows):
             self.assertAllClose(self._rows(a), self._rows(b), rtol, atol, msg)
             return
         if isinstance(a, list | tuple) and _is_ragged(a):
@@ -206,10 +206,10 @@ class TestCase(unittest.TestCase):
 
     def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Fail unless two arrays, or rows of as many levels, are the same."""
-        if isinstance(a, Rows) or isinstance(b, Rows):
+        if isinstance(a, HasRows) or isinstance(b, HasRows):
             self.assertEqual(self._rows(a), self._rows(b), msg)
             if not isinstance(a, list | tuple) and not isinstance(b, list | tuple):
-                levels = [x.ragged_rank if isinstance(x, Rows) else 0 for x in (a, b)]
+                levels = [x.ragged_rank if isinstance(x, HasRows) else 0 for x in (a, b)]
                 self.assertEqual(levels[0], levels[1], msg)
             return
         x, y = _texts(self._array(a)), _texts(self._array(b))
