@@ -362,3 +362,35 @@ def test_another_graph_is_said_before_another_type():
         whole = tf.constant(1)
     with tf.Graph().as_default(), pytest.raises(ValueError, match="same graph"):
         tf.add(tf.constant(1.0), whole)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("low", ["least", "most"])
+def test_unique_numbers_at_the_ends_of_their_type(dtype: str, low: str) -> None:
+    ends = np.iinfo(dtype)
+    first = ends.min if low == "least" else ends.max - 199
+    steps = np.random.default_rng(1).integers(0, 200, 400)
+    steps[:2] = 0, 199
+    x = np.array([int(first) + int(step) for step in steps], dtype)
+    y, places, counts = tf.unique_with_counts(tf.constant(x))
+    wanted = list(dict.fromkeys(x.tolist()))
+    assert y.numpy().tolist() == wanted
+    assert places.numpy().tolist() == [wanted.index(each) for each in x.tolist()]
+    assert counts.numpy().tolist() == [x.tolist().count(each) for each in wanted]
+
+
+def test_numbers_of_python_are_of_the_type_that_is_hinted_at() -> None:
+    partition = tf.experimental.RowPartition
+    made = (
+        partition.from_row_splits([0, 2, 3], dtype_hint="int32"),
+        partition.from_row_lengths([2, 1], dtype_hint="int32"),
+        partition.from_row_starts([0, 2], 3, dtype_hint="int32"),
+        partition.from_row_limits([2, 3], dtype_hint="int32"),
+        partition.from_value_rowids([0, 0, 1], dtype_hint="int32"),
+    )
+    for each in made:
+        assert each.dtype == tf.int32
+        assert each.row_splits().numpy().tolist() == [0, 2, 3]
+    assert partition.from_row_splits([0, 2, 3]).dtype == tf.int64
+    typed = tf.constant([0, 2, 3], tf.int64)
+    assert partition.from_row_splits(typed, dtype_hint="int32").dtype == tf.int64

@@ -160,11 +160,6 @@ NORMALLY = {"RandomUniform": False, "RandomStandardNormal": True}
 """The draws that eager code compiles for many numbers: whether they are normally distributed."""
 
 
-def per_block(type_: str, row: rows.DType) -> int:
-    """Return how many numbers of one of these draws come of one block."""
-    return 2 if row == rows.f64 else 4
-
-
 @cache
 def _many(type_: str, row: rows.DType, longest: int) -> Callable[..., Array]:
     """Return a compiled function of a key and an array with an element for each block to draw."""

@@ -129,7 +129,7 @@ def _first_places(array: Array) -> tuple[Array, Array]:
         low = array.min()
         width = int(array.max()) - int(low) + 1
         if width <= CLOSE * len(array):
-            numbers = (array - low).astype(np.int64) if array.dtype.itemsize > 4 else array - low
+            numbers = (array - low).view(f"u{array.dtype.itemsize}").astype(np.intp)  # may wrap
             table = np.full(width, -1)
             table[numbers[::-1]] = np.arange(len(array))[::-1]  # the last one written is the first
             found = np.flatnonzero(table >= 0)

@@ -38,13 +38,15 @@ def computed(
         return [convert(x) for x in compute(*arrays)]
 
 
-def whole_numbers(value: object, dtype: DTypeLike | None, name: str) -> TfTensor:
-    """Return a value as a tensor of int32 or int64."""
+def whole_numbers(
+    value: object, dtype: DTypeLike | None, name: str, hint: DTypeLike = "int64"
+) -> TfTensor:
+    """Return a value as a tensor of int32 or int64; numbers of Python are of the type `hint`."""
     typed = is_typed(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         found = convert(value.astype(np.int32 if value.dtype.itemsize < 8 else np.int64))
     else:
-        found = convert(value, None if typed else dtype or "int64", name)
+        found = convert(value, None if typed else dtype or hint, name)
     if found.spec.dtype not in (kinds.i32, kinds.i64):
         raise ValueError(f"{name} must have dtype int32 or int64, got {found.dtype.name}")
     return found if dtype is None else m.cast(found, dtype)
@@ -115,7 +117,7 @@ class RowPartition:
         if isinstance(row_splits, list | tuple) and not row_splits:
             raise ValueError("row_splits tensor may not be empty.")
         with InGraph(graph_of([row_splits])):
-            splits = whole_numbers(row_splits, dtype, "row_splits")
+            splits = whole_numbers(row_splits, dtype, "row_splits", dtype_hint)
             splits.shape.assert_has_rank(1)
             if size_of(splits) == 0:
                 raise ValueError("row_splits tensor may not be empty.")
@@ -134,7 +136,7 @@ class RowPartition:
         """Return rows of these lengths."""
         _refuse_no_flag(validate)
         with InGraph(graph_of([row_lengths])):
-            lengths = whole_numbers(row_lengths, dtype, "row_lengths")
+            lengths = whole_numbers(row_lengths, dtype, "row_lengths", dtype_hint)
             lengths.shape.assert_has_rank(1)
             if validate:
                 lengths = checked(
@@ -154,7 +156,7 @@ class RowPartition:
         """Return rows that begin at these places."""
         _refuse_no_flag(validate)
         with InGraph(graph_of([row_starts, nvals])):
-            starts = whole_numbers(row_starts, dtype, "row_starts")
+            starts = whole_numbers(row_starts, dtype, "row_starts", dtype_hint)
             starts.shape.assert_has_rank(1)
             end = m.cast(whole_numbers(nvals, dtype, "nvals"), starts.dtype)
             splits = a.concat([starts, a.reshape(end, [1])], 0)
@@ -173,7 +175,7 @@ class RowPartition:
         """Return rows that end at these places."""
         _refuse_no_flag(validate)
         with InGraph(graph_of([row_limits])):
-            limits = whole_numbers(row_limits, dtype, "row_limits")
+            limits = whole_numbers(row_limits, dtype, "row_limits", dtype_hint)
             limits.shape.assert_has_rank(1)
             splits = _behind_zero(limits)
             if validate:
@@ -192,7 +194,7 @@ class RowPartition:
         """Return rows of which each value names its own; they are in order."""
         _refuse_no_flag(validate)
         with InGraph(graph_of([value_rowids, nrows])):
-            rowids = whole_numbers(value_rowids, dtype, "value_rowids")
+            rowids = whole_numbers(value_rowids, dtype, "value_rowids", dtype_hint)
             rowids.shape.assert_has_rank(1)
             more: list[TfTensor] = []
             if nrows is not None:
