@@ -48,6 +48,9 @@ PLUGINS = Knob("GRAVURE_PLUGINS", "`off`: installed plugins are not looked for")
 THREADS = Knob("GRAVURE_THREADS", "threads that a staged function runs on, instead of all")
 TIME = Knob("GRAVURE_TIME", "print the time that each pass takes")
 TIMEOUT = Knob("GRAVURE_TIMEOUT", "seconds that one rank waits for another, instead of 60")
+TRANSFER_BITS = Knob(
+    "GRAVURE_TRANSFER_BITS", "`16`: f32 values go from device to device as their upper halves"
+)
 VERIFY = Knob("GRAVURE_VERIFY", "verify the IR after each pass, not only after the last")
 WORLD_SIZE = Knob("GRAVURE_WORLD_SIZE", "how many ranks were started: set by `gravure launch`")
 

@@ -52,6 +52,8 @@ class Job:
     timeout: float | None = None
     """Seconds that a rank waits for another one."""
     mpiexec: str | None = None
+    bits: int | None = None
+    """In how many bits `float32` values go between devices."""
 
     def names(self) -> list[str]:
         """Return what each rank is called in the output."""
@@ -64,6 +66,8 @@ class Job:
         told = {knobs.WORLD_SIZE.name: str(self.ranks), knobs.LAUNCHER.name: launcher}
         if self.timeout is not None:
             told[knobs.TIMEOUT.name] = str(self.timeout)
+        if self.bits is not None:
+            told[knobs.TRANSFER_BITS.name] = str(self.bits)
         if self.cluster:
             hosts = self.hosts or ("localhost",)
             ports = iter(range(2222, 2222 + self.ranks))

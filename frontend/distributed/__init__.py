@@ -19,6 +19,7 @@ from ...runtime.comm.protocol import AbortedWorldError as AbortedWorldError
 from ...runtime.comm.protocol import CommError as CommError
 from ...runtime.comm.protocol import LateError as LateError
 from ...runtime.comm.protocol import WorldError as WorldError
+from ..graph.transfers import transfer_bits as transfer_bits
 from .collectives import all_gather as all_gather
 from .collectives import all_reduce as all_reduce
 from .collectives import barrier as barrier
@@ -41,4 +42,5 @@ __all__ = [
     "ordered_sum",
     "rank",
     "size",
+    "transfer_bits",
 ]

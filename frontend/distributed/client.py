@@ -32,6 +32,8 @@ class Client:
         self.cuts: dict[Plan, Cut] = {}
         self.own: dict[Plan, RunningPart] = {}
         """This task's own part of each plan."""
+        self.bits = 32
+        """In how many bits `float32` values are sent."""
 
     def devices(self) -> list[str]:
         """Return the full names of the devices of all tasks, that of the session's first."""
@@ -41,7 +43,7 @@ class Client:
     def cut(self, plan: Plan, places: Mapping[Operation, str]) -> Cut:
         """Return a plan cut between tasks; tell each of its part."""
         found = tasks_of(plan, places, self.devices())
-        made = Cut(plan, found.tasks, frozenset(found.split))
+        made = Cut(plan, found.tasks, frozenset(found.split), self.bits)
         key = (self.task.comm.rank, id(self), id(plan))
         for part in made.parts.values():
             if part.task == self.task.name:
@@ -118,6 +120,7 @@ def explained(
     places: Mapping[Operation, str],
     devices: Sequence[str],
     reasons: Mapping[Operation, str] | None = None,
+    bits: int = 32,
 ) -> Partition:
     """Return where the operations of a plan run on the tasks of a cluster, why, and what is sent.
 
@@ -130,7 +133,8 @@ def explained(
             why[op] = f"is carried out together by {', '.join(dict.fromkeys(tasks))}"
         elif device_of(found.tasks[op]) != places[op]:
             why[op] = "is where its variables are, or what is inside of it"
-    return partition(plan, {op: device_of(found.tasks[op]) for op in plan.ops}, devices, why)
+    where = {op: device_of(found.tasks[op]) for op in plan.ops}
+    return partition(plan, where, devices, why, bits)
 
 
 def told_part(part: TaskPart, *, here: bool) -> TaskPart:

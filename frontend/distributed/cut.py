@@ -22,6 +22,7 @@ from ..graph.func_graph import CallGraph, FuncGraph
 from ..graph.gradients import Backward
 from ..graph.graph import Graph, GraphTensor, Operation
 from ..graph.kinds import Const, Placeholder
+from ..graph.transfers import ATTRIBUTE, BITS, is_cut, sent_to
 
 PLACEHOLDER = Placeholder()
 
@@ -41,6 +42,8 @@ class TaskSegment:
     """By name: the task that a value comes from, which this segment is the first to need."""
     sends: list[tuple[str, str]] = field(default_factory=list)
     """Names, and the tasks that they go to."""
+    cut: set[tuple[str, str]] = field(default_factory=set)
+    """Those of them that are sent as the upper 16 bits of their numbers."""
     splits: list[Split] = field(default_factory=list)
     """Choices and loops that other tasks take part in, which follow the operations."""
 
@@ -93,6 +96,8 @@ class Split:
     """Whether the first operand says which of the graphs is carried out."""
     carried: int | None = None
     """How many values a loop carries; its graphs are the test and the body."""
+    is_cut: bool = False
+    """Whether its operands, what it carries and its results are sent in 16 bits."""
 
 
 class Cut:
@@ -103,11 +108,14 @@ class Cut:
         plan: Plan,
         places: Mapping[Operation, str],
         split: frozenset[Operation] = frozenset(),
+        bits: int = 32,
     ) -> None:
-        self.plan, self.whole, self.split = plan, places, split
+        self.plan, self.whole, self.split, self.bits = plan, places, split, bits
         self.places = {op: places[self.follows(op)] for op in plan.ops}
         self.makers = {tensor: op for op in plan.ops for tensor in op.outputs}
         self.stages = self.staged()
+        self.users = sent_to(plan.ops, plan.fed, self.places)
+        """What is sent to which task, with the operations that use it there."""
         self.parts: dict[str, TaskPart] = {}
         self.known: dict[tuple[str, object], Any] = {}
         """By task: what stands there for a tensor or an operation."""
@@ -173,7 +181,7 @@ class Cut:
 
     def cut_inside(self, op: Operation, home: str, stage: int) -> None:
         """Let several tasks carry an operation out: each graph inside of it is cut between them."""
-        inside = [inner_of(graph, self.whole, self.split, home) for graph in inner_graphs(op)]
+        inside = [self.inner(graph, home) for graph in inner_graphs(op)]
         tasks = list(dict.fromkeys([home, *(task for _, parts in inside for task in parts)]))
         operands = [self.handed(tensor, home, stage) for tensor in op.inputs]
         results = [tensor.name for tensor in op.outputs]
@@ -183,6 +191,7 @@ class Cut:
             made = Split(op.name, home, tasks, operands, results, inners)
             made.carried = len(results) if loop else None
             made.indexed = isinstance(op.kind, GraphChoice)
+            made.is_cut = op.attributes.get(ATTRIBUTE, self.bits) == min(BITS)
             self.segment(task, stage).splits.append(made)
             for before in op.control_inputs:
                 source = self.places.get(before)
@@ -190,6 +199,25 @@ class Cut:
                     self.send(f"^{before.name}", before, task, stage)
         for tensor in op.outputs:
             self.known[home, tensor] = self.slot(tensor, home)
+
+    def inner(self, graph: FuncGraph, home: str) -> tuple[Inner, dict[str, TaskPart]]:
+        """Return who uses and makes what of a graph inside, and what each task does of it.
+
+        An output that is an input is passed on by the home.
+        """
+        cut = Cut(graph.whole_plan(), self.whole, self.split, self.bits)
+        given = {tensor.name for tensor in graph.all_inputs}
+        outputs = [
+            (t.name, home if t.name in given else cut.places[t.op])
+            for t in map(edge, graph.outputs)
+        ]
+        passed = {name for name, _ in outputs if name in given}
+        users = []
+        for name in (tensor.name for tensor in graph.all_inputs):
+            found = [task for task, part in cut.parts.items() if name in part.fed]
+            users.append(list(dict.fromkeys([*found, *([home] if name in passed else [])])))
+        inputs = [tensor.name for tensor in graph.all_inputs]
+        return Inner(inputs, users, outputs), cut.parts
 
     def handed(self, tensor: GraphTensor, task: str, stage: int) -> str:
         """See that a task knows a value before what is split in a stage; return its name."""
@@ -258,7 +286,10 @@ class Cut:
                     self.part(task).fed.append(tensor.name)
                 else:
                     self.send(tensor.name, op, task, stage)
-                    self.give(tensor, self.segment(self.places[op], self.stages[op]))
+                    source = self.segment(self.places[op], self.stages[op])
+                    if is_cut(tensor, self.users.get((tensor, task), ()), self.bits):
+                        source.cut.add((tensor.name, task))
+                    self.give(tensor, source)
             self.segment(task, stage).feeds[tensor.name] = self.known[key].name
         elif self.stages[op] != stage:
             self.segment(task, stage).feeds[tensor.name] = self.known[key].name
@@ -312,27 +343,6 @@ def inner_graphs(op: Operation) -> list[FuncGraph]:
         case CallGraph(graph=graph):
             return [graph]
     return []
-
-
-def inner_of(
-    graph: FuncGraph, places: Mapping[Operation, str], split: frozenset[Operation], home: str
-) -> tuple[Inner, dict[str, TaskPart]]:
-    """Return who uses and makes what of a graph, and what each task does of it.
-
-    An output that is an input is passed on by the home.
-    """
-    cut = Cut(graph.whole_plan(), places, split)
-    given = {tensor.name for tensor in graph.all_inputs}
-    outputs = [
-        (t.name, home if t.name in given else cut.places[t.op]) for t in map(edge, graph.outputs)
-    ]
-    passed = {name for name, _ in outputs if name in given}
-    users = []
-    for name in (tensor.name for tensor in graph.all_inputs):
-        found = [task for task, part in cut.parts.items() if name in part.fed]
-        users.append(list(dict.fromkeys([*found, *([home] if name in passed else [])])))
-    inputs = [tensor.name for tensor in graph.all_inputs]
-    return Inner(inputs, users, outputs), cut.parts
 
 
 def edge(tensor: GraphTensor) -> GraphTensor:

@@ -21,7 +21,8 @@ import numpy as np
 from ...errors import ArtifactError
 from ...runtime.artifact import DimInfo
 from ...runtime.buffer import Array
-from ...runtime.comm.protocol import Comm, WorldError, all_gather, broadcast
+from ...runtime.comm.halves import refilled, upper_halves
+from ...runtime.comm.protocol import Comm, WorldError, all_gather, transfer_bits
 from ...runtime.comm.world import world
 from ...runtime.container import check_weights
 from ...runtime.library import Library, inspect
@@ -111,7 +112,9 @@ class RankedModel(HostedModel):
         for name, output in zip(step["inputs"], outputs, strict=True):
             if kind == "give":
                 given = values.get(name) if self.comm.rank == step["rank"] else None
-                values[output] = broadcast(self.comm, given, step["rank"])
+                sent = upper_halves(given) if transfer_bits() == 16 else given
+                found = self.comm.exchange(sent, "give")[step["rank"]]
+                values[output] = np.asarray(refilled(found))
             elif kind == "all_reduce":
                 values[output] = self.comm.all_reduce(values[name], step["how"])
             else:

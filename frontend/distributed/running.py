@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from ...ir.op import Array
+from ...runtime.comm.halves import refilled, upper_halves
 from ..function.session import Session
 from ..graph.execute import Plan
 from ..graph.frame import Store
@@ -85,7 +86,8 @@ class RunningPart:
             for split in splits:
                 known |= split.run(known, talk)
             for name, task in segment.sends:
-                talk.send(name, None if name[0] == "^" else known[name], task)
+                value = None if name[0] == "^" else known[name]
+                talk.send(name, upper_halves(value) if (name, task) in segment.cut else value, task)
         return {name: known[name] for name in self.fetched}
 
 
@@ -130,11 +132,15 @@ class RunningSplit:
             if holder == talk.task:
                 for user in users:
                     if user != talk.task:
-                        talk.send(name, operands[first + place], user)
+                        talk.send(name, self.sent(operands[first + place]), user)
             if talk.task in users:
                 here = holder == talk.task
                 found[place] = operands[first + place] if here else talk.receive(name, holder)
         return found
+
+    def sent(self, value: object) -> object:
+        """Return what is sent for a value."""
+        return upper_halves(value) if self.split.is_cut else value
 
     def told(self, value: int, decider: str, talk: Talk) -> int:
         """Return what one task has decided; tell it, if it is this one."""
@@ -148,13 +154,14 @@ class RunningSplit:
     def gathered(self, values: Values, talk: Talk) -> dict[str, object]:
         """Say to the home that this task has ended, with what it has; there, return all."""
         if talk.task != self.split.home:
-            talk.send("end", values, self.split.home)
+            made = {place: self.sent(value) for place, value in values.items()}
+            talk.send("end", made, self.split.home)
             return {}
         for task in self.split.tasks:
             if task != talk.task:
                 ended = talk.receive("end", task)
                 assert isinstance(ended, dict), "a task ends with the values that it has"
-                values |= ended
+                values |= {place: refilled(value) for place, value in ended.items()}
         return {name: values[place] for place, name in enumerate(self.split.results)}
 
     def choice(self, operands: Values, talk: Talk) -> dict[str, object]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ...errors import GravureError
 from ...ir.op import Array
+from ...runtime.comm.halves import refilled
 from ...runtime.comm.mailbox import Mailbox
 from ...runtime.comm.protocol import (
     NAPS,
@@ -59,7 +60,7 @@ class StepTalk:
     def receive(self, name: str, task: str) -> object:
         """Return the value that a task sends under a name."""
         key = ("value", self.step, f"{self.prefix}{name}")
-        return self.of.received(key, self.step, [task])[0]
+        return refilled(self.of.received(key, self.step, [task])[0])
 
     def within(self, name: str) -> StepTalk:
         """Return the same for something inside, whose names are its own."""

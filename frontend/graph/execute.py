@@ -31,6 +31,7 @@ from .frame import Frame, Guarded, LoweringError, Store
 from .graph import GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
 from .placement import asks, graphs_in
+from .transfers import Hop, brought
 
 
 class RunError(InvalidArgumentError, RequirementError):
@@ -95,6 +96,8 @@ class Plan:
         """How often it was too early to compile it: not all of it had been run."""
         self.compiled: dict[object, Any] = {}
         """By shapes: the compiled plan, how often it was run before that, or None."""
+        self.hops: dict[Operation, dict[GraphTensor, Hop]] = {}
+        """The operands that come from another device of this process in 16 bits."""
         self.wishes = Wishes()
 
     @cached_property
@@ -243,6 +246,8 @@ class Plan:
     def carry_out(self, frame: Frame, op: Operation, env: dict[GraphTensor, object]) -> None:
         """Run one operation, whoever looks on."""
         inputs = [env[tensor] for tensor in op.inputs]
+        if op in self.hops:
+            inputs = self.brought(frame, op, inputs)
         if not op.kind.takes_dead and self.is_dead(op, inputs, env):
             env.update((tensor, DEAD) for tensor in op.outputs)
             return
@@ -259,6 +264,22 @@ class Plan:
             raise located(error, op) from None
         except (TypeError, ValueError, ArithmeticError, IndexError, AssertionError) as error:
             raise failure(op, error) from error
+        self.keep(frame, op, results, env)
+
+    def brought(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> list[object]:
+        """Return operands as they come from other devices."""
+        ways = self.hops[op]
+        both = zip(op.inputs, inputs, strict=True)
+        return [brought(frame, x, ways[t]) if t in ways else x for t, x in both]
+
+    def keep(
+        self,
+        frame: Frame,
+        op: Operation,
+        results: Sequence[object],
+        env: dict[GraphTensor, object],
+    ) -> None:
+        """Keep what an operation gave, but where it is fed; learn its sizes."""
         for tensor, value in zip(op.outputs, results, strict=True):
             if tensor not in self.fed:
                 env[tensor] = value

@@ -15,6 +15,7 @@ from ..values.devices import parse_device
 from .execute import Plan
 from .graph import GraphTensor, Operation
 from .placement import groups_of
+from .transfers import is_cut, sent_to
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Transfer:
     bytes: int | None
     """None where its sizes are known only when it is run."""
     users: tuple[str, ...]
+    is_cut: bool = False
+    """Whether it is sent as the upper 16 bits of its numbers."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,11 @@ def partition(
     places: Mapping[Operation, str],
     available: Sequence[str],
     reasons: Mapping[Operation, str] | None = None,
+    bits: int = 32,
 ) -> Partition:
     """Return where the operations of a plan run, by the full names of their devices, and why.
 
-    `reasons` are those that are known already.
+    `reasons` are those that are known already; `bits` those that values are sent in.
     """
     groups = {op: group for group in groups_of(plan.ops) for op in group}
     known = reasons or {}
@@ -71,7 +75,7 @@ def partition(
         )
         for op in plan.ops
     ]  # fmt: skip
-    return Partition(tuple(rows), tuple(transfers(plan, places)))
+    return Partition(tuple(rows), tuple(transfers(plan, places, bits)))
 
 
 def reason(op: Operation, group: Sequence[Operation], device: str, available: Sequence[str]) -> str:
@@ -90,19 +94,15 @@ def reason(op: Operation, group: Sequence[Operation], device: str, available: Se
     return f"has kernels for {', '.join(op.kind.devices)}"
 
 
-def transfers(plan: Plan, places: Mapping[Operation, str]) -> list[Transfer]:
+def transfers(plan: Plan, places: Mapping[Operation, str], bits: int = 32) -> list[Transfer]:
     """Return what is sent, in the order in which it is made and used."""
-    users: dict[tuple[GraphTensor, str], list[str]] = {}
-    for op in plan.ops:
-        for tensor in op.inputs:
-            if tensor not in plan.fed and places[tensor.op] != places[op]:
-                names = users.setdefault((tensor, places[op]), [])
-                if op.name not in names:
-                    names.append(op.name)
-    return [
-        Transfer(tensor.name, places[tensor.op], target, bytes_of(tensor), tuple(names))
-        for (tensor, target), names in users.items()
-    ]
+    made = []
+    for (tensor, target), users in sent_to(plan.ops, plan.fed, places).items():
+        cut, size = is_cut(tensor, users, bits), bytes_of(tensor)
+        counted = size // 2 if cut and size is not None else size
+        names = tuple(op.name for op in users)
+        made.append(Transfer(tensor.name, places[tensor.op], target, counted, names, cut))
+    return made
 
 
 def bytes_of(tensor: GraphTensor) -> int | None:

@@ -4,7 +4,7 @@
 - `local`: a world of threads, for tests, and the world of one.
 - `mpi`: the world that `mpiexec` started; the only file that knows mpi4py.
 - `world`: the world of this process.
-- `mailbox`: messages by key, for whoever waits for them.
+- `mailbox`: messages by key, for whoever waits for them. `halves`: numbers in 16 bits, as they go.
 
 Nothing here is a transport of our own: between processes all goes through MPI.
 """

@@ -33,7 +33,7 @@ class Mailbox:
 
     def send(self, key: Hashable, value: Any, to: int) -> None:
         """Send a value under a key."""
-        self.counted += getattr(value, "nbytes", 0)
+        self.counted += bytes_of(value)
         self.comm.post((key, value), to)
 
     def take_in(self) -> bool:
@@ -92,3 +92,10 @@ class Mailbox:
             if not line:
                 del self.kept[key]
             return first
+
+
+def bytes_of(value: object) -> int:
+    """Return how many bytes of arrays a message has."""
+    if isinstance(value, dict):
+        return sum(map(bytes_of, value.values()))
+    return int(getattr(value, "nbytes", 0))

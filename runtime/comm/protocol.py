@@ -103,6 +103,14 @@ def patience() -> float:
     return found
 
 
+def transfer_bits() -> int:
+    """Return in how many bits `float32` values are sent where a program does not say."""
+    text = knobs.TRANSFER_BITS.text() or "32"
+    if text not in ("16", "32"):
+        raise WorldError(f"{knobs.TRANSFER_BITS.name}={text!r}, expected 16 or 32")
+    return int(text)
+
+
 @dataclass
 class Wait:
     """What is waited for, and until when."""

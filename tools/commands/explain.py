@@ -49,6 +49,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--soft", action="store_true", help="put elsewhere what asks for a device that is not there"
     )
+    parser.add_argument(
+        "--transfer-bits", type=int, choices=(16, 32), default=32, metavar="BITS",
+        help="in how many bits f32 values are sent",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     console.show(
         explain_placement(
             args.model, args.fetch, args.feed, cpus=args.cpus, soft=args.soft,
-            cluster=cluster_of(args.cluster),
+            cluster=cluster_of(args.cluster), bits=args.transfer_bits,
         )
     )  # fmt: skip
     return 0

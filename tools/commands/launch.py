@@ -33,6 +33,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=float, metavar="S", help="seconds that one rank waits for another"
     )
     parser.add_argument("--mpiexec", metavar="PATH", help="the launcher of MPI, if not the first")
+    parser.add_argument(
+        "--transfer-bits",
+        type=int,
+        choices=(16, 32),
+        metavar="BITS",
+        help="16: send f32 values from device to device as the upper halves of their bits",
+    )
     parser.add_argument("program", help="a Python program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program is given")
 
@@ -55,7 +62,14 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"there is no program {args.program!r}")
     hosts = tuple(filter(None, (args.hosts or "").split(",")))
     job = Job(
-        args.program, tuple(args.arguments), ranks, cluster, hosts, args.timeout, args.mpiexec
+        args.program,
+        tuple(args.arguments),
+        ranks,
+        cluster,
+        hosts,
+        args.timeout,
+        args.mpiexec,
+        args.transfer_bits,
     )
     return supervise(job, args.restarts, lambda line: print(line, flush=True), console.say)
 

@@ -124,7 +124,13 @@ class PlacementTable:
     def __str__(self) -> str:
         rows = [[row.operation, row.type, row.device, row.why] for row in self.partition.rows]
         sent = [
-            [each.tensor, each.source, each.target, size(each.bytes), ", ".join(each.users)]
+            [
+                each.tensor,
+                each.source,
+                each.target,
+                f"{size(each.bytes)}{' (upper 16 bits)' if each.is_cut else ''}",
+                ", ".join(each.users),
+            ]
             for each in self.partition.transfers
         ]
         if not sent:
@@ -142,7 +148,7 @@ def size(count: int | None) -> str:
     return "as many as there are" if count is None else in_bytes(count)
 
 
-def explain_placement(
+def explain_placement(  # noqa: PLR0913  (each option is its own)
     source: Source,
     fetches: Sequence[str] = (),
     feeds: Sequence[str] = (),
@@ -150,6 +156,7 @@ def explain_placement(
     cpus: int = 1,
     cluster: Mapping[str, int] | None = None,
     soft: bool = False,
+    bits: int = 32,
 ) -> PlacementTable:
     """Return which devices the operations of a graph are on, why, and what is sent between them.
 
@@ -159,6 +166,7 @@ def explain_placement(
     - `cpus`: as how many devices the processor appears.
     - `cluster`: the tasks of each job, instead; steps begin on the first worker.
     - `soft`: what asks for a device that is not there is elsewhere, instead of refused.
+    - `bits`: in how many bits `float32` values are sent: 32, or 16.
 
     Raises `PlacementError` that names the first operation which can be nowhere.
 
@@ -177,7 +185,9 @@ def explain_placement(
     if data is None:
         raise InputError("there is no such file", location=str(source))
     return PlacementTable(
-        placement_of(bytes(data), fetches, feeds, cpus=cpus, cluster=cluster or {}, soft=soft)
+        placement_of(
+            bytes(data), fetches, feeds, cpus=cpus, cluster=cluster or {}, soft=soft, bits=bits
+        )
     )
 
 

@@ -24,10 +24,12 @@ def placement_of(
     cpus: int,
     cluster: Mapping[str, int],
     soft: bool,
+    bits: int,
 ) -> Partition:
     """Return where the operations of a graph run, why, and what is sent.
 
     `cluster` says how many tasks each job has; steps begin on the first worker, if there is one.
+    `bits` are those that `float32` values are sent in.
     """
     graph = TfGraph()
     with graph.as_default():
@@ -37,10 +39,14 @@ def placement_of(
     names = [name if ":" in name else f"{name}:0" for name in feeds]
     given = [session.graph.get_tensor_by_name(name) for name in names]
     plan = Plan(wanted or [*graph.operations], given)
-    if not cluster:
-        available = available_with(cpus)
-        return partition(plan, check_placement(plan.ops, soft=soft, available=available), available)
+    available = devices_of_tasks(cluster) if cluster else available_with(cpus)
+    found = check_placement(plan.ops, soft=soft, available=available)
+    said = explained if cluster else partition
+    return said(plan, found, available, bits=bits)
+
+
+def devices_of_tasks(cluster: Mapping[str, int]) -> list[str]:
+    """Return the devices of all tasks, that of the first worker first, if there is one."""
     names = [f"{job}:{number}" for job in sorted(cluster) for number in range(cluster[job])]
     first = next((name for name in names if name.startswith("worker:")), names[0])
-    available = [device_of(name) for name in sorted(names, key=lambda name: name != first)]
-    return explained(plan, check_placement(plan.ops, soft=soft, available=available), available)
+    return [device_of(name) for name in sorted(names, key=lambda name: name != first)]

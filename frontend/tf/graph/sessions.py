@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from ....runtime.deadline import DEADLINE, LateError
@@ -18,6 +19,7 @@ from ...graph.func_graph import FuncGraph
 from ...graph.graph import ForeignTensorError, Graph, GraphTensor, Operation, op_of
 from ...graph.partition import Partition, partition
 from ...graph.placement import devices_of
+from ...graph.transfers import hops
 from ...graph.variables import CONTAINERS, AssignVariable, ReadVariable
 from ...values import nest
 from ...values.context import STATE, entered, stack
@@ -53,6 +55,8 @@ class Session(CoreSession):
         self.processors = processors_of(config)
         self.client = client_for(target) if target else None
         """What begins steps over the tasks of a cluster."""
+        if self.client is not None:
+            self.client.bits = self.config.bits
         self.costs: CostModel | None = None
         """By what operations are placed that ask for nothing; None: all on the first device."""
         self._places: dict[Plan, Mapping[Operation, str]] = {}
@@ -83,6 +87,10 @@ class Session(CoreSession):
             soft = self.soft_placement
             found = simulated(plan, self.available(), self.costs, soft=soft)
         self._places[plan] = found
+        if self.client is None:
+            plan.hops = hops(plan.ops, plan.fed, found, self.config.bits)
+            if plan.hops and plan.structured != plan.ops:
+                plan.wishes = replace(plan.wishes, after=None)  # (ways are those of single nodes)
         if self.config.log_placement:
             for op, name in found.items():
                 print(f"{op.name}: ({op.type}): {name}", file=sys.stderr)
@@ -187,8 +195,8 @@ class Session(CoreSession):
         places, known = self._places[plan], self.available()
         why = {} if self.costs is None else reasons(plan, places, known)
         if self.client is not None:
-            return explained(plan, places, known, why)
-        return partition(plan, places, known, why)
+            return explained(plan, places, known, why, self.config.bits)
+        return partition(plan, places, known, why, self.config.bits)
 
     def _plan_of(self, fetches: object, feeds: Mapping[object, object] | None) -> Plan:
         """Return the plan of fetches with feeds."""

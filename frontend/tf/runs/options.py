@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ....runtime.comm.protocol import transfer_bits
 from ....runtime.devices import gpu_names
 from ...formats.messages import ConfigProto, OptimizerOptions, RewriterConfig, RunOptions
 from ...function.session import COMPILE_AFTER
@@ -39,6 +40,7 @@ ACTED = (
     *("allow_soft_placement", "log_device_placement", "intra_op_parallelism_threads"),
     *("operation_timeout_in_ms", "device_count", "graph_options.build_cost_model"),
     "inter_op_parallelism_threads",
+    "graph_options.enable_bfloat16_sendrecv",
     "graph_options.optimizer_options.opt_level",
     "graph_options.optimizer_options.global_jit_level",
     "graph_options.rewrite_options.constant_folding",
@@ -108,12 +110,14 @@ class Config:
     """Whether runs say what the operations cost."""
     wishes: Wishes = USUAL
     """How plans are compiled."""
+    bits: int = 32
+    """In how many bits `float32` values are sent from device to device."""
 
 
 def config_of(message: object) -> Config:
     """Return what a `ConfigProto` asks for, or raise for what it cannot have."""
     if message is None:
-        return Config()
+        return Config(bits=transfer_bits())
     if not isinstance(message, ConfigProto):
         raise TypeError(
             f'Argument `config` must be a tf.ConfigProto, but got "{type(message).__name__}"'
@@ -130,6 +134,7 @@ def config_of(message: object) -> Config:
         timeout=max(message.operation_timeout_in_ms, 0) / 1000,
         costs=message.graph_options.build_cost_model > 0,
         wishes=wishes_of(message),
+        bits=16 if message.graph_options.enable_bfloat16_sendrecv else transfer_bits(),
     )
 
 
