@@ -25,8 +25,9 @@ from ..ir.host import refuse_host_steps
 from ..ir.placement import WORKSPACE, weight_rows
 from ..passes.base import Observer, PipelineError
 from ..passes.manager import parse_pipeline
-from ..passes.pipelines import ROUNDING, remaining, with_numerics
+from ..passes.pipelines import ROUNDING, calling, remaining, with_numerics
 from ..target import Target
+from .aot.vendors import check_target, vendor_of
 from .backends.backend import Job, lower_by
 from .backends.processors import compile_for_host
 from .backends.table import backend_of
@@ -42,7 +43,28 @@ def pipeline_for(options: Options, target: Target) -> str:
             hint=f"passes that take it have the option exact: {', '.join(ROUNDING)}",
         )
     pipeline = backend_of(target).pipeline(options.level, options.dtype)
-    return options.passes or with_numerics(pipeline, options.numerics)
+    made = options.passes or with_numerics(pipeline, options.numerics)
+    return with_library(made, options, target) if options.use_lib else made
+
+
+def with_library(pipeline: str, options: Options, target: Target) -> str:
+    """Return a pipeline that has products be computed by the library that the options name.
+
+    Raises `PipelineError` where they cannot be, `CompileError` where there is no such library.
+    """
+    if options.passes:
+        raise PipelineError(
+            f"library {options.use_lib} and a pipeline of its own, expected one of both",
+            hint="the pass use-library names the functions to call",
+        )
+    if options.dtype:
+        raise PipelineError(
+            f"library {options.use_lib} and weights of {options.dtype}: CBLAS multiplies f32 and"
+            " f64 only, expected one of both"
+        )
+    check_target(options.use_lib, target)
+    found = vendor_of(options.use_lib)
+    return calling(pipeline, found.sgemm, found.dgemm)
 
 
 @paused()
@@ -63,6 +85,11 @@ def compile_program(
         raise CompileError(
             f"{options.numerics} numerics of a program on level {program.level}, expected one on"
             " level graph: they are decided there"
+        )
+    if options.use_lib and program.level != "graph":
+        raise CompileError(
+            f"library {options.use_lib} for a program on level {program.level}, expected one on"
+            " level graph: what computes products is decided there"
         )
     extras = {"pipeline": str(pipeline), "numerics": options.numerics, **options.extras}
     if target.choices:

@@ -22,6 +22,7 @@ from ..target import Target
 from .aot.debug import kernel_notes
 from .aot.library import Library, link
 from .aot.manifest import manifest
+from .aot.vendors import vendor_of
 from .aot.weights import Weights
 from .cache import Cache, default_cache
 from .prepare import prepared_weights
@@ -63,6 +64,8 @@ class Options:
     """What results may differ in: `exact` (element-wise operations give the bits that each gives
     alone), `ulp:N` (each is at most N representable numbers off, and cheaper where that is enough)
     or `fast` (they may be written in any cheaper form)."""
+    use_lib: str = ""
+    """A library whose products of matrices are called: `cblas`, or `cblas:FILE`; else ours."""
     disable: tuple[str, ...] = ()
     """Passes to leave out, by name."""
     settable: tuple[str, ...] = ()
@@ -95,6 +98,7 @@ class OtherOptionFields(TypedDict, total=False):
     passes: str
     dtype: str
     numerics: str
+    use_lib: str
     disable: Sequence[str]
     settable: Sequence[str]
     slots: int
@@ -221,7 +225,8 @@ class Compiled:
         objects = [*self.entry(embedded=embed), *self.objects]
         finder = () if self.plan is None else (FINDER,)
         return link(
-            objects, self.description.tag, weights=weights, embed=embed, libraries=finder,
+            objects, self.description.tag, weights=weights, embed=embed,
+            libraries=(*finder, *self.description.libraries),
             notes=kernel_notes(self.description),
         )  # fmt: skip
 
@@ -231,7 +236,9 @@ class Compiled:
         if not self.linked:
             objects = [*self.entry(embedded=False), *self.objects]
             notes = kernel_notes(self.description)
-            self.linked = link(objects, self.description.tag, notes=notes).tobytes()
+            names = [vendor_of(self.options.use_lib).path for _ in self.description.libraries]
+            made = link(objects, self.description.tag, notes=notes, libraries=names)
+            self.linked = made.tobytes()
         return self.linked
 
 

@@ -39,7 +39,19 @@ def export(compiled: Compiled, path: str | os.PathLike[str]) -> None:
 
 
 def object_of(compiled: Compiled) -> bytes:
-    """Return one relocatable object; weights that are embedded are in it."""
+    """Return one relocatable object; weights that are embedded are in it.
+
+    Raises `CompileError` where kernels call a library: no object says which it needs.
+    """
+    needed = compiled.description.libraries
+    if needed:
+        raise CompileError(
+            f"objects and archives do not name the libraries that they need: {', '.join(needed)}",
+            hint=Advice(
+                "write a library (.so), or leave use_lib out",
+                "write a library (.so), or leave --use-lib out",
+            ),
+        )
     embed = compiled.options.embed and compiled.description.weights > 0
     weights = Weights.of(compiled.blob) if embed else None
     objects = [*compiled.entry(embedded=compiled.options.embed), *compiled.objects]

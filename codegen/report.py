@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ..ir import TensorSpec
+from ..ir.dialects.kernel import LibraryGemm
 from ..ir.program import by_name
 from ..ir.types.tensor import spec_of
 from ..passes.analysis.kernels.kinds import KINDS
@@ -42,6 +43,9 @@ def report(compiled: Compiled, sizes: Mapping[str, int]) -> list[dict[str, Any]]
 def _code(kernel: FuncOp, info: LaunchInfo, target: Target, level: str) -> dict[str, Any]:
     """Say whether a kernel's loops are over vectors."""
     loops = kernel if level == "loops" else kernels.lower(kernel, target)
+    called = {op.function.data for op in loops.walk() if isinstance(op, LibraryGemm)}
+    if called:
+        return {"calls": ", ".join(sorted(called))}
     lanes = max(map(_lanes, loops.walk()), default=0)
     if any(op.name == "gvk.gemm_tile" for op in loops.walk()):
         width = spec_of(kernel.function_type.outputs.data[0]).dtype.size

@@ -19,6 +19,7 @@ from .. import __version__
 from ..runtime.artifact import Description
 from ..runtime.buffer import Array, address
 from ..target import Target
+from .aot.vendors import vendor_of
 from .compiled import Compiled, Options, object_cache
 from .keys import key_of
 
@@ -29,7 +30,8 @@ UNSEEN = ("budget", "cache", "verify", "jobs")
 def program_key(source: str, options: Options, target: Target) -> str:
     """Return the key of a program compiled with these options."""
     fields = sorted((k, str(v)) for k, v in vars(options).items() if k not in UNSEEN)
-    return key_of(f"program {__version__}\n{fields}\n{source}", target)
+    library = vendor_of(options.use_lib).text if options.use_lib else ""
+    return key_of(f"program {__version__}\n{fields}\n{library}\n{source}", target)
 
 
 Given = Mapping[str, tuple[int, int]]

@@ -103,6 +103,18 @@ PACKS = "winograd"
 """The pass from which on weights are laid out: before it they can be stored in another type."""
 
 
+def calling(pipeline: str, sgemm: str, dgemm: str) -> str:
+    """Return a pipeline in which functions of a library compute products of matrices.
+
+    They are chosen before weights are laid out for ours, or where nothing is laid out before
+    kernels are formed.
+    """
+    passes = pipeline.split(",")
+    place = passes.index(PACKS if PACKS in passes else LOWER[0])
+    passes.insert(place, f"use-library{{sgemm={sgemm} dgemm={dgemm}}}")
+    return ",".join(passes)
+
+
 NUMERICS = ("exact", "ulp:N", "fast")
 """What results may differ in."""
 

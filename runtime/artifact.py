@@ -41,6 +41,8 @@ ALIGNMENT = 64
 
 OUTSIDE = "outside"
 """Where the manifest says which kernels look at their accesses, and where a run tells of them."""
+LIBRARIES = "libraries"
+"""The extra that names other libraries, each with the functions of it that kernels call."""
 REQUIRED = "requirements"
 """Where the manifest says what is required of values, and where a run tells of it."""
 
@@ -272,6 +274,11 @@ class Description:
     def is_for_gpu(self) -> bool:
         """Say whether the kernels run on a GPU."""
         return self.target.startswith("cuda:")
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Return the names of other libraries whose functions the kernels call."""
+        return tuple(self.extras.get(LIBRARIES, ()))
 
     @property
     def workspace_bytes(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from struct import Struct
@@ -149,3 +151,32 @@ def pack_all(records: Iterable[Record]) -> bytes:
 def section_table(headers: Iterable[tuple[str, SectionHeader]], names: Strings) -> bytes:
     """Return the table of section headers, with the places of their names."""
     return pack_all(replace(header, name=names.add(name)) for name, header in headers)
+
+
+DT_STRTAB, DT_SONAME = 5, 14
+
+
+def soname_of(path: str) -> str:
+    """Return the name by which other libraries need a shared one; without one, the file's."""
+    with open(path, "rb") as file:
+        data = file.read(1 << 20)
+        header = Header.unpack(data)
+        size = Segment.layout.size
+        segments = [
+            Segment.unpack(data, header.program_offset + size * number)
+            for number in range(header.program_count)
+        ]
+        entries: dict[int, int] = {}
+        for segment in segments:
+            if segment.type == PT_DYNAMIC:
+                file.seek(segment.offset)
+                table = file.read(segment.file_size)
+                entries = dict(struct.iter_unpack("<QQ", table[: len(table) // 16 * 16]))
+        if DT_SONAME not in entries:
+            return os.path.basename(path)
+        address = entries[DT_STRTAB]
+        for segment in segments:
+            if segment.type == PT_LOAD and 0 <= address - segment.address < segment.file_size:
+                file.seek(segment.offset + address - segment.address + entries[DT_SONAME])
+                return file.read(PAGE).split(b"\0")[0].decode()
+    return os.path.basename(path)

@@ -82,6 +82,10 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
         " it costs with run --vs interp",
     )  # fmt: skip
     parser.add_argument(
+        "--use-lib", default="", metavar="cblas[:FILE]",
+        help="have a library compute products of matrices: one with the functions of CBLAS",
+    )  # fmt: skip
+    parser.add_argument(
         "--tune", default="", metavar="FILE",
         help="decide by what FILE says was measured; measure here, and add, what it does not say",
     )  # fmt: skip
@@ -130,6 +134,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         dtype="" if getattr(args, "dtype", "f32") == "f32" else args.dtype,
         disable=tuple(name for each in args.disable_pass for name in each.split(",")),
         numerics=args.numerics,
+        use_lib=getattr(args, "use_lib", ""),
         verify=args.verify_each,
         cache=not getattr(args, "no_cache", False),
         budget=getattr(args, "budget", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...runtime.artifact import ALIGNMENT, DTYPES, Description, TensorInfo
+from ...runtime.artifact import ALIGNMENT, DTYPES, LIBRARIES, Description, TensorInfo
 
 SHARED = Path(__file__).resolve().parents[2] / "runtime" / "include" / "gravure.h"
 """What the headers of all models have in common."""
@@ -73,10 +73,21 @@ def _comment(model: Description, embedded: bool) -> list[str]:
     if model.weights and not embedded:
         lines += ["The weights are not in here: map their file and set context.weights to byte"]
         lines += [f"4096 of it ({model.weights} bytes follow, aligned to {ALIGNMENT})."]
-    lines += ["The bits of the results do not depend on the number of threads.", ""]
+    lines += _libraries(model)
+    where = "Outside of these calls, the" if model.libraries else "The"
+    lines += [f"{where} bits of the results do not depend on the number of threads.", ""]
     lines += _example(model)
     escaped = [line.replace("*/", "* /").replace("/*", "/ *") for line in lines]
     return ["/* " + escaped[0], *(f" * {line}".rstrip() for line in escaped[1:]), " */"]
+
+
+def _libraries(model: Description) -> list[str]:
+    """Say which other libraries there have to be."""
+    lines = []
+    for name, called in model.extras.get(LIBRARIES, {}).items():
+        lines += [f"Needs {_plain(name)} where the loader finds it, for {', '.join(called)}:"]
+        lines += ["memory, threads and the order of sums are the library's in these calls."]
+    return lines
 
 
 def _plain(name: str) -> str:

@@ -10,12 +10,15 @@ from xdsl.dialects.func import FuncOp
 
 from ...ir import Program
 from ...ir.levels import KIND
+from ...ir.ops.library import MatmulLibrary
 from ...ir.program import functions
+from ...passes.analysis.blocks import operations_of
 from ...passes.base import Observer, Pass, Step
 from ...passes.pipelines import KERNELS, PLACE, pipeline_of
-from ...runtime.artifact import launches
+from ...runtime.artifact import LIBRARIES, launches
 from ...target import Processor, Target, TargetError
 from .. import kernels
+from ..aot.vendors import vendor_of
 from ..compiled import object_cache
 from ..describe import Names, describe
 from ..llvm.emit.kernel import emit_kernel
@@ -55,6 +58,7 @@ class Processors:
         with objects_for(job.program, job.target, job.options) as made:
             ahead = [Ahead(made)] if are_kernels_done(job.passes) else []
             job.descend(ahead, made.digests)
+            note_libraries(job)
             objects, cached = compile_kernels(job.program, made)
         return Code(describe(job.program, job.names), objects, cached=cached)
 
@@ -71,6 +75,18 @@ class Processors:
         )
         text = listing(entry, made, target)
         return text if stage == "llvm" else listing_assembly(text, target)
+
+
+def note_libraries(job: Job) -> None:
+    """Note which functions of which library kernels call."""
+    called = {
+        str(op.plain_attributes()["function"])
+        for kernel in kernels_of(job.program)
+        for op in operations_of(kernel)
+        if isinstance(op, MatmulLibrary)
+    }
+    if called:
+        job.names.extras[LIBRARIES] = {vendor_of(job.options.use_lib).needed: sorted(called)}
 
 
 @dataclass
@@ -114,7 +130,9 @@ def compile_for_host(compiled: Compiled) -> Compiled:
     launched = {step.kernel for step in launches(compiled.description.prepare)}
     with objects_for(program, host, compiled.options) as made:
         objects, cached = compile_kernels(program, made, only=launched)
-    names = Names(compiled.options.tag, host, compiled.options.slots, compiled.options.checks, {})
+    libraries = {LIBRARIES: compiled.description.extras.get(LIBRARIES, {})}
+    options = compiled.options
+    names = Names(options.tag, host, options.slots, options.checks, libraries)
     return replace(
         compiled,
         objects=objects,

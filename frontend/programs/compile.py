@@ -84,6 +84,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     - `numerics`: `exact`, where element-wise operations give the bits that each gives alone;
       `ulp:N`, where each is at most N representable numbers off; or `fast` (the default), where
       they may be written in any cheaper form.
+    - `use_lib`: `cblas`, or `cblas:FILE`, whose functions compute products of f32 and f64; ours do
+      unless it is said. What is in a run beyond `threads` is that library's.
     - `settable`: tensors of an ONNX model that can be given later (`Model.set_weights`), however
       small they are.
     - `checks`: whether a run looks at its arguments (True).

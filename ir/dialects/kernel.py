@@ -7,6 +7,7 @@
     gvk.gemm_tile %a[%ao] %lda, %b[%bo] %ldb, %c[%co] %ldc, ...       a register tile of a product
     gvk.gemm_pair %a, %ao, %b, %bo, %ldb, %c, %co, %x, ...            two of them in one loop
     gvk.transpose_tile %s[%so] %ls, %d[%do] %ld, %rows, %cols ...     a block, columns to rows
+    gvk.library_gemm %a[%ao], %b[%bo], %c[%co], %m, %n, %k ...        a product by a library
 
 Offsets count elements. The constructors skip xDSL's generic argument handling, because templates
 make many of these.
@@ -29,6 +30,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    StringAttr,
     VectorType,
     bf16,
     f32,
@@ -505,10 +507,61 @@ class TransposeTile(IRDLOperation):
             )
 
 
+@irdl_op_definition
+class LibraryGemm(IRDLOperation):
+    """c[i*n + j] = sum of a[i*k + l] * b[l*n + j], l < k, by a function of a library.
+
+    Beyond the offsets, i < m and j < n; of a transposed operand, row and column change places. The
+    order of the sum is the library's.
+    """
+
+    name = "gvk.library_gemm"
+    a = operand_def(MemRefType)
+    a_offset = operand_def(IndexType)
+    b = operand_def(MemRefType)
+    b_offset = operand_def(IndexType)
+    c = operand_def(MemRefType)
+    c_offset = operand_def(IndexType)
+    m = operand_def(IndexType)
+    n = operand_def(IndexType)
+    k = operand_def(IndexType)
+    function = prop_def(StringAttr)
+    transpose_a = prop_def(BoolAttr)
+    transpose_b = prop_def(BoolAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$a `[` $a_offset `]` `,` $b `[` $b_offset `]` `,` $c `[` $c_offset `]` `,` $m `,` $n `,`"
+        " $k attr-dict `:` type($a) `,` type($b) `,` type($c)"
+    )
+
+    def __init__(
+        self, places: Sequence[SSAValue], sizes: Sequence[SSAValue], function: str, *,
+        transposed: tuple[bool, bool],
+    ) -> None:  # fmt: skip
+        properties = {
+            "function": StringAttr(function),
+            "transpose_a": _BOOLS[transposed[0]],
+            "transpose_b": _BOOLS[transposed[1]],
+        }
+        Operation.__init__(self, operands=(*places, *sizes), properties=properties)
+
+    @property
+    def transposed(self) -> tuple[bool, bool]:
+        """Return whether the columns of a, and of b, lie as rows do."""
+        return bool(self.transpose_a.value.data), bool(self.transpose_b.value.data)
+
+    def verify_(self) -> None:
+        """Check that there is one element type, of those that such functions have."""
+        kinds = {_element(m.type) for m in (self.a, self.b, self.c)}
+        if kinds not in ({f32}, {f64}):
+            raise VerifyException(f"expected f32 or f64, found {self.a.type}, {self.c.type}")
+
+
 Gvk = Dialect(
     "gvk",
     [
-        *(Step, Gather, Scatter, Prefetch, GemmTile, GemmPair, TransposeTile, RemFOp),
+        *(Step, Gather, Scatter, Prefetch, GemmTile, GemmPair, TransposeTile, LibraryGemm, RemFOp),
         *GPU_OPS,
         *WARPGROUP_OPS,
     ],

@@ -33,7 +33,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...errors import UnsupportedOp
-from ..dialects.kernel import GemmPair, GemmTile
+from ..dialects.kernel import GemmPair, GemmTile, LibraryGemm
 from ..types.words import numbers_of_words
 from .loop_values import PURE, Value, fused_multiply_add, numpy_dtype
 
@@ -345,6 +345,26 @@ def _transpose_tile(op: Operation, values: Values) -> None:
     target[_check_grid(op, target, _grid(d_first, int(columns), ld, int(rows)))] = block.T
 
 
+def _library_gemm(op: Operation, values: Values) -> None:
+    assert isinstance(op, LibraryGemm)
+    m, n, k = (int(values[each]) for each in (op.m, op.n, op.k))
+    transpose_a, transpose_b = op.transposed
+    left = _matrix(op, (op.a, op.a_offset), (k, m) if transpose_a else (m, k), values)
+    right = _matrix(op, (op.b, op.b_offset), (n, k) if transpose_b else (k, n), values)
+    made = (left.T if transpose_a else left) @ (right.T if transpose_b else right)
+    out = _check_grid(op, values[op.c], _grid(values[op.c_offset], m, n, n))
+    values[op.c][out] = made
+
+
+def _matrix(
+    op: Operation, place: tuple[SSAValue, SSAValue], shape: tuple[int, int], values: Values
+) -> Value:
+    """Return a matrix that lies in memory by rows without gaps."""
+    memory, (rows, columns) = values[place[0]], shape
+    grid = _grid(values[place[1]], rows, columns, columns)
+    return memory[_check_grid(op, memory, grid)]
+
+
 EFFECTS: Mapping[str, Callable[[Operation, Values], Sequence[Value] | None]] = {
     "func.return": _terminate,
     "scf.yield": _terminate,
@@ -366,6 +386,7 @@ EFFECTS: Mapping[str, Callable[[Operation, Values], Sequence[Value] | None]] = {
     "gvk.gemm_tile": _gemm_tile,
     "gvk.gemm_pair": _gemm_pair,
     "gvk.transpose_tile": _transpose_tile,
+    "gvk.library_gemm": _library_gemm,
 }
 """Operation name to what it does; a terminator returns what it passes on."""
 

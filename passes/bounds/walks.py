@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
-from ...ir.dialects.kernel import GemmPair, GemmTile, TransposeTile
+from ...ir.dialects.kernel import GemmPair, GemmTile, LibraryGemm, TransposeTile
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,20 @@ def _transpose_tile(op: TransposeTile) -> Iterator[Walk]:
     yield Walk(op.dst, op.dst_offset, ((columns, Amount(1, op.ld)), (rows, ONE)))
 
 
+def _library_gemm(op: LibraryGemm) -> Iterator[Walk]:
+    m, n, k = (Amount(1, each) for each in (op.m, op.n, op.k))
+    transpose_a, transpose_b = op.transposed
+    sizes = ((k, m) if transpose_a else (m, k), (n, k) if transpose_b else (k, n), (m, n))
+    matrices = ((op.a, op.a_offset), (op.b, op.b_offset), (op.c, op.c_offset))
+    for (buffer, offset), (rows, columns) in zip(matrices, sizes, strict=True):
+        yield Walk(buffer, offset, ((rows, columns), (columns, ONE)))
+
+
 WALKS: Mapping[str, Walks] = {
     "gvk.gemm_tile": _gemm_tile,
     "gvk.gemm_pair": _gemm_pair,
     "gvk.transpose_tile": _transpose_tile,
+    "gvk.library_gemm": _library_gemm,
 }
 """Operations that walk buffers in steps, and how."""
 

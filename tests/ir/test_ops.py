@@ -58,6 +58,7 @@ WITHOUT_SAMPLES = {
     "gv.choose": "tested with the planned level",
     "gv.launch": "tested with the planned level",
     "gv.loop": "tested with the planned level",
+    "gv.matmul_library": "calls what the machine may lack, tested in codegen/test_use_library.py",
     "gv.py_function": "calls what Python has, tested with the frontend",
     "gv.read": "reads a variable, tested with the frontend's variables",
     "gv.require": "raises where a condition does not hold, tested with the frontend",

@@ -235,6 +235,7 @@ def _about(made: Emitted) -> str:
         ["memory", f"{in_bytes(memory['run'])} for a run in all; compiling took "
          f"{in_bytes(peak_rss())}"],
         *([["spared", made.spared]] if made.spared else []),
+        *(["needs", f"{name}, for products of matrices"] for name in model.libraries),
         ["kernels", f"{kernels_of(compiled)} distinct, {compiled.cached} of them compiled before"],
         ["time", f"{in_seconds(sum(made.seconds.values()))}: {took}"],
     ]  # fmt: skip

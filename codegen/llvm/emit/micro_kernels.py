@@ -19,7 +19,7 @@ from struct import pack
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
-from ....ir.dialects.kernel import GemmTile, Tile
+from ....ir.dialects.kernel import GemmTile, LibraryGemm, Tile
 from ....target import Target
 from ..text.build import Shape, Text
 from ..text.transpose import transpose_function
@@ -525,8 +525,46 @@ def _transpose_tile(e: Emitter, op: Operation) -> None:
     )
 
 
+ROW_MAJOR, AS_IT_IS, TRANSPOSED = 101, 111, 112
+"""What the functions of CBLAS are told of the order of elements."""
+
+
+def _library_gemm(e: Emitter, op: Operation) -> None:
+    """Call `cblas_sgemm` or its like: see Note [Integers of a library]."""
+    assert isinstance(op, LibraryGemm)
+    name, shape = op.function.data, e.stored(op.c)
+    kind, one, zero = shape.name, shape.splat(1.0), shape.splat(0.0)
+    m, n, k = (e.names[each] for each in (op.m, op.n, op.k))
+    transpose_a, transpose_b = op.transposed
+    columns = (m if transpose_a else k, k if transpose_b else n, n)
+    for each in ("i64 @llvm.smax.i64(i64, i64)", f"void @{name}({_parameters(kind)})"):
+        e.text.declare(f"declare {each}")
+    places = ((op.a, op.a_offset), (op.b, op.b_offset), (op.c, op.c_offset))
+    a, b, c = [
+        f"ptr {address(e, buffer, e.names[offset])}, i64"
+        f" {e.text.value(f'call i64 @llvm.smax.i64(i64 1, i64 {width})')}"
+        for (buffer, offset), width in zip(places, columns, strict=True)
+    ]
+    flags = [TRANSPOSED if each else AS_IT_IS for each in op.transposed]
+    e.text.line(
+        f"call void @{name}(i32 {ROW_MAJOR}, i32 {flags[0]}, i32 {flags[1]}, i64 {m}, i64 {n},"
+        f" i64 {k}, {kind} {one}, {a}, {b}, {kind} {zero}, {c})"
+    )
+
+
+def _parameters(kind: str) -> str:
+    """Return the types of the arguments of a product of matrices."""
+    return f"i32, i32, i32, i64, i64, i64, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64"
+
+
 MICRO_KERNELS: Mapping[str, Emit] = {
     "gvk.gemm_tile": _gemm_tile,
     "gvk.transpose_tile": _transpose_tile,
+    "gvk.library_gemm": _library_gemm,
 }
-"""Emitters of the operations that are calls of functions made here."""
+"""Emitters of the operations that are calls of functions."""
+
+# Note [Integers of a library]
+# Sizes are passed in 64 bits, which is right whether the library counts in 32 bits or in 64: in the
+# calling conventions of Linux each argument has a register, or eight bytes of the stack, of its
+# own, and who wants 32 bits reads the lower half. (`use-library` leaves what is too large for it.)

@@ -82,6 +82,7 @@ KINDS: Mapping[str, KernelKind] = {
     "bottleneck": KernelKind(compiling=12),
     "rnn": KernelKind(compiling=3),
     "attention": KernelKind(behind=Behind.MOVES),
+    "library": KernelKind(),
 }
 """All kinds: that of a `gv.kernel` is one of these."""
 
