@@ -8,7 +8,8 @@ function gives what it gets. Read in this order:
 - `collectives`: the functions, and what they are for tapes and graphs.
 - `cut`: a plan of a session between tasks of a cluster. `tasks`: this process as one of them.
   `client`: steps that begin here.
-- `places`: on which tasks operations are. `simulate`: where they would end first.
+- `places`: on which tasks operations are. `simulate`: where they would end first. `delays`: which
+  values wait until they are needed.
 - `running`: a part of a plan that is run, and loops that several tasks carry out. `crew`: by whom.
 - `ranked`: a model that was compiled for several ranks, of which each loads its part.
 """

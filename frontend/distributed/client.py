@@ -19,8 +19,10 @@ from ..graph.graph import Graph, Operation
 from ..graph.partition import Partition, partition
 from ..values.run_errors import AbortedError, NotFoundError
 from .cut import Cut, Inner, TaskPart, ToldGraph
+from .delays import delayed
 from .places import TaskPlaces, device_of, task_of
 from .running import RunningPart
+from .simulate import CostModel
 from .tasks import Step, Task, raised
 
 
@@ -34,6 +36,8 @@ class Client:
         """This task's own part of each plan."""
         self.bits = 32
         """In how many bits `float32` values are sent."""
+        self.costs: CostModel | None = None
+        """By what receives are delayed; None: they are not."""
 
     def devices(self) -> list[str]:
         """Return the full names of the devices of all tasks, that of the session's first."""
@@ -43,7 +47,11 @@ class Client:
     def cut(self, plan: Plan, places: Mapping[Operation, str]) -> Cut:
         """Return a plan cut between tasks; tell each of its part."""
         found = tasks_of(plan, places, self.devices())
-        made = Cut(plan, found.tasks, frozenset(found.split), self.bits)
+        split = frozenset(found.split)
+        made = Cut(plan, found.tasks, split, self.bits)
+        delays = None if self.costs is None else delayed(made, self.costs)
+        if delays is not None and delays != made.delays:
+            made = Cut(plan, found.tasks, split, self.bits, delays)
         key = (self.task.comm.rank, id(self), id(plan))
         for part in made.parts.values():
             if part.task == self.task.name:

@@ -27,6 +27,16 @@ from ..graph.transfers import ATTRIBUTE, BITS, is_cut, sent_to
 PLACEHOLDER = Placeholder()
 
 
+@dataclass(frozen=True)
+class Delays:
+    """In which order tasks work, and what they wait for before they let a value come."""
+
+    order: Mapping[Operation, int] = field(default_factory=dict)
+    """Places of operations, where they are not those in which they were made."""
+    receives: Mapping[tuple[GraphTensor, str], Operation] = field(default_factory=dict)
+    """By a value and the task that gets it: what is to end there before it is sent."""
+
+
 @dataclass
 class TaskSegment:
     """What one task does in one stage; tensors are called by their names in the whole graph."""
@@ -44,6 +54,10 @@ class TaskSegment:
     """Names, and the tasks that they go to."""
     cut: set[tuple[str, str]] = field(default_factory=set)
     """Those of them that are sent as the upper 16 bits of their numbers."""
+    held: set[tuple[str, str]] = field(default_factory=set)
+    """Those of them that are sent when they are asked for."""
+    asks: list[tuple[str, str]] = field(default_factory=list)
+    """What is asked for behind the segment: names, and the tasks that have them."""
     splits: list[Split] = field(default_factory=list)
     """Choices and loops that other tasks take part in, which follow the operations."""
 
@@ -109,18 +123,21 @@ class Cut:
         places: Mapping[Operation, str],
         split: frozenset[Operation] = frozenset(),
         bits: int = 32,
+        delays: Delays | None = None,
     ) -> None:
         self.plan, self.whole, self.split, self.bits = plan, places, split, bits
+        self.delays = delays or Delays()
         self.places = {op: places[self.follows(op)] for op in plan.ops}
         self.makers = {tensor: op for op in plan.ops for tensor in op.outputs}
         self.stages = self.staged()
+        self.stages = self.divided()
         self.users = sent_to(plan.ops, plan.fed, self.places)
         """What is sent to which task, with the operations that use it there."""
         self.parts: dict[str, TaskPart] = {}
         self.known: dict[tuple[str, object], Any] = {}
         """By task: what stands there for a tensor or an operation."""
         self.segments: dict[tuple[str, int], TaskSegment] = {}
-        for op in sorted(plan.ops, key=lambda op: (self.stages[op], op.index)):
+        for op in self.in_order(self.delays):
             if op in split:
                 self.cut_inside(op, self.places[op], self.stages[op])
             elif not isinstance(op.kind, Const):
@@ -160,6 +177,33 @@ class Cut:
             behind = stage + (op in self.split)  # (what is split follows all else of its stage)
             written |= dict.fromkeys(writes, behind)
             used |= {x: max(behind, used.get(x, 0)) for x in (*writes, *reads)}
+        return found
+
+    def in_order(self, delays: Delays) -> list[Operation]:
+        """Return the operations in the order in which tasks carry them out."""
+        order = delays.order
+        return sorted(self.plan.ops, key=lambda op: (self.stages[op], order.get(op, op.index)))
+
+    def divided(self) -> dict[Operation, int]:
+        """Return stages so that one ends where a value is asked for, or begins where it is needed.
+
+        What is split stays behind all else of its stage.
+        """
+        receives = self.delays.receives
+        if not receives:
+            return self.stages
+        ends, starts = set(receives.values()), set[Operation]()
+        for tensor, task in receives:
+            users = [op for op in self.in_order(self.delays) if self.places[op] == task]
+            starts.add(next(op for op in users if tensor in op.inputs))
+        found: dict[Operation, int] = {}
+        parts: dict[tuple[str, int], int] = {}
+        most = 2 * len(receives) + 2
+        for op in self.in_order(self.delays):
+            key = self.places[op], self.stages[op]
+            part = parts.get(key, 0) + (op in starts)
+            found[op] = key[1] * most + (most - 1 if op in self.split else part)
+            parts[key] = part + (op in ends)
         return found
 
     def segment(self, task: str, stage: int) -> TaskSegment:
@@ -289,6 +333,11 @@ class Cut:
                     source = self.segment(self.places[op], self.stages[op])
                     if is_cut(tensor, self.users.get((tensor, task), ()), self.bits):
                         source.cut.add((tensor.name, task))
+                    after = self.delays.receives.get((tensor, task))
+                    if after is not None:
+                        source.held.add((tensor.name, task))
+                        asks = self.segment(task, self.stages[after]).asks
+                        asks.append((tensor.name, self.places[op]))
                     self.give(tensor, source)
             self.segment(task, stage).feeds[tensor.name] = self.known[key].name
         elif self.stages[op] != stage:

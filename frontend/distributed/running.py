@@ -41,6 +41,12 @@ class Talk(Protocol):
     def receive(self, name: str, task: str) -> object:
         """Return the value that a task sends under a name."""
 
+    def offer(self, name: str, value: object, task: str) -> None:
+        """Send a value to a task as soon as it asks for it."""
+
+    def ask(self, name: str, task: str) -> None:
+        """Let a task send what it offers under a name."""
+
     def within(self, name: str) -> Talk:
         """Return the same for something inside, whose names are its own."""
 
@@ -87,7 +93,10 @@ class RunningPart:
                 known |= split.run(known, talk)
             for name, task in segment.sends:
                 value = None if name[0] == "^" else known[name]
-                talk.send(name, upper_halves(value) if (name, task) in segment.cut else value, task)
+                value = upper_halves(value) if (name, task) in segment.cut else value
+                (talk.offer if (name, task) in segment.held else talk.send)(name, value, task)
+            for name, task in segment.asks:
+                talk.ask(name, task)
         return {name: known[name] for name in self.fetched}
 
 

@@ -1,7 +1,8 @@
 """A task of a cluster: it keeps variables and queues, and carries out its parts of steps.
 
     register    a part of a plan, once       run      a step of it: one message for each task
-    done        how the part of a step ended  abort   a step is given up by all
+    ask         a value may come now         abort    a step is given up by all
+    done        how the part of a step ended
     ping, pong  whether a task that says nothing is still there
     joined, bye whether a task still begins steps
 
@@ -44,6 +45,8 @@ from .running import RunningPart
 
 Step = tuple[int, int]
 """The rank that has begun a step, and its number there."""
+OfferKey = tuple[str, Step, str]
+"""The key of the message with a value: of which step, and its name."""
 
 
 class StepTalk:
@@ -61,6 +64,16 @@ class StepTalk:
         """Return the value that a task sends under a name."""
         key = ("value", self.step, f"{self.prefix}{name}")
         return refilled(self.of.received(key, self.step, [task])[0])
+
+    def offer(self, name: str, value: object, task: str) -> None:
+        """Send a value to a task as soon as it asks for it."""
+        key = ("value", self.step, f"{self.prefix}{name}")
+        self.of.offer(key, value, self.of.ranks[task])
+
+    def ask(self, name: str, task: str) -> None:
+        """Let a task send what it offers under a name."""
+        key = ("value", self.step, f"{self.prefix}{name}")
+        self.of.box.send(("ask", self.step), key, self.of.ranks[task])
 
     def within(self, name: str) -> StepTalk:
         """Return the same for something inside, whose names are its own."""
@@ -92,9 +105,13 @@ class Task:
         """The ranks that begin no steps any more."""
         self.messages = 0
         """How many steps of others it was told to run."""
+        self.offers: dict[tuple[OfferKey, int], object] = {}
+        """What is sent to a rank when it asks for it."""
+        self.asked: set[tuple[OfferKey, int]] = set()
+        """What ranks have asked for before it was there."""
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
-        for word in ("register", "run", "abort", "ping", "pong", "bye"):
+        for word in ("register", "run", "abort", "ask", "ping", "pong", "bye"):
             self.box.handlers[word] = getattr(self, f"on_{word}")
         self.crew = Crew(self.box)
         self.crew.start()
@@ -169,8 +186,33 @@ class Task:
         self.aborted.setdefault(step, reason)
         self.forget(step, "value")
 
+    def on_ask(self, source: int, message: Any) -> None:
+        """Send what a rank asks for, or keep in mind that it did."""
+        _, key = message
+        with self.lock:
+            if (key, source) not in self.offers:
+                self.asked.add((key, source))
+                return
+            value = self.offers.pop((key, source))
+        self.box.send(key, value, source)
+
+    def offer(self, key: OfferKey, value: object, rank: int) -> None:
+        """Send a value to a rank when it asks for it, now if it has."""
+        with self.lock:
+            if key[1] in self.aborted:
+                return
+            if (key, rank) not in self.asked:
+                self.offers[key, rank] = value
+                return
+            self.asked.discard((key, rank))
+        self.box.send(key, value, rank)
+
     def forget(self, step: Step, *words: str) -> None:
         """Drop messages of a step that nobody takes any more."""
+        with self.lock:
+            for offer in [each for each in self.offers if each[0][1] == step]:
+                del self.offers[offer]
+            self.asked = {each for each in self.asked if each[0][1] != step}
         with self.box.lock:
             kept: list[Any] = [*self.box.kept]
             for key in kept:
@@ -229,6 +271,7 @@ class Task:
     def abort(self, step: Step, tasks: Sequence[str], reason: str) -> None:
         """Let tasks give up a step."""
         self.aborted.setdefault(step, reason)
+        self.forget(step)
         for task in tasks:
             if task != self.name:
                 self.box.send(("abort", step), reason, self.ranks[task])

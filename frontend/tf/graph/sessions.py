@@ -87,6 +87,8 @@ class Session(CoreSession):
             soft = self.soft_placement
             found = simulated(plan, self.available(), self.costs, soft=soft)
         self._places[plan] = found
+        if self.client is not None and self.config.delays:
+            self.client.costs = self.costs or CostModel()
         if self.client is None:
             plan.hops = hops(plan.ops, plan.fed, found, self.config.bits)
             if plan.hops and plan.structured != plan.ops:

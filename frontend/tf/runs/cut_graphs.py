@@ -65,6 +65,9 @@ class PartMessage:
         node = self.message.node.add(name=name, op="_Arg" if fed else "_Recv", device=self.device)
         source = self.device if fed else device_of(self.cut.places[self.cut.makers[tensor]])
         label(node, tensor.name, tensor, (source, self.device))
+        after = self.cut.delays.receives.get((tensor, self.part.task))
+        if after is not None:
+            node.input.append(f"^{after.name}")
 
     def add_messages(self) -> None:
         """Add what is sent, and what is waited for without a value."""

@@ -21,7 +21,6 @@ HOLDS: dict[str, Callable[[object], bool]] = {
     "isolate_session_state": lambda wanted: True,  # each session has values of its own
     "graph_options.infer_shapes": lambda wanted: True,  # they are inferred when an edge is made
     "graph_options.place_pruned_graph": lambda wanted: True,  # what is not run is not placed
-    "graph_options.enable_recv_scheduling": lambda wanted: True,  # copies are made when needed
     "graph_options.optimizer_options.do_common_subexpression_elimination": lambda wanted: True,
     "graph_options.optimizer_options.do_constant_folding": lambda wanted: True,
     "graph_options.optimizer_options.do_function_inlining": lambda wanted: True,
@@ -40,7 +39,7 @@ ACTED = (
     *("allow_soft_placement", "log_device_placement", "intra_op_parallelism_threads"),
     *("operation_timeout_in_ms", "device_count", "graph_options.build_cost_model"),
     "inter_op_parallelism_threads",
-    "graph_options.enable_bfloat16_sendrecv",
+    *("graph_options.enable_bfloat16_sendrecv", "graph_options.enable_recv_scheduling"),
     "graph_options.optimizer_options.opt_level",
     "graph_options.optimizer_options.global_jit_level",
     "graph_options.rewrite_options.constant_folding",
@@ -112,6 +111,8 @@ class Config:
     """How plans are compiled."""
     bits: int = 32
     """In how many bits `float32` values are sent from device to device."""
+    delays: bool = False
+    """Whether tasks let values of others come just before they need them."""
 
 
 def config_of(message: object) -> Config:
@@ -134,6 +135,7 @@ def config_of(message: object) -> Config:
         timeout=max(message.operation_timeout_in_ms, 0) / 1000,
         costs=message.graph_options.build_cost_model > 0,
         wishes=wishes_of(message),
+        delays=message.graph_options.enable_recv_scheduling,
         bits=16 if message.graph_options.enable_bfloat16_sendrecv else transfer_bits(),
     )
 
