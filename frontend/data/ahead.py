@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from ...forks import renewed
 from ..values.context import entered
+from .programs import Piece
 from .stages import Apply, Element, Run, Stage, State, Stream, integer
 from .steps import Mapped
 
@@ -26,6 +27,8 @@ LONG = 0.02
 """An element that takes so long goes to threads without being measured further."""
 TRIAL = 0.1
 """Seconds for which a way is tried."""
+AGAIN = 5.0
+"""Seconds after which an epoch is measured anew."""
 GAIN = 0.9
 """The share of the time without threads that must not be exceeded with them."""
 WORTH = 2e-3
@@ -46,8 +49,9 @@ def workers(asked: int) -> int:
 class Judge:
     """Decides by measuring whether threads pay: without them, with them, and without again.
 
-    What is measured first does not count: functions are not compiled yet. What was found holds
-    for all streams of a stage: an epoch may be over before it is.
+    What is measured first does not count: functions are not compiled yet, and neither does a turn
+    in which one was compiled. What was found holds for all streams of a stage, an epoch may be
+    over before it is; but not for ever, as other work may have disturbed what was measured.
     """
 
     TURNS = ("warm", "alone", "threads", "alone")
@@ -58,10 +62,13 @@ class Judge:
         self.taken: dict[str, float] = {}
         """Seconds for each element, by the way."""
         self.last, self.passed, self.count = time.perf_counter(), 0.0, 0
+        self.compiled, self.since = Piece.compiled, self.last
 
     def begin(self) -> Judge:
         """Go on with another stream: what passed between does not count."""
         self.last = time.perf_counter()
+        if self.turn == len(self.TURNS) and self.last - self.since > AGAIN:
+            self.settled, self.threads, self.turn = False, False, 1
         return self
 
     @property
@@ -78,13 +85,14 @@ class Judge:
         self.count, self.passed, self.last = self.count + 1, self.passed + now - self.last, now
         if self.passed < TRIAL * (2 if not self.turn else 1) or self.count < 8 or self.settled:
             return
-        self.taken[self.TURNS[self.turn]] = self.passed / self.count
-        self.turn += 1
+        if self.compiled == Piece.compiled:
+            self.taken[self.TURNS[self.turn]] = self.passed / self.count
+            self.turn += 1
         self.settled = self.turn == len(self.TURNS) or self.taken.get("alone", DEAR) < DEAR
         self.threads = not self.settled and self.TURNS[self.turn] == "threads"
         if self.turn == len(self.TURNS):
             self.threads = self.taken["threads"] < GAIN * self.taken["alone"]
-        self.passed, self.count = 0.0, 0
+        self.passed, self.count, self.compiled, self.since = 0.0, 0, Piece.compiled, now
 
 
 class MappedAhead(Mapped):

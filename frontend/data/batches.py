@@ -45,7 +45,7 @@ class Batched(Stream):
         assert self.upstream is not None, "it reads a stream"
         arrays = self.upstream.rows(self.size)
         if arrays is not None:
-            count = len(arrays[0])
+            count = len(arrays[0]) if arrays else 0
             if not count or (self.whole and count < self.size):
                 raise StopIteration
             return tuple(arrays)

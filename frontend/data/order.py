@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.op import Array
 from ...ir.ops.random import drawn_key, philox
 from ..values.run_errors import InvalidArgumentError
 from .stages import INFINITE, UNKNOWN, Element, Run, Stage, State, Stream, integer, known
@@ -29,6 +30,22 @@ class Words:
 
     def next(self) -> int:
         """Return the next word."""
+        at = self._found()
+        self.used += 1
+        return self._words[at]
+
+    def several(self, count: int) -> list[int]:
+        """Return the next words."""
+        made: list[int] = []
+        while len(made) < count:
+            at = self._found()
+            found = self._words[at : at + count - len(made)]
+            self.used += len(found)
+            made += found
+        return made
+
+    def _found(self) -> int:
+        """Return where the next word is among those at hand, which are made anew if it is not."""
         at = self.used - self._start
         if not 0 <= at < len(self._words):
             block = self.used // 4
@@ -37,8 +54,7 @@ class Words:
             self._words = np.stack(list(made), axis=1).ravel().tolist()
             self._start = 4 * block
             at = self.used - self._start
-        self.used += 1
-        return self._words[at]
+        return at
 
     def state(self) -> dict[str, int]:
         """Return what it takes to go on."""
@@ -70,8 +86,10 @@ class Shuffled(Stream):
                 f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {self.size}"
             )
         self.words = Words(*self._seeds(run, stage, seeds, anew))
-        self.buffer: list[Element] = []
+        self.buffer: list[Any] = []
+        """Elements, or where they are, from `start` on."""
         self.start, self.ended = 0, False
+        self.placed = self.upstream is not None and self.upstream.places(0) is not None
 
     @staticmethod
     def _seeds(run: Run, stage: Stage, seeds: Any, anew: bool) -> tuple[int, int]:
@@ -84,6 +102,11 @@ class Shuffled(Stream):
         return (source.next(), source.next()) if anew else source.seeds
 
     def __next__(self) -> Element:
+        if self.placed:
+            row = self._drawn(1)
+            if not row:
+                raise StopIteration
+            return tuple([x[0, ...] for x in self._gathered(row)])
         buffer = self.buffer
         if not self.ended:
             self._fill()
@@ -109,6 +132,40 @@ class Shuffled(Stream):
                 del buffer[: self.start]
                 self.start = 0
             buffer.append(element)
+
+    def rows(self, count: int) -> Sequence[Array] | None:
+        """Return rows of what has places: only these wait in the buffer."""
+        return self._gathered(self._drawn(count)) if self.placed else None
+
+    def _gathered(self, places: Sequence[int]) -> Sequence[Array]:
+        assert self.upstream is not None, "it reads a stream"
+        return self.upstream.gathered(places)
+
+    def _drawn(self, count: int) -> list[int]:
+        """Return the places of the next elements, fewer at the end.
+
+        The buffer is filled for all of them at once, but each is drawn from `size` places only.
+        """
+        assert self.upstream is not None, "it reads a stream"
+        buffer, start, size = self.buffer, self.start, self.size
+        if start > size:
+            del buffer[:start]
+            start = 0
+        asked = size + count - 1 - (len(buffer) - start)
+        if not self.ended:
+            more = self.upstream.places(asked)
+            assert more is not None, "it has places"
+            buffer += more
+            self.ended = len(more) < asked
+        found: list[int] = []
+        left = len(buffer) - start
+        for word in self.words.several(min(count, left)):
+            at = start + word % (size if size < left else left)
+            found.append(buffer[at])
+            buffer[at] = buffer[start]
+            start, left = start + 1, left - 1
+        self.start = start
+        return found
 
     def save(self) -> State:
         """Return buffer and generator too."""

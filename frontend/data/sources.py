@@ -86,6 +86,16 @@ class Slices(Stream):
         self.at = stop = min(at + count, self.end)
         return [x[at:stop] for x in self.arrays]
 
+    def places(self, count: int) -> range:
+        """Return numbers of rows."""
+        at = self.at
+        self.at = min(at + count, self.end)
+        return range(at, self.at)
+
+    def gathered(self, places: Sequence[int]) -> Sequence[Array]:
+        """Return the rows of these numbers."""
+        return [x.take(places, 0) for x in self.arrays]
+
 
 class Range(Stream):
     """Numbers at equal distances."""

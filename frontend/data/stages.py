@@ -136,6 +136,17 @@ class Stream:
         """Return up to so many elements stacked, fewer at the end; None: take them one by one."""
         return None
 
+    def places(self, count: int) -> range | None:
+        """Pass over up to so many elements and return where they are; None: they have no places.
+
+        What reorders elements keeps their places, and lets `gathered` copy them at last.
+        """
+        return None
+
+    def gathered(self, places: Sequence[int]) -> Sequence[Array]:
+        """Return the elements at places, stacked."""
+        raise NotImplementedError(type(self).__name__)
+
     def take(self) -> Element:
         """Return the next element of what it reads."""
         assert self.upstream is not None, "it reads a stream"

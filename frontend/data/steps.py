@@ -261,6 +261,22 @@ class Repeated(Stream):
                 return made
         raise StopIteration
 
+    def rows(self, count: int) -> Sequence[Array] | None:
+        """Return rows of several turns, if those of one can be had."""
+        found: list[Sequence[Array]] = []
+        while count and self.upstream is not None:
+            made = self.upstream.rows(count)
+            if made is None:
+                return None
+            size = len(made[0])
+            count -= size
+            if size:
+                self.empty = False
+                found.append(made)
+            else:
+                self._next_turn()
+        return found[0] if len(found) == 1 else [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
     def _next_turn(self) -> None:
         """Begin again, unless it was the last turn, or there is nothing to repeat for ever."""
         self.turn += 1

@@ -1,9 +1,14 @@
-"""Images as bytes: JPEG, PNG, GIF, BMP. Pillow reads and writes them (extra `images`)."""
+"""Images as bytes: JPEG, PNG, GIF, BMP.
+
+Pillow reads and writes them, JPEGs are read by libjpeg-turbo (extra `images`).
+"""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol, SupportsInt
 
 import numpy as np
@@ -20,7 +25,8 @@ from ..core.host_ops import SCALAR_TEXT, host, text, unknown
 from ..core.values import convert
 from ..image.colours import convert_image_dtype
 
-CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+COLORS = {1: "GRAY", 3: "RGB"}
+"""The names that the decoder of JPEGs has for numbers of channels."""
 GRAY = np.array((9798, 19235, 3735), np.int64)
 """The shares of red, green and blue in a grey of PNG, of 32768."""
 MAGIC = (
@@ -41,9 +47,6 @@ class PillowImage(Protocol):
 
     def convert(self, mode: str) -> PillowImage:
         """Return an image of another mode."""
-
-    def draft(self, mode: str | None, size: tuple[int, int]) -> object:
-        """Let a JPEG be read smaller."""
 
     def getbands(self) -> tuple[str, ...]:
         """Return the names of the channels."""
@@ -84,55 +87,50 @@ def loaded(image: PillowImage, size: int) -> PillowImage:
     return image
 
 
-def jpeg_size(data: bytes) -> tuple[int, int, int]:
-    """Return height, width and channels of a JPEG; zeros where its header is not found."""
-    at, end = 2, len(data) - 9
-    while 0 < at < end and data[at] == 0xFF:
-        marker = data[at + 1]
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = data[at + 5] << 8 | data[at + 6], data[at + 7] << 8 | data[at + 8]
-            return height, width, data[at + 9]
-        at += 2 + (data[at + 2] << 8 | data[at + 3])
-    return 0, 0, 0
+def turbo() -> Any:
+    """Return the module that decodes JPEGs, or raise `ImportError`."""
+    return import_module("simplejpeg")
 
 
-def plain_jpeg(data: bytes, channels: int) -> Array | None:
-    """Return a JPEG that is as it is wanted: Pillow's decoder is called at once.
+@dataclass(frozen=True)
+class Decoding:
+    """How a JPEG is decoded: made smaller by `ratio`, with which transform and upsampling."""
 
-    None of what Pillow is to look at first: other channels, a size of 0, damaged headers.
-    """
-    height, width, found = jpeg_size(data)
-    if found not in (1, 3) or channels not in (0, found) or not height * width:
-        return None
-    mode = CHANNELS[found]
-    try:
-        image = pillow().frombytes(mode, (width, height), data, "jpeg", mode, "")
-    except (ValueError, OSError):
-        return None
-    raw = image.tobytes("raw", mode)
-    return np.frombuffer(raw, np.uint8).reshape(height, width, found)
+    ratio: int = 1
+    exact: bool = False
+    fancy: bool = True
 
-
-def jpeg(data: bytes, channels: int, ratio: int = 1) -> Array:
-    """Return height, width and channels of a JPEG."""
-    made = plain_jpeg(data, channels) if ratio == 1 and data[:2] == b"\xff\xd8" else None
-    if made is not None:
+    def decoded(self, data: bytes, channels: int) -> Array:
+        """Return height, width and channels, or raise `ValueError`."""
+        height = width = 0
+        known = COLORS.get(channels)
+        if channels != 3 or self.ratio > 1:
+            height, width, space, _ = turbo().decode_jpeg_header(data)
+            if channels == 1 and "K" in space:
+                raise ValueError(f"a picture in {space} is decoded to 3 channels, not to 1")
+            known = known or COLORS[1 if space == "Gray" else 3]
+            height, width = -(-height // self.ratio), -(-width // self.ratio)
+        made: Array = turbo().decode_jpeg(
+            data, known, not self.exact, not self.fancy, height, width, float(self.ratio)
+        )
         return made
-    image = opened(data, "JPEG", "PNG", "GIF", "BMP")
-    if image.format != "JPEG":
+
+
+def jpeg(data: bytes, channels: int, decoding: Decoding) -> Array:
+    """Return height, width and channels of a JPEG, or of what else is decoded as one."""
+    if not data.startswith(b"\xff\xd8"):
         return any_image(data, channels)
     if channels not in (0, 1, 3):
         raise InvalidArgumentError(f"channels must be 0, 1, or 3 for JPEG, got {channels}")
-    mode = {0: image.mode, 1: "L", 3: "RGB"}[channels]
-    if ratio != 1 or mode != image.mode:
-        width, height = image.size
-        image.draft(mode if mode in ("L", "RGB") else None, (width // ratio, height // ratio))
-    return pixels(converted(loaded(image, len(data)), mode))
+    try:
+        return decoding.decoded(data, channels)
+    except ValueError as error:
+        raise InvalidArgumentError(f"Invalid JPEG data, size {len(data)}: {error}") from None
 
 
-def converted(image: PillowImage, mode: str) -> PillowImage:
-    """Return an image of a mode."""
-    return image if image.mode == mode else image.convert(mode)
+def whole_jpeg(data: bytes, channels: int) -> Array:
+    """Return a JPEG as it is decoded where nothing is said of how."""
+    return jpeg(data, channels, Decoding())
 
 
 def pixels(image: object) -> Array:
@@ -205,7 +203,7 @@ def any_image(data: bytes, channels: int, *, frames: bool = True) -> Array:
             raise InvalidArgumentError(f"channels must be 0 or 3 for GIF, got {channels}")
         made = gif(data)
         return made if frames else made[0]
-    read: dict[str, Callable[[bytes, int], Array]] = {"JPEG": jpeg, "PNG": png, "BMP": bmp}
+    read: dict[str, Callable[[bytes, int], Array]] = {"JPEG": whole_jpeg, "PNG": png, "BMP": bmp}
     if found not in read:
         raise InvalidArgumentError(
             "Unknown image file format. One of JPEG, PNG, GIF, BMP required."
@@ -254,22 +252,21 @@ def decode_jpeg(
     dct_method: str = "",
     name: str | None = None,
 ) -> TfTensor:
-    """Return height, width and channels of a JPEG.
+    """Return height, width and channels of a JPEG, with TensorFlow's values.
 
-    The values are those of TensorFlow's `dct_method="INTEGER_ACCURATE"`; those of its default, a
-    faster transform that Pillow does not offer, differ from them by up to 4 of 255.
+    `dct_method` is `"INTEGER_FAST"`, as where nothing is said, or `"INTEGER_ACCURATE"`.
     """
-    if dct_method not in ("", "INTEGER_ACCURATE"):
-        raise NotImplementedError(f"decode_jpeg: dct_method={dct_method!r}, see its description")
-    for said, wanted in ((fancy_upscaling, True), (try_recover_truncated, False)):
-        if said != wanted:
-            raise NotImplementedError(
-                "decode_jpeg: only fancy_upscaling=True and try_recover_truncated=False"
-            )
+    if dct_method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
+        raise ValueError(
+            f"decode_jpeg: dct_method={dct_method!r}, expected 'INTEGER_FAST' or 'INTEGER_ACCURATE'"
+        )
+    if try_recover_truncated:
+        raise NotImplementedError("decode_jpeg: only try_recover_truncated=False")
     if ratio not in (1, 2, 4, 8):
         raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     n = _count(channels)
-    return _decoded("DecodeJpeg", lambda data: jpeg(data, n, ratio), contents,
+    decoding = Decoding(ratio, dct_method == "INTEGER_ACCURATE", fancy_upscaling)
+    return _decoded("DecodeJpeg", lambda data: jpeg(data, n, decoding), contents,
                     (None, None, n or None), rows.u8, name)  # fmt: skip
 
 
@@ -353,7 +350,7 @@ def extract_jpeg_shape(
 
 def as_image(array: Array) -> PillowImage:
     """Return an array as an image of Pillow's."""
-    if array.ndim != 3 or array.shape[2] not in CHANNELS:
+    if array.ndim != 3 or array.shape[2] not in (1, 2, 3, 4):
         raise InvalidArgumentError(
             f"image must be 3-dimensional with 1 to 4 channels, got shape {list(array.shape)}"
         )

@@ -4,6 +4,7 @@ Each is an expression, or a function of the module `tf` and a folder; what it gi
 an error by the name of its class. `record.py` runs them in TensorFlow.
 """
 
+import base64
 import collections
 import os
 import time
@@ -586,6 +587,41 @@ def pictures(tf, folder):
     same = tf.reduce_max(tf.abs(tf.cast(tf.io.decode_jpeg(jpeg), tf.int32) - image)) < 90
     return [*(tf.cast(x, tf.float32)[3, ::5] for x in made), shape, same, tf.io.is_jpeg(jpeg),
             tf.io.is_jpeg(png)]  # fmt: skip
+
+
+JPEG = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZG"
+    "NywtQFdBRkxOUlNSMj5aYVpQYEpRUk//2wBDAQ4ODhMREyYVFSZPNS01T09PT09PT09PT09PT09PT09PT09PT09P"
+    "T09PT09PT09PT09PT09PT09PT09PT09PT0//wAARCAALAA0DASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAA"
+    "BQb/xAAfEAABBAICAwAAAAAAAAAAAAABAAIDEQUhBBIiM4H/xAAVAQEBAAAAAAAAAAAAAAAAAAACBP/EABwRAQAB"
+    "BAMAAAAAAAAAAAAAAAECAAMFQQRxof/aAAwDAQACEQMRAD8An8fgwQCW6TnHwjOnqH00muBFHUY6CimIWNDR4jYs"
+    "6Uc+ZG3CKng6HfdHFZO4lf/Z"
+)  # fmt: skip
+
+
+@program
+def jpegs(tf, folder):
+    read = tf.io.decode_jpeg
+    return [read(JPEG), read(JPEG, dct_method="INTEGER_ACCURATE"), read(JPEG, channels=1),
+            read(JPEG, fancy_upscaling=False), read(JPEG, ratio=2), read(JPEG, ratio=8)]  # fmt: skip
+
+
+@program
+def jpeg_cut(tf, folder):
+    return tf.io.decode_jpeg(JPEG[:300])
+
+
+@program
+def jpeg_of_four_channels(tf, folder):
+    return tf.io.decode_jpeg(JPEG, channels=4)
+
+
+@program
+def slices_in_batches_of_several_epochs(tf, folder):
+    data = tf.data.Dataset.from_tensor_slices((np.arange(23), np.arange(46.0).reshape(23, 2)))
+    return [data.shuffle(size, seed=3, reshuffle_each_iteration=anew).repeat(turns).batch(batch)
+            for size, turns, batch, anew in ((5, 1, 4, True), (30, 3, 10, True), (1, 2, 7, True),
+                                             (23, 2, 46, False), (7, 2, 3, False))]  # fmt: skip
 
 
 @program
