@@ -74,7 +74,7 @@ def chosen_seeds() -> tuple[int, int]:
 class Shuffled(Stream):
     """Elements in a random order, each at most a buffer's size before its turn."""
 
-    KEEPS = ("buffer", "start", "ended")
+    KEEPS = ("buffer", "waiting", "start", "ended")
 
     def __init__(self, run: Run, stage: Stage, size: object, seeds: object, anew: bool) -> None:
         super().__init__(run, stage)
@@ -86,8 +86,9 @@ class Shuffled(Stream):
                 f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {self.size}"
             )
         self.words = Words(*self._seeds(run, stage, seeds, anew))
-        self.buffer: list[Any] = []
-        """Elements, or where they are, from `start` on."""
+        self.buffer: list[Element] = []
+        self.waiting: list[int] = []
+        """Where the elements are, if they have places: these wait for them, from `start` on."""
         self.start, self.ended = 0, False
         self.placed = self.upstream is not None and self.upstream.places(0) is not None
 
@@ -147,29 +148,29 @@ class Shuffled(Stream):
         The buffer is filled for all of them at once, but each is drawn from `size` places only.
         """
         assert self.upstream is not None, "it reads a stream"
-        buffer, start, size = self.buffer, self.start, self.size
+        waiting, start, size = self.waiting, self.start, self.size
         if start > size:
-            del buffer[:start]
+            del waiting[:start]
             start = 0
-        asked = size + count - 1 - (len(buffer) - start)
+        asked = size + count - 1 - (len(waiting) - start)
         if not self.ended:
             more = self.upstream.places(asked)
             assert more is not None, "it has places"
-            buffer += more
+            waiting += more
             self.ended = len(more) < asked
         found: list[int] = []
-        left = len(buffer) - start
+        left = len(waiting) - start
         for word in self.words.several(min(count, left)):
             at = start + word % (size if size < left else left)
-            found.append(buffer[at])
-            buffer[at] = buffer[start]
+            found.append(waiting[at])
+            waiting[at] = waiting[start]
             start, left = start + 1, left - 1
         self.start = start
         return found
 
     def save(self) -> State:
         """Return buffer and generator too."""
-        del self.buffer[: self.start]
+        del self.buffer[: self.start], self.waiting[: self.start]
         self.start = 0
         seeds: Words = self.run.memory(self.stage)["seeds"]
         return {**super().save(), "words": self.words.state(), "seeds": seeds.state()}

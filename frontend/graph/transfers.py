@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from .placement import graphs_in
 ATTRIBUTE = "_transfer_bits"
 """The attribute of operations that says in how many bits they take what is made elsewhere."""
 BITS = (16, 32)
+Place = TypeVar("Place", str, int)
+"""A device by its name, or a task by its number."""
 
 
 @contextmanager
@@ -75,13 +77,13 @@ class Hop:
 
 
 def sent_to(
-    ops: Sequence[Operation], fed: set[GraphTensor], places: Mapping[Operation, Any]
-) -> dict[tuple[GraphTensor, Any], list[Operation]]:
+    ops: Sequence[Operation], fed: set[GraphTensor], places: Mapping[Operation, Place]
+) -> dict[tuple[GraphTensor, Place], list[Operation]]:
     """Return what is sent to which place, with the operations that use it there.
 
     What is fed is given where it is needed, and constants are copied to who uses them.
     """
-    users: dict[tuple[GraphTensor, Any], list[Operation]] = {}
+    users: dict[tuple[GraphTensor, Place], list[Operation]] = {}
     for op in ops:
         for tensor in op.inputs:
             if tensor in fed or tensor.op not in places or isinstance(tensor.op.kind, Const):

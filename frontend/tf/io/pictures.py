@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Protocol, SupportsInt
 
 import numpy as np
@@ -87,7 +88,7 @@ def loaded(image: PillowImage, size: int) -> PillowImage:
     return image
 
 
-def turbo() -> Any:
+def turbo() -> ModuleType:
     """Return the module that decodes JPEGs, or raise `ImportError`."""
     return import_module("simplejpeg")
 
