@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -66,9 +65,12 @@ class Words:
         return cls(state["first"], state["second"], state["used"])
 
 
-def chosen_seeds() -> tuple[int, int]:
-    """Return seeds that nobody knows."""
-    return secrets.randbits(63), secrets.randbits(63)
+def chosen_seeds(seeds: Sequence[object] | None = None) -> tuple[int, int]:
+    """Return the seeds of an option, or some that nobody knows."""
+    if seeds is None:
+        return secrets.randbits(63), secrets.randbits(63)
+    first, second = seeds
+    return integer(first), integer(second)
 
 
 class Shuffled(Stream):
@@ -76,7 +78,9 @@ class Shuffled(Stream):
 
     KEEPS = ("buffer", "waiting", "start", "ended")
 
-    def __init__(self, run: Run, stage: Stage, size: object, seeds: object, anew: bool) -> None:
+    def __init__(
+        self, run: Run, stage: Stage, size: object, seeds: Sequence[object] | None, anew: bool
+    ) -> None:
         super().__init__(run, stage)
         self.size = integer(size)
         if self.size == UNKNOWN:
@@ -93,13 +97,14 @@ class Shuffled(Stream):
         self.placed = self.upstream is not None and self.upstream.places(0) is not None
 
     @staticmethod
-    def _seeds(run: Run, stage: Stage, seeds: Any, anew: bool) -> tuple[int, int]:
+    def _seeds(
+        run: Run, stage: Stage, seeds: Sequence[object] | None, anew: bool
+    ) -> tuple[int, int]:
         """Return the seeds of this turn: the next ones of those of all turns."""
         kept = run.memory(stage)
         source: Words | None = kept.get("seeds")
         if source is None:
-            given = chosen_seeds() if seeds is None else (integer(seeds[0]), integer(seeds[1]))
-            source = kept["seeds"] = Words(*given)
+            source = kept["seeds"] = Words(*chosen_seeds(seeds))
         return (source.next(), source.next()) if anew else source.seeds
 
     def __next__(self) -> Element:

@@ -151,9 +151,9 @@ class Numbers(Stream):
 
     TAKES: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, run: Run, stage: Stage, seeds: Any, anew: bool) -> None:
+    def __init__(self, run: Run, stage: Stage, seeds: Sequence[object] | None, anew: bool) -> None:
         super().__init__(run, stage)
-        first, second = (integer(x) for x in seeds) if seeds is not None else chosen_seeds()
+        first, second = chosen_seeds(seeds)
         if anew:
             source: Words = run.memory(stage).setdefault("seeds", Words(first, second))
             first, second = source.next(), source.next()

@@ -275,7 +275,11 @@ class Repeated(Stream):
                 found.append(made)
             else:
                 self._next_turn()
-        return found[0] if len(found) == 1 else [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        return (
+            found[0]
+            if len(found) == 1
+            else [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        )
 
     def _next_turn(self) -> None:
         """Begin again, unless it was the last turn, or there is nothing to repeat for ever."""
