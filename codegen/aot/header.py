@@ -53,6 +53,12 @@ def header(model: Description, *, embedded: bool = True) -> str:
     )
 
 
+def session_header() -> str:
+    """Return the text of the header that loads any library by its path; it needs no other file."""
+    text = SHARED.with_name("gravure_session.h").read_text(encoding="utf-8")
+    return text.replace('#include "gravure.h"\n', SHARED.read_text(encoding="utf-8"), 1)
+
+
 def _comment(model: Description, embedded: bool) -> list[str]:
     """Describe the arguments, and show a call."""
     lines = [f"The compiled model `{model.tag}`.", ""]

@@ -22,6 +22,7 @@ from typing import Any
 from ...budget import Budget
 from ...codegen.aot.build_files import cmake, pkg_config
 from ...codegen.aot.cpp import cpp_header
+from ...codegen.aot.header import session_header
 from ...codegen.aot.manifest import peak_bytes
 from ...codegen.aot.rust import rust_module
 from ...codegen.aot.weights import Weights
@@ -71,6 +72,7 @@ KINDS: Mapping[str, Kind] = {
     "static": Kind(".a", "an archive for a linker"),
     "object": Kind(".o", "an object for a linker"),
     "header": Kind(".h", "the C header, with an example of a call", True),
+    "session": Kind(".session.h", "what C and C++ load any library by at run time", True),
     "cpp": Kind(".hpp", "a class of C++17 with named arguments, and the C header", True),
     "rust": Kind(".rs", "a module for Rust with named arguments", True),
     "pkgconfig": Kind(".pc", "what pkg-config says of the library", True),
@@ -378,6 +380,7 @@ def _rust(compiled: Compiled) -> str:
 
 
 BINDINGS: Mapping[str, Callable[[Compiled, str], str]] = {
+    "session": lambda *_: session_header(),
     "cpp": lambda compiled, _: cpp_header(compiled.face, embedded=compiled.options.embed),
     "rust": lambda compiled, _: _rust(compiled),
     "pkgconfig": lambda compiled, stem: pkg_config(compiled.face, stem),
