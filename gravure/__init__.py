@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from .frontend.function.variable import Variable as Variable
     from .frontend.graph.graph import Graph as Graph
     from .frontend.graph.graph import Operation as Operation
+    from .frontend.models.memory import MemoryCounter as MemoryCounter
+    from .frontend.models.memory import count_memory as count_memory
     from .frontend.programs.compile import compile as compile  # noqa: A004  (users write gravure.compile)
     from .frontend.programs.compile import load as load
     from .frontend.values.context import executing_eagerly as executing_eagerly
@@ -131,6 +133,7 @@ _NAMES: dict[str, str] = {
     "frontend.eager.backward": "gradient_override",
     "frontend.values.context": "executing_eagerly",
     "frontend.function.function": "function init_scope run_functions_eagerly",
+    "frontend.models.memory": "MemoryCounter count_memory",
     "frontend.function.variable": "Variable",
     "frontend.graph.graph": "Graph Operation",
     "frontend.function.session": "Session",

@@ -7,7 +7,7 @@ import ctypes
 import math
 import mmap
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -27,6 +27,8 @@ VAST = 8 << 30
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; Python 3.13 has the name
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
+TAKEN: list[Callable[[mmap.mmap], None]] = []
+"""What is told of memory that is taken from the system directly, past numpy."""
 LARGEST_KEPT = 32 << 20
 """Bytes of the largest array that comes from kept memory: the most that glibc allows."""
 KEPT = 256 << 20
@@ -92,6 +94,8 @@ def _huge_bytes(size: int) -> Array:
         with contextlib.suppress(OSError):  # a kernel without huge pages says EINVAL
             room.madvise(mmap.MADV_HUGEPAGE)
     array: Array = np.frombuffer(room, np.uint8)
+    for tell in TAKEN:
+        tell(room)
     start = -address(array) % HUGE_PAGE
     return array[start : start + size]
 

@@ -47,7 +47,7 @@ def python_function(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
-def _numpy_function(number: int) -> int:
+def numpy_function(number: int) -> int:
     """Return the address of one of the functions (or types) of numpy's C interface."""
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     module = import_module("numpy._core._multiarray_umath")
@@ -74,7 +74,7 @@ def is_possible() -> bool:
     shape = word(id(block) + SHAPE_IN_ARRAY).value
     return (
         word(id(capsule) + POINTER_IN_CAPSULE).value == address(block)
-        and word(id(block) + 8).value == id(np.ndarray) == _numpy_function(ARRAY_TYPE)
+        and word(id(block) + 8).value == id(np.ndarray) == numpy_function(ARRAY_TYPE)
         and word(id(block) + DATA_IN_ARRAY).value == address(block)
         and half(id(block) + RANK_IN_ARRAY).value == 2
         and (word(shape).value, word(shape + 8).value) == (2, 3)
@@ -156,10 +156,10 @@ def call_with_arrays(
     block = np.array(
         [
             *(len(inputs), address(tables[0]), address(tables[1]), *addresses, 0),
-            *(_numpy_function(ARRAY_TYPE), address(type_table), len(outputs), address(made)),
+            *(numpy_function(ARRAY_TYPE), address(type_table), len(outputs), address(made)),
             *(0 if is_static else address(places), *(lock if release else (0, 0)), id(slow)),
             *map(python_function, ("PyObject_Vectorcall", "Py_DecRef")),
-            *(_numpy_function(ARRAY_NEW), _numpy_function(ARRAY_SET_BASE)),
+            *(numpy_function(ARRAY_NEW), numpy_function(ARRAY_SET_BASE)),
             *map(python_function, ("PyTuple_New", "PyTuple_SetItem", "Py_IncRef")),
         ],
         np.int64,

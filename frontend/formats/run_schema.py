@@ -105,7 +105,17 @@ OPTIONS: dict[str, list[str]] = {
 }
 
 STATISTICS: dict[str, list[str]] = {
-    "AllocationDescription": ["int64 requested_bytes 1", "int64 allocated_bytes 2"],
+    "AllocationDescription": [
+        "int64 requested_bytes 1",
+        "int64 allocated_bytes 2",
+        "string allocator_name 3",
+    ],
+    "AllocatorMemoryUsed": [
+        "string allocator_name 1",
+        "int64 total_bytes 2",
+        "int64 peak_bytes 3",
+        "int64 live_bytes 4",
+    ],
     "TensorDescription": [
         "DataType dtype 1",
         "TensorShapeProto shape 2",
@@ -118,6 +128,7 @@ STATISTICS: dict[str, list[str]] = {
         "int64 op_start_rel_micros 3",
         "int64 op_end_rel_micros 4",
         "int64 all_end_rel_micros 5",
+        "repeated AllocatorMemoryUsed memory 6",
         "repeated NodeOutput output 7",
         "string timeline_label 8",
         "int64 scheduled_micros 9",

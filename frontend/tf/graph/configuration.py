@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
+from ...models.memory import ACTIVE, MemoryCounter
 from ...values.devices import MACHINE, list_devices, processors, set_processors, short_name
 from ...values.run_errors import UnimplementedError
 
@@ -126,9 +127,44 @@ def get_memory_growth(device: PhysicalDevice) -> bool:
     return Unheeded.growing.get(device, False)
 
 
-def get_memory_info(device: str) -> NoReturn:
-    """Refuse: what is in use is not counted by device."""
-    raise ValueError(f"Allocator stats not available for device '{device}'")
+def get_memory_info(device: str) -> dict[str, int]:
+    """Return the bytes that arrays take now, and took at most, as far as they are counted.
+
+    They are in the block of a `gravure.count_memory`; TensorFlow counts none for a processor, so
+    without one both are 0.
+    """
+    counter = _counter_of(device)
+    if counter is None:
+        return {"current": 0, "peak": 0}
+    return {"current": counter.live_bytes, "peak": counter.peak_bytes}
+
+
+def get_memory_usage(device: str) -> int:
+    """Return the bytes that arrays take now, as `get_memory_info` does."""
+    return get_memory_info(device)["current"]
+
+
+def reset_memory_stats(device: str) -> None:
+    """Let the most that there was be what there is now."""
+    counter = _counter_of(device)
+    if counter is not None:
+        counter.reset_peak()
+
+
+def _counter_of(device: str) -> MemoryCounter | None:
+    """Return what counts the memory of a device; raise `ValueError` for one that has none."""
+    kind, colon, number = device.rpartition("/")[2].removeprefix("device:").rpartition(":")
+    if not colon or not number.isdecimal():
+        raise ValueError(
+            f"Failed parsing device name: '{device}'. Note a valid device string should at least"
+            ' contain a device type and a device index, like "GPU:0".'
+        )
+    known = [d for d in list_physical_devices() if d.name.endswith(f":{kind.upper()}:{number}")]
+    if not known:
+        raise ValueError(f"No matching devices found for '{device}'")
+    if known[0].device_type != "CPU":
+        raise ValueError(f"Allocator stats not available for device '{device}'")
+    return ACTIVE[-1] if ACTIVE else None
 
 
 def get_device_details(device: PhysicalDevice) -> dict[str, object]:

@@ -272,6 +272,7 @@ config = Space(
             for n in (
                 *("enable_op_determinism", "enable_tensor_float_32_execution"),
                 *("get_device_details", "get_memory_growth", "get_memory_info"),
+                *("get_memory_usage", "reset_memory_stats"),
                 *("set_memory_growth", "set_synchronous_execution", "set_visible_devices"),
                 "tensor_float_32_execution_enabled",
             )

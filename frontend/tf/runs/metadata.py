@@ -21,6 +21,8 @@ from ...graph.graph import GraphTensor, Operation
 from ...values.devices import HOST
 from .graph_messages import add_function, add_node, shape_message
 
+ALLOCATOR = "cpu"
+"""What memory for the outputs of nodes comes from."""
 MOST = 10
 """How many tensors are named where memory does not do."""
 
@@ -94,6 +96,7 @@ def add_node_stats(node: Any, trace: Trace, span: Span, thread: int) -> None:
     node.op_end_rel_micros = node.all_end_rel_micros = micros
     inputs = ", ".join(span.details.get("inputs", ()))
     node.timeline_label = f"{span.details['node']} = {span.details['type']}({inputs})"
+    made = 0
     for slot, (dtype, shape) in enumerate(span.details["outputs"]):
         described = node.output.add(slot=slot).tensor_description
         described.dtype = number_of(dtype)
@@ -102,6 +105,12 @@ def add_node_stats(node: Any, trace: Trace, span: Span, thread: int) -> None:
         size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         described.allocation_description.requested_bytes = size
         described.allocation_description.allocated_bytes = size
+        described.allocation_description.allocator_name = ALLOCATOR
+        made += size
+    if made:
+        node.memory.add(
+            allocator_name=ALLOCATOR, total_bytes=made, peak_bytes=made, live_bytes=made
+        )
 
 
 def add_costs(
