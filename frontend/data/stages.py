@@ -11,7 +11,7 @@ import numpy as np
 from ...ir.op import Array
 from ..eager.tensor import Tensor
 from ..graph.frame import Store
-from ..values.run_errors import UnimplementedError
+from ..values.run_errors import InvalidArgumentError, UnimplementedError
 
 Element = tuple[Any, ...]
 """An array for each part; a part that is a pipeline itself is a `Stage` in an array."""
@@ -116,6 +116,8 @@ class Stream:
     """The attributes that are its state: numbers, arrays, elements and lists of these."""
     TAKES: ClassVar[tuple[str, ...]] = ("upstream",)
     """The attributes that are streams, None, or lists of streams."""
+    moved = ""
+    """Which share of the elements is restored in which other one, if it is another."""
 
     def __init__(self, run: Run, stage: Stage) -> None:
         self.run, self.stage = run, stage
@@ -178,6 +180,20 @@ class Stream:
                 found = getattr(self, name) or self.reopened(name)
                 setattr(self, name, found)
                 found.restore(kept)
+        self._check_moved(state)
+
+    def _check_moved(self, state: State) -> None:
+        """Refuse elements that wait here, and belong to another share of them than this one's."""
+        found = [getattr(self, name, None) for name in self.TAKES]
+        streams = [x for each in found for x in (each if isinstance(each, list) else [each])]
+        self.moved = next((x.moved for x in streams if isinstance(x, Stream) and x.moved), "")
+        held = [name for name in self.KEEPS if isinstance(state[name], list) and state[name]]
+        if self.moved and held:
+            raise InvalidArgumentError(
+                f"the state of {self.moved}: {len(state[held[0]])} elements wait behind it, in "
+                f"{type(self).__name__}",
+                hint="shard() behind shuffle() and prefetch() has a state that all shards share",
+            )
 
     def reopened(self, name: str) -> Stream:
         """Return a stream that was open when the state was saved."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -143,9 +144,11 @@ class Skipped(Counting):
 
 
 class Sharded(Stream):
-    """Every n-th element, from the one of a number on."""
+    """Every n-th element, from the one of a number on.
 
-    KEEPS = ("at",)
+    A state is that behind a round of elements, one of each shard: so any number of shards goes on
+    from that of any shard of another number, and all elements come once.
+    """
 
     def __init__(self, run: Run, stage: Stage, shards: object, index: object) -> None:
         super().__init__(run, stage)
@@ -173,6 +176,22 @@ class Sharded(Stream):
             self.at += 1
             if (self.at - 1) % self.shards == self.index:
                 return element
+
+    def save(self) -> State:
+        """Return what it takes to go on, behind the round of elements that has begun."""
+        with suppress(StopIteration):
+            while self.at > 0 and self.at % self.shards:
+                self.take()
+                self.at += 1
+        return {**super().save(), "share": [self.index, self.shards]}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state, with the first element of a round."""
+        super().restore(state)
+        self.at = 0
+        index, shards = map(int, state["share"])
+        if (index, shards) != (self.index, self.shards):
+            self.moved = f"shard {index} of {shards} in shard {self.index} of {self.shards}"
 
 
 class Distinct(Stream):

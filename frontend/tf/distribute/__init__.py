@@ -7,5 +7,6 @@ Variables are shared by the replicas of a process and changed once for all of th
 numbers on every rank. Read in this order:
 
 - `lockstep`: functions that take turns. `replicas`: values of replicas, and what a replica can do.
-- `strategy`: the strategies. `cluster`: specs of clusters. `names`: the namespace.
+- `inputs`: data for replicas. `strategy`: the strategies. `cluster`: specs of clusters.
+- `names`: the namespace.
 """

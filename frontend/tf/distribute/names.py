@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from . import cluster, replicas, server, strategy
+from . import cluster, inputs, replicas, server, strategy
 
 
 class CommunicationOptions:
@@ -25,8 +25,8 @@ MEMBERS: dict[str, object] = {
     "ReduceOp": replicas.ReduceOp,
     "ReplicaContext": replicas.ReplicaContext,
     "DistributedValues": replicas.PerReplica,
-    "DistributedDataset": strategy.DistributedDataset,
-    "InputContext": strategy.InputContext,
+    "DistributedDataset": inputs.DistributedDataset,
+    "InputContext": inputs.InputContext,
     "get_strategy": strategy.get_strategy,
     "has_strategy": strategy.has_strategy,
     "get_replica_context": strategy.get_replica_context,

@@ -32,9 +32,9 @@ from ...values.run_errors import UnimplementedError
 from ..core.bridge import TfTensor, dressed
 from ..core.names import device
 from ..core.values import convert
-from ..data.dataset import Dataset
 from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS
+from .inputs import DistributedDataset, InputContext
 from .lockstep import Lockstep
 from .replicas import (
     CONTEXTS,
@@ -210,71 +210,6 @@ class Strategy:
         """Return what a function makes for this rank: a dataset of batches of one replica."""
         made = dataset_fn(InputContext(self))
         return DistributedDataset(self, made, split=False)
-
-
-class InputContext:
-    """Which part of the input a process reads."""
-
-    def __init__(self, strategy: Strategy) -> None:
-        self.num_input_pipelines = strategy.comm.size
-        self.input_pipeline_id = strategy.comm.rank
-        self.num_replicas_in_sync = strategy.num_replicas_in_sync
-
-    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """Return the size of a replica's batch."""
-        if global_batch_size % self.num_replicas_in_sync:
-            raise ValueError(
-                f"a batch of {global_batch_size} for {self.num_replicas_in_sync} replicas: "
-                "expected a multiple"
-            )
-        return global_batch_size // self.num_replicas_in_sync
-
-
-class DistributedDataset:
-    """Batches in parts: each replica has as many rows of each batch as the others, or one less.
-
-    Every rank reads the same batches and takes its part of each, so that who gets which rows
-    depends on the number of replicas, not on that of ranks.
-    """
-
-    def __init__(self, strategy: Strategy, dataset: object, *, split: bool = True) -> None:
-        if not isinstance(dataset, Dataset):
-            raise TypeError(f"{type(dataset).__name__}, expected a tf.data.Dataset")
-        self.strategy, self.dataset, self.split = strategy, dataset, split
-
-    @property
-    def element_spec(self) -> object:
-        """Return the specs of the batches."""
-        return self.dataset.element_spec
-
-    def __iter__(self) -> Iterator[object]:
-        count = len(self.strategy.devices)
-        batches = iter(self.dataset)
-        if self.split:
-            for batch in batches:
-                yield regrouped([self._part(batch, number) for number in range(count)])
-            return
-        while True:
-            rows = [batch for _, batch in zip(range(count), batches, strict=False)]
-            if len(rows) < count:
-                return
-            yield regrouped(rows)
-
-    def _part(self, batch: object, number: int) -> object:
-        """Return the rows of one replica."""
-        place = self.strategy.first_replica + number
-        every = self.strategy.num_replicas_in_sync
-
-        def rows(x: Any) -> object:
-            size = int(x.shape[0])
-            most, more = divmod(size, every)
-            start = place * most + min(place, more)
-            return x[start : start + most + (place < more)]
-
-        return mapped(rows, batch)
-
-    def __len__(self) -> int:
-        return len(self.dataset) if self.split else len(self.dataset) // len(self.strategy.devices)
 
 
 class DefaultStrategy(Strategy):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 PROGRAM = """
 import hashlib, os, signal, sys
@@ -24,7 +24,9 @@ with strategy.scope():
     v = tf.Variable(rng.normal(size=(8, 1)).astype(np.float32))
     optimizer = tf.optimizers.Adam(0.05)
     step = tf.Variable(0, dtype=tf.int64)
-checkpoint = tf.train.Checkpoint(w=w, v=v, optimizer=optimizer, step=step)
+data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(40, seed=1).repeat().batch(16)
+rows = iter(strategy.experimental_distribute_dataset(data.prefetch(2)))
+checkpoint = tf.train.Checkpoint(w=w, v=v, optimizer=optimizer, step=step, rows=rows)
 manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
 checkpoint.restore(manager.latest_checkpoint)
 print("begins at", int(step))
@@ -36,11 +38,10 @@ def train(x, y):
     optimizer.apply_gradients(zip(tape.gradient(loss, [w, v]), [w, v]))
     return loss
 
-data = tf.data.Dataset.from_tensor_slices((x, y)).repeat().batch(16)
-for rows in strategy.experimental_distribute_dataset(data.skip(int(step)).take(16 - int(step))):
+while int(step) < 16:
     if int(step) == kill_at and strategy.comm.rank == strategy.comm.size - 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    loss = strategy.reduce("SUM", strategy.run(train, rows), axis=None)
+    loss = strategy.reduce("SUM", strategy.run(train, next(rows)), axis=None)
     step.assign_add(1)
     if int(step) % 5 == 0 and strategy.comm.rank == 0:
         manager.save()
@@ -49,14 +50,16 @@ print("sha256", hashlib.sha256(w.numpy().tobytes() + v.numpy().tobytes()).hexdig
 """
 
 
-def launched(folder: Path, ranks: int, kill_at: int) -> tuple[set[str], set[str], int]:
+def launched(
+    folder: Path, ranks: int, kill_at: int, program: str = PROGRAM, *options: str
+) -> tuple[set[str], set[str], int]:
     """Return the steps at which ranks began, the digests that they ended with, and the status."""
     pytest.importorskip("mpi4py", reason="several processes need mpi4py: gravure[dist]")
     folder.mkdir(exist_ok=True)
-    (folder / "train.py").write_text(PROGRAM)
+    (folder / "train.py").write_text(program)
     given = [str(folder / "train.py"), str(folder / "kept"), str(kill_at)]
     done = subprocess.run(
-        [sys.executable, "-m", "gravure", "launch", "-n", str(ranks), "--timeout", "30", *given],
+        [sys.executable, "-m", "gravure", "launch", "-n", str(ranks), *options, *given],
         cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     words = [line.split() for line in done.stdout.splitlines() if line.startswith("[")]
@@ -66,17 +69,54 @@ def launched(folder: Path, ranks: int, kill_at: int) -> tuple[set[str], set[str]
     return began, ended, done.returncode
 
 
-def test_c5_killed_at_any_step_and_resumed_on_other_ranks_it_gives_the_same_bits(
-    tmp_path: Path,
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Return the digests of training that nobody disturbs, on one rank."""
+    began, ended, status = launched(tmp_path_factory.mktemp("whole"), 1, -1)
+    assert (began, len(ended), status) == ({"0"}, 1, 0)
+    return ended
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_any_number_of_ranks_gives_the_same_bits(
+    tmp_path: Path, whole: set[str], ranks: int
 ) -> None:
-    began, whole, status = launched(tmp_path / "whole", 2, -1)
-    assert (began, len(whole), status) == ({"0"}, 1, 0)
-    began, ended, status = launched(tmp_path / "killed", 4, 3)
+    assert launched(tmp_path, ranks, -1) == ({"0"}, whole, 0)
+
+
+@pytest.mark.parametrize(
+    ("kill_at", "before", "behind"),
+    [(0, 2, 4), (3, 4, 1), (7, 1, 4), (11, 4, 2), (15, 1, 2)],
+)
+def test_c5_killed_at_any_step_and_resumed_on_other_ranks_it_gives_the_same_bits(
+    tmp_path: Path, whole: set[str], kill_at: int, before: int, behind: int
+) -> None:
+    began, ended, status = launched(tmp_path, before, kill_at)
     assert (began, ended) == ({"0"}, set())
     assert status != 0
-    began, ended, _ = launched(tmp_path / "killed", 2, 13)
-    assert (began, ended) == ({"0"}, set())
-    assert launched(tmp_path / "killed", 1, -1) == ({"10"}, whole, 0)
+    assert launched(tmp_path, behind, -1) == ({str(kill_at // 5 * 5)}, whole, 0)
+
+
+def test_restarts_go_on_by_themselves(tmp_path: Path, whole: set[str]) -> None:
+    killed = PROGRAM.replace("int(step) == kill_at", "killed(int(step))").replace(
+        "print(", RESTARTED, 1
+    )
+    began, ended, status = launched(tmp_path, 2, -1, killed, "--restarts", "3")
+    assert (began, ended, status) == ({"0", "5", "10"}, whole, 0)
+
+
+RESTARTED = """
+def killed(step):
+    note = f"{folder}/killed-{step}"
+    if strategy.comm.rank < strategy.comm.size - 1 or step not in (4, 8, 12):
+        return False
+    if os.path.exists(note):
+        return False
+    os.makedirs(folder, exist_ok=True)
+    open(note, "w").close()
+    return True
+
+print("""
 
 
 SERVERS = """

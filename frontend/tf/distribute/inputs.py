@@ -1,0 +1,163 @@
+"""Data for replicas: which rows each one gets, and where in them it is.
+
+Where data is shared out here, all ranks read the same elements, and take their parts of each: so
+the place in the data is the same on all, and that of any number of ranks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ....ir.op import Array
+from ....runtime.comm.protocol import Comm, broadcast
+from ...data.stages import Stage
+from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ..data.dataset import Dataset
+from ..data.iterators import END, EagerIterator, StreamState
+from .replicas import mapped, regrouped
+
+
+class Replicas(Protocol):
+    """What the input asks a strategy for."""
+
+    devices: list[str]
+    comm: Comm
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """Return how many replicas there are, in all processes."""
+
+    @property
+    def first_replica(self) -> int:
+        """Return the number of the first replica of this process."""
+
+
+class InputContext:
+    """Which part of the input a process reads."""
+
+    def __init__(self, strategy: Replicas) -> None:
+        self.num_input_pipelines = strategy.comm.size
+        self.input_pipeline_id = strategy.comm.rank
+        self.num_replicas_in_sync = strategy.num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """Return the size of a replica's batch."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(
+                f"a batch of {global_batch_size} for {self.num_replicas_in_sync} replicas: "
+                "expected a multiple"
+            )
+        return global_batch_size // self.num_replicas_in_sync
+
+
+class DistributedDataset:
+    """Batches in parts: each replica has as many rows of each batch as the others, or one less.
+
+    Every rank reads the same batches and takes its part of each, so that who gets which rows
+    depends on the number of replicas, not on that of ranks.
+    """
+
+    def __init__(self, strategy: Replicas, dataset: object, *, split: bool = True) -> None:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"{type(dataset).__name__}, expected a tf.data.Dataset")
+        self.strategy, self.dataset, self.split = strategy, dataset, split
+
+    @property
+    def element_spec(self) -> object:
+        """Return the specs of the batches."""
+        return self.dataset.element_spec
+
+    def __iter__(self) -> DistributedIterator:
+        return DistributedIterator(self)
+
+    def part(self, batch: object, number: int) -> object:
+        """Return the rows of one replica of this process."""
+        place = self.strategy.first_replica + number
+        every = self.strategy.num_replicas_in_sync
+
+        def rows(x: Any) -> object:
+            size = int(x.shape[0])
+            most, more = divmod(size, every)
+            start = place * most + min(place, more)
+            return x[start : start + most + (place < more)]
+
+        return mapped(rows, batch)
+
+    def __len__(self) -> int:
+        return len(self.dataset) if self.split else len(self.dataset) // len(self.strategy.devices)
+
+
+class DistributedIterator:
+    """Takes the elements of a dataset for the replicas; a checkpoint keeps its place."""
+
+    def __init__(self, of: DistributedDataset) -> None:
+        self.of, self.batches = of, iter(of.dataset)
+        comm = of.strategy.comm
+        if comm.size > 1 and of.split and drawn(of.dataset._stage):
+            if not isinstance(self.batches, EagerIterator):
+                raise InvalidArgumentError(
+                    "ranks would read in different orders: shuffle(seed=...) is the same on all"
+                )
+            state = StreamState(self.batches)
+            state.assign(broadcast(comm, state.value_in(None)))
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    @property
+    def element_spec(self) -> object:
+        """Return the specs of the batches."""
+        return self.of.element_spec
+
+    def __next__(self) -> object:
+        numbers = range(len(self.of.strategy.devices))
+        if self.of.split:
+            batch = next(self.batches)
+            return regrouped([self.of.part(batch, number) for number in numbers])
+        return regrouped([next(self.batches) for _ in numbers])
+
+    def get_next(self) -> object:
+        """Return the next batch, or raise `OutOfRangeError`."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(END) from None
+
+    def checkpoint_parts(self) -> dict[str, object]:
+        """Return what a checkpoint keeps: one state for all ranks, where they read the same."""
+        if not isinstance(self.batches, EagerIterator):
+            raise InvalidArgumentError("an iterator of a function has no place to be kept")
+        if self.of.split:
+            return self.batches.checkpoint_parts()
+        return {"ITERATOR_STATE": RankState(self.batches, self.of.strategy.comm)}
+
+
+def drawn(stage: Stage) -> bool:
+    """Say whether elements come in an order, or are numbers, that each process draws by itself."""
+    return stage.options.get("seeds", ()) is None or any(map(drawn, stage.inputs))
+
+
+class RankState(StreamState):
+    """The place in a rank's own data: bytes, behind the number of the rank and that of ranks."""
+
+    def __init__(self, iterator: EagerIterator, comm: Comm) -> None:
+        super().__init__(iterator)
+        self.place = np.array([comm.rank, comm.size], np.int64)
+
+    def value_in(self, store: object) -> Array:
+        """Return the state as an array of bytes."""
+        return np.concatenate([self.place.view(np.uint8), super().value_in(store)])
+
+    def assign(self, value: object) -> None:
+        """Go on from a state of the same rank."""
+        data = np.asarray(value, np.uint8)
+        saved = data[:16].view(np.int64)
+        if not np.array_equal(saved, self.place):
+            raise InvalidArgumentError(
+                f"the place in the data of rank {saved[0]} of {saved[1]}, restored on rank "
+                f"{self.place[0]} of {self.place[1]}: each rank has a pipeline of its own",
+                hint="experimental_distribute_dataset has one place for any number of ranks",
+            )
+        super().assign(data[16:])
