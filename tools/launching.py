@@ -6,6 +6,7 @@ ended at once; when `mpiexec` does not see to that, they are killed one by one.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -15,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,11 +26,24 @@ from typing import IO
 
 from .. import knobs
 from ..errors import GravureError
+from ..runtime.comm.progress import checkpoint_of, doing_of, said_of
+from ..runtime.comm.protocol import patience
 
-GRACE = 2.0
+GRACE = 0.3
 """Seconds that `mpiexec` has to end the others when a rank has failed."""
+BEGIN = 60.0
+"""Seconds in which all ranks that were started must have begun, at least."""
+LOOK = 0.02
+"""Seconds between looks at what ranks have noted."""
 TAGS = re.compile(r"^\[(?:\d+,)?(\d+)\](?:<std\w+>:)? ?")
 """What MPICH and Open MPI put before a line of a rank."""
+KILLED = (
+    re.compile(r"PID (?P<pid>\d+) RUNNING AT"),
+    re.compile(r"KILLED BY SIGNAL: (?P<signal>\d+)"),
+    re.compile(r"EXIT (?:CODE|STATUS): (?P<status>\d+)"),
+    re.compile(r"process rank (?P<rank>\d+) with PID .* exited on signal (?P<signal>\d+)"),
+)
+"""What MPICH and Open MPI say of a rank that has ended by itself."""
 
 
 class LaunchError(GravureError):
@@ -86,6 +100,8 @@ class Ended:
     status: int
     reason: str
     """Why it has failed, with the rank that was the first to say so; nothing if it has not."""
+    checkpoint: str = ""
+    """The last checkpoint that was complete."""
 
 
 def find_mpiexec(wanted: str | None = None) -> str:
@@ -116,11 +132,14 @@ def command_of(job: Job, mpiexec: str, notes: Path) -> tuple[list[str], dict[str
     return [mpiexec, "-prepend-rank", *hosts, *count, *rank, *job.arguments], told
 
 
-def run_job(job: Job, write: Callable[[str], None]) -> Ended:
-    """Run a job once; each line of a rank is written with the name of its task before."""
+def run_job(job: Job, write: Callable[[str], None], checkpoint: str = "") -> Ended:
+    """Run a job once; each line of a rank is written with the name of its task before.
+
+    `checkpoint` is the last one that was complete before.
+    """
     mpiexec = find_mpiexec(job.mpiexec)
     with tempfile.TemporaryDirectory(prefix="gravure-launch-") as folder:
-        notes = Path(folder)
+        notes, said = Path(folder), Said()
         command, told = command_of(job, mpiexec, notes)
         process = subprocess.Popen(
             command,
@@ -131,32 +150,92 @@ def run_job(job: Job, write: Callable[[str], None]) -> Ended:
             text=True,
             errors="replace",
             start_new_session=True,
+            preexec_fn=dies_with_parent,  # noqa: PLW1509  (it is one call of the system)
         )
         assert process.stdout is not None, "it was asked for"
-        reader = Thread(target=forward, args=(process.stdout, job.names(), write), daemon=True)
+
+        def line(text: str) -> None:
+            said.add(text)
+            write(text)
+
+        reader = Thread(target=forward, args=(process.stdout, job.names(), line), daemon=True)
         reader.start()
         try:
-            status = watch(process, notes)
+            status, wrong = watch(process, job, notes)
         finally:
             end_all(process, notes)
             reader.join(GRACE)
-        return Ended(status, "" if status == 0 else failure(notes, job, status))
+        checkpoint = checkpoint_of(notes) or checkpoint
+        if status == 0:
+            return Ended(0, "", checkpoint)
+        why = wrong or said.sentence(job, notes)
+        return Ended(status, failure(notes, job, status, why), checkpoint)
 
 
-def watch(process: subprocess.Popen[str], notes: Path) -> int:
-    """Wait for the end; if a rank has failed, not for long."""
-    failed_at = None
+def dies_with_parent() -> None:
+    """Let this process end when the one that has started it does, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
+class Said:
+    """What `mpiexec` has said of ranks that ended by themselves."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, int] = {}
+
+    def add(self, line: str) -> None:
+        """Look for it in a line."""
+        for pattern in KILLED:
+            if (match := pattern.search(line)) is not None:
+                for name, text in match.groupdict().items():
+                    self.found.setdefault(name, int(text))
+
+    def sentence(self, job: Job, notes: Path) -> str:
+        """Return which task has ended and how; nothing if nothing was said."""
+        rank, number = self.found.get("rank"), self.found.get("signal")
+        if rank is None and "pid" in self.found:
+            pids = {int(note.read_text()): int(note.stem) for note in notes.glob("*.pid")}
+            rank = pids.get(self.found["pid"])
+        number = self.found.get("status") if number is None else number
+        if rank is None or number is None or rank >= job.ranks:
+            return ""
+        how = f"was killed by signal {number}" if number < 65 else f"ended with status {number}"
+        return f"task {job.names()[rank]} {how}"
+
+
+def watch(process: subprocess.Popen[str], job: Job, notes: Path) -> tuple[int, str]:
+    """Wait for the end, if a rank has failed not for long; return the status, and what is wrong."""
+    started, failed_at, stopped = time.monotonic(), 0.0, dict[int, float]()
+    limit = job.timeout or patience()
     while (status := process.poll()) is None:
-        if failed_at is None and any(notes.glob("*.failed")):
-            failed_at = time.monotonic()
-        if failed_at is not None and time.monotonic() > failed_at + GRACE:
-            return 75
-        time.sleep(0.02)
-    return status if status >= 0 else 128 - status
+        now = time.monotonic()
+        if not failed_at and any(notes.glob("*.failed")):
+            failed_at = now
+        if failed_at and now > failed_at + GRACE:
+            return 75, ""
+        for rank in range(job.ranks):
+            if is_stopped(notes / f"{rank}.pid"):
+                if now > stopped.setdefault(rank, now) + limit + 1:
+                    return 75, f"task {job.names()[rank]} is stopped, for {limit:g} s and more"
+            else:
+                stopped.pop(rank, None)
+        if now > started + max(limit, BEGIN) and not any(notes.glob("*.pid")):
+            return 75, f"no rank has begun within {max(limit, BEGIN):g} s"
+        time.sleep(LOOK)
+    return status if status >= 0 else 128 - status, ""
+
+
+def is_stopped(note: Path) -> bool:
+    """Say whether the process of a note is one that a signal has stopped."""
+    with suppress(OSError, ValueError):
+        stat = Path(f"/proc/{int(note.read_text())}/stat").read_text()
+        return stat.rpartition(")")[2].split()[0] == "T"
+    return False
 
 
 def end_all(process: subprocess.Popen[str], notes: Path) -> None:
     """Kill what is left of a job on this machine."""
+    started = descendants(process.pid)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM if process.poll() is None else signal.SIGKILL)
     try:
@@ -164,6 +243,9 @@ def end_all(process: subprocess.Popen[str], notes: Path) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    for pid in started:
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
     for note in notes.glob("*.pid"):
         pid = int(note.read_text() or 0)
         with suppress(OSError):
@@ -171,17 +253,33 @@ def end_all(process: subprocess.Popen[str], notes: Path) -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
-def failure(notes: Path, job: Job, status: int) -> str:
-    """Return why a job has failed: what the first rank said, or which ranks have just ended."""
+def descendants(parent: int) -> list[int]:
+    """Return the processes that a process has started, and that these have, on this machine."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            children.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(
+                int(stat.parent.name)
+            )
+    found = [parent]
+    for pid in found:
+        found += children.get(pid, [])
+    return found[1:]
+
+
+def failure(notes: Path, job: Job, status: int, told: str) -> str:
+    """Return why a job has failed: what the first rank said, or who has just ended, and where."""
     names = job.names()
     said = sorted(notes.glob("*.failed"), key=lambda note: note.stat().st_mtime_ns)
     if said:
         return f"task {names[int(said[0].stem)]}: {said[0].read_text()}"
+    if not any(notes.glob("*.pid")):
+        return told or f"no rank was started, mpiexec gives {status}"
     gone = [name for rank, name in enumerate(names) if not (notes / f"{rank}.done").exists()]
-    started = any(notes.glob("*.pid"))
-    if not started:
-        return f"no rank was started, mpiexec gives {status}"
-    return f"a task was killed, of {', '.join(gone)}; mpiexec gives {status}"
+    told = told or f"a task was killed, of {', '.join(gone)}; mpiexec gives {status}"
+    rows = [(name, doing_of(notes, rank)) for rank, name in enumerate(names)]
+    did = [f"task {name} was in {doing}" for name, doing in rows if doing and name in gone]
+    return "; ".join([told, *did, said_of(checkpoint_of(notes))])
 
 
 def forward(stream: IO[str], names: Sequence[str], write: Callable[[str], None]) -> None:
@@ -199,11 +297,29 @@ def supervise(
     job: Job, restarts: int, write: Callable[[str], None], tell: Callable[[str], None]
 ) -> int:
     """Run a job, again after each failure; return its exit status."""
-    for number in range(restarts + 1):
-        ended = run_job(job, write)
-        if not ended.reason:
-            return 0
-        tell(f"the job has failed: {ended.reason}")
-        if number < restarts:
-            tell(f"it is started again, {number + 1} of {restarts}")
+    checkpoint = ""
+    with signals_end():
+        for number in range(restarts + 1):
+            ended = run_job(job, write, checkpoint)
+            if not ended.reason:
+                return 0
+            checkpoint = ended.checkpoint
+            tell(f"the job has failed: {ended.reason}")
+            if number < restarts:
+                tell(f"it is started again, {number + 1} of {restarts}")
     return ended.status if 0 < ended.status < 256 else 75
+
+
+@contextmanager
+def signals_end() -> Iterator[None]:
+    """Let signals that end this process end it in order, with all that it has started."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

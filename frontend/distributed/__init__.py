@@ -20,6 +20,7 @@ from ...runtime.comm.protocol import AbortedWorldError as AbortedWorldError
 from ...runtime.comm.protocol import CommError as CommError
 from ...runtime.comm.protocol import LateError as LateError
 from ...runtime.comm.protocol import WorldError as WorldError
+from ...runtime.comm.protocol import in_step as in_step
 from ..graph.transfers import transfer_bits as transfer_bits
 from .collectives import all_gather as all_gather
 from .collectives import all_reduce as all_reduce
@@ -40,6 +41,7 @@ __all__ = [
     "all_reduce",
     "barrier",
     "broadcast",
+    "in_step",
     "ordered_sum",
     "rank",
     "size",

@@ -23,6 +23,7 @@ import numpy as np
 from ...errors import CheckpointError, ParseError
 from ...ir.op import Array
 from ...ir.types.tensor import TensorSpec
+from ...runtime.comm.progress import PROGRESS
 from ...runtime.files import replacing, sweep
 from ..files.weights import read_metadata, read_safetensors, write_safetensors
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
@@ -102,6 +103,7 @@ class Note:
                 f"{str(wrong)[:80]!r} is no checkpoint of the folder, expected the name of a file",
                 location=str(path),
             )
+        PROGRESS.saved(str(path.parent / rows["latest"]))
         return cls(rows["latest"], *map(tuple, lists))
 
     def write(self, path: Path) -> None:
@@ -109,6 +111,7 @@ class Note:
         rows = {"latest": self.latest, "all": self.kept, "dropped": self.dropped}
         with replacing(path) as file:
             file.write(json.dumps(rows).encode())
+        PROGRESS.saved(str(path.parent / self.latest))
 
 
 def _is_name(name: object) -> bool:

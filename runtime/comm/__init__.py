@@ -4,6 +4,7 @@
 - `local`: a world of threads, for tests, and the world of one.
 - `mpi`: the world that `mpiexec` started; the only file that knows mpi4py.
 - `world`: the world of this process.
+- `progress`: how far this process is. `pulse`: signs of life between ranks.
 - `mailbox`: messages by key, for whoever waits for them. `halves`: numbers in 16 bits, as they go.
 
 Nothing here is a transport of our own: between processes all goes through MPI.

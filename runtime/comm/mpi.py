@@ -7,19 +7,32 @@ reduced here, in order of the ranks.
 
 from __future__ import annotations
 
+import atexit
+import os
 import pickle
+import signal
 import sys
 import threading
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
 from ..tracing import span
-from .protocol import HOW, Array, Wait, WorldError, reduced
+from .progress import PROGRESS
+from .protocol import HOW, Array, LateError, Wait, WorldError, patience, reduced
+from .pulse import Pulse
 
 TAG = 0x6772
 """The tag of our messages, so that a program may use MPI beside us."""
+SIGN = TAG + 1
+"""The tag of signs of life."""
+HANGS = 0.5
+"""Seconds that MPI has to end a job, before this process ends itself."""
+AGENTS = ("hydra", "pmi_proxy", "prte", "orte")
+"""How the names begin of what starts ranks on a machine."""
 NATIVE = frozenset("bhilqBHILQfdFD")
 """The numpy types that MPI knows."""
 OPS = {"sum": MPI.SUM, "prod": MPI.PROD, "min": MPI.MIN, "max": MPI.MAX}
@@ -44,6 +57,37 @@ class MpiComm:
         """What is filled in by the next message that is found."""
         self.lane = f"messages of rank {self.rank}"
         """Where traces show it."""
+        self.signs: dict[int, tuple[MPI.Request, bytes]] = {}
+        """The last sign of life to each rank, and its bytes as long as they are being sent."""
+        self.pulse = Pulse(self, self.abort)
+        if self.size > 1 and MPI.Query_thread() == MPI.THREAD_MULTIPLE:
+            self.pulse.start()
+            atexit.register(self.leave)
+
+    def send_sign(self, sign: bytes, to: int) -> None:
+        """Begin to send a sign of life, unless the last one is still on its way."""
+        before = self.signs.get(to)
+        if before is None or before[0].Test():
+            self.signs[to] = self.world.Isend([sign, MPI.BYTE], to, SIGN), sign
+
+    def next_sign(self) -> tuple[int, bytes] | None:
+        """Return the next sign of life that has come."""
+        status = MPI.Status()
+        found = self.world.Improbe(MPI.ANY_SOURCE, SIGN, status)
+        if found is None:
+            return None
+        data = bytearray(status.Get_count(MPI.BYTE))
+        found.Recv([data, MPI.BYTE])  # (it comes in one piece with its head)
+        return status.Get_source(), bytes(data)
+
+    def leave(self) -> None:
+        """Wait for the ends of all programs, so that MPI ends where all are there."""
+        if hasattr(sys, "last_value"):  # this program ends by an error, which the others must know
+            self.abort(f"{type(sys.last_value).__name__}: {sys.last_value}")
+        self.pulse.leave()
+        PROGRESS.does("MPI_Finalize")
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # no thread of Python's is left by then
+        signal.setitimer(signal.ITIMER_REAL, patience())
 
     def post(self, message: Any, to: int) -> None:
         """Begin to send a message; its bytes are kept until it is sent."""
@@ -103,10 +147,35 @@ class MpiComm:
         return result
 
     def abort(self, reason: str) -> None:
-        """End all processes of the world."""
+        """End all processes of the world; this one, if MPI cannot reach the others."""
+        reason = PROGRESS.why(reason)
+        PROGRESS.note("failed", reason)
         print(f"rank {self.rank} ends the job: {reason}", file=sys.stderr, flush=True)
+        watch = threading.Timer(HANGS, end_here)
+        watch.daemon = True
+        watch.start()
         self.world.Abort(75)
 
     def _wait(self, request: MPI.Request, operation: str, peer: str = "") -> None:
-        wait = Wait(operation, peer or "the other ranks", self.rank)
-        wait.until(lambda: request.Test() or None)
+        wait = Wait(operation, peer or self.others(), self.rank)
+        try:
+            wait.until(lambda: request.Test() or None)
+        except LateError:
+            silent = ", ".join(f"rank {rank}" for rank in self.pulse.silent())
+            if peer or not silent:
+                raise
+            wait.peer = silent
+            raise wait.late() from None
+
+    def others(self) -> str:
+        """Return whom a collective operation waits for."""
+        return f"rank {1 - self.rank}" if self.size == 2 else "the other ranks"
+
+
+def end_here() -> None:
+    """End this process, and what has started it: that cannot be told any more."""
+    parent = os.getppid()
+    with suppress(OSError):
+        if Path(f"/proc/{parent}/comm").read_text().startswith(AGENTS):
+            os.kill(parent, signal.SIGTERM)
+    os._exit(75)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ... import knobs
 from ...errors import GravureError
+from .progress import PROGRESS
 
 Array = np.ndarray[Any, Any]
 Found = TypeVar("Found")
@@ -85,10 +86,16 @@ STEP = CurrentStep()
 def in_step(number: int) -> Any:
     """Let errors of waits say which step it is."""
     before, STEP.number = STEP.number, number
+    PROGRESS.does(f"step {number}")
     try:
         yield
     finally:
         STEP.number = before
+
+
+def in_which() -> str:
+    """Return in which step this is, as the end of a sentence."""
+    return "" if STEP.number is None else f" of step {STEP.number}"
 
 
 def patience() -> float:
@@ -122,6 +129,8 @@ class Wait:
 
     def until(self, look: Callable[[], Found | None]) -> Found:
         """Return what a look gives, once it gives something; raise behind the deadline."""
+        if PROGRESS.kept:
+            PROGRESS.does(f"{self.operation}{in_which()}, with {self.peer}")
         for _ in range(SPINS):
             if (found := look()) is not None:
                 return found
@@ -137,10 +146,9 @@ class Wait:
 
     def late(self) -> LateError:
         """Return the error of a wait that took too long."""
-        step = "" if STEP.number is None else f" of step {STEP.number}"
         return LateError(
             f"rank {self.rank} has waited {self.seconds:g} s for {self.peer} in "
-            f"{self.operation}{step}",
+            f"{self.operation}{in_which()}; {PROGRESS.at()}",
             hint=f"{knobs.TIMEOUT.name} sets how long a wait may take",
         )
 

@@ -18,8 +18,9 @@ import traceback
 from pathlib import Path
 
 from ... import knobs
+from .progress import PROGRESS
 from .protocol import Comm
-from .world import world
+from .world import RANKS, world
 
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -31,8 +32,10 @@ def main(arguments: list[str]) -> None:
         # a line in one piece: `mpiexec` puts the rank before each piece
         stream.reconfigure(line_buffering=True, write_through=False)  # type: ignore[union-attr]
     notes, program, *rest = arguments
+    told = [os.environ[name] for name in RANKS if name in os.environ]
+    if told:  # from here on it is known if this process stops, also in MPI's own beginning
+        PROGRESS.keep_in(Path(notes), int(told[0]))
     comm = world()
-    (Path(notes) / f"{comm.rank}.pid").write_text(str(os.getpid()))
     job, task = place(comm.rank)
     sys.argv = [program, *(x.replace("{job}", job).replace("{task}", str(task)) for x in rest)]
     sys.path[0] = str(Path(program).resolve().parent)
@@ -42,11 +45,11 @@ def main(arguments: list[str]) -> None:
         if end.code not in (None, 0):
             if not isinstance(end.code, int):
                 print(end.code, file=sys.stderr)
-            give_up(Path(notes), comm, f"exit status {end.code}")
+            give_up(comm, f"exit status {end.code}")
     except BaseException as error:
         traceback.print_exc()
-        give_up(Path(notes), comm, f"{type(error).__name__}: {error}")
-    (Path(notes) / f"{comm.rank}.done").touch()
+        give_up(comm, f"{type(error).__name__}: {error}")
+    PROGRESS.note("done")
 
 
 def place(rank: int) -> tuple[str, int]:
@@ -62,10 +65,9 @@ def place(rank: int) -> tuple[str, int]:
     return job, number
 
 
-def give_up(notes: Path, comm: Comm, reason: str) -> None:
-    """Note why this rank has failed, and end all of them."""
+def give_up(comm: Comm, reason: str) -> None:
+    """End all ranks because this one has failed."""
     sys.stdout.flush()
-    (notes / f"{comm.rank}.failed").write_text(reason)
     comm.abort(reason)
     os._exit(75)
 

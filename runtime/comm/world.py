@@ -15,7 +15,9 @@ from ...forks import renewed
 from .local import STANDING, alone
 from .protocol import Comm, WorldError
 
-SIGNS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "MPI_LOCALNRANKS")
+RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+"""Where launchers of MPI tell a process its rank."""
+SIGNS = (*RANKS, "PMI_SIZE", "MPI_LOCALNRANKS")
 """What launchers of MPI set in the environment of the processes that they start."""
 
 
