@@ -132,4 +132,4 @@ def unboxed(value: object) -> Any:
 
 def _is_float(value: object) -> bool:
     found = getattr(value, "spec", None)
-    return not isinstance(found, TensorSpec) or found.dtype.is_float
+    return not isinstance(found, TensorSpec) or found.dtype.kind in "fc"

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ir import REGISTRY
 from ...ir.compose.maker import Maker
+from ...ir.families import spec_of_value
 from ...ir.interpret.graph import resolve
 from ...ir.op import Array, Call, Op
 from ...ir.types.dims import DimExpr
@@ -140,6 +141,24 @@ def register_rule(rule: Rule) -> Rule:
     return rule
 
 
+ComplexGradient = Callable[..., Sequence[object]]
+COMPLEX_GRADIENTS: dict[str, ComplexGradient] = {}
+"""By type of a rule: the gradients of its inputs where numbers are complex.
+
+A function is given inputs, outputs, options and the gradient of the output.
+"""
+
+
+def complex_gradient(
+    type_: str, inputs: Sequence[object], outputs: Sequence[object]
+) -> ComplexGradient | None:
+    """Return the gradient of an operation on complex numbers, None if its own rule holds."""
+    found = COMPLEX_GRADIENTS.get(type_)
+    if found is None or not any(spec_of_value(x).dtype.kind == "c" for x in (*inputs, *outputs)):
+        return None
+    return found
+
+
 class Composite(Kind):
     """A function of a `Maker` and values: several operations of the IR under one name."""
 
@@ -187,6 +206,9 @@ class Composite(Kind):
         self, op: Operation, grads: Sequence[object], emit: Emitter
     ) -> Sequence[object] | None:
         """Record the function, or say that nothing depends on its inputs smoothly."""
+        rule = complex_gradient(self.type, op.inputs, op.outputs)
+        if rule is not None:
+            return rule(op.inputs, op.outputs, self.options, grads[0])
         smooth = self.rule.differentiable
         if smooth is None:
             raise NoGradientError(

@@ -31,7 +31,7 @@ def gradient_through_decomposition(call: Call, *grads: Any) -> Sequence[Any]:
     made = call.op.decompose(replace(call, operands=operands, emit=tape.emit))
     results = made if isinstance(made, tuple) else (made,)
     sources = [
-        x if spec.dtype.is_float else None for x, spec in zip(operands, call.specs, strict=True)
+        x if spec.dtype.kind in "fc" else None for x, spec in zip(operands, call.specs, strict=True)
     ]
     return tape.backward(results, grads, sources)
 
@@ -82,7 +82,7 @@ class Tape:
     def smooth(self, call: Call) -> Sequence[int]:
         """Return the same of its results that are floats."""
         pairs = zip(call.results, call.result_specs, strict=True)
-        return [id(r) for r, spec in pairs if spec.dtype.is_float]
+        return [id(r) for r, spec in pairs if spec.dtype.kind in "fc"]
 
     def gradients(
         self, call: Call, received: Sequence[Any], wanted: Sequence[bool]

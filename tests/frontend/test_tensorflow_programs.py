@@ -463,12 +463,16 @@ def test_matrices_in_batches_multiply_one_vector():
     assert tf.linalg.matvec(a, [1.0, 0.0, 1.0]).numpy().tolist() == [[2.0, 8.0], [14.0, 20.0]]
 
 
-def test_complex_numbers_have_powers_and_no_gradients():
+def test_complex_numbers_have_powers_and_gradients():
     z = tf.constant([1 + 2j])
     assert np.allclose(z**2, [-3 + 4j])
-    tape = tf.GradientTape()
-    with pytest.raises(tf.errors.UnimplementedError, match="complex"):
-        tape.gradient(tf.abs(z), z)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(z)
+        size, square, steps = tf.abs(z), z * z, tf.math.squared_difference(z, 1j)
+    assert np.allclose(tape.gradient(size, z), [(1 + 2j) / np.sqrt(5)])
+    assert np.allclose(tape.gradient(square, z), [2 - 4j])  # the conjugate of 2 z
+    with pytest.raises(LookupError, match="SquaredDifference"):
+        tape.gradient(steps, z)
 
 
 def test_names_that_stood_at_the_top():

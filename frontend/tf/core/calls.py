@@ -18,9 +18,17 @@ from ...eager.kernels import OperandError
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor, apply
 from ...graph.gradients import node_backward
-from ...graph.kinds import RULES, Composite, NoGradientError, Rule, register_rule
+from ...graph.kinds import (
+    COMPLEX_GRADIENTS,
+    RULES,
+    Composite,
+    NoGradientError,
+    Rule,
+    complex_gradient,
+    register_rule,
+)
 from ...graph.text_arrays import as_values, emit_text
-from ...values.context import STATE, record
+from ...values.context import STATE, record, unrecorded
 from ...values.origin import short, user_line
 from ...values.run_errors import OpError
 from .bridge import TfTensor, dressed
@@ -95,6 +103,14 @@ def compute(
     """Carry out an operation on computed tensors."""
     if not STATE.recorders or STATE.part:
         return _compute(rule, tensors, options)
+    if rule.type in COMPLEX_GRADIENTS and _is_complex(rule.type, tensors):
+        with unrecorded():
+            found = _compute(rule, tensors, options)
+        results = found if isinstance(found, list) else [found]
+        special = complex_gradient(rule.type, tensors, results)
+        if special is not None:
+            record(rule.type, tensors, results, lambda g: special(tensors, results, options, g))
+            return found
     STATE.part = rule.type
     try:
         made = _compute(rule, tensors, options)
@@ -104,6 +120,11 @@ def compute(
         results = made if isinstance(made, list) else [made]
         record(rule.type, tensors, results, functools.partial(_refused, rule.type))
     return made
+
+
+def _is_complex(type_: str, tensors: Sequence[TfTensor]) -> bool:
+    """Say whether an operation takes or makes complex numbers."""
+    return type_ in ("Complex", "Cast") or any(x._array.dtype.kind == "c" for x in tensors)
 
 
 def _refused(type_: str, *grads: object) -> NoReturn:

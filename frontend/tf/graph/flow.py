@@ -249,8 +249,6 @@ class GradientTape(CoreTape):
         for x in nest.flatten(sources):
             if not hasattr(x, "spec"):
                 raise TypeError(f"{x!r} is no tensor or variable to differentiate by")
-            if x.spec.dtype.kind == "c":
-                raise UnimplementedError(f"gradients by complex numbers are not supported: {x!r}")
         try:
             made = super().gradient(target, sources, output_gradients, unconnected_gradients)
         except GradientCountError:

@@ -244,7 +244,8 @@ def add_n(inputs: object, name: str | None = None) -> TfTensor:
         return perform("AddN", same(*inputs), name=name)
 
 
-def _axes(x: object, axis: object) -> tuple[int, ...]:
+def axes_of(x: object, axis: object) -> tuple[int, ...]:
+    """Return the axes that are reduced, in order; all of them if none are said."""
     rank = spec_of_value(x).rank
     if axis is None:
         return tuple(range(rank))
@@ -264,7 +265,7 @@ def _reduction(type_: str, gv: str) -> Callable[..., TfTensor]:
         m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
     ) -> object:
         """Reduce along axes, all of them if none is given."""
-        axes = _axes(input_tensor, axis)
+        axes = axes_of(input_tensor, axis)
         if not axes:
             return input_tensor
         spec = spec_of_value(input_tensor)
@@ -292,7 +293,7 @@ def reduce_mean(
     m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
 ) -> object:
     """Return the mean along axes; of integers, rounded towards zero."""
-    axes = _axes(input_tensor, axis)
+    axes = axes_of(input_tensor, axis)
     spec = spec_of_value(input_tensor)
     if not axes:
         return input_tensor
@@ -324,7 +325,7 @@ def reduce_variance(
 ) -> object:
     """Return the variance along axes."""
     _refuse_integers(input_tensor)
-    return _variance(m, input_tensor, _axes(input_tensor, axis), keepdims)
+    return _variance(m, input_tensor, axes_of(input_tensor, axis), keepdims)
 
 
 @op("Std", "input_tensor", strict=False, shapes=shapes_of.reduced())
@@ -333,7 +334,7 @@ def reduce_std(
 ) -> object:
     """Return the standard deviation along axes."""
     _refuse_integers(input_tensor)
-    return m.sqrt(_variance(m, input_tensor, _axes(input_tensor, axis), keepdims))
+    return m.sqrt(_variance(m, input_tensor, axes_of(input_tensor, axis), keepdims))
 
 
 @op("EuclideanNorm", "input_tensor", strict=False, shapes=shapes_of.reduced())
@@ -342,7 +343,7 @@ def reduce_euclidean_norm(
 ) -> object:
     """Return the root of the sum of squares along axes."""
     squares = m.mul(input_tensor, input_tensor)
-    return m.sqrt(m.sum(squares, axes=_axes(input_tensor, axis), keepdims=keepdims))
+    return m.sqrt(m.sum(squares, axes=axes_of(input_tensor, axis), keepdims=keepdims))
 
 
 def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:
@@ -363,12 +364,26 @@ def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:
 argmax, argmin = _extreme("ArgMax", "argmax"), _extreme("ArgMin", "argmin")
 
 
+def _scanned(
+    function: Callable[..., Array], z: Array, axis: int, exclusive: bool, reverse: bool
+) -> Array:
+    """Return what numpy's `cumsum` or `cumprod` gives, forwards or backwards along an axis."""
+    z = np.flip(z, axis) if reverse else z
+    made = function(z, axis=axis)
+    if exclusive:
+        first = np.full_like(np.take(z, [0], axis), function is np.cumprod)
+        made = np.concatenate([first, np.delete(made, -1, axis)], axis)
+    return np.flip(made, axis) if reverse else made
+
+
 def _scan(type_: str, gv: str) -> Callable[..., TfTensor]:
     @op(type_, "x", strict=False)
     def function(
         m: Maker, x: object, axis: int = 0, exclusive: bool = False, reverse: bool = False
     ) -> object:
         """Combine the elements up to each along an axis."""
+        if spec_of_value(x).dtype.kind == "c":
+            return _complex(x, lambda z: _scanned(getattr(np, gv), z, axis, exclusive, reverse))
         return getattr(m, gv)(x, axis=axis, exclusive=exclusive, reverse=reverse)
 
     return function
@@ -437,7 +452,7 @@ def _parts(
 ) -> Callable[..., TfTensor]:
     """Return a function of complex numbers that numpy carries out."""
 
-    @op(type_, "input", strict=False, differentiable=None)
+    @op(type_, "input", strict=False)
     def made(m: Maker, input: object) -> object:
         """Compute on the host."""
         spec = spec_of_value(input)
@@ -454,7 +469,7 @@ conj = _parts("Conj", np.conj, real=False)
 _complex_abs = _parts("ComplexAbs", np.abs)
 
 
-@op("Complex", "real", "imag", differentiable=None)
+@op("Complex", "real", "imag")
 def complex_(m: Maker, real: object, imag: object) -> object:
     """Make complex numbers of their parts."""
     types = [spec_of_value(part).dtype for part in (real, imag)]
@@ -463,6 +478,10 @@ def complex_(m: Maker, real: object, imag: object) -> object:
             f"The `real` and `imag` components have incorrect types: {types[0]} {types[1]}. They "
             "must be consistent, and one of [tf.float32, tf.float64]"
         )
+    if is_unknown(real) or is_unknown(imag):
+        made = m.add(*(Abstract(spec_of_value(part)) for part in (real, imag)))
+        wide = rows.c64 if types[0] == rows.f32 else rows.c128
+        return Abstract(spec_of_value(made).with_dtype(wide))
     a, b = elements(real), elements(imag)
     return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
 

@@ -190,6 +190,15 @@ def _dense(
     return (counts if found.ndim > 1 else counts[0]).astype(dtype.numpy)
 
 
+@_host("WeightedDenseBincount", "arr", "weights")
+def _weighted_rows(m: Maker, arr: object, weights: object, least: int, most: int | None) -> object:
+    found, weight = elements(arr), elements(weights)
+    width = max(int(found.max(initial=-1)) + 1, least)
+    pairs = zip(*(x.reshape(-1, found.shape[-1]) for x in (found, weight)), strict=True)
+    made = np.stack([_cut(_count(row, by, width), most) for row, by in pairs])
+    return (made if found.ndim > 1 else made[0]).astype(weight.dtype)
+
+
 def _count(values: Array, weights: Array | None, least: int) -> Array:
     if not values.size:
         return np.zeros(least, np.int64)
@@ -215,6 +224,14 @@ def bincount(
     """Count each number, or add up the weights of each number."""
     least = 0 if minlength is None else int(static(minlength))
     most = None if maxlength is None else int(static(maxlength))
+    if axis not in (None, 0, -1):
+        raise ValueError(
+            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
+        )
+    if weights is not None and (axis == -1 or binary_output):
+        if binary_output:
+            raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
+        return _weighted_rows(arr, weights, least=least, most=most, name=name)
     if axis is not None or binary_output:
         row = row_of(dtype)
         return _dense(arr, least=least, most=most, dtype=row, binary=binary_output, name=name)
