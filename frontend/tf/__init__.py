@@ -13,6 +13,7 @@ they do not clash, at the top too. Element types are not promoted (`values`). Re
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -72,7 +73,7 @@ from .graph.flow import (
 )
 from .graph.functional import hessians
 from .graph.graph_def import GraphDef
-from .graph.loops import foldl, foldr, map_fn, scan, vectorized_map, while_loop
+from .graph.loops import foldl, foldr, scan, vectorized_map, while_loop
 from .graph.queues import FIFOQueue, RandomShuffleQueue
 from .graph.scopes import AUTO_REUSE, get_variable, variable_scope
 from .graph.sessions import InitialisingSession as Session
@@ -89,6 +90,7 @@ from .graph.tensor_array import TensorArray
 from .io.names import io
 from .lookup.names import lookup
 from .names.aliases import ALIASES
+from .names.compat import compat_space
 from .names.importing import import_graph_def
 from .names.keras_names import keras_space
 from .names.namespaces import (
@@ -116,8 +118,9 @@ from .names.namespaces import (
 from .names.raw import raw_space
 from .names.v1 import first_version
 from .nondense.composite import CompositeTensor
-from .nondense.names import SparseTensor, SparseTensorSpec, sparse
+from .nondense.names import SparseTensor, SparseTensorSpec, edit_distance, sets, sparse
 from .ops import array_ops as _a
+from .ops import complex_gradients as _complex_gradients  # noqa: F401  (enters them)
 from .ops import creation as _c
 from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
 from .ops import math_ops as _m
@@ -200,6 +203,7 @@ from .ops.nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
 from .ops.sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
 from .ops.strings import as_string
 from .program.testing import test
+from .ragged.mapping import map_fn
 from .ragged.names import RaggedTensor, RaggedTensorSpec, experimental, ragged
 from .runs.operations import TfOperation as Operation
 from .summary.names import summary
@@ -297,7 +301,8 @@ scalar_mul = ALIASES["scalar_mul"]
 recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
 global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer
 __version__ = "2.21"
-compat = SimpleNamespace(v1=first_version(globals()))
+compat = compat_space(first_version(globals()), sys.modules[__name__])
+compat.v1.compat = compat_space(compat.v1, compat.v2)
 
 __all__ = [
     "AUTO_REUSE",
@@ -364,6 +369,7 @@ __all__ = [
     "distribute",
     "dynamic_partition",
     "dynamic_stitch",
+    "edit_distance",
     "einsum",
     "ensure_shape",
     "errors",
@@ -439,6 +445,7 @@ __all__ = [
     "scatter_nd",
     "searchsorted",
     "sequence_mask",
+    "sets",
     "shape",
     "shape_n",
     "signal",

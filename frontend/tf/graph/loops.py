@@ -239,8 +239,6 @@ def map_fn(
     fn_output_signature: object = None,
 ) -> object:
     """Apply a function to the slices along the first axis."""
-    if isinstance(elems, nest.TensorGroup):
-        raise NotImplementedError(f"map_fn: found a {type(elems).__name__}, expected tensors")
     if _count(elems) is not None:
         rows = _rows(elems)
         if rows:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from types import SimpleNamespace
 from typing import Any
 
 from ...formats import messages as _msg
@@ -274,6 +273,4 @@ def first_version(top: Mapping[str, object]) -> Space:
     shared = {name: value for name, value in top.items() if not name.startswith("_")}
     more = {"initializers": initializers, "__version__": top["__version__"]}
     later = {"keras": lambda: keras_space("keras")}
-    made = Space("compat.v1", later, **{**shared, **TOP, **own, **more})
-    made.compat = SimpleNamespace(v1=made)
-    return made
+    return Space("compat.v1", later, **{**shared, **TOP, **own, **more})

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from ..core.space import Space
+from . import crossing as _c
 from . import sparse_dense as _d
 from . import sparse_first as _f
 from . import sparse_functions as _o
 from . import sparse_math as _m
 from . import sparse_places as _p
+from .sets import FIRST_SETS, edit_distance, sets
 from .sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 
 sparse = Space(
     "sparse",
     SparseTensor=SparseTensor,
+    cross=_c.cross,
+    cross_hashed=_c.cross_hashed,
     **{n: getattr(_d, n) for n in ("eye", "from_dense", "sparse_dense_matmul", "to_dense")},
     **{
         n: getattr(_p, n)
@@ -34,6 +38,12 @@ sparse = Space(
         for n in ("bincount", "mask", "segment_mean", "segment_sqrt_n", "segment_sum")
     },
 )
-V1: dict[str, object] = {"SparseTensorValue": SparseTensorValue, **_f.NAMES}
+first_sets = Space("compat.v1.sets", **vars(sets), **FIRST_SETS)
+V1: dict[str, object] = {
+    "SparseTensorValue": SparseTensorValue,
+    "edit_distance": edit_distance,
+    "sets": first_sets,
+    **_f.NAMES,
+}
 
-__all__ = ["V1", "SparseTensor", "SparseTensorSpec", "sparse"]
+__all__ = ["V1", "SparseTensor", "SparseTensorSpec", "edit_distance", "sets", "sparse"]

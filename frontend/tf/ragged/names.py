@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.space import Space
+from . import crossing as _c
 from . import elementwise as _e
 from . import gathering as _g  # noqa: F401  (lets functions of tensors take ragged ones)
 from . import making as _m
@@ -14,6 +15,8 @@ from .shapes import DynamicRaggedShape
 from .tensor import RaggedTensor, RaggedTensorSpec, RaggedTensorValue
 
 BOTH: dict[str, object] = {
+    "cross": _c.cross,
+    "cross_hashed": _c.cross_hashed,
     "boolean_mask": _v.boolean_mask,
     "map_flat_values": _e.map_flat_values,
     "range": _m.range_,

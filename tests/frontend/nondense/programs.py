@@ -40,6 +40,16 @@ def sparse_values_in_functions(tf):
 
 
 @program
+def rows_of_different_lengths_from_a_map(tf):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+    def ranges(counts):
+        spec = tf.RaggedTensorSpec([None], tf.int32)
+        return tf.map_fn(lambda n: tf.range(n) * 2, counts, fn_output_signature=spec)
+
+    return ranges(tf.constant([1, 0, 2])), ranges(tf.constant([3]))
+
+
+@program
 def sparse_signature(tf):
     @tf.function(input_signature=[tf.SparseTensorSpec([None, 3], tf.float32)])
     def total(sp):

@@ -1,0 +1,149 @@
+"""Crosses of features: each choice of one value of every feature of a row, as a text or its hash.
+
+A hash is that of TensorFlow's kernels: FarmHash's fingerprints, joined one after the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.tensor import TensorSpec
+from ...formats.fingerprints import farm
+from ...graph.text_arrays import TEXT
+from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
+from ..core.values import InGraph, convert, graph_of
+from .composite import CompositeTensor
+from .sparse_tensor import SparseTensor
+
+Row: TypeAlias = list[object]
+Part: TypeAlias = tuple[list[TfTensor], Callable[..., list[Row]]]
+"""The tensors of a feature, and what makes a list of values of each row from their arrays."""
+
+HASH_KEY = 0xDECAFCAFFE
+"""The key of hashes where none is given."""
+_FACTOR, _WORD = 0xC6A4A7935BD1E995, (1 << 64) - 1
+
+
+def _mixed(value: int) -> int:
+    return value ^ value >> 47
+
+
+def joined_fingerprints(first: int, second: int) -> int:
+    """Return the fingerprint of two fingerprints in their order."""
+    made = first ^ _FACTOR ^ (_mixed(second * _FACTOR & _WORD) * _FACTOR & _WORD)
+    made = made * _FACTOR & _WORD
+    return _mixed(_mixed(made) * _FACTOR & _WORD)
+
+
+def _of_sparse(indices: Array, values: Array, extents: Array) -> list[Row]:
+    made: list[Row] = [[] for _ in range(int(extents[0]))]
+    for place, value in zip(indices[:, 0].tolist(), values.tolist(), strict=True):
+        made[place].append(value)
+    return made
+
+
+def _of_ragged(values: Array, splits: Array) -> list[Row]:
+    flat = values.tolist()
+    return [flat[a:b] for a, b in itertools.pairwise(splits.tolist())]
+
+
+def _part(value: object) -> Part:
+    """Return a feature's tensors, and how its rows are read."""
+    if isinstance(value, SparseTensor):
+        return list(value.components()), _of_sparse
+    if isinstance(value, CompositeTensor):
+        return list(value.components()), _of_ragged
+    made = convert(value)
+    if made.shape.rank not in (2, None):
+        raise ValueError(f"inputs to cross must have rank 2, found {made.shape}")
+    return [made], lambda array: array.tolist()
+
+
+def crossed_rows(
+    name: str,
+    inputs: Sequence[object],
+    buckets: int | None,
+    key: int,
+    joint: bytes,
+    name_of: str | None,
+) -> list[TfTensor]:
+    """Return the crosses of all rows, and how many each row has; texts without buckets."""
+    with InGraph(graph_of([x for value in inputs for x in _tensors(value)])):
+        parts = [_part(value) for value in inputs]
+    counts = [len(tensors) for tensors, _ in parts]
+
+    def compute(*arrays: Array) -> Sequence[Array]:
+        given = iter(arrays)
+        columns = [
+            read(*itertools.islice(given, n)) for (_, read), n in zip(parts, counts, strict=True)
+        ]
+        if len({len(column) for column in columns}) > 1:
+            raise ValueError(f"features have {[len(c) for c in columns]} rows, expected as many")
+        made = [
+            [_cross(choice, buckets, key, joint) for choice in itertools.product(*row)]
+            for row in zip(*columns, strict=True)
+        ]
+        lengths = np.array([len(row) for row in made], np.int64)
+        flat = [value for row in made for value in row]
+        if buckets is not None:
+            return np.array(flat, np.int64), lengths
+        texts = np.empty(len(flat), object)
+        texts[:] = flat
+        return texts, lengths
+
+    row = TEXT if buckets is None else rows.i64
+    specs: list[TensorSpec] = [unknown(row, None), unknown(rows.i64, None)]
+    return host(name, compute, [x for tensors, _ in parts for x in tensors], specs, name=name_of)
+
+
+def _tensors(value: object) -> list[object]:
+    return list(value.components()) if isinstance(value, CompositeTensor) else [value]
+
+
+def _cross(choice: Sequence[object], buckets: int | None, key: int, joint: bytes) -> object:
+    if buckets is None:
+        return joint.join(v if isinstance(v, bytes) else str(v).encode() for v in choice)
+    found = key
+    for value in choice:
+        number = farm(value) if isinstance(value, bytes) else int(value) & _WORD  # type: ignore[call-overload]
+        found = joined_fingerprints(found, number)
+    return found % buckets if buckets else found % (_WORD >> 1)
+
+
+def _as_sparse(found: Sequence[TfTensor]) -> SparseTensor:
+    values, lengths = found
+
+    def compute(counts: Array) -> Sequence[Array]:
+        total = int(counts.sum())
+        first = np.repeat(np.arange(len(counts)), counts)
+        second = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        extents = np.array([len(counts), counts.max(initial=0)], np.int64)
+        return np.stack([first, second], axis=1).astype(np.int64), extents
+
+    specs = [unknown(rows.i64, None, 2), TensorSpec(rows.i64, (2,))]
+    places, extents = host("SparseCrossPlaces", compute, [lengths], specs)
+    return SparseTensor(places, values, extents)
+
+
+def cross(
+    inputs: Sequence[object], name: str | None = None, separator: str | None = None
+) -> SparseTensor:
+    """Return the crosses of features as texts, their values with `separator` between."""
+    joint = ("_X_" if separator is None else separator).encode()
+    return _as_sparse(crossed_rows("SparseCross", inputs, None, 0, joint, name))
+
+
+def cross_hashed(
+    inputs: Sequence[object], num_buckets: int = 0, hash_key: int | None = None,
+    name: str | None = None,
+) -> SparseTensor:  # fmt: skip
+    """Return the numbers of the buckets that the crosses of features fall into."""
+    key = HASH_KEY if hash_key is None else hash_key
+    return _as_sparse(crossed_rows("SparseCrossHashed", inputs, int(num_buckets), key, b"", name))

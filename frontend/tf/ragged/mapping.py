@@ -1,0 +1,144 @@
+"""Functions of the rows of ragged tensors, and rows of different lengths as what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from ...values import nest
+from ...values.dtypes import DTypeLike
+from ..core.bridge import TfTensor
+from ..core.values import convert
+from ..graph import loops
+from ..graph.tensor_array import TensorArray
+from ..ops.array_ops import shape
+from ..ops.array_ops import stack as stack_dense
+from .making import from_row_lengths
+from .moving import stack as stack_ragged
+from .tensor import RaggedTensor, RaggedTensorSpec
+
+
+def _leaves(structure: object) -> list[object]:
+    """Return the leaves of a structure; ragged tensors and specs are leaves."""
+    if isinstance(structure, Mapping):
+        return [leaf for value in structure.values() for leaf in _leaves(value)]
+    if isinstance(structure, list | tuple):
+        return [leaf for value in structure for leaf in _leaves(value)]
+    return [structure]
+
+
+def _packed(structure: object, leaves: Iterable[object]) -> object:
+    """Return a structure like another one with other leaves."""
+    given = iter(leaves)
+
+    def packed(part: object) -> object:
+        if isinstance(part, Mapping):
+            return {key: packed(value) for key, value in part.items()}
+        if isinstance(part, list | tuple):
+            return nest.pack_level(part, [packed(value) for value in part])
+        return next(given)
+
+    return packed(structure)
+
+
+def _extent(x: object) -> tuple[object, object]:
+    """Return how many rows there are, None if that is not known, and as a tensor."""
+    if isinstance(x, RaggedTensor):
+        return x.shape[0], x.nrows("int32")
+    made = convert(x)
+    dims = made.shape._dims
+    return None if dims is None else dims[0], shape(made)[0]
+
+
+def map_fn(
+    fn: Callable[[object], object],
+    elems: object,
+    dtype: DTypeLike | None = None,
+    parallel_iterations: object = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: object = None,
+) -> object:
+    """Apply a function to the slices along the first axis, rows of ragged tensors among them.
+
+    Results are ragged where `fn_output_signature` has a `RaggedTensorSpec`.
+    """
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    given = _leaves(elems)
+    every = (*given, *_leaves(signature))
+    if not any(isinstance(x, RaggedTensor | RaggedTensorSpec) for x in every):
+        return loops.map_fn(fn, elems, name=name, fn_output_signature=signature)
+    if signature is None:
+        signature = _packed(elems, [_like(x) for x in given])
+    known, count = _extent(given[0])
+    if not isinstance(known, int):
+        return _in_a_loop(fn, elems, signature, count, name)
+    made = [fn(_packed(elems, [_row(x, i) for x in given])) for i in range(known)]
+    columns = zip(*[_leaves(each) for each in made], strict=True)
+    pairs = zip(columns, _leaves(signature), strict=True)
+    return _packed(signature, [_joined(list(column), spec) for column, spec in pairs])
+
+
+def _like(x: object) -> object:
+    """Return what results are that are like the rows of a tensor."""
+    if not isinstance(x, RaggedTensor):
+        return convert(x).dtype
+    return RaggedTensorSpec([None] * (x.ragged_rank + 1), x.dtype, x.ragged_rank)
+
+
+def _row(x: object, index: object) -> object:
+    return x[index] if isinstance(x, RaggedTensor) else convert(x)[index]
+
+
+def _joined(column: list[object], spec: object) -> object:
+    if isinstance(spec, RaggedTensorSpec) or any(isinstance(x, RaggedTensor) for x in column):
+        return stack_ragged(column)
+    return stack_dense([convert(x) for x in column])
+
+
+def _in_a_loop(
+    fn: Callable[[object], object],
+    elems: object,
+    signature: object,
+    count: object,
+    name: str | None,
+) -> object:
+    """Apply a function to rows of which only the run knows how many there are."""
+    given = _leaves(elems)
+    specs = _leaves(signature)
+    for spec in specs:
+        if isinstance(spec, RaggedTensorSpec) and spec.ragged_rank > 1:
+            raise NotImplementedError(
+                f"map_fn: results of ragged rank {spec.ragged_rank} from rows whose number is not "
+                "known, expected ragged rank 1"
+            )
+    arrays = [
+        TensorArray(getattr(spec, "dtype", spec), size=count, infer_shape=not _varies(spec))
+        for spec in specs
+    ]
+    sizes = [TensorArray("int64", size=count) for spec in specs if _varies(spec)]
+
+    def body(i: TfTensor, held: list[TensorArray], lengths: list[TensorArray]) -> object:
+        made = [convert(x) for x in _leaves(fn(_packed(elems, [_row(x, i) for x in given])))]
+        varied = [x for x, spec in zip(made, specs, strict=True) if _varies(spec)]
+        return (
+            i + 1,
+            [a.write(i, x) for a, x in zip(held, made, strict=True)],
+            [a.write(i, shape(x, "int64")[0]) for a, x in zip(lengths, varied, strict=True)],
+        )
+
+    start = (convert(0), arrays, sizes)
+    _, held, lengths = loops.while_loop(lambda i, *_: i < count, body, start, name=name)
+    ends = iter(lengths)
+    return _packed(
+        signature,
+        [
+            from_row_lengths(a.concat(), next(ends).stack()) if _varies(spec) else a.stack()
+            for a, spec in zip(held, specs, strict=True)
+        ],
+    )
+
+
+def _varies(spec: object) -> bool:
+    return isinstance(spec, RaggedTensorSpec)
