@@ -35,8 +35,23 @@ CHOICE = (
     ("keras.src.backend.numpy", PLACE),
     *((f"{theirs} as", f"{ours} as") for theirs, ours in CLASSES.items()),
 )
+IN_PIPELINES = tuple(
+    f"keras.src.{name}"
+    for name in (
+        *(f"layers.preprocessing.{n}" for n in ("hashing", "hashed_crossing", "index_lookup")),
+        "utils.image_dataset_utils",
+    )
+)
+"""Modules that compute with the tensors of pipelines on every backend."""
 CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     **dict.fromkeys(CHOOSING, CHOICE),
+    **dict.fromkeys(
+        IN_PIPELINES, (("keras.src.backend import tensorflow", "keras.src.backend import gravure"),)
+    ),
+    "keras.src.callbacks.tensorboard": (
+        ("import tensorflow.summary as summary", "from gravure.tf import summary"),
+        ("from tensorflow.compat.v1 import", "from gravure.tf.compat.v1 import"),
+    ),
     "keras.src.optimizers.optimizer": (
         ('"tensorflow"', '"gravure"'),
         ("keras.src.backend.tensorflow", PLACE),
@@ -53,6 +68,9 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
         *CHOICE,
         ('"tensorflow" in sys.modules', '"gravure.tf" in sys.modules'),
         ("keras.src.backend.tensorflow", PLACE),
+    ),
+    "keras.src.utils.numerical_utils": (
+        ('backend_module.__name__.endswith("tensorflow")', 'hasattr(inputs, "flat_values")'),
     ),
     "keras.src.utils.module_utils": (
         ('LazyModule("tensorflow")', 'LazyModule("gravure.tf")'),

@@ -20,7 +20,7 @@ from ...eager.backward import key_of
 from ...eager.tape import stop_gradient as _stop_gradient
 from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as _custom_gradient
-from ...function.function import function, init_scope
+from ...function.function import init_scope
 from ...function.on_device import device
 from ...function.variable import Variable as State
 from ...tf.core.bridge import dressed
@@ -28,6 +28,7 @@ from ...tf.core.shapes import TensorShape
 from ...tf.core.specs import TensorSpec
 from ...tf.graph import flow, loops
 from ...tf.graph.functional import recompute_grad
+from ...tf.graph.state import function
 from ...tf.ops import array_ops, creation, gathering, math_ops
 from ...values.given import Index, TensorLike
 from .tensors import (

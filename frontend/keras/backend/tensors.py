@@ -16,8 +16,10 @@ from ....ir.types.tensor import Array
 from ...eager.tensor import Tensor
 from ...tf.core.bridge import dressed
 from ...tf.core.values import convert
+from ...tf.nondense.sparse_tensor import SparseTensor
 from ...tf.ops import array_ops, math_ops
 from ...tf.ops.indexed_slices import IndexedSlices
+from ...tf.ragged.tensor import RaggedTensor
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
 
@@ -131,8 +133,13 @@ def largest(kind: str) -> float:
     return 3.3895313892515355e38 if kind == "bfloat16" else float(np.finfo(kind).max)
 
 
-def shape(x: TensorLike) -> tuple[int | Tensor, ...]:
-    """Return the sizes; those that are not known before the run are tensors."""
+def shape(x: TensorLike) -> tuple[int | Tensor | None, ...]:
+    """Return the sizes; those that are not known before the run are tensors.
+
+    Those of ragged and sparse tensors that are not known are None.
+    """
+    if isinstance(x, RaggedTensor | SparseTensor):
+        return tuple(x.shape.as_list())
     tensor = convert_to_tensor(x)
     known = tuple(tensor.shape)
     if None not in known:

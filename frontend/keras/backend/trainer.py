@@ -18,8 +18,8 @@ from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import pythonify_logs
 
 from ...eager.tensor import Tensor
-from ...function.function import function
 from ...tf.graph.flow import GradientTape
+from ...tf.graph.state import function
 from ...tf.ops import array_ops
 from .tensors import convert_to_numpy, convert_to_tensor, shape
 

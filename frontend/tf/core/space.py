@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 
 from .listing import refusal
+
+UNNAMED = ("function", "made", "public", "called", "<lambda>")
+"""Names of functions that are made by others; they are called by their public ones."""
 
 
 class Space(SimpleNamespace):
@@ -22,6 +25,9 @@ class Space(SimpleNamespace):
         **members: object,
     ) -> None:
         super().__init__(**members)
+        for name, member in members.items():
+            if isinstance(member, FunctionType) and member.__name__ in UNNAMED:
+                member.__name__ = member.__qualname__ = name  # what Keras writes into files
         self.__label, self.__later = label, later or {}
 
     def __getattr__(self, name: str) -> object:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from ....ir.op import Array
+from ...graph.graph import Operation
 from ...values.dtypes import DataType, DTypeLike, as_dtype, int64, string
 from ...values.run_errors import InvalidArgumentError, NotFoundError
 from ..core.bridge import TfTensor
@@ -15,11 +17,22 @@ from ..core.values import InGraph, convert, graph_of
 Pairs = tuple[Array, Array]
 
 
+class Filled(Protocol):
+    """A table that an initialiser fills."""
+
+    def fill_from(self, initializer: Initializer) -> Operation | None:
+        """Put the pairs of an initialiser in; return the operation of a graph that does."""
+
+
 class Initializer:
     """Gives the keys and the values of a table."""
 
     key_dtype: DataType
     value_dtype: DataType
+
+    def initialize(self, table: Filled) -> Operation | None:
+        """Fill a table; one of a program's own that does nothing leaves it as it is."""
+        return table.fill_from(self)
 
     def operands(self) -> Sequence[TfTensor]:
         """Return the tensors that the pairs are made of."""

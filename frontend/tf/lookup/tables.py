@@ -112,13 +112,19 @@ class StaticHashTable(Table):
         name: str | None = None,
         experimental_is_anonymous: bool = False,
     ) -> None:
-        super().__init__(initializer.key_dtype, initializer.value_dtype, name or "hash_table")
-        self.default_value = convert(default_value, initializer.value_dtype)
+        types = as_dtype(initializer.key_dtype), as_dtype(initializer.value_dtype)
+        super().__init__(*types, name or "hash_table")
+        self.default_value = convert(default_value, self.value_dtype)
         if self.default_value.shape.rank not in (0, None):
             raise ValueError(f"Shapes {self.default_value.shape} and () are not compatible")
         self._ready = False
+        self.initializer: Operation | None = initializer.initialize(self)
+        if self.initializer is not None:
+            add_to_collection(INITIALIZERS, self.initializer)
+
+    def fill_from(self, initializer: Initializer) -> Operation | None:
+        """Put the pairs of an initialiser in; return the operation of a graph that does."""
         operands = list(initializer.operands())
-        self.initializer: Operation | None = None
 
         def fill(*arrays: Array) -> Sequence[Array]:
             self._content = _unique(*initializer.pairs(*arrays))
@@ -126,9 +132,7 @@ class StaticHashTable(Table):
             return ()
 
         with InGraph(graph_of(operands)):
-            self.initializer = host_effect("LookupTableImportV2", fill, operands)
-        if self.initializer is not None:
-            add_to_collection(INITIALIZERS, self.initializer)
+            return host_effect("LookupTableImportV2", fill, operands)
 
     def lookup(self, keys: object, name: str | None = None) -> Found:
         """Return the values of keys."""
