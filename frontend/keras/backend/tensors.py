@@ -133,13 +133,13 @@ def largest(kind: str) -> float:
     return 3.3895313892515355e38 if kind == "bfloat16" else float(np.finfo(kind).max)
 
 
-def shape(x: TensorLike) -> tuple[int | Tensor | None, ...]:
+def shape(x: TensorLike) -> tuple[int | Tensor, ...]:
     """Return the sizes; those that are not known before the run are tensors.
 
     Those of ragged and sparse tensors that are not known are None.
     """
     if isinstance(x, RaggedTensor | SparseTensor):
-        return tuple(x.shape.as_list())
+        return tuple(x.shape.as_list())  # type: ignore[arg-type]  # some are None
     tensor = convert_to_tensor(x)
     known = tuple(tensor.shape)
     if None not in known:
