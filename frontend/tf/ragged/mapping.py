@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from ...values import nest
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
+from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..graph import loops
 from ..graph.tensor_array import TensorArray
-from ..ops.array_ops import shape
+from ..ops.array_ops import concat, shape
 from ..ops.array_ops import stack as stack_dense
+from ..ops.creation import zeros
 from .making import from_row_lengths
 from .moving import stack as stack_ragged
 from .tensor import RaggedTensor, RaggedTensorSpec
+
+Held: TypeAlias = "TensorArray | TfTensor"
+"""Where results are kept until there are all."""
 
 
 def _leaves(structure: object) -> list[object]:
@@ -113,31 +119,48 @@ def _in_a_loop(
                 f"map_fn: results of ragged rank {spec.ragged_rank} from rows whose number is not "
                 "known, expected ragged rank 1"
             )
-    arrays = [
-        TensorArray(getattr(spec, "dtype", spec), size=count, infer_shape=not _varies(spec))
-        for spec in specs
-    ]
+    arrays = [_beginning(spec, count) for spec in specs]
     sizes = [TensorArray("int64", size=count) for spec in specs if _varies(spec)]
 
-    def body(i: TfTensor, held: list[TensorArray], lengths: list[TensorArray]) -> object:
+    def body(i: TfTensor, held: Sequence[Held], lengths: Sequence[TensorArray]) -> object:
         made = [convert(x) for x in _leaves(fn(_packed(elems, [_row(x, i) for x in given])))]
         varied = [x for x, spec in zip(made, specs, strict=True) if _varies(spec)]
         return (
             i + 1,
-            [a.write(i, x) for a, x in zip(held, made, strict=True)],
+            [_with(a, i, x) for a, x in zip(held, made, strict=True)],
             [a.write(i, shape(x, "int64")[0]) for a, x in zip(lengths, varied, strict=True)],
         )
 
     start = (convert(0), arrays, sizes)
-    _, held, lengths = loops.while_loop(lambda i, *_: i < count, body, start, name=name)
+    forms = (
+        TensorShape([]),
+        [TensorShape(None if isinstance(a, TensorArray) else [None, *a.shape[1:]]) for a in arrays],
+        [TensorShape(None) for _ in sizes],
+    )
+    _, held, lengths = loops.while_loop(
+        lambda i, *_: i < count, body, start, shape_invariants=forms, name=name
+    )
     ends = iter(lengths)
     return _packed(
         signature,
         [
-            from_row_lengths(a.concat(), next(ends).stack()) if _varies(spec) else a.stack()
-            for a, spec in zip(held, specs, strict=True)
+            a.stack() if isinstance(a, TensorArray) else from_row_lengths(a, next(ends).stack())
+            for a in held
         ],
     )
+
+
+def _beginning(spec: object, count: object) -> Held:
+    """Return what results are put into: rows of different lengths one behind the other."""
+    if isinstance(spec, RaggedTensorSpec):
+        return zeros([0, *spec.shape.as_list()[2:]], spec.dtype)
+    return TensorArray(getattr(spec, "dtype", spec), size=count)
+
+
+def _with(held: Held, index: TfTensor, made: TfTensor) -> Held:
+    if isinstance(held, TensorArray):
+        return held.write(index, made)
+    return concat([held, made], 0)
 
 
 def _varies(spec: object) -> bool:
