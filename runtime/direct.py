@@ -11,7 +11,9 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -83,6 +85,39 @@ def is_possible() -> bool:
     )
 
 
+AGAIN_BUSY, CALL_BUSY = 4, 5
+"""The word of each block that is 0 while its builtin may run, 1 while it does."""
+SLOW = 2
+"""What is written there so that a builtin takes its slow way."""
+
+
+class Gates:
+    """The blocks of builtins, which take their slow way as long as these gates are shut."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[int, tuple[weakref.ref[Array], int]] = {}
+
+    def add(self, block: Array, word: int) -> None:
+        """Take a block in until its builtin is gone; `word` is the one to write."""
+        key, blocks = id(block), self.blocks
+        blocks[key] = weakref.ref(block, lambda _: blocks.pop(key, None)), word
+
+    def shut(self, *, on: bool) -> None:
+        """Let builtins take their slow way, or not any more; who is running goes on as it is."""
+        for reference, word in [*self.blocks.values()]:
+            block = reference()
+            if block is not None and block[word] == (0 if on else SLOW):
+                block[word] = SLOW if on else 0
+
+
+@dataclass(frozen=True)
+class SlowWay:
+    """What a builtin calls instead of running a model, and what has it do so."""
+
+    call: Callable[..., Any]
+    gates: Gates
+
+
 def builtin(
     function: int, flags: int, block: Array, keep: object, name: bytes = b"run"
 ) -> Callable[..., Any]:
@@ -107,7 +142,7 @@ def call_again(
     function: int,
     addresses: Sequence[int],
     result: object,
-    slow: Callable[[], Any],
+    slow: SlowWay,
     *,
     release: bool,
     keep: object,
@@ -115,12 +150,13 @@ def call_again(
     """Return a builtin that runs a model on the same arrays and returns `result`.
 
     `addresses` are the four arguments of the model's run; `release` lets other threads of Python
-    work meanwhile.
+    work meanwhile. Behind shut gates it is `slow` that runs.
     """
     lock = [python_function(name) for name in ("PyEval_SaveThread", "PyEval_RestoreThread")]
     words = [*addresses, 0, id(result), python_function("Py_IncRef")]
-    words += [*(lock if release else (0, 0)), python_function("PyObject_CallNoArgs"), id(slow)]
+    words += [*(lock if release else (0, 0)), python_function("PyObject_CallNoArgs"), id(slow.call)]
     block = np.array(words, np.int64)
+    slow.gates.add(block, AGAIN_BUSY)
     return builtin(function, METH_NOARGS, block, (result, slow, keep))
 
 
@@ -128,7 +164,7 @@ def call_with_arrays(
     function: int,
     infos: tuple[Sequence[TensorInfo], Sequence[TensorInfo]],
     addresses: tuple[int, int],
-    slow: Callable[..., Any],
+    slow: SlowWay,
     *,
     release: bool,
     keep: object,
@@ -136,7 +172,7 @@ def call_with_arrays(
     """Return a builtin that runs a model on the arrays it is given and returns new ones.
 
     `infos` are those of inputs and outputs, `addresses` those of workspace and context. Outputs
-    that may lie over an input are written there.
+    that may lie over an input are written there. Behind shut gates it is `slow` that runs.
     """
     inputs, outputs = infos
     tables = [tensor_table(inputs), tensor_table(outputs)]
@@ -157,12 +193,13 @@ def call_with_arrays(
         [
             *(len(inputs), address(tables[0]), address(tables[1]), *addresses, 0),
             *(numpy_function(ARRAY_TYPE), address(type_table), len(outputs), address(made)),
-            *(0 if is_static else address(places), *(lock if release else (0, 0)), id(slow)),
+            *(0 if is_static else address(places), *(lock if release else (0, 0)), id(slow.call)),
             *map(python_function, ("PyObject_Vectorcall", "Py_DecRef")),
             *(numpy_function(ARRAY_NEW), numpy_function(ARRAY_SET_BASE)),
             *map(python_function, ("PyTuple_New", "PyTuple_SetItem", "Py_IncRef")),
         ],
         np.int64,
     )
+    slow.gates.add(block, CALL_BUSY)
     held = (tables, types, type_table, made, places, shapes, slow, keep)
     return builtin(function, METH_FASTCALL, block, held)

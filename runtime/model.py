@@ -15,9 +15,11 @@ import mmap
 import os
 import shutil
 import weakref
+from _thread import LockType
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 from time import perf_counter_ns
 from typing import Any, TypeAlias
 
@@ -153,6 +155,10 @@ class Model:
         default_factory=dict, init=False, repr=False
     )
 
+    _calls: direct.Gates = field(default_factory=direct.Gates, init=False, repr=False)
+    _bound: direct.Gates = field(default_factory=direct.Gates, init=False, repr=False)
+    """What has those tell that were made before somebody listened."""
+
     def __post_init__(self) -> None:
         self._names = {info.name for info in self.inputs}
         self._demands = tuple(SizeDemand(**each) for each in self.manifest["demands"])
@@ -284,9 +290,12 @@ class Model:
         function = self._library.address("python_again")
         if function is not None and direct.is_possible():
             release = self._is_long(context) if release is None else release
+            how = plan, context, Lock()
+            slow = direct.SlowWay(partial(self._bound_slowly, arrays, results, how), self._bound)
             again: Callable[[], list[Array]] = direct.call_again(
-                function, addresses, results, self._why(arrays), release=release, keep=keep
+                function, addresses, results, slow, release=release, keep=keep
             )
+            self._bound.shut(on=bool(EARS.everyone))
         else:
             again = partial(self._run_again, addresses, results, keep)
         return again if self._mapped is None else self._mapped.before(again)
@@ -355,6 +364,7 @@ class Model:
         self._context = Context.make(pool, weights)
         self._run = self._library.function("run", "ipppp")
         self._frames.clear()
+        self._calls = direct.Gates()  # calls of before go on with what they have
         self.listen(on=bool(EARS.everyone))
 
     def listen(self, *, on: bool) -> None:
@@ -362,6 +372,8 @@ class Model:
         if self._context is not _CLOSED:
             call = self._slow_call if on else self._caller(self._slow_call)
             self.call = call if self._mapped is None else self._mapped.before(call)
+            self._calls.shut(on=on)
+        self._bound.shut(on=on)
 
     @property
     def recorder(self) -> Recorder | None:
@@ -390,7 +402,7 @@ class Model:
             function,
             (self.inputs, outputs),
             (address(workspace), context.address),
-            slow,
+            direct.SlowWay(slow, self._calls),
             release=self._is_long(context),
             keep=(self._library, context, workspace),
         )
@@ -418,7 +430,7 @@ class Model:
             for shape, info in zip(plan.outputs, self.outputs, strict=True)
         ]
         if EARS.everyone:
-            self._tell(arrays, outputs, plan)
+            self._tell(arrays, outputs, plan, context)
             return outputs[0] if len(outputs) == 1 else tuple(outputs)
         frame = self._take_frame()
         try:
@@ -428,9 +440,11 @@ class Model:
             self._frames.append(frame)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _tell(self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan) -> None:
+    def _tell(
+        self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan, context: Context
+    ) -> None:
         """Run, and tell who listens when; of the launches too, where the code notes them."""
-        recorder, tag, context = self.recorder, self._library.tag, self._context
+        recorder, tag = self.recorder, self._library.tag
         frames = self._frames if recorder is None else recorder.frames
         frame: Frame = frames.pop() if frames else self._new_frame(recorder)
         frame.fill(arrays, outputs, plan)
@@ -446,21 +460,27 @@ class Model:
                 tell(recorder.end(notes, start, bind_dims(arrays, self.inputs, self.dims)))
             frames.append(frame)
 
-    def _why(self, arrays: Sequence[Array]) -> Callable[[], Any]:
-        """Return what says why a bound function failed: a value, or another thread."""
-        if REQUIRED not in self.manifest:
-            return _busy
-
-        def why() -> Any:
-            self._slow_call(*arrays)  # elsewhere in memory: the other thread may still be at it
-            return _busy()
-
-        return why
+    def _bound_slowly(
+        self, arrays: Sequence[Array], results: list[Array], how: tuple[Plan, Context, LockType]
+    ) -> list[Array]:
+        """Do what a bound function does while somebody listens; else say why it failed."""
+        plan, context, lock = how
+        if EARS.everyone:
+            if not lock.acquire(blocking=False):
+                raise _busy()
+            try:
+                self._tell(arrays, results, plan, context)
+            finally:
+                lock.release()
+            return results
+        if REQUIRED in self.manifest:  # a value: elsewhere, for another thread may still be at it
+            self._slow_call(*arrays)
+        raise _busy()
 
     def _run_again(
         self, addresses: Sequence[int], results: list[Array], keep: Sequence[Any]
     ) -> list[Array]:
-        """Do what a bound function does, where there is no builtin for it."""
+        """Do what a bound function does, where there is no builtin for it; nobody is told."""
         frame: Frame = keep[2]
         self._check(self._run(*addresses), frame.workspace)
         return results
@@ -650,8 +670,8 @@ def _closed(*arrays: object) -> Any:
     raise ArtifactError("the model is closed")
 
 
-def _busy() -> Any:
-    raise RuntimeInputError("this call is already running in another thread")
+def _busy() -> RuntimeInputError:
+    return RuntimeInputError("this call is already running in another thread")
 
 
 _CLOSED = Context.make(None, None)

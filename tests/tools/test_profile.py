@@ -109,6 +109,55 @@ def test_models_that_change_meanwhile_go_on_to_be_noted() -> None:
     assert costs == [128, 192]
 
 
+def test_g6_functions_made_before_and_loaded_libraries_are_noted(tmp_path: Path) -> None:
+    model = gv.compile(DIGITS)
+    model.save(tmp_path / "digits.so")
+    loaded = gv.load(tmp_path / "digits.so")
+    again, call, bound = model.bind([IMAGE]), model.call, loaded.bind([IMAGE])
+    wanted = again()[0].copy()
+    with gv.profile(limits=False) as found:
+        results = [again()[0], call(IMAGE), bound()[0], loaded(IMAGE)]
+        inside = model.bind([IMAGE])
+        results.append(inside()[0])
+    for result in results:
+        np.testing.assert_array_equal(result, wanted)
+    kinds = [s.kind for s in found.timeline.slices]
+    assert kinds.count("library") == 5
+    assert kinds.count("launch") == 3 * 5
+    with gv.profile(limits=False) as other:
+        pass
+    again(), call(IMAGE), bound(), inside()
+    assert not other.timeline.slices
+    assert len(found.timeline.slices) == len(kinds)
+
+
+def test_g6_a_bound_function_that_is_listened_to_fails_as_before() -> None:
+    text = b"model m(t: f32[5, 3], i: i64[2]) -> (y) { y = gather(t, i, axis=0) }"
+    model, places = gv.compile(text), np.array([0, 4])
+    table = np.ones((5, 3), np.float32)
+    again = model.bind([table, places])
+    with gv.profile(limits=False):
+        again()
+        barrier = threading.Barrier(2)
+        faults: list[str] = []
+
+        def many() -> None:
+            barrier.wait()
+            for _ in range(200):
+                try:
+                    again()
+                except RuntimeInputError as error:
+                    faults.append(str(error))
+
+        others = [threading.Thread(target=many) for _ in range(2)]
+        for other in others:
+            other.start()
+        for other in others:
+            other.join()
+    assert set(faults) <= {"this call is already running in another thread"}
+    np.testing.assert_array_equal(again()[0], table[:2])
+
+
 def test_each_turn_of_a_loop_is_a_launch() -> None:
     @gv.function
     def power(x: Any) -> Any:

@@ -139,7 +139,7 @@ def profile(path: FilePath | None = None, *, limits: bool = True) -> Iterator[Pr
 
     There are lanes for threads, launches, queues, streams of GPUs and messages. Of models that were
     compiled in this process every launch is noted with the nodes that it computes; a library from a
-    file is one slice a call, and functions that `bind` made before say nothing.
+    file is one slice a call.
 
     >>> import gravure as gv
     >>> model = gv.compile(b"model m(x: f32[4]) -> (y) { y = exp(x) }")
