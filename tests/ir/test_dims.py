@@ -24,6 +24,7 @@ from gravure.ir.types.dims import (
     symbol,
     symbols,
 )
+from gravure.ir.types.indices import sign
 from gravure.ir.types.shapes import broadcast, normalize_axes, normalize_axis
 
 N, M = symbol("N"), symbol("M")
@@ -236,3 +237,11 @@ def test_axes_count_from_either_end() -> None:
 def test_repr_says_what_it_is() -> None:
     assert repr(N + 1) == "DimExpr('N + 1')"
     assert isinstance(N + 1, DimExpr)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [(0, 0), (3, 1), (-1, -1), (N, 1), (N + 1, 1), (-1 * N, -1), (-1 * N - 1, -1), (N - 1, None)],
+)
+def test_the_sign_of_a_coefficient(value: Dim, wanted: int | None) -> None:
+    assert sign(value) == wanted

@@ -132,3 +132,22 @@ def test_recurrent_layers_keep_symbols() -> None:
     shapes = [(N, 2, 4), (1, 15, 4), (1, 15, 5), (1, 30), (1, 2, 5)]
     every, last = infer("gru", [(F32, s) for s in shapes])
     assert (every.dims, last.dims) == ((N, 1, 2, 5), (1, 2, 5))
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "step", "wanted"),
+    [
+        (3, -4, -1, [13, 12, 11]),
+        (3, -5, -1, [13, 12, 11, 10]),
+        (0, -4, 1, []),
+        (0, -5, 1, []),
+        (-4, -1, 2, [10, 12]),
+    ],
+)
+def test_slices_that_are_computed_stop_where_those_of_numpy_do(
+    first: int, last: int, step: int, wanted: list[int]
+) -> None:
+    x = np.arange(10, 14)
+    bounds = [np.array([bound]) for bound in (first, last, step)]
+    (made,) = REGISTRY["gv.slice_by"].evaluate(x, *bounds, axes=(0,), sizes=(len(wanted),))
+    assert made.tolist() == wanted

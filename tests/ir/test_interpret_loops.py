@@ -215,3 +215,33 @@ def test_types_that_do_not_fit_are_refused(line: str) -> None:
   %c = vector.create_mask %n : vector<2xi1>
   %i = gvk.step : vector<2xindex>
   {line}""")
+
+
+def test_numbers_are_cut_to_what_an_integer_holds() -> None:
+    body = """
+  %v = vector.load %x[%n] : memref<?xf32>, vector<4xf32>
+  %i = arith.fptosi %v : vector<4xf32> to vector<4xi8>
+  %f = arith.sitofp %i : vector<4xi8> to vector<4xf32>
+  vector.store %f, %x[%n] : memref<?xf32>, vector<4xf32>"""
+    array = np.array([-128.0, -129.0, 127.5, 128.0], np.float32)
+    assert run(body, array, 0).tolist() == [-128.0, -128.0, 127.0, 127.0]
+
+
+@pytest.mark.parametrize(("number", "zeros"), [(1, 0), (40, 3), (-(2**31), 31), (0, 32)])
+def test_trailing_zeros_are_counted(number: int, zeros: int) -> None:
+    body = """
+  %v = memref.load %x[%n] : memref<?xi32>
+  %z = math.cttz %v : i32
+  memref.store %z, %x[%n] : memref<?xi32>"""
+    assert run(body, np.array([number], np.int32), element="i32").tolist() == [zeros]
+
+
+def test_a_buffer_of_a_kernel_has_room_for_all_its_elements() -> None:
+    body = """
+  %b = memref.alloca() : memref<4xf32>
+  %last = arith.constant 3 : index
+  %v = memref.load %x[%n] : memref<?xf32>
+  memref.store %v, %b[%last] : memref<4xf32>
+  %w = memref.load %b[%last] : memref<4xf32>
+  memref.store %w, %x[%hi] : memref<?xf32>"""
+    assert run(body, np.array([5.0, 0.0], np.float32)).tolist() == [5.0, 5.0]

@@ -75,3 +75,8 @@ def test_gradient_of_an_operand_used_twice_is_counted_once() -> None:
     )  # fmt: skip
     parts = EINSUM.gradient(call, np.array(1.0))
     np.testing.assert_allclose(parts[0] + parts[1], 2 * x)
+
+
+def test_an_equation_without_a_result_keeps_what_comes_once() -> None:
+    (made,) = EINSUM.infer(spec(dtypes.f32, 2, 3), spec(dtypes.f32, 3, 5), equation="bj,ja")
+    assert made == spec(dtypes.f32, 5, 2)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.ir import REGISTRY, spec
+from gravure.ir import REGISTRY, Call, EagerEmit, spec, spec_of_array
 from gravure.ir.types import dims, dtypes
 from gravure.ir.windows import Windows
 
@@ -86,4 +86,22 @@ def test_gradient_of_a_pool_goes_to_the_first_largest_element_and_to_a_nan(low: 
     with np.errstate(invalid="ignore"):
         (found,) = gradient.evaluate(x, grad, **attributes)
     wanted = [[[1, 2, 0, 3, 0, 4]]] if low else [[[1, 0, 0, 2, 3, 0]]]
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_first_of_the_largest_is_the_same_in_each_way() -> None:
+    """Windows that are apart are looked at by places, those that overlap one by one."""
+    x = np.array([[[[1, 7, 0, 2], [7, 7, 2, 2], [3, 3, 5, 4], [3, 3, 4, 5]]]], np.float32)
+    pool = REGISTRY["gv.max_pool"]
+    attributes = {
+        "window": (2, 2), "strides": (2, 2), "pads": ((0, 0), (0, 0)), "dilations": (1, 1),
+        "channels_last": False,
+    }  # fmt: skip
+    grad = np.array([[[[1, 2], [4, 8]]]], np.float32)
+    call = Call(
+        pool, (x,), pool.evaluate(x, **attributes), attributes, [spec_of_array(x)], EagerEmit(),
+        (spec_of_array(grad),),
+    )  # fmt: skip
+    (found,) = pool.gradient(call, grad)
+    wanted = [[[[0, 1, 0, 2], [0, 0, 0, 0], [4, 0, 8, 0], [0, 0, 0, 0]]]]
     np.testing.assert_array_equal(found, wanted)
