@@ -63,6 +63,15 @@ def test_ranks_give_what_the_whole_gives(
         assert {"all_reduce", "all_gather"} & {*steps}
 
 
+@pytest.mark.parametrize("name", ["small/resnet.gv", "small/mobilenet.gv", "small/unet.gv",
+                                  "conv_norm.onnx", "digits.onnx"])  # fmt: skip
+def test_convolutions_are_shared_out_by_filters_and_channels(tmp_path: Path, name: str) -> None:
+    steps = [step["do"] for step in compare(MODELS / name, tmp_path, "tensor=2")["steps"]]
+    assert {"all_reduce", "all_gather"} & {*steps}
+    sizes = [(tmp_path / f"m.rank{rank}.weights").stat().st_size for rank in range(2)]
+    assert sizes[0] == sizes[1]
+
+
 @pytest.mark.parametrize("name", ["resnet", "unet", "quantised", "black_scholes"])
 def test_a_pipeline_takes_any_model(tmp_path: Path, name: str) -> None:
     manifest = compare(MODELS / f"small/{name}.gv", tmp_path, "pipeline=2")
@@ -104,6 +113,29 @@ PROGRAMS = {
     "one value read by all that follow": """model m(x: f32[2, 8]) -> (y) {
       w = reshape(iota(shape=[64], axis=0, dtype=f32), shape=[8, 8]) * 0.01
       a = matmul(x, w) b = matmul(exp(a * 0.01), w) c = matmul(b + a, w) y = c + a + b
+    }""",
+    "filters, then channels, beside the image": """model m(x: f32[N, 4, 6, 6], N in 1..3) -> (y) {
+      v = reshape(iota(shape=[144], axis=0, dtype=f32), shape=[4, 4, 3, 3]) * 0.001
+      b = reshape(iota(shape=[4], axis=0, dtype=f32), shape=[4, 1, 1]) * 0.1
+      h = relu(conv(x, v, strides=[1, 1], pads=[[1, 1], [1, 1]], dilations=[1, 1]) + b)
+      y = conv(h, v, strides=[1, 1], pads=[[1, 1], [1, 1]], dilations=[1, 1]) + x
+    }""",
+    "groups of channels, pools, channels last": """model m(x: f32[2, 6, 5, 8]) -> (y, z) {
+      d = reshape(iota(shape=[72], axis=0, dtype=f32), shape=[8, 1, 3, 3]) * 0.01
+      v = reshape(iota(shape=[128], axis=0, dtype=f32), shape=[16, 8, 1, 1]) * 0.01
+      h = tanh(conv(x, d, groups=8, channels_last=true, strides=[1, 1], pads=[[1, 1], [1, 1]],
+                    dilations=[1, 1]))
+      g = max_pool(h * 0.5, window=[2, 2], channels_last=true, strides=[2, 1],
+                   pads=[[0, 0], [0, 0]], dilations=[1, 1])
+      y = conv(g, v, channels_last=true, strides=[1, 1], pads=[[0, 0], [0, 0]], dilations=[1, 1])
+      z = max_pool(exp(y * 0.01), window=[2, 1], channels_last=true, strides=[1, 1],
+                   pads=[[0, 0], [0, 0]], dilations=[1, 1])
+    }""",
+    "channels and columns of one value": """model m(x: f32[2, 8, 4, 8]) -> (y) {
+      w = reshape(iota(shape=[64], axis=0, dtype=f32), shape=[8, 8]) * 0.01
+      v = reshape(w, shape=[8, 8, 1, 1])
+      c = conv(x, v, strides=[1, 1], pads=[[0, 0], [0, 0]], dilations=[1, 1])
+      y = tanh(matmul(x, w)) + c + matmul(c * 0.1, w)
     }""",
     "rows beside a whole operand": """model m(x: f32[2, 8], z: f32[2, 1]) -> (y) {
       w = reshape(iota(shape=[64], axis=0, dtype=f32), shape=[8, 8]) * 0.01
@@ -155,6 +187,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     ("text", "how", "said"),
     [
         ("y = matmul(x, x)", "tensor=2", "no product with a weight that 2 ranks can share out"),
+        ("y = softmax(x, axis=1)", "tensor=2", "no product with a weight that 2 ranks can share"),
         ("y = exp(x)", "pipeline=2", "operations for 1 stages, expected 2"),
         ("y = exp(x)", "rows=2", r"parallel 'rows=2', expected tensor=N or pipeline=N"),
         ("y = exp(x)", "tensor=1", r"parallel 'tensor=1', expected .* from 2"),
