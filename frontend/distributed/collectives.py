@@ -56,7 +56,7 @@ def broadcast(x: object, root: int = 0) -> Tensor:
     """Return the tensor of one rank, on all of them; every rank gives the same shape and type."""
     if not 0 <= root < size():
         raise protocol.WorldError(f"broadcast from rank {root}, there are {size()} ranks")
-    return talked(Broadcast, x, root=root)
+    return talked(Broadcast, x, root=root, rank=rank())
 
 
 def barrier() -> None:

@@ -54,6 +54,52 @@ def test_gradients_go_over_ranks() -> None:
     assert run_ranks(2, run) == [([12, 20], [2, 4]), ([12, 20], [6, 8])]
 
 
+@pytest.mark.parametrize("staged", [False, True])
+def test_gradients_go_back_to_the_rank_that_has_sent(*, staged: bool) -> None:
+    def run(comm: Any) -> Any:
+        def gradients(x: Any) -> Any:
+            with gv.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                sent = gv.sum(distributed.broadcast(x, 1) * (comm.rank + 1.0))
+                twice = distributed.all_reduce(distributed.all_reduce(gv.sum(x**2.0)))
+            return tape.gradient(sent, x), tape.gradient(twice, x)
+
+        step = gv.function(gradients) if staged else gradients
+        x = gv.asarray(np.float32([1.0, 2.0]) + comm.rank)
+        return [[g.tolist() for g in step(x)] for _ in range(4)][-1]
+
+    assert run_ranks(2, run) == [[[0, 0], [8, 16]], [[3, 3], [16, 24]]]
+
+
+def test_functions_have_them_in_loops_and_choices() -> None:
+    def run(comm: Any) -> Any:
+        @tf.function
+        def step(x: Any, y: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                z = x
+                for _ in tf.range(3):
+                    z = distributed.all_reduce(z) * 0.5 * x
+                if y > 0.0:
+                    z = distributed.all_reduce(z)
+            return z, tape.gradient(z, x)
+
+        one, two = tf.constant(1.0 + comm.rank), tf.constant(1.0)
+        return [[float(v) for v in step(one, two)] for _ in range(4)][-1]
+
+    def total(rows: Any) -> Any:
+        z = rows
+        for _ in range(3):
+            z = z.sum() * 0.5 * rows
+        return z.sum()
+
+    # each rank's loss is the same sum: the gradient is twice that of one
+    at, tiny = np.array([1.0, 2.0]), np.eye(2) * 1e-6
+    slopes = [2 * (total(at + d) - total(at - d)) / 2e-6 for d in tiny]
+    for row, slope in zip(run_ranks(2, run), slopes, strict=True):
+        np.testing.assert_allclose(row, [total(at), slope], rtol=1e-4)
+
+
 def test_functions_are_compiled_around_them() -> None:
     def run(comm: Any) -> Any:
         v = gv.Variable(np.float32([1, 1]))

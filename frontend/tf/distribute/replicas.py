@@ -13,14 +13,13 @@ import numpy as np
 from ....runtime.comm import protocol
 from ...distributed import collectives
 from ...eager.tensor import Tensor, as_tensor
-from ...graph.graph import Graph
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
 from ...values.dtypes import DataType
 from ..core.bridge import TfTensor, dressed
 from ..core.nested import flatten, pack_sequence_as
 from ..core.values import convert
-from ..ops.array_ops import concat
+from ..ops.array_ops import concat, transpose
 from .lockstep import Lockstep
 
 
@@ -246,12 +245,13 @@ def over_ranks(value: TfTensor, comm: protocol.Comm) -> TfTensor:
 def joined(value: object, axis: int, comm: protocol.Comm) -> object:
     """Return values of all replicas behind each other."""
     parts = list(value.values) if isinstance(value, PerReplica) else [value]
-    own = concat(parts, axis) if len(parts) > 1 else parts[0]
+    own: Any = concat(parts, axis) if len(parts) > 1 else parts[0]
     if comm.size == 1:
         return own
     if STATE.context is None:
         found = comm.exchange(np.asarray(own), "all_gather")
         return concat([convert(x) for x in found], axis)
-    if axis != 0 or isinstance(own, Graph):
-        raise NotImplementedError("in a function, values of several ranks are gathered on axis 0")
-    return dressed(collectives.all_gather(own))
+    at = axis % own.shape.rank
+    front = [at, *(n for n in range(own.shape.rank) if n != at)]
+    back = sorted(range(own.shape.rank), key=lambda n: front[n])
+    return transpose(dressed(collectives.all_gather(transpose(own, front))), back)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...compose.maker import Maker
 from ...host import HostOp
 from ...op import Array, Call, register
 from ...types.tensor import TensorSpec
@@ -116,12 +117,12 @@ class Broadcast(HostOp):
     PURE: ClassVar = False
 
     @classmethod
-    def infer(cls, x: TensorSpec, *, root: int = 0) -> Sequence[TensorSpec]:
+    def infer(cls, x: TensorSpec, *, root: int = 0, rank: int = 0) -> Sequence[TensorSpec]:
         """Return the operand's spec."""
         return (x,)
 
     @classmethod
-    def evaluate(cls, x: Array, *, root: int = 0) -> Sequence[Array]:
+    def evaluate(cls, x: Array, *, root: int = 0, rank: int = 0) -> Sequence[Array]:
         """Send or receive."""
         found = np.asarray(TALK.send(x, root))
         if found.shape != x.shape or found.dtype != x.dtype:
@@ -130,3 +131,12 @@ class Broadcast(HostOp):
                 f"{x.dtype}{list(x.shape)}"
             )
         return (found,)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give the gradients of all results to the operand that was sent."""
+        total = call.emit(AllReduce, grads[0], how="sum")
+        if call.attributes["rank"] == call.attributes["root"]:
+            return (total,)
+        spec = call.specs[0]
+        return (Maker(call.emit).filled(0, spec.dtype, spec.dims),)

@@ -216,6 +216,25 @@ def test_gradients_go_through_reductions_of_replicas() -> None:
     assert [float(v) for v in found.values] == [5 + 2 * 1 * 3, 5 + 2 * 2 * 3]
 
 
+@pytest.mark.parametrize("staged", STAGED)
+def test_values_of_all_ranks_are_gathered_on_any_axis(*, staged: bool) -> None:
+    def run(comm: Any) -> Any:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=4)
+
+        def step() -> Any:
+            context = tf.distribute.get_replica_context()
+            x = tf.fill([2, 1, 3], float(context.replica_id_in_sync_group))
+            return [context.all_gather(x, axis=axis) for axis in (0, 1, -1)]
+
+        found = maybe(staged, lambda: strategy.run(step))()
+        return [strategy.experimental_local_results(x)[0].numpy() for x in found]
+
+    parts = [np.full((2, 1, 3), float(n)) for n in range(4)]
+    for rank in run_ranks(2, run):
+        for axis, found in zip((0, 1, -1), rank, strict=True):
+            np.testing.assert_array_equal(found, np.concatenate(parts, axis))
+
+
 def test_batches_are_shared_out_to_replicas() -> None:
     def run(comm: Any) -> Any:
         strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=4)
