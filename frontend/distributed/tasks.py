@@ -16,7 +16,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from ...errors import GravureError
@@ -41,10 +41,13 @@ from ..values import run_errors
 from ..values.run_errors import AbortedError, InvalidArgumentError, OpError
 from .crew import Crew
 from .cut import TaskPart
+from .kept import KeptValues
 from .running import RunningPart
 
 Step = tuple[int, int]
 """The rank that has begun a step, and its number there."""
+WORDS = ("register", "run", "abort", "ask", "eager", "drop")
+"""What tasks are told to do."""
 OfferKey = tuple[str, Step, str]
 """The key of the message with a value: of which step, and its name."""
 
@@ -103,6 +106,8 @@ class Task:
         self.heard: dict[int, float] = {}
         self.passive: set[int] = set()
         """The ranks that begin no steps any more."""
+        self.ends: list[Callable[[], None]] = []
+        """What is done when it ends."""
         self.messages = 0
         """How many steps of others it was told to run."""
         self.offers: dict[tuple[OfferKey, int], object] = {}
@@ -111,7 +116,8 @@ class Task:
         """What ranks have asked for before it was there."""
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
-        for word in ("register", "run", "abort", "ask", "ping", "pong", "bye"):
+        self.kept = KeptValues(self.store, self.bind, self.run_named)
+        for word in (*WORDS, "ping", "pong", "bye"):
             self.box.handlers[word] = getattr(self, f"on_{word}")
         self.crew = Crew(self.box)
         self.crew.start()
@@ -179,6 +185,30 @@ class Task:
                 self.abort(step, self.names, f"{self.name}: {found[0][1]}")
 
         self.crew.add(run)
+
+    def on_eager(self, source: int, message: Any) -> None:
+        """Let something be done eagerly; tell how it ended."""
+        (_, step), (what, given) = message
+        given = (given[0], step, *given[1:]) if what == "call" else given
+
+        def do() -> None:
+            try:
+                found: Any = (None, self.kept.do(what, *given))
+            except Exception as error:  # (it is raised again by who has asked for it)
+                found = (told(error), None)
+            self.box.send(("done", step, self.name), found, source)
+
+        self.crew.add(do)
+
+    def on_drop(self, source: int, message: Any) -> None:
+        """Let go what nobody asks for any more."""
+        self.kept.drop(message[1])
+
+    def run_named(
+        self, key: Hashable, step: Step, given: Mapping[str, Array]
+    ) -> Mapping[str, object]:
+        """Carry out a part of a plan by its key; nothing if there is none."""
+        return {} if key is None else self.carry_out(self.part(key), step, given)
 
     def on_abort(self, source: int, message: Any) -> None:
         """Give up a step."""
@@ -297,6 +327,8 @@ class Task:
 
     def close(self) -> None:
         """Listen no more."""
+        for end in self.ends:
+            end()
         self.leave()
         self.crew.close()
 

@@ -11,8 +11,9 @@ for runs on the processor, unless `device(..., soft=False)` says that this is an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...codegen.compile import Options
 from ...errors import CompileError, UnsupportedOp
 from ...ir import GraphEmit, Program
-from ...ir.op import Array, Op
+from ...ir.op import REGISTRY, Array, Op
 from ...ir.program import finish, new_function, set_level
 from ...ir.types.dtypes import DTYPES
 from ...ir.types.tensor import TensorSpec
@@ -32,12 +33,22 @@ from ..array.indexing import taken
 from ..eager.kernels import HostOp, evaluate, explain
 from ..eager.tape import identity
 from ..eager.tensor import Tensor
-from ..graph.graph import Graph
+from ..graph.frame import Store, Turn
+from ..graph.graph import Graph, Kind
+from ..graph.variables import ASSIGN, VariableState
 from ..models.compiled import compile_piece
 from ..models.gpu import DeviceModel, load_on_gpu
 from ..values import dtypes
 from ..values.context import STATE, record, running_on
-from ..values.devices import CPU, Device, PlacementError, as_device, devices
+from ..values.devices import (
+    CPU,
+    Device,
+    PlacementError,
+    RemoteDevice,
+    WorkElsewhere,
+    as_device,
+    devices,
+)
 from ..values.dtypes import DataType
 from ..values.given import Index
 from ..values.origin import short, user_line
@@ -124,6 +135,107 @@ class PlacedTensor(Tensor):
         return moved(self, as_device(device))
 
 
+class RemoteValue:
+    """A value that another task keeps, for as long as somebody here has this."""
+
+    def __init__(self, place: RemoteDevice, number: int, spec: TensorSpec) -> None:
+        self.place, self.number, self.spec = place, number, spec
+
+    @property
+    def work(self) -> WorkElsewhere:
+        """Return what the task does for this process."""
+        assert self.place.work is not None, "it is connected"
+        return self.place.work
+
+    def __del__(self) -> None:
+        self.work.drop(self.number)
+
+
+class RemoteTensor(Tensor):
+    """A computed value that another task keeps; its elements come when they are asked for."""
+
+    __slots__ = ("_copy", "held")
+    direct: ClassVar[bool] = False
+
+    def __init__(self, held: RemoteValue) -> None:
+        self.held = held
+        self._copy: Array | None = None
+
+    @property
+    def _array(self) -> Array:
+        if self._copy is None:
+            self._copy = self.held.work.fetch(self.held.number)
+            self._copy.flags.writeable = False
+        return self._copy
+
+    @_array.setter
+    def _array(self, array: Array) -> None:
+        kept: RemoteTensor = self.held.work.keep(array)
+        self.held, self._copy = kept.held, None
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape as the IR states them."""
+        return self.held.spec
+
+    @property
+    def dtype(self) -> DataType:
+        """Return the element type."""
+        return dtypes.as_dtype(self.held.spec.dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the extent of each axis."""
+        return self.held.spec.static_shape
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        return prod(self.shape)
+
+    @property
+    def device(self) -> Device:
+        """Return where the elements lie."""
+        return self.held.place
+
+    def alias(self) -> Tensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        return RemoteTensor(self.held)
+
+    def to_device(self, device: object, /, *, stream: object = None) -> Tensor:
+        """Return the tensor on a device: itself if it is there, else a copy."""
+        return moved(self, as_device(device))
+
+    def __getitem__(self, key: Index) -> Tensor:
+        return taken(self, key)
+
+
+class RemoteState(VariableState):
+    """A variable whose value another task keeps."""
+
+    def __init__(
+        self,
+        name: str,
+        spec: TensorSpec,
+        container: str,
+        read: Callable[[], RemoteTensor],
+        change: Callable[[Kind, Sequence[Tensor]], None],
+    ) -> None:
+        super().__init__(name, spec, container=container)
+        self.is_eager = True
+        self.turn = Turn()  # (the task has one of its own, also where it is this process)
+        self.read, self.change = read, change
+        """What gives the value now, and what changes it, both there."""
+
+    def _present(self, store: Store) -> Array:
+        found: Array = self.read().numpy()
+        return found
+
+    def put_in(self, store: Store, value: Array) -> None:
+        """Change the value."""
+        self.change(ASSIGN, [Tensor(value)])
+
+
 def on_processor(array: object, place: Device) -> Tensor:
     """Return what was computed on a device that is the processor."""
     return Tensor(array) if place == CPU else PlacedTensor(array, place)
@@ -134,10 +246,15 @@ def moved(x: Tensor, device: Device) -> Tensor:
     if not x.eager:
         return in_graph(x, device)
     before = x.place if isinstance(x, DeviceTensor | PlacedTensor) else CPU
+    if isinstance(x, RemoteTensor):
+        before = x.held.place
     if before == device:
         return x
     made: Tensor
-    if device.kind == "cpu":
+    if isinstance(device, RemoteDevice):
+        assert device.work is not None, "it is connected"
+        made = device.work.keep(x.numpy())
+    elif device.kind == "cpu":
         made = on_processor(x.numpy(), device)
     else:
         made = DeviceTensor(held_on(x, driver_of(device)), device)
@@ -205,6 +322,8 @@ def run_on_device(
 ) -> Sequence[Tensor]:
     """Return the results of an operation, on the device where it was to run if it can be."""
     place = wanted_place(values)
+    if isinstance(place, RemoteDevice):
+        return run_remotely(op, values, attributes, place)
     if place.kind != "cpu":
         driver = driver_of(place)
         model = kernel(op, [x.spec for x in values], attributes, driver)
@@ -220,6 +339,22 @@ def run_on_device(
     place = place if place.kind == "cpu" else CPU
     made = evaluate(op, [x.numpy() for x in values], attributes)
     return [on_processor(each, place) for each in made]
+
+
+def run_remotely(
+    op: type[Op], values: Sequence[Tensor], attributes: dict[str, object], place: RemoteDevice
+) -> Sequence[Tensor]:
+    """Return the results of an operation that another task carries out, where they stay.
+
+    A function of numpy's without a name in the IR is carried out here, if it may be.
+    """
+    assert place.work is not None, "it is connected"
+    if REGISTRY.get(op.name) is op:
+        found: Sequence[Tensor] = place.work.apply(op, values, attributes)
+        return found
+    if not STATE.soft:
+        raise PlacementError(f"{place} has no kernel for {op.name}", location=short(user_line()))
+    return [Tensor(each) for each in evaluate(op, [x.numpy() for x in values], attributes)]
 
 
 KERNELS: dict[object, DeviceModel | None] = {}

@@ -37,12 +37,12 @@ from ..models.compiled import tag_of
 from ..models.pieces import on_host
 from ..values import nest
 from ..values.context import STATE, accessed, entered, record, running_on
-from ..values.devices import MACHINE
+from ..values.devices import MACHINE, RemoteDevice
 from ..values.run_errors import InvalidArgumentError
 from .arguments import Bound, structure_key, value_key
 from .in_common import Where
 from .lowering_gradient import Gradients
-from .on_device import DeviceTensor, PlacedTensor, place_of, wanted_place
+from .on_device import DeviceTensor, PlacedTensor, RemoteTensor, place_of, wanted_place
 from .staged import COMPILE_AFTER, HEAVY, LARGE, Staged, compiled_for
 from .surface import Surface
 
@@ -258,6 +258,8 @@ class ConcreteFunction:
             found = self.graph.run(TapeFrame(store, apply), inputs)
             return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
         place = wanted_place(inputs)
+        if isinstance(place, RemoteDevice) and place.work is not None:
+            return [as_result(x, self.function.wrap) for x in place.work.call(self, inputs)]
         where = Where("" if place.kind == "cpu" else str(place), soft)
         with entered(None), running_on(None, soft=True):
             arrays = [x.held if isinstance(x, DeviceTensor) else x._array for x in inputs]
@@ -434,7 +436,7 @@ def as_result(x: object, wrap: Callable[[object], Tensor]) -> Tensor:
     """Return a result as the caller gets it: on a GPU if it came up there."""
     if isinstance(x, DeviceArray):
         return wrap(DeviceTensor(x, place_of(x)))
-    if isinstance(x, PlacedTensor):
+    if isinstance(x, PlacedTensor | RemoteTensor):
         return wrap(x)
     return wrap(np.asarray(on_host(unboxed(x))))
 

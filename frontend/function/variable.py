@@ -37,9 +37,10 @@ from ..graph.variables import (
 )
 from ..values import dtypes
 from ..values.context import STATE, accessed, default_session, entered, record
-from ..values.devices import CPU, Device
+from ..values.devices import CPU, Device, RemoteDevice
 from ..values.dtypes import DataType, DTypeLike
 from ..values.given import Index
+from .on_device import RemoteState
 from .traces import ACTIVE
 
 
@@ -110,7 +111,11 @@ class Variable(Operators):
         self.graph: Graph | None = None
         self.place: Device = STATE.device or CPU
         """The device that an eager variable was made on."""
-        self.state = VariableState(self._label, self._spec(spec_of(array)), value=array)
+        spec = self._spec(spec_of(array))
+        if isinstance(self.place, RemoteDevice) and self.place.work is not None:
+            self.state: VariableState = self.place.work.variable(self._label, spec, array)
+        else:
+            self.state = VariableState(self._label, spec, value=array)
 
     def _make_in_function(self, graph: FuncGraph, initial: object) -> None:
         outermost = graph
@@ -203,13 +208,15 @@ class Variable(Operators):
             attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
             made = graph.add(READ, (), attributes, name=name).outputs[0]
         else:
-            made = self.wrapped(self.state.value_in(ACTIVE[-1]))
+            state = self.state
+            value = state.read() if isinstance(state, RemoteState) else state.value_in(ACTIVE[-1])
+            made = self.wrapped(value)
         record("ReadVariableOp", (self,), (made,), lambda grad: (grad,))
         return made
 
-    def wrapped(self, array: Array) -> Tensor:
-        """Return an array as a tensor."""
-        return Tensor(np.asarray(array))
+    def wrapped(self, array: object) -> Tensor:
+        """Return an array as a tensor; one of another task is one."""
+        return array if isinstance(array, Tensor) else Tensor(np.asarray(array))
 
     def _change(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
         if STATE.replica is not None:
@@ -227,8 +234,11 @@ class Variable(Operators):
             result = graph.add(kind, [graph.owned(v) for v in values], attributes).outputs[0]
             # In a function, as eagerly, it is the variable: read where it is used.
             return self if read and isinstance(graph, FuncGraph) else result
-        arrays = [v.numpy() for v in values]
         state, store = self.state, ACTIVE[-1]
+        if isinstance(state, RemoteState):
+            state.change(kind, values)
+            return self
+        arrays = [v.numpy() for v in values]
         with Held([state]):
             if kind.change is None:
                 state.put_in(store, np.array(arrays[0]))

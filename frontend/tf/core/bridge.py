@@ -23,13 +23,13 @@ from ...eager.operators import Binary
 from ...eager.remembered import Watched, stands_for
 from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as core_custom_gradient
-from ...function.on_device import DeviceTensor, PlacedTensor, moved
+from ...function.on_device import DeviceTensor, PlacedTensor, RemoteTensor, moved
 from ...graph.graph import GraphTensor, Operation, dims_or_none
 from ...graph.symbolic import SymbolicError, leaked
 from ...graph.text_arrays import TEXT
 from ...values import dtypes, nest
 from ...values.context import STATE, default_session
-from ...values.devices import CPU, HOST, as_device
+from ...values.devices import CPU, HOST, RemoteDevice, as_device
 from ...values.dtypes import DataType, DTypeLike
 from ...values.origin import short, user_line
 from .shapes import ShapeLike, TensorShape
@@ -301,7 +301,7 @@ class EagerDeviceTensor(EagerTensor, DeviceTensor):  # type: ignore[misc]
     @property
     def device(self) -> Any:
         """Return where the elements lie."""
-        return f"{HOST}{str(self.place).upper()}"
+        return self.place.full_name
 
     def cpu(self) -> EagerTensor:
         """Return the tensor on the CPU."""
@@ -316,10 +316,30 @@ class EagerPlacedTensor(EagerTensor, PlacedTensor):  # type: ignore[misc]
     @property
     def device(self) -> Any:
         """Return where the elements lie."""
-        return f"{HOST}{str(self.place).upper()}"
+        return self.place.full_name
 
     def cpu(self) -> EagerTensor:
         """Return the tensor on the first device."""
+        return computed(moved(self, CPU))
+
+
+class EagerRemoteTensor(EagerTensor, RemoteTensor):  # type: ignore[misc]
+    """A value that has been computed, and that another task keeps."""
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return self.held.spec
+
+    @property
+    def device(self) -> Any:
+        """Return where the elements lie."""
+        return self.held.place.full_name
+
+    def cpu(self) -> EagerTensor:
+        """Return the tensor on the first device of this process."""
         return computed(moved(self, CPU))
 
 
@@ -420,7 +440,7 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
 
 def wrap(array: object) -> EagerTensor:
     """Return an array, or a tensor on a device, as an eager tensor."""
-    if isinstance(array, DeviceTensor | PlacedTensor):
+    if isinstance(array, DeviceTensor | PlacedTensor | RemoteTensor):
         return computed(array)
     return EagerTensor(np.asarray(array))
 
@@ -428,6 +448,8 @@ def wrap(array: object) -> EagerTensor:
 def made_here(array: Array) -> EagerTensor:
     """Return an array as a tensor of the device that is asked for, if the processor is several."""
     place = STATE.device
+    if isinstance(place, RemoteDevice) and place.work is not None:
+        return computed(place.work.keep(array))
     if place is None or place.kind != "cpu" or place == CPU:
         return EagerTensor(array)
     return computed(PlacedTensor(array, place))
@@ -470,6 +492,7 @@ WITH_RULES: dict[type[Tensor], Callable[[Any], TfTensor]] = {
     GraphTensor: _edge,
     DeviceTensor: _on_device,
     PlacedTensor: lambda x: EagerPlacedTensor(x._array, x.place),
+    RemoteTensor: lambda x: EagerRemoteTensor(x.held),
     Watched: lambda x: WatchedEagerTensor(x._array),
 }
 """By the class of a tensor of the core: what makes the one with TensorFlow's rules."""

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from ...graph.graph import Graph
 from ...values.context import STATE, running_on
-from ...values.devices import CPU, MACHINE, parse_device, wanted_device
+from ...values.devices import CPU, MACHINE, RemoteDevice, parse_device, wanted_device
 
 
 class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
@@ -88,7 +88,8 @@ def device(name: object) -> Iterator[None]:
         return
     wish = parse_device(_device_name(name))
     outer = STATE.device
-    if outer is not None and wish.kind is None:
+    there = isinstance(outer, RemoteDevice) and wish.job is None
+    if outer is not None and (there or wish.kind is None):
         wish = parse_device(f"/{outer}").merge(wish)
     place = wanted_device(str(wish))
     several = MACHINE.processors > 1 or place != CPU or outer is not None

@@ -51,6 +51,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     MACHINE.used = True
     found = [short_name(name).upper() for name in list_devices()]
     made = [LogicalDevice(f"/device:{name}", name[:3]) for name in found]
+    made += [LogicalDevice(name, "CPU") for name in MACHINE.others]
     return [each for each in made if device_type in (None, each.device_type)]
 
 

@@ -23,7 +23,6 @@ from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ...graph.variables import IS_INITIALIZED, Handle
 from ...values import nest
 from ...values.context import STATE, entered
-from ...values.devices import HOST
 from ...values.dtypes import DTypeLike
 from ...values.given import Index
 from ..core.bridge import (
@@ -491,7 +490,7 @@ class Variable(Common, CoreVariable):
     @property
     def device(self) -> str:
         """Return where the value is."""
-        return f"{HOST}{str(self.place).upper()}" if self.graph is None else ""
+        return self.place.full_name if self.graph is None else ""
 
     def ref(self) -> Reference:
         """Return what stands for the variable as a key."""

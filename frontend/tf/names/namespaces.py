@@ -11,6 +11,7 @@ from ...models.threads import ask as _ask_threads
 from ..core import nested as _nest
 from ..core.space import Space
 from ..distribute import cluster as _cl
+from ..distribute import connecting as _connecting
 from ..distribute import names as _di
 from ..distribute import server as _sv
 from ..draws import candidates as _ca
@@ -256,6 +257,8 @@ config = Space(
     get_soft_device_placement=_cf.get_soft_device_placement,
     list_physical_devices=_cf.list_physical_devices,
     list_logical_devices=_cf.list_logical_devices,
+    experimental_connect_to_cluster=_connecting.connect_to_cluster,
+    experimental_connect_to_host=_connecting.connect_to_host,
     get_visible_devices=_cf.list_physical_devices,
     set_logical_device_configuration=_cf.set_logical_device_configuration,
     get_logical_device_configuration=_cf.get_logical_device_configuration,
