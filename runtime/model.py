@@ -585,8 +585,10 @@ def _refuse_unknown(raw: Mapping[str, Any], infos: Sequence[TensorInfo]) -> None
         raise RuntimeInputError(
             f"unknown weight {', '.join(map(repr, unknown))}: expected "
             f"{', '.join(map(repr, names))}",
-            hint="small tensors are part of the code; gravure.compile(..., settable=[NAMES]) "
-            "keeps them weights",
+            hint=Advice(
+                "small tensors are part of the code; compile(..., settable=[NAMES]) keeps them",
+                "small tensors are part of the code",
+            ),
         )
 
 

@@ -215,7 +215,7 @@ def _dimensions(
     for name in sizes:
         if name not in [dim.name for dim in dims]:
             hint = did_you_mean(name, [dim.name for dim in dims])
-            raise UsageError(f"--dim: there is no dimension {name!r}", hint=hint)
+            raise UsageError(f"there is no dimension {name!r}", hint=hint)
     known = [info for info in infos if len(shapes.get(info.name, ())) == len(info.shape)]
     values: dict[str, int] = {}
     for dim in dims:

@@ -80,7 +80,7 @@ KINDS: Mapping[str, Kind] = {
     "weights": Kind(".weights", "the weights, for a library that has them not"),
     "manifest": Kind(".json", "what the model is and how it was made", True),
     "graph": Kind(".gv", "graph text as the model was read, weights beside it", True),
-    "onnx": Kind(".onnx", "an ONNX model as the model was read; gravure opt writes better ones"),
+    "onnx": Kind(".onnx", "an ONNX model as the model was read, before any pass"),
     "llvm": Kind(".ll", "one LLVM module with kernels and entry", True),
     "asm": Kind(".s", "assembly", True),
     "ptx": Kind(".ptx", "the assembly of a GPU", True),

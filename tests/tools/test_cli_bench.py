@@ -54,7 +54,7 @@ def test_other_file_is_no_record(gravure: Any, models: Path, tmp_path: Path, tex
     (tmp_path / "r.json").write_text(text)
     found = gravure("bench", models / "mlp.onnx", *SHORT, "--against", tmp_path / "r.json")
     assert found.status == 65
-    assert "not a record of gravure bench" in found.err
+    assert "not a record of measured times" in found.err
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -92,7 +92,7 @@ class Bisected:
         lines += [f"{self.left} of {self.before} operations are left, {self.tries} tries{where}"]
         if self.files:
             given = f" -i @{self.files[-1]}" if self.inputs else ""
-            lines += [f"gravure check {self.files[0]}{given} replays it; in tests/passes, pytest"]
+            lines += [f"check {self.files[0]}{given} replays it; in tests/passes, pytest"]
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import Advice
 from ...frontend.dims.symbols import DimOption, ShapeOption
 from ...runtime.compare import Difference, Tolerance, compare
 from ..errors import NotInstalledError, UsageError
@@ -80,14 +81,17 @@ def by_interpreter(task: Task) -> dict[str, Array]:
     return dict(zip(task.outputs, results, strict=True))
 
 
+INSTEAD = Advice(
+    'pip install onnxruntime, or vs="interp"', "pip install onnxruntime, or --vs=interp"
+)
+
+
 def by_onnxruntime(task: Task) -> dict[str, Array]:
     """Run the model by onnxruntime."""
     if is_library(task.source):
         raise UsageError("onnxruntime runs models, not what they were compiled to")
     if find_spec("onnxruntime") is None:
-        raise NotInstalledError(
-            "onnxruntime is not installed", hint="pip install onnxruntime, or --vs=interp"
-        )
+        raise NotInstalledError("onnxruntime is not installed", hint=INSTEAD)
     runtime: Any = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.log_severity_level = 3

@@ -46,23 +46,25 @@ class Peer:
 
 
 def peers_of(names: Sequence[str], described: Sequence[str]) -> list[Peer]:
-    """Return the peers that the command line names: `onnxruntime`, or `NAME=PYTHON[,FILE.py]`."""
+    """Return the peers that are named: `onnxruntime`, or `NAME=PYTHON[,FILE.py]`."""
     found = [Peer(name, name) for name in names]
     for text in described:
         name, equals, rest = text.partition("=")
         python, _, file = rest.partition(",")
         if not (name and equals and python):
-            raise UsageError(f"--peer {text!r}: expected NAME=PYTHON or NAME=PYTHON,FILE.py")
+            raise UsageError(f"peer {text!r}: expected NAME=PYTHON or NAME=PYTHON,FILE.py")
         found.append(Peer(name, file or name, python))
     for peer in found:
         if peer.runtime not in OTHERS and not peer.runtime.endswith(".py"):
             raise UsageError(
                 f"peer {peer.runtime!r} is unknown, known are {', '.join(OTHERS)}",
-                hint="--peer NAME=PYTHON,FILE.py takes one that you describe",
+                hint="NAME=PYTHON,FILE.py is one that you describe",
             )
     twice = [peer.name for peer in found if [p.name for p in found].count(peer.name) > 1]
     if twice:
-        raise UsageError(f"peer {twice[0]!r} is named twice", hint="--peer gives it another name")
+        raise UsageError(
+            f"peer {twice[0]!r} is named twice", hint="OTHER=PYTHON gives it another name"
+        )
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ...codegen.compiled import OptionFields, Options
 from ...codegen.work import launches_of
+from ...errors import Advice
 from ...frontend.programs.compile import options_with
 from ...passes.analysis.cost import Cost, total
 from ...passes.analysis.memory.chart import memory_map
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 NOISY = 0.05
 """A confidence interval wider than this share of the mean is worth a warning."""
+LAYERS = Advice("bench(..., layers=True) measures them", "--layers measures them")
 
 
 @dataclass(frozen=True)
@@ -111,19 +113,19 @@ class Benchmark:
     def trace(self) -> str:
         """Return the launches as a file for trace viewers."""
         if self.layers is None:
-            raise UsageError("no launches were measured, expected layers=True")
+            raise UsageError("no launches were measured", hint=LAYERS)
         return trace_of(self.layers, self.model)
 
     def html(self) -> str:
         """Return a page with the launches, the roofline and the workspace over time."""
         if self.layers is None:
-            raise UsageError("no launches were measured, expected layers=True")
+            raise UsageError("no launches were measured", hint=LAYERS)
         return _page(self)
 
 
 def _page(found: Benchmark) -> str:
     """Return the text of the page about launches."""
-    title = f"{found.model}: gravure bench"
+    title = f"{found.model}: measured by gravure"
     data = {**found.as_json(), "title": found.model, "memory_map": found.memory}
     return page(title, data, "launches.js")
 
@@ -257,7 +259,7 @@ def read_record(path: str) -> dict[str, Any]:
         if data["schema"] != "gravure.bench/1" or not all(float(b) > 0 for b in blocks):
             raise ValueError("no times")
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"not a record of gravure bench: {error}", location=path) from error
+        raise DataError(f"not a record of measured times: {error}", location=path) from error
     assert isinstance(data, dict), "what has fields is an object"
     return data
 

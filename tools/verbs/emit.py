@@ -140,9 +140,9 @@ class Stages:
 
     def __str__(self) -> str:
         kinds = [[name, kind["suffix"], kind["what"]] for name, kind in self.kinds.items()]
-        kinds.append(["(several)", ".zip", "all that --emit names, or the usual kinds (bundle)"])
+        kinds.append(["(several)", ".zip", "all that are named, or the usual kinds (bundle)"])
         stages = table([[name, what] for name, what in self.stages.items()], indent="  ")
-        head = f"stages, from the top down (--to, --from)\n{stages}\nkinds (--emit)\n"
+        head = f"stages, from the top down\n{stages}\nkinds\n"
         return head + table(kinds, indent="  ")
 
     def as_json(self) -> dict[str, Any]:

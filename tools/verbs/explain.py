@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import GravureError, InputError, did_you_mean
+from ...errors import Advice, GravureError, InputError, did_you_mean
 from ..console import in_bytes, table
 from ..errors import UsageError
 from ..talk import Source
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("ir", "passes", "codegen", "runtime", "frontend", "tools")
+
+
+ALL_CODES = Advice("gravure.explain() lists all codes", "gravure explain lists all codes")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def explain(
     named = {key: page for page in found for key in (page.code, page.name)}
     chosen = named.get(wanted) or named.get(wanted.upper())
     if chosen is None:
-        hint = did_you_mean(wanted, named) or "gravure explain lists all codes"
+        hint = did_you_mean(wanted, named) or ALL_CODES
         raise UsageError(f"there is no error {wanted!r}", hint=hint)
     return chosen
 

@@ -117,7 +117,10 @@ def quantize(
     if not 50 < percentile <= 100:
         raise UsageError(f"percentile {percentile}, expected above 50, 100 at most")
     if guess_format(np.frombuffer(plain, np.uint8), source) != "onnx":
-        raise UsageError("this works on ONNX models", hint="gravure convert makes one")
+        raise UsageError(
+            "this works on ONNX models",
+            hint=Advice("gravure.convert makes one", "gravure convert makes one"),
+        )
     surgery = Surgery.of(source if isinstance(source, bytes) else str(source))
     surgery.load_weights()
     before = surgery.proto.ByteSize()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FUSED = (
     "no tensor differs where all are kept: results differ by what is computed in one kernel; "
-    "gravure opt --check names the pass"
+    "looking at each pass names the one"
 )
 SHOWN = 6
 """How many elements of a result are shown."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from ....errors import GraphError
+from ....errors import Advice, GraphError
 from .surgery import Surgery
 
 Array = np.ndarray[Any, Any]
@@ -70,7 +70,9 @@ def quantise(surgery: Surgery, ranges: Mapping[str, Range]) -> int:
     if version < OLDEST:
         raise GraphError(
             f"the model is of opset {version}, expected {OLDEST} or newer", location=surgery.name,
-            hint=f"gravure convert --opset {OLDEST} MODEL",
+            hint=Advice(
+                f"gravure.convert(MODEL, opset={OLDEST})", f"gravure convert --opset {OLDEST} MODEL"
+            ),
         )  # fmt: skip
     work = _Quantiser(surgery, ranges)
     for product in products_of(surgery):
