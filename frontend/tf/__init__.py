@@ -297,7 +297,13 @@ globals().pop("metrics", None)  # the folder of that name: `tf.metrics` is Keras
 raw_ops = raw_space()
 RegisterGradient = _fl.RegisterGradient
 autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator, GradientTape=GradientTape)
-scalar_mul = ALIASES["scalar_mul"]
+scalar_mul, space_to_batch_nd = ALIASES["scalar_mul"], ALIASES["space_to_batch_nd"]
+histogram_fixed_width_bins = ALIASES["histogram_fixed_width_bins"]
+required_space_to_batch_paddings = ALIASES["required_space_to_batch_paddings"]
+extract_volume_patches, guarantee_const = (
+    ALIASES["extract_volume_patches"],
+    ALIASES["guarantee_const"],
+)
 recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
 global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer
 __version__ = "2.21"

@@ -16,7 +16,7 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.calls import op
 from ..core.values import InGraph, convert, graph_of, same
-from .state import get_default_graph, group
+from .state import get_default_graph, group, no_op
 
 
 def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., object]:
@@ -93,7 +93,7 @@ def Assert(  # noqa: N802  (is its name)
         return _checked(graph, run, [convert(condition), *map(convert, data)], name)
 
 
-def assert_shapes(shapes: Any, **_: object) -> None:
+def assert_shapes(shapes: Any, **_: object) -> object:
     """Raise unless tensors have the shapes stated, of which letters stand for equal sizes."""
     sizes: dict[object, int | None] = {}
     for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
@@ -104,19 +104,21 @@ def assert_shapes(shapes: Any, **_: object) -> None:
             known = name if isinstance(name, int) else sizes.setdefault(name, size)
             if size != known:
                 raise ValueError(f"size {size} where {name} is {known}")
+    return no_op()
 
 
-def assert_rank(x: object, rank: object, message: object = None, name: str | None = None) -> None:
+def assert_rank(x: object, rank: object, message: object = None, name: str | None = None) -> object:
     """Raise unless a tensor has so many axes."""
     found = convert(x).shape
     if found.rank != rank:
         raise ValueError(f"{message or ''} Tensor must have rank {rank}. Received rank "
                          f"{found.rank}, shape {found}")  # fmt: skip
+    return no_op()
 
 
 def assert_rank_at_least(
     x: object, rank: int, message: object = None, name: str | None = None
-) -> None:
+) -> object:
     """Raise if a tensor has fewer axes."""
     found = convert(x).shape
     if found.rank is not None and found.rank < rank:
@@ -124,11 +126,12 @@ def assert_rank_at_least(
             f"{message or ''} Tensor must have rank at least {rank}. Received rank {found.rank}, "
             f"shape {found}"
         )
+    return no_op()
 
 
 def assert_rank_in(
     x: object, ranks: Any, message: str | None = None, name: str | None = None
-) -> None:
+) -> object:
     """Raise unless a tensor has one of several numbers of axes."""
     found = convert(x).shape
     if found.rank is not None and found.rank not in ranks:
@@ -136,6 +139,7 @@ def assert_rank_in(
             f"{message or ''} Tensor must have rank in {tuple(ranks)}. Received rank {found.rank}, "
             f"shape {found}"
         )
+    return no_op()
 
 
 def assert_scalar(tensor: object, message: object = None, name: str | None = None) -> TfTensor:
@@ -148,18 +152,20 @@ def assert_scalar(tensor: object, message: object = None, name: str | None = Non
 
 def assert_type(
     tensor: object, tf_type: object, message: object = None, name: str | None = None
-) -> None:
+) -> object:
     """Raise unless a tensor has an element type."""
     found = convert(tensor).dtype
     if found != tf_type:
         raise TypeError(f"{message or ''} tensor must be of type {tf_type}; got {found}")
+    return no_op()
 
 
-def assert_integer(x: object, message: object = None, name: str | None = None) -> None:
+def assert_integer(x: object, message: object = None, name: str | None = None) -> object:
     """Raise unless the elements are integers."""
     found = convert(x).dtype
     if not found.is_integer:
         raise TypeError(f'{message or ""} Expected "x" to be integer type. Found: {found}')
+    return no_op()
 
 
 def assert_proper_iterable(values: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ...values.run_errors import OpError
@@ -12,11 +12,13 @@ from ..graph import graph_lists as _gl
 from ..graph.debugging import assert_all_finite, check_numerics
 from ..graph.printing import write
 from ..graph.state import control_dependencies
+from ..image.cutting import extract_patches
 from ..ops import array_ops as _a
 from ..ops import composed as _o
 from ..ops import creation as _c
 from ..ops import gathering as _g
 from ..ops import math_ops as _m
+from ..ops import older as _ol
 from ..ops import signal_ops as _si
 from ..ops import special as _sp
 from ..ops import strings as _s
@@ -57,6 +59,22 @@ def print_(
             return _m.identity(x, name=name)
 
 
+def extract_image_patches(
+    images: object,
+    ksizes: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
+    name: str | None = None,
+    sizes: Sequence[int] | None = None,
+) -> TfTensor:
+    """Return the rectangles around each place, their pixels in the last axis."""
+    wanted = sizes if ksizes is None else ksizes
+    if wanted is None or strides is None or rates is None or padding is None:
+        raise TypeError("extract_image_patches wants ksizes, strides, rates and padding")
+    return extract_patches(images, wanted, strides, rates, padding, name=name)
+
+
 def no_regularizer(_: object) -> None:
     """Return nothing: what has no penalty."""
 
@@ -76,7 +94,18 @@ ALIASES: dict[str, object] = {
         for how in ("add", "sub", "update")
     },
     **{f"to_{row}": _cast_to(row) for row in ("bfloat16", "complex64", "complex128")},
+    **{
+        name: getattr(_ol, name)
+        for name in (
+            *("batch_gather", "clip_by_average_norm", "extract_volume_patches"),
+            *("histogram_fixed_width_bins", "is_numeric_tensor", "setdiff1d"),
+            *("required_space_to_batch_paddings", "space_to_batch_nd", "sparse_matmul"),
+        )
+    },
     "OpError": OpError,
+    "batch_to_space_nd": _o.batch_to_space,
+    "extract_image_patches": extract_image_patches,
+    "guarantee_const": _m.identity,
     "Print": print_,
     "angle": _o.angle,
     "check_numerics": check_numerics,

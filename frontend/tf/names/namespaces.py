@@ -33,6 +33,7 @@ from ..ops import gathering as _g
 from ..ops import initial_values as _i
 from ..ops import linear_ops as _la
 from ..ops import math_ops as _m
+from ..ops import older as _ol
 from ..ops import nn_ops as _n
 from ..ops import random_ops as _r
 from ..ops import signal_ops as _si
@@ -129,6 +130,10 @@ nn = Space(
         )
     },
     **{n: getattr(_ca, n) for n in ("compute_accidental_hits", "nce_loss", "sampled_softmax_loss")},
+    **{
+        n: getattr(_ol, n)
+        for n in ("dilation2d", "erosion2d", "log_poisson_loss", "max_pool_with_argmax")
+    },
     weighted_moments=_n.weighted_moments,
     sufficient_statistics=_n.sufficient_statistics,
     normalize_moments=_n.normalize_moments,

@@ -139,7 +139,14 @@ def eye(
     name: str | None = None,
 ) -> TfTensor:
     """Make matrices that are one on the diagonal."""
-    height, batch = static(num_rows), [] if batch_shape is None else list(static(batch_shape))
+    height = static(num_rows)
+    stated = [] if batch_shape is None else static(batch_shape)
+    if not isinstance(stated, list | tuple) or not all(isinstance(n, int) for n in stated):
+        with InGraph(graph_of([batch_shape])):
+            batches = convert(batch_shape, "int32")
+            one = eye(num_rows, num_columns, dtype=dtype)
+            return perform("EyeBatch", [one, batches], name=name)
+    batch = list(stated)
     width = height if num_columns is None else static(num_columns)
     row = named_row(dtype)
     if isinstance(height, int) and isinstance(width, int):
@@ -157,6 +164,12 @@ def _eye(m: Maker, height: object, width: object, batch: list[int], dtype: DType
     down = m.reshape(m.iota(shape=(n,), axis=0, dtype=rows.i64), shape=(n, 1))
     right = m.reshape(m.iota(shape=(k,), axis=0, dtype=rows.i64), shape=(1, k))
     return m.broadcast_to(m.to(m.equal(down, right), dtype), shape=(*batch, n, k))
+
+
+@rule("EyeBatch", label="eye", differentiable=False)
+def _eyes(m: Maker, one: object, batches: object) -> object:
+    """Repeat a matrix along axes in front."""
+    return m.broadcast_to(one, shape=(*ints(batches), *spec_of_value(one).dims))
 
 
 @rule("Range", label="range", differentiable=False)

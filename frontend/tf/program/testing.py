@@ -49,6 +49,7 @@ class TestCase(unittest.TestCase):
     """A test in a graph of its own, with the same seeds each time."""
 
     __test__ = False
+    _cached: Session | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -62,7 +63,7 @@ class TestCase(unittest.TestCase):
         reset_default_graph()
         set_seed(SEED)
         DEFAULT[0].seed = SEED
-        self._cached: Session | None = None
+        self._cached = None
 
     def tearDown(self) -> None:
         """End the session that was kept, and forget the seed."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import TypeAlias
 
 import numpy as np
@@ -62,8 +61,9 @@ class ExponentialMovingAverage:
             if _key(each) not in self._kept:
                 self._kept[_key(each)] = self._shadow(each)
         graph = found[0].graph if found else None
-        scope = nullcontext() if graph is None else graph.name_scope(self._name)
-        with entered(graph), scope:
+        if graph is None:  # at once, or in the function that is traced
+            return group(*[self._step(each) for each in found], name=self._name)
+        with entered(graph), graph.name_scope(self._name):
             return group(*[self._step(each) for each in found], name=self._name)
 
     @property

@@ -40,7 +40,7 @@ PACKAGES = {
 SPACES = (
     *("", "math", "nn", "linalg", "image", "random", "strings", "io", "train", "losses", "metrics"),
     *("sparse", "data", "debugging", "bitwise", "signal", "summary", "dtypes", "errors", "test"),
-    *("initializers", "layers", "saved_model", "graph_util", "sets", "ragged", "quantization"),
+    *("initializers", "layers", "saved_model", "graph_util", "sets", "ragged", "quantization", "lookup"),
     "experimental",
 )
 SECONDS = 100
@@ -306,6 +306,7 @@ def child(path):
     """Run the tests of a file."""
     for name, kind in {
         "str": str,
+        "float": float,
         "bool": bool,
         "object": object,
         "int": int,

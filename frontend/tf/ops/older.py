@@ -1,0 +1,274 @@
+"""Functions that few programs use, made of others: blocks, differences of lists, windows."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ...values.dtypes import DTypeLike, finfo
+from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
+from ..core.values import InGraph, convert, graph_of, same, static
+from .array_ops import pad, reshape, reverse, shape, size, stack, transpose, where
+from .composed import space_to_batch
+from .creation import ones_like, range_, zeros_like
+from .gathering import gather
+from .math_ops import FUNCTIONS, REDUCTIONS, argmax, cast, matmul, square
+from .window_ops import conv3d
+
+ListDiff = namedtuple("ListDiff", "out idx")
+MaxPoolWithArgmax = namedtuple("MaxPoolWithArgmax", "output argmax")
+floor, minimum, maximum = (FUNCTIONS[n] for n in ("floor", "minimum", "maximum"))
+
+
+def batch_gather(params: object, indices: object, name: str | None = None) -> TfTensor:
+    """Take slices along the last axis of the indices; the axes before it are those of both."""
+    with InGraph(graph_of([params, indices])):
+        places = convert(indices)
+        rank = places.shape.rank
+        if rank is None:
+            raise ValueError("batch_gather: the rank of indices is not known")
+        return gather(params, places, axis=rank - 1, batch_dims=rank - 1, name=name)
+
+
+def clip_by_average_norm(t: object, clip_norm: object, name: str | None = None) -> TfTensor:
+    """Scale a tensor so that its norm for each element is `clip_norm` at the most."""
+    with InGraph(graph_of([t])):
+        x = convert(t)
+        count = cast(size(x), x.dtype)
+        inverse = FUNCTIONS["rsqrt"](REDUCTIONS["reduce_sum"](square(x)))
+        factor = minimum(inverse * count, 1.0 / convert(clip_norm, x.dtype))
+        return FUNCTIONS["multiply"](x * convert(clip_norm, x.dtype), factor, name=name)
+
+
+def setdiff1d(
+    x: object, y: object, index_dtype: DTypeLike | None = "int32", name: str | None = None
+) -> ListDiff:
+    """Return the elements of one list that are not in another, and where they are."""
+    with InGraph(graph_of([x, y])):
+        a, b = same(x, y)
+
+        def compute(left: Array, right: Array) -> Sequence[Array]:
+            gone = set(right.tolist())
+            places = [i for i, value in enumerate(left.tolist()) if value not in gone]
+            return left[places], np.array(places, np.int64)
+
+        specs = [unknown(a.spec.dtype, None), unknown(rows.i64, None)]
+        out, idx = host("ListDiff", compute, [a, b], specs, name=name)
+        return ListDiff(out, cast(idx, index_dtype))
+
+
+def sparse_matmul(
+    a: object,
+    b: object,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    """Multiply matrices that may hold many zeros, which are multiplied like all numbers."""
+    return matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+
+
+def histogram_fixed_width_bins(
+    values: object,
+    value_range: object,
+    nbins: int = 100,
+    dtype: DTypeLike | None = "int32",
+    name: str | None = None,
+) -> TfTensor:
+    """Return the number of the bin of each value: what lies outside is in the outermost ones."""
+    with InGraph(graph_of([values, value_range])):
+        x = convert(values)
+        ends = convert(value_range, x.dtype)
+        scaled = (x - ends[0]) / (ends[1] - ends[0])
+        place = cast(floor(scaled * convert(float(nbins), scaled.dtype)), dtype)
+        return minimum(maximum(place, zeros_like(place)), ones_like(place) * (nbins - 1), name=name)
+
+
+def required_space_to_batch_paddings(
+    input_shape: object,
+    block_shape: object,
+    base_paddings: object = None,
+    name: str | None = None,
+) -> tuple[TfTensor, TfTensor]:
+    """Return what has to be put on so that blocks fit, and what has to be cut off afterwards."""
+    with InGraph(graph_of([input_shape, block_shape, base_paddings])):
+        extents, blocks = convert(input_shape, "int32"), convert(block_shape, "int32")
+        if base_paddings is None:
+            begin = end = zeros_like(blocks)
+        else:
+            base = convert(base_paddings, "int32")
+            begin, end = base[:, 0], base[:, 1]
+        over = FUNCTIONS["floormod"](extents + begin + end, blocks)
+        more = FUNCTIONS["floormod"](blocks - over, blocks)
+        return stack([begin, end + more], axis=1), stack([zeros_like(more), more], axis=1)
+
+
+def space_to_batch_nd(
+    input: object, block_shape: object, paddings: object, name: str | None = None
+) -> TfTensor:
+    """Move blocks of space into the first axis."""
+    return space_to_batch(input, block_shape, paddings, name=name)
+
+
+def extract_volume_patches(
+    input: object,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the boxes around each place, their elements in the last axis."""
+    with InGraph(graph_of([input])):
+        x = convert(input)
+        depth = x.shape.as_list()[-1]
+        count = math.prod(ksizes[1:4]) * depth
+        one = np.eye(count, dtype=x.spec.dtype.numpy).reshape(*ksizes[1:4], depth, count)
+        return conv3d(x, one, list(strides), padding, name=name)
+
+
+def log_poisson_loss(
+    targets: object, log_input: object, compute_full_loss: bool = False, name: str | None = None
+) -> TfTensor:
+    """Return the loss of counts whose logarithm is predicted, by Stirling's formula if in full."""
+    with InGraph(graph_of([targets, log_input])):
+        x = convert(log_input)
+        wanted = convert(targets, x.dtype)
+        made = FUNCTIONS["exp"](x) - x * wanted
+        if compute_full_loss:
+            safe = where(wanted > 0.0, wanted, ones_like(wanted))
+            log = FUNCTIONS["log"]
+            stirling = safe * log(safe) - safe + 0.5 * log(2.0 * math.pi * safe)
+            few = FUNCTIONS["logical_and"](wanted >= 0.0, wanted <= 1.0)
+            made = made + where(few, zeros_like(wanted), stirling)
+        return reshape(made, shape(made), name=name)
+
+
+def _in_windows(
+    x: TfTensor, kernel: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str,
+    filler: float,
+) -> TfTensor:  # fmt: skip
+    """Return the elements under each place of a window along a new axis before the last one."""
+    height, width = x.shape.as_list()[1:3]
+    edges, counts = [], []
+    for extent, size_, step, rate in zip((height, width), kernel, strides, rates, strict=True):
+        reach = (size_ - 1) * rate + 1
+        count = -(-extent // step) if padding == "SAME" else -(-(extent - reach + 1) // step)
+        missing = max(0, (count - 1) * step + reach - extent) if padding == "SAME" else 0
+        edges.append([missing // 2, missing - missing // 2])
+        counts.append(count)
+    if any(map(any, edges)):
+        x = pad(x, [[0, 0], *edges, [0, 0]], constant_values=filler)
+    parts = []
+    for down in range(kernel[0]):
+        for right in range(kernel[1]):
+            top, left = down * rates[0], right * rates[1]
+            bottom, end = (
+                at + (n - 1) * step + 1
+                for at, n, step in zip((top, left), counts, strides, strict=True)
+            )
+            parts.append(x[:, top : bottom : strides[0], left : end : strides[1]])
+    return stack(parts, axis=3)
+
+
+def dilation2d(
+    input: object,
+    filters: object,
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    dilations: Sequence[int],
+    name: str | None = None,
+) -> TfTensor:
+    """Return the greatest sum of a window's elements and a filter's: dilation of grey values."""
+    _check_format("dilation2d", data_format)
+    with InGraph(graph_of([input, filters])):
+        x, kernel = same(input, filters)
+        lowest = float(finfo(x.dtype).min) / 2
+        sizes = kernel.shape.as_list()
+        found = _in_windows(x, sizes[:2], strides[1:3], dilations[1:3], padding, lowest)
+        sums = found + reshape(kernel, [math.prod(sizes[:2]), sizes[2]])
+        return REDUCTIONS["reduce_max"](sums, axis=3, name=name)
+
+
+def erosion2d(
+    value: object,
+    filters: object,
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    dilations: Sequence[int],
+    name: str | None = None,
+) -> TfTensor:
+    """Return the least difference of a window's elements and a filter's: erosion of grey values."""
+    _check_format("erosion2d", data_format)
+    with InGraph(graph_of([value, filters])):
+        x, kernel = same(value, filters)
+        turned = reverse(kernel, [0, 1])
+        made = dilation2d(-x, turned, strides, padding, data_format, dilations)
+        return FUNCTIONS["negative"](made, name=name)
+
+
+def _check_format(name: str, data_format: str) -> None:
+    if data_format != "NHWC":
+        raise ValueError(f"{name}: Data formats other than NHWC are not yet supported")
+
+
+def _pair(value: object) -> list[int]:
+    """Return height and width of sizes that are given as one, two or four numbers."""
+    found = [int(n) for n in np.ravel(static(value))]
+    return found * 2 if len(found) == 1 else found if len(found) == 2 else found[1:3]
+
+
+def max_pool_with_argmax(
+    input: object,
+    ksize: object,
+    strides: object,
+    padding: str,
+    data_format: str = "NHWC",
+    output_dtype: DTypeLike | None = "int64",
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> MaxPoolWithArgmax:
+    """Return the greatest elements of windows, and where each is in its flattened image."""
+    _check_format("max_pool_with_argmax", data_format)
+    with InGraph(graph_of([input])):
+        x = convert(input)
+        kernel, steps = _pair(ksize), _pair(strides)
+        height, width, depth = x.shape.as_list()[1:]
+        lowest = float(finfo(x.dtype).min)
+        found = _in_windows(x, kernel, steps, [1, 1], padding, lowest)
+        numbers = np.arange(height * width * depth).reshape(1, height, width, depth)
+        places = _in_windows(convert(numbers), kernel, steps, [1, 1], padding, -1)
+        chosen = argmax(found, axis=3)
+        whole = zeros_like(cast(found, "int64")) + places
+        at = gather(
+            _last(whole), reshape(chosen, [-1, 1]), axis=1, batch_dims=1
+        )
+        index = reshape(at, shape(chosen))
+        if include_batch_in_index:
+            images = cast(range_(shape(x)[0]), "int64") * (height * width * depth)
+            index = index + reshape(images, [-1, 1, 1, 1])
+        made = REDUCTIONS["reduce_max"](found, axis=3, name=name)
+        return MaxPoolWithArgmax(made, cast(index, output_dtype))
+
+
+def _last(windows: TfTensor) -> TfTensor:
+    """Return the elements of each window as a row."""
+    turned = transpose(windows, [0, 1, 2, 4, 3])
+    return reshape(turned, [-1, turned.shape.as_list()[-1]])
+
+
+def is_numeric_tensor(tensor: object) -> bool:
+    """Say whether something is a tensor of numbers."""
+    spec = getattr(tensor, "spec", None)
+    return spec is not None and spec.dtype.kind in "iufc"
+
+
