@@ -432,6 +432,11 @@ class Graph(Context):
             self._names[made.lower()] = 1
         return made
 
+    @property
+    def scope(self) -> str:
+        """Return what names of new operations begin with."""
+        return self._scope
+
     @contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
         """Put operations under `name/`; a name that ends in a slash is entered again."""

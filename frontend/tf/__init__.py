@@ -116,6 +116,7 @@ from .names.namespaces import (
     zeros_initializer,
 )
 from .names.raw import raw_space
+from .names.trivia import TOP as _TRIVIA
 from .names.v1 import first_version
 from .nondense.composite import CompositeTensor
 from .nondense.names import SparseTensor, SparseTensorSpec, edit_distance, sets, sparse
@@ -221,6 +222,9 @@ dtypes = Space(
     },
     DType=DType,
     as_dtype=as_dtype,
+    complex=_m.complex_,
+    double=float64,
+    half=float16,
     cast=cast,
     saturate_cast=saturate_cast,
 )
@@ -306,7 +310,8 @@ extract_volume_patches, guarantee_const = (
 )
 recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
 global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer
-__version__ = "2.21"
+globals().update(_TRIVIA)
+__version__ = "2.21.0"
 compat = compat_space(first_version(globals()), sys.modules[__name__])
 compat.v1.compat = compat_space(compat.v1, compat.v2)
 

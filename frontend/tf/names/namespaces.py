@@ -26,6 +26,7 @@ from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
 from ..monitored.names import MEMBERS as _MONITORED
 from ..nondense import embeddings as _em
+from ..nondense.ctc_decoding import V2 as _CTC
 from ..ops import cepstra as _ce
 from ..ops import composed as _co
 from ..ops import creation as _c
@@ -33,8 +34,8 @@ from ..ops import gathering as _g
 from ..ops import initial_values as _i
 from ..ops import linear_ops as _la
 from ..ops import math_ops as _m
-from ..ops import older as _ol
 from ..ops import nn_ops as _n
+from ..ops import older as _ol
 from ..ops import random_ops as _r
 from ..ops import signal_ops as _si
 from ..ops import sorting as _s
@@ -55,9 +56,10 @@ from ..train import rates as _ra
 from ..train import savers as _t
 from ..train import starting as _ss
 from ..train import sync_replicas as _sy
-from ..train.ctc import ctc_loss as _ctc_loss
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
+from .trivia import SAVED as _SAVED
+from .trivia import optimizer as _optimizer
 
 math = Space(
     "math",
@@ -145,7 +147,7 @@ nn = Space(
     silu=_n.swish,
     top_k=_s.top_k,
     in_top_k=_w.in_top_k,
-    ctc_loss=_ctc_loss,
+    **_CTC,
     compute_average_loss=_l.compute_average_loss,
     scale_regularization_loss=_m.identity,
     space_to_batch=_co.space_to_batch,
@@ -258,6 +260,7 @@ config = Space(
     "config",
     run_functions_eagerly=run_functions_eagerly,
     functions_run_eagerly=lambda: _Settings.run_eagerly,
+    optimizer=_optimizer,
     set_soft_device_placement=_cf.set_soft_device_placement,
     get_soft_device_placement=_cf.get_soft_device_placement,
     list_physical_devices=_cf.list_physical_devices,
@@ -306,7 +309,7 @@ zeros_initializer, ones_initializer = _i.Zeros, _i.Ones
 constant_initializer = _i.Constant
 random_uniform_initializer, random_normal_initializer = _i.RandomUniform, _i.RandomNormal
 queue = Space("queue", FIFOQueue=FIFOQueue, RandomShuffleQueue=RandomShuffleQueue)
-saved_model = Space("saved_model", save=_save, load=_load)
+saved_model = Space("saved_model", save=_save, load=_load, **_SAVED)
 distribute = Space("distribute", **_di.MEMBERS)
 train = Space(
     "train",

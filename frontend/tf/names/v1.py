@@ -46,9 +46,10 @@ from ..train import reports as _re
 from ..train import sync_replicas as _sy
 from .importing import import_graph_def
 from .keras_names import initializers, keras_space
+from .trivia import FIRST as _FACTS
 from .v1_ops import TOP as _TOP
 
-TOP = {**_TOP, **_IO, **_DATA, **_LOOKUP, **_NONDENSE, **_SUMMARIES}
+TOP = {**_TOP, **_FACTS, **_IO, **_DATA, **_LOOKUP, **_NONDENSE, **_SUMMARIES}
 
 
 def is_variable_initialized(variable: Any) -> object:

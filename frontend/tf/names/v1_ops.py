@@ -28,6 +28,7 @@ from ..image.names import NAMES as _IMAGE
 from ..image.sizes import height_and_width
 from ..io.names import PICTURES as _PICTURES
 from ..nondense import embeddings as _em
+from ..nondense.ctc_decoding import V1 as _CTC
 from ..nondense.sparse_tensor import SparseTensor
 from ..ops import array_ops as _a
 from ..ops import gathering as _g
@@ -318,6 +319,7 @@ NN = Space(
     **{
         **vars(_nn),
         **_RNN,
+        **_CTC,
         "dropout": dropout,
         "embedding_lookup": embedding_lookup,
         "embedding_lookup_sparse": embedding_lookup_sparse,

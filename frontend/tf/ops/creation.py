@@ -144,8 +144,8 @@ def eye(
     if not isinstance(stated, list | tuple) or not all(isinstance(n, int) for n in stated):
         with InGraph(graph_of([batch_shape])):
             batches = convert(batch_shape, "int32")
-            one = eye(num_rows, num_columns, dtype=dtype)
-            return perform("EyeBatch", [one, batches], name=name)
+            single = eye(num_rows, num_columns, dtype=dtype)
+            return perform("EyeBatch", [single, batches], name=name)
     batch = list(stated)
     width = height if num_columns is None else static(num_columns)
     row = named_row(dtype)

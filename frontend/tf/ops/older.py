@@ -21,6 +21,15 @@ from .gathering import gather
 from .math_ops import FUNCTIONS, REDUCTIONS, argmax, cast, matmul, square
 from .window_ops import conv3d
 
+
+def _extents(x: TfTensor, name: str) -> list[int]:
+    """Return the extents of all axes but the first, which must be known."""
+    found = [d for d in x.shape.as_list()[1:] if d is not None]
+    if len(found) + 1 != x.shape.rank:
+        raise NotImplementedError(f"{name}: found shape {x.shape}, expected known extents")
+    return found
+
+
 ListDiff = namedtuple("ListDiff", "out idx")
 MaxPoolWithArgmax = namedtuple("MaxPoolWithArgmax", "output argmax")
 floor, minimum, maximum = (FUNCTIONS[n] for n in ("floor", "minimum", "maximum"))
@@ -128,7 +137,7 @@ def extract_volume_patches(
     """Return the boxes around each place, their elements in the last axis."""
     with InGraph(graph_of([input])):
         x = convert(input)
-        depth = x.shape.as_list()[-1]
+        depth = _extents(x, "extract_volume_patches")[-1]
         count = math.prod(ksizes[1:4]) * depth
         one = np.eye(count, dtype=x.spec.dtype.numpy).reshape(*ksizes[1:4], depth, count)
         return conv3d(x, one, list(strides), padding, name=name)
@@ -156,7 +165,7 @@ def _in_windows(
     filler: float,
 ) -> TfTensor:  # fmt: skip
     """Return the elements under each place of a window along a new axis before the last one."""
-    height, width = x.shape.as_list()[1:3]
+    height, width = _extents(x, "windows")[:2]
     edges, counts = [], []
     for extent, size_, step, rate in zip((height, width), kernel, strides, rates, strict=True):
         reach = (size_ - 1) * rate + 1
@@ -192,7 +201,7 @@ def dilation2d(
     with InGraph(graph_of([input, filters])):
         x, kernel = same(input, filters)
         lowest = float(finfo(x.dtype).min) / 2
-        sizes = kernel.shape.as_list()
+        sizes = _extents(kernel[None], "dilation2d")
         found = _in_windows(x, sizes[:2], strides[1:3], dilations[1:3], padding, lowest)
         sums = found + reshape(kernel, [math.prod(sizes[:2]), sizes[2]])
         return REDUCTIONS["reduce_max"](sums, axis=3, name=name)
@@ -242,16 +251,14 @@ def max_pool_with_argmax(
     with InGraph(graph_of([input])):
         x = convert(input)
         kernel, steps = _pair(ksize), _pair(strides)
-        height, width, depth = x.shape.as_list()[1:]
+        height, width, depth = _extents(x, "max_pool_with_argmax")
         lowest = float(finfo(x.dtype).min)
         found = _in_windows(x, kernel, steps, [1, 1], padding, lowest)
         numbers = np.arange(height * width * depth).reshape(1, height, width, depth)
         places = _in_windows(convert(numbers), kernel, steps, [1, 1], padding, -1)
         chosen = argmax(found, axis=3)
         whole = zeros_like(cast(found, "int64")) + places
-        at = gather(
-            _last(whole), reshape(chosen, [-1, 1]), axis=1, batch_dims=1
-        )
+        at = gather(_last(whole), reshape(chosen, [-1, 1]), axis=1, batch_dims=1)
         index = reshape(at, shape(chosen))
         if include_batch_in_index:
             images = cast(range_(shape(x)[0]), "int64") * (height * width * depth)
@@ -270,5 +277,3 @@ def is_numeric_tensor(tensor: object) -> bool:
     """Say whether something is a tensor of numbers."""
     spec = getattr(tensor, "spec", None)
     return spec is not None and spec.dtype.kind in "iufc"
-
-

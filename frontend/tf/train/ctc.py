@@ -45,10 +45,8 @@ def ctc_loss(
 ) -> TfTensor:
     """Return minus the logarithm of how likely logits [time, batch, classes] say the labels.
 
-    `labels` are [batch, most labels], of which `label_length` count. Raises where they are sparse.
+    `labels` are [batch, most labels], of which `label_length` count.
     """
-    if not hasattr(labels, "spec") and hasattr(labels, "dense_shape"):
-        raise NotImplementedError("ctc_loss: labels that are sparse; make them dense")
     with InGraph(graph_of([labels, logits, label_length, logit_length])):
         words, scores = (
             convert(labels, "int32" if not hasattr(labels, "spec") else None),

@@ -40,7 +40,16 @@ PACKAGES = {
 SPACES = (
     *("", "math", "nn", "linalg", "image", "random", "strings", "io", "train", "losses", "metrics"),
     *("sparse", "data", "debugging", "bitwise", "signal", "summary", "dtypes", "errors", "test"),
-    *("initializers", "layers", "saved_model", "graph_util", "sets", "ragged", "quantization", "lookup"),
+    *(
+        "initializers",
+        "layers",
+        "saved_model",
+        "graph_util",
+        "sets",
+        "ragged",
+        "quantization",
+        "lookup",
+    ),
     "experimental",
 )
 SECONDS = 100

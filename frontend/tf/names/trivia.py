@@ -1,0 +1,160 @@
+"""Facts and settings by name: versions, loggers, fingerprints, the time, words of files."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.tensor import TensorSpec
+from ...formats.fingerprints import farm
+from ...graph.graph import Graph, GraphTensor
+from ...values.context import STATE
+from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
+from ..core.space import Space
+from ..core.values import InGraph, convert, graph_of
+from ..graph.graph_lists import get_collection
+from ..program.logging import LOGGER
+
+VERSION = "2.21.0"
+"""The version of TensorFlow whose names and values these are."""
+
+
+def get_logger() -> logging.Logger:
+    """Return the logger that messages go to."""
+    return LOGGER
+
+
+def timestamp(name: str | None = None) -> TfTensor:
+    """Return the seconds since 1970, when the operation runs."""
+
+    def compute() -> tuple[Array]:
+        return (np.array(time.time()),)
+
+    return host("Timestamp", compute, [], [TensorSpec(rows.f64, ())], effect=True, name=name)[0]
+
+
+def is_symbolic_tensor(tensor: object) -> bool:
+    """Say whether something is a tensor of a graph."""
+    return isinstance(tensor, GraphTensor)
+
+
+def get_current_name_scope() -> str:
+    """Return the scope that names of operations begin with, without a slash at its end."""
+    scope = STATE.context.scope if isinstance(STATE.context, Graph) else ""
+    return scope.rstrip("/")
+
+
+def fingerprint(data: object, method: str = "farmhash64", name: str | None = None) -> TfTensor:
+    """Return FarmHash's fingerprints of the rows of a tensor, of each as eight bytes."""
+    if method != "farmhash64":
+        raise ValueError(f"Unsupported fingerprint method: {method}")
+    with InGraph(graph_of([data])):
+        x = convert(data)
+
+        def compute(array: Array) -> tuple[Array]:
+            texts = array.dtype.kind == "O"
+            if texts and array.ndim == 1:
+                found = [farm(each) for each in array.tolist()]
+            else:
+                pieces = array.reshape(len(array), -1)
+                found = [
+                    farm(
+                        b"".join(_eight(farm(v)) for v in row.tolist()) if texts else row.tobytes()
+                    )
+                    for row in pieces
+                ]
+            return (np.array(found, "<u8").view(np.uint8).reshape(len(array), 8),)
+
+        spec = unknown(rows.u8, x.shape.as_list()[0] if x.shape.rank else None, 8)
+        return host("Fingerprint", compute, [x], [spec], name=name)[0]
+
+
+def _eight(number: int) -> bytes:
+    return number.to_bytes(8, "little")
+
+
+class AggregationMethod:
+    """How gradients may be added up: all ways give one sum."""
+
+    ADD_N = DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class Jit:
+    """Whether functions are compiled as a whole, and other options of TensorFlow's optimiser."""
+
+    state = ""
+
+    @classmethod
+    def set_jit(cls, enabled: object) -> None:
+        """Take note of a choice: functions are always compiled here."""
+        cls.state = "autoclustering" if enabled is True else str(enabled or "")
+
+    @classmethod
+    def get_jit(cls) -> str:
+        """Return the choice."""
+        return cls.state
+
+    @classmethod
+    def get_experimental_options(cls) -> dict[str, object]:
+        """Return the options that were set: none can be."""
+        return {}
+
+
+def model_variables(scope: str | None = None) -> list[object]:
+    """Return the variables that were put into the collection of a model's."""
+    return list(get_collection("model_variables", scope))
+
+
+version = Space("version", VERSION=VERSION, GIT_VERSION="unknown", COMPILER_VERSION="")
+optimizer = Space(
+    "config.optimizer",
+    set_jit=Jit.set_jit,
+    get_jit=Jit.get_jit,
+    get_experimental_options=Jit.get_experimental_options,
+)
+SAVED = {
+    "ASSETS_DIRECTORY": "assets",
+    "ASSETS_KEY": "saved_model_assets",
+    "CLASSIFY_INPUTS": "inputs",
+    "CLASSIFY_METHOD_NAME": "tensorflow/serving/classify",
+    "CLASSIFY_OUTPUT_CLASSES": "classes",
+    "CLASSIFY_OUTPUT_SCORES": "scores",
+    "DEFAULT_SERVING_SIGNATURE_DEF_KEY": "serving_default",
+    "GPU": "gpu",
+    "PREDICT_INPUTS": "inputs",
+    "PREDICT_METHOD_NAME": "tensorflow/serving/predict",
+    "PREDICT_OUTPUTS": "outputs",
+    "REGRESS_INPUTS": "inputs",
+    "REGRESS_METHOD_NAME": "tensorflow/serving/regress",
+    "REGRESS_OUTPUTS": "outputs",
+    "SERVING": "serve",
+    "TPU": "tpu",
+    "TRAINING": "train",
+    "VARIABLES_DIRECTORY": "variables",
+    "VARIABLES_FILENAME": "variables",
+}
+"""The words that saved models use."""
+TOP: dict[str, object] = {
+    "AggregationMethod": AggregationMethod,
+    "fingerprint": fingerprint,
+    "get_current_name_scope": get_current_name_scope,
+    "get_logger": get_logger,
+    "is_symbolic_tensor": is_symbolic_tensor,
+    "timestamp": timestamp,
+    "version": version,
+}
+FIRST: dict[str, object] = {
+    "COMPILER_VERSION": "",
+    "GIT_VERSION": "unknown",
+    "VERSION": VERSION,
+    "control_flow_v2_enabled": lambda: True,
+    "model_variables": model_variables,
+}
+"""What the first version has beside them."""
