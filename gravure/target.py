@@ -368,6 +368,7 @@ class Target:
             row = PROCESSORS.get(name)
         if row is not None:
             return change(_target(row), mattr)
+        refuse_platform(name)
         if not is_triple:
             raise TargetError(f"unknown target {name!r}{_meant(name, cls.known())}")
         architecture, triple = parse_triple(name)
@@ -510,6 +511,22 @@ def change(target: Target, mattr: str) -> Target:
             )
     name = target.name if features == target.features else f"{target.name} {mattr}"
     return replace(target, name=name, features=features, choices=tuple(sorted(records.items())))
+
+
+PLATFORMS = {
+    "tpu": "there is no backend for TPUs",
+    "android": "libraries for Android are not made",
+    "ios": "libraries for iOS are not made",
+}
+"""What the papers run on that is not supported here, and why."""
+
+
+def refuse_platform(name: str) -> None:
+    """Raise for a target or triple that is of a platform which is not supported, by its name."""
+    for part in name.lower().split("-"):
+        found = re.match(rf"({'|'.join(PLATFORMS)})(eabi)?[\d.]*$", part)
+        if found is not None:
+            raise TargetError(f"target {name!r} is not supported: {PLATFORMS[found[1]]}")
 
 
 def parse_triple(text: str) -> tuple[Architecture, str]:

@@ -12,10 +12,15 @@ arithmetic. State is not moved, and a gradient is where what it is of is.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import prod
+from dataclasses import asdict, dataclass, field, fields
+from math import isfinite, prod
+from pathlib import Path
+from typing import cast
 
+from ...errors import InputError
 from ..formats.messages import RunMetadata
 from ..graph.execute import Plan
 from ..graph.gradients import Backward
@@ -23,6 +28,8 @@ from ..graph.graph import GraphTensor, Operation
 from ..graph.kinds import Const
 from ..graph.partition import bytes_of
 from ..graph.placement import devices_for, groups_of
+
+SCHEMA = "gravure.costs/1"
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,51 @@ class CostModel:
         times = {node.name: node.compute_time * 1e-9 for node in nodes if node.compute_time}
         return cls(measured=times, **fields)
 
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> CostModel:
+        """Return a model that `write` has kept.
+
+        Raises `InputError` for what is none: it names the field, and what was expected.
+        """
+        name = os.fspath(path)
+        try:
+            told = json.loads(Path(name).read_bytes())
+        except (OSError, ValueError) as error:
+            raise InputError(f"no costs: {error}", location=name) from None
+        if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
+            raise InputError(f"no costs of the schema {SCHEMA!r}", location=name)
+        known = [each.name for each in fields(cls)]
+        for key, value in told.items():
+            if key not in known:
+                raise InputError(f"{key!r}, expected {', '.join(known)}", location=name)
+            rows = value if key == "measured" else {key: value}
+            if not isinstance(rows, dict):
+                raise InputError(f"measured {rows!r}, expected seconds by name", location=name)
+            for operation, times in rows.items():
+                parts = times.values() if isinstance(times, dict) else [times]
+                if not all(map(is_cost, parts)):
+                    raise InputError(
+                        f"{key} {operation!r} is {times!r}, expected numbers of at least 0",
+                        location=name,
+                    )
+        return cls(**told)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Keep it in a file of JSON."""
+        text = json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    def check_for(self, plan: Plan, available: Sequence[str]) -> None:
+        """Raise `InputError` if times are those of operations or devices that there are not."""
+        names = {op.name for op in plan.ops[0].graph.operations} if plan.ops else set()
+        for operation, times in self.measured.items():
+            if operation not in names:
+                raise InputError(f"costs of an operation {operation!r} that the graph has not")
+            for device in times if isinstance(times, Mapping) else ():
+                if device not in available:
+                    there = ", ".join(available)
+                    raise InputError(f"costs on a device {device!r}, there are {there}")
+
     def seconds(self, op: Operation, device: str) -> float:
         """Return how long an operation takes on a device."""
         known = self.measured.get(op.name)
@@ -64,6 +116,11 @@ class CostModel:
     def transfer(self, tensor: GraphTensor) -> float:
         """Return how long a value takes from one device to another."""
         return self.latency + (bytes_of(tensor) or 0) / self.bandwidth
+
+
+def is_cost(value: object) -> bool:
+    """Say whether a value of a file is a number that a cost can be."""
+    return type(value) in (int, float) and isfinite(cast(float, value)) and cast(float, value) >= 0
 
 
 def arithmetic(op: Operation) -> float:

@@ -5,6 +5,7 @@
     gravure explain UnsupportedOp
     gravure explain shapes model.onnx --dim N=1..64       # each condition with its node
     gravure explain placement graph.pb --cpus 2           # devices, why, and what is sent
+    gravure explain placement graph.pb --cpus 2 --costs costs.json
     gravure explain placement graph.pb --cluster ps=1,worker=2 --fetch loss --feed x:0
 
 An error prints its code with -v or --json.
@@ -50,6 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--soft", action="store_true", help="put elsewhere what asks for a device that is not there"
     )
     parser.add_argument(
+        "--costs", metavar="FILE", help="place what asks for nothing by these costs of operations"
+    )
+    parser.add_argument(
         "--transfer-bits", type=int, choices=(16, 32), default=32, metavar="BITS",
         help="in how many bits f32 values are sent",
     )  # fmt: skip
@@ -74,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     console.show(
         explain_placement(
             args.model, args.fetch, args.feed, cpus=args.cpus, soft=args.soft,
-            cluster=cluster_of(args.cluster), bits=args.transfer_bits,
+            cluster=cluster_of(args.cluster), bits=args.transfer_bits, costs=args.costs,
         )
     )  # fmt: skip
     return 0

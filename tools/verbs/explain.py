@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -160,6 +161,7 @@ def explain_placement(  # noqa: PLR0913  (each option is its own)
     cluster: Mapping[str, int] | None = None,
     soft: bool = False,
     bits: int = 32,
+    costs: str | os.PathLike[str] | None = None,
 ) -> PlacementTable:
     """Return which devices the operations of a graph are on, why, and what is sent between them.
 
@@ -169,6 +171,8 @@ def explain_placement(  # noqa: PLR0913  (each option is its own)
     - `cpus`: as how many devices the processor appears.
     - `cluster`: the tasks of each job, instead; steps begin on the first worker.
     - `soft`: what asks for a device that is not there is elsewhere, instead of refused.
+    - `costs`: a file that `CostModel.write` has kept: what asks for nothing is where it would end
+      first.
     - `bits`: in how many bits `float32` values are sent: 32, or 16.
 
     Raises `PlacementError` that names the first operation which can be nowhere.
@@ -181,17 +185,19 @@ def explain_placement(  # noqa: PLR0913  (each option is its own)
     >>> gv.explain_placement(data, ["y"], cpus=2).partition.rows[-1].why
     'asks for /device:CPU:1'
     """
+    from ...frontend.distributed.simulate import CostModel
     from ...frontend.programs.load import read_bytes
     from ...frontend.tf.graph.placing import placement_of
 
     data = read_bytes(source)
     if data is None:
         raise InputError("there is no such file", location=str(source))
-    return PlacementTable(
-        placement_of(
-            bytes(data), fetches, feeds, cpus=cpus, cluster=cluster or {}, soft=soft, bits=bits
-        )
-    )
+    model = None if costs is None else CostModel.read(costs)
+    found = placement_of(
+        bytes(data), fetches, feeds, cpus=cpus, cluster=cluster or {}, soft=soft, bits=bits,
+        costs=model,
+    )  # fmt: skip
+    return PlacementTable(found)
 
 
 def pages() -> list[ErrorPage]:

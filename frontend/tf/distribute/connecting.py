@@ -29,7 +29,7 @@ def connect_to_cluster(
     `gravure launch --cluster` has told it.
     """
     if protocol not in (None, "grpc"):
-        raise UnimplementedError(f"protocol {protocol!r}: tasks talk by MPI")
+        raise UnimplementedError(f"protocol {protocol!r}: tasks talk by MPI, RDMA is its own")
     if cluster_device_filters is not None:
         raise UnimplementedError("cluster_device_filters: a process sees all tasks of its cluster")
     given = cluster_spec_or_resolver

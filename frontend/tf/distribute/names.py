@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
+from ..core.space import Space
 from . import cluster, inputs, replicas, server, strategy
 
 
@@ -31,12 +30,14 @@ MEMBERS: dict[str, object] = {
     "has_strategy": strategy.has_strategy,
     "get_replica_context": strategy.get_replica_context,
     "in_cross_replica_context": strategy.in_cross_replica_context,
-    "cluster_resolver": SimpleNamespace(
+    "cluster_resolver": Space(
+        "distribute.cluster_resolver",
         SimpleClusterResolver=cluster.SimpleClusterResolver,
         TFConfigClusterResolver=cluster.TFConfigClusterResolver,
         **{name: cluster.refused(name) for name in cluster.REFUSED},
     ),
-    "experimental": SimpleNamespace(
+    "experimental": Space(
+        "distribute.experimental",
         CommunicationOptions=CommunicationOptions,
         MultiWorkerMirroredStrategy=strategy.MultiWorkerMirroredStrategy,
         **{name: strategy.refused(name) for name in ("TPUStrategy", "ParameterServerStrategy")},

@@ -43,7 +43,7 @@ class Server:
         comm: Comm | None = None,
     ) -> None:
         if protocol not in (None, "grpc"):
-            raise UnimplementedError(f"protocol {protocol!r}: tasks talk by MPI")
+            raise UnimplementedError(f"protocol {protocol!r}: tasks talk by MPI, RDMA is its own")
         if config is not None:
             raise UnimplementedError("the config of a server: sessions have theirs")
         self._cluster = ClusterSpec(server_or_cluster_def)

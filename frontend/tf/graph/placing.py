@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...distributed.client import explained
 from ...distributed.places import device_of
+from ...distributed.simulate import CostModel, reasons, simulated
 from ...function.session import Session
 from ...graph.execute import Plan
 from ...graph.graph import GraphTensor, Operation
@@ -25,11 +26,12 @@ def placement_of(
     cluster: Mapping[str, int],
     soft: bool,
     bits: int,
+    costs: CostModel | None,
 ) -> Partition:
     """Return where the operations of a graph run, why, and what is sent.
 
     `cluster` says how many tasks each job has; steps begin on the first worker, if there is one.
-    `bits` are those that `float32` values are sent in.
+    `bits` are those that `float32` values are sent in. By `costs` is placed what asks for nothing.
     """
     graph = TfGraph()
     with graph.as_default():
@@ -41,8 +43,13 @@ def placement_of(
     plan = Plan(wanted or [*graph.operations], given)
     available = devices_of_tasks(cluster) if cluster else available_with(cpus)
     found = check_placement(plan.ops, soft=soft, available=available)
+    why = None
+    if costs is not None:
+        costs.check_for(plan, available)
+        found = simulated(plan, available, costs, soft=soft)
+        why = reasons(plan, found, available)
     said = explained if cluster else partition
-    return said(plan, found, available, bits=bits)
+    return said(plan, found, available, why, bits)
 
 
 def devices_of_tasks(cluster: Mapping[str, int]) -> list[str]:

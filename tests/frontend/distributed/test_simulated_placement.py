@@ -1,5 +1,6 @@
 """Placement by simulation: as it is worked out by hand, and the same results wherever it leads."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 
 import gravure as gv
 from gravure import tf
+from gravure.errors import InputError
 from gravure.frontend.values.devices import PlacementError
+from gravure.tools import cli
 
 from .test_servers import CLUSTER, on_tasks
 
@@ -125,3 +128,62 @@ def test_e3_what_can_be_nowhere_is_refused_by_its_name() -> None:
         session.costs = gv.distributed.CostModel()
         with pytest.raises(PlacementError, match="'nowhere/x'"):
             session.run(y)
+
+
+def test_e3_costs_are_kept_in_a_file_that_the_command_reads(tmp_path: Path) -> None:
+    graph, _, _ = fork()
+    pb = v1.train.write_graph(graph, str(tmp_path), "g.pb", as_text=False)
+    kept = tmp_path / "costs.json"
+    costs = gv.distributed.CostModel(bandwidth=2000.0, latency=0.5, measured=SECONDS)
+    costs.write(kept)
+    assert gv.distributed.CostModel.read(kept) == costs
+    command = ["explain", "placement", pb, "--cpus", "2", "--fetch", "meet", "--feed", "x"]
+    assert cli.main([*command, "--costs", str(kept)]) == 0
+    found = gv.explain_placement(pb, ["meet"], ["x"], cpus=2, costs=kept).partition
+    assert {row.operation: row.device[-1] for row in found.rows}["right"] == "1"
+    assert "would end there first" in {row.why for row in found.rows}
+    assert all(row.device[-1] == "0" for row in
+               gv.explain_placement(pb, ["meet"], ["x"], cpus=2).partition.rows)  # fmt: skip
+
+
+def test_a_measured_run_is_kept_and_places_the_same_graph(tmp_path: Path) -> None:
+    graph, x, meet = fork()
+    config = v1.ConfigProto(graph_options={"build_cost_model": 1})
+    with v1.Session(graph=graph, config=config) as session:
+        told = v1.RunMetadata()
+        session.run(meet, {x: np.ones(250)}, run_metadata=told)
+    costs = gv.distributed.CostModel.measured_by(told)
+    assert {"start", "left", "right", "meet"} <= set(costs.measured)
+    costs.write(tmp_path / "c.json")
+    pb = v1.train.write_graph(graph, str(tmp_path), "g.pb", as_text=False)
+    found = gv.explain_placement(pb, ["meet"], ["x"], cpus=2, costs=tmp_path / "c.json")
+    assert len(found.partition.rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "no costs: "),
+        ("[]", "no costs of the schema 'gravure.costs/1'"),
+        ('{"schema": "gravure.costs/2"}', "no costs of the schema"),
+        ('{"schema": "gravure.costs/1", "speed": 1}', "'speed', expected flops, memory, bandwidth"),
+        ('{"schema": "gravure.costs/1", "flops": -1}', "flops 'flops' is -1, expected numbers of"),
+        ('{"schema": "gravure.costs/1", "flops": "1"}', "is '1', expected numbers"),
+        (
+            '{"schema": "gravure.costs/1", "measured": []}',
+            r"measured \[\], expected seconds",
+        ),
+        ('{"schema": "gravure.costs/1", "measured": {"a": NaN}}', "measured 'a' is nan"),
+        ('{"schema": "gravure.costs/1", "measured": {"a": {"d": true}}}', "expected numbers"),
+        ('{"schema": "gravure.costs/1", "measured": {"gone": 1}}', "'gone' that the graph has not"),
+        ('{"schema": "gravure.costs/1", "measured": {"left": {"/cpu:0": 1}}}', "device '/cpu:0'"),
+    ],
+)
+def test_costs_that_do_not_fit_are_refused(tmp_path: Path, text: str, why: str) -> None:
+    graph, _, _ = fork()
+    pb = v1.train.write_graph(graph, str(tmp_path), "g.pb", as_text=False)
+    (tmp_path / "c.json").write_text(text)
+    with pytest.raises(InputError, match=why):
+        gv.explain_placement(pb, ["meet"], ["x"], cpus=2, costs=tmp_path / "c.json")
+    with pytest.raises(InputError, match="no costs: "):
+        gv.explain_placement(pb, ["meet"], ["x"], cpus=2, costs=tmp_path / "none.json")

@@ -1,5 +1,6 @@
 """Strategies: replicas in one process and in several, eagerly and compiled."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gravure as gv
 from gravure import tf
 from gravure.frontend.values.devices import MACHINE
 from gravure.frontend.values.run_errors import InvalidArgumentError, UnimplementedError
 from gravure.runtime.comm.local import run_ranks
+from gravure.target import TargetError
 
 STAGED = [pytest.param(False, id="eager"), pytest.param(True, id="staged")]
 
@@ -311,14 +314,65 @@ def test_what_replicas_do_wrong_is_said() -> None:
         ("cluster_resolver.TPUClusterResolver", "no backend for TPUs"),
         ("cluster_resolver.SlurmClusterResolver", "gravure launch"),
         ("cluster_resolver.KubernetesClusterResolver", "gravure launch"),
+        ("cluster_resolver.GCEClusterResolver", "gravure launch"),
+        ("experimental.ParameterServerStrategy", "replica_device_setter"),
     ],
 )
 def test_e9_what_there_is_not_is_refused_by_its_name(name: str, reason: str) -> None:
     found = tf.distribute
     for part in name.split("."):
         found = getattr(found, part)
+    name = name.removeprefix("experimental.")
     with pytest.raises(UnimplementedError, match=f"{name}: .*{reason}"):
         found()
+
+
+@pytest.mark.parametrize("protocol", ["grpc+verbs", "grpc+gdr", "grpc+mpi"])
+def test_e9_transports_are_refused_by_their_names(protocol: str) -> None:
+    why = rf"protocol '{re.escape(protocol)}': tasks talk by MPI"
+    with pytest.raises(UnimplementedError, match=why):
+        tf.distribute.Server({"a": ["x:1"]}, "a", 0, protocol=protocol)
+    with pytest.raises(UnimplementedError, match=why):
+        tf.config.experimental_connect_to_cluster({"a": ["x:1"]}, "a", 0, protocol)
+
+
+@pytest.mark.parametrize("name", ["tpu", "compat.v1.tpu", "lite", "distribute.coordinator"])
+def test_e9_names_that_are_not_here_say_so(name: str) -> None:
+    found: Any = tf
+    *parts, last = name.split(".")
+    for part in parts:
+        found = getattr(found, part)
+    with pytest.raises(AttributeError, match=rf"has no '{last}': .+ (here|libraries)"):
+        getattr(found, last)
+
+
+def test_e9_devices_of_tpus_are_refused() -> None:
+    v1 = tf.compat.v1
+    assert tf.config.list_physical_devices("TPU") == []
+    with tf.Graph().as_default():
+        with tf.device("/device:TPU:0"):
+            y = tf.constant(1.0) + 1.0
+        why = "assigned to /device:TPU:0"
+        with v1.Session() as session, pytest.raises(InvalidArgumentError, match=why):
+            session.run(y)
+    with pytest.raises(ValueError, match="device_count"):
+        v1.Session(graph=tf.Graph(), config=v1.ConfigProto(device_count={"TPU": 1}))
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("tpu", "no backend for TPUs"),
+        ("tpu-v4", "no backend for TPUs"),
+        ("aarch64-linux-android", "for Android are not made"),
+        ("x86_64-linux-android21", "for Android are not made"),
+        ("armv7a-linux-androideabi", "for Android are not made"),
+        ("arm64-apple-ios14.0", "for iOS are not made"),
+    ],
+)
+def test_e9_platforms_are_refused_by_their_names(target: str, why: str) -> None:
+    with pytest.raises(TargetError, match=f"target '{target}' is not supported: .*{why}"):
+        gv.compile(b"model m(x: f32[2]) -> (y) { y = exp(x) }", target=target)
 
 
 def test_clusters_are_described() -> None:
