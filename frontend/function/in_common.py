@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..graph.frame import Store
 from ..graph.graph import Operation
 from ..graph.kinds import is_symbolic
 from ..graph.variables import VariableState
+from ..models.later import ReadyQueue
 from .host_steps import HostStep
 
 SIZES = 64
@@ -57,6 +58,8 @@ class Shared:
         """Whether the program may have host steps."""
         self.apart: frozenset[Operation] = frozenset()
         """The calls of Python that may go on beside others."""
+        self.queues: Mapping[Operation, ReadyQueue] = {}
+        """Where they wait for their turns."""
         self.calls: list[HostStep] = []
         """What the program calls."""
         self.slow: dict[Operation, str] = {}

@@ -270,6 +270,7 @@ class StagingFrame(Frame):
             raise NotSeenError(f"node {op.name!r} gives shapes that were not seen yet")
         step = HostStep(op, function, known, backward)
         step.is_apart = self.top and op in self.shared.apart
+        step.queue = self.shared.queues.get(op)
         is_text = [isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs]
         step.constants = {i: x for i, x in enumerate(inputs) if is_text[i]}
         operands = [self.value(x) for x, text in zip(inputs, is_text, strict=True) if not text]

@@ -118,6 +118,7 @@ class Staged:
         frame.device = where.device if where is not None else ""
         shared.fault = FaultVariable()
         shared.apart = plan.apart if plan.wishes.overlap else frozenset()
+        shared.queues = plan.queues
         shared.reports = options is None or hides
         shared.has_host = options is None and not (where is not None and where.device)
         touched = touched_in(plan.ops)

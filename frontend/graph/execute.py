@@ -25,7 +25,7 @@ from ...runtime.deadline import DEADLINE
 from ...runtime.queues import CHANGES, WouldWaitError
 from ...runtime.tracing import EARS, note
 from ..eager.recorded import unboxed
-from ..models.later import Later
+from ..models.later import Later, ReadyQueue
 from ..values.run_errors import InvalidArgumentError, OpError
 from .frame import Frame, Guarded, LoweringError, Store
 from .graph import GraphTensor, Operation
@@ -65,6 +65,8 @@ class Wishes:
     """The most threads that share the work of a run; 0: as everywhere."""
     overlap: bool = True
     """Whether a session calls several Python functions at the same time."""
+    threads_each: int = 0
+    """How many of them go on at once on each device; 0: as many as there are."""
     after: int | None = 0
     """A session compiles it when it was run so often with feeds of the same shapes; None: never."""
 
@@ -98,6 +100,8 @@ class Plan:
         """By shapes: the compiled plan, how often it was run before that, or None."""
         self.hops: dict[Operation, dict[GraphTensor, Hop]] = {}
         """The operands that come from another device of this process in 16 bits."""
+        self.queues: dict[Operation, ReadyQueue] = {}
+        """Those of the devices that calls of Python are on, where these have so many threads."""
         self.wishes = Wishes()
 
     @cached_property
@@ -188,7 +192,7 @@ class Plan:
                     op = left.next()
                     step = partial(self.step, frame, op, env)
                     if op in self.beside:
-                        going[op] = Later(step, partial(ended.put, op))
+                        going[op] = Later(step, partial(ended.put, op), self.queues.get(op))
                         continue
                     step()
                 else:

@@ -242,7 +242,7 @@ class Stepper(Interpreter):
                 operands = [values[operand] for operand in op.operands]
                 if isinstance(op, PythonStep) and op.call.is_apart:
                     here = [on_host(operand) for operand in operands]
-                    going[op] = Later(op.call.prepared(*here))
+                    going[op] = Later(op.call.prepared(*here), queue=op.call.queue)
                 elif op is block.last_op:
                     for each in [*going]:
                         self.ended(going, each, values)

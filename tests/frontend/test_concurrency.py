@@ -1,6 +1,7 @@
 """Steps of a session overlap, and calls of Python within a step; what is changed takes turns."""
 
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -190,3 +191,74 @@ def test_whether_a_variable_has_a_value_is_seen_in_each_step() -> None:
             assert not any(session.run(ready) for _ in range(TIMES))
             session.run(v.initializer)
             assert all(session.run(ready) for _ in range(TIMES))
+
+
+@pytest.mark.parametrize("runs", [1, TIMES])
+def test_each_device_of_a_process_has_a_queue_of_its_own(runs: int) -> None:
+    together = threading.Barrier(2)
+    order: list[str] = []
+    other_has_run = threading.Event()
+    busy = threading.Semaphore(1)
+
+    def first(x: Any) -> Any:
+        assert busy.acquire(blocking=False), "two at once on a device of one thread"
+        together.wait(20)  # with the one on the other device, or never
+        assert other_has_run.wait(20)
+        order.append("first")
+        busy.release()
+        return x + 1.0
+
+    def second(x: Any) -> Any:
+        assert busy.acquire(blocking=False), "two at once on a device of one thread"
+        order.append("second")
+        busy.release()
+        return x + 2.0
+
+    def beside(x: Any) -> Any:
+        together.wait(20)
+        return x + 3.0
+
+    def behind(x: Any) -> Any:
+        order.append("other")
+        other_has_run.set()  # though two wait for the thread of the first device
+        return x + 4.0
+
+    with tf.Graph().as_default():
+        with tf.device("/cpu:0"):
+            made = [tf.numpy_function(f, [np.float32(1)], tf.float32) for f in (first, second)]
+        with tf.device("/cpu:1"):
+            made += [tf.numpy_function(f, [np.float32(1)], tf.float32) for f in (beside, behind)]
+        for each in made:
+            each.set_shape([])
+        total = tf.add_n(made)
+        config = v1.ConfigProto(device_count={"CPU": 2}, inter_op_parallelism_threads=1)
+        with v1.Session(config=config) as session:
+            for _ in range(runs):
+                other_has_run.clear()
+                assert session.run(total) == 14.0
+    assert order == ["other", "first", "second"] * runs
+
+
+def test_queues_of_devices_are_those_of_all_steps() -> None:
+    at_once = [0, 0]
+    lock = threading.Lock()
+
+    def counted(x: Any) -> Any:
+        with lock:
+            at_once[0] += 1
+            at_once[1] = max(at_once)
+        time.sleep(0.002)
+        with lock:
+            at_once[0] -= 1
+        return x
+
+    with tf.Graph().as_default():
+        made = [tf.numpy_function(counted, [np.float32(n)], tf.float32) for n in range(6)]
+        config = v1.ConfigProto(inter_op_parallelism_threads=2)
+        with v1.Session(config=config) as session:
+            threads = [threading.Thread(target=session.run, args=(made,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    assert at_once == [0, 2]

@@ -21,6 +21,7 @@ from ...graph.partition import Partition, partition
 from ...graph.placement import devices_of
 from ...graph.transfers import hops
 from ...graph.variables import CONTAINERS, AssignVariable, ReadVariable
+from ...models.later import ReadyQueue
 from ...values import nest
 from ...values.context import STATE, entered, stack
 from ...values.devices import parse_device
@@ -59,6 +60,8 @@ class Session(CoreSession):
             self.client.bits = self.config.bits
         self.costs: CostModel | None = None
         """By what operations are placed that ask for nothing; None: all on the first device."""
+        self._queues: dict[str, ReadyQueue] = {}
+        """By the names of devices: the calls of Python that are ready there."""
         self._places: dict[Plan, Mapping[Operation, str]] = {}
         self._late: dict[tuple[int, ...], object] = {}
         """By a variable and what is fetched with it: how it is read behind that."""
@@ -90,12 +93,28 @@ class Session(CoreSession):
         if self.client is not None and self.config.delays:
             self.client.costs = self.costs or CostModel()
         if self.client is None:
+            self._queue(plan, found)
             plan.hops = hops(plan.ops, plan.fed, found, self.config.bits)
             if plan.hops and plan.structured != plan.ops:
                 plan.wishes = replace(plan.wishes, after=None)  # (ways are those of single nodes)
         if self.config.log_placement:
             for op, name in found.items():
                 print(f"{op.name}: ({op.type}): {name}", file=sys.stderr)
+
+    def _queue(self, plan: Plan, places: Mapping[Operation, str]) -> None:
+        """Let calls of Python wait in the queue of their device, where threads are counted.
+
+        One thread for each of several devices is several threads.
+        """
+        threads = self.wishes.threads_each
+        homes = {op: places[op] for op in plan.beside}
+        if not threads or len(homes) < 2:
+            return
+        for name in homes.values():
+            self._queues.setdefault(name, ReadyQueue(threads))
+        plan.queues = {op: self._queues[name] for op, name in homes.items()}
+        if len({*homes.values()}) > 1:
+            plan.wishes = replace(plan.wishes, overlap=True)
 
     def element(self, value: object) -> GraphTensor | Operation:
         """Return the tensor or operation that a fetch names, which must not be forbidden."""

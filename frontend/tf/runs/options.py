@@ -153,6 +153,7 @@ def wishes_of(message: Any) -> Wishes:
         level="O0" if plain else "O2",
         disable=tuple(off),
         overlap=message.inter_op_parallelism_threads != 1,
+        threads_each=max(message.inter_op_parallelism_threads, 0),
         threads=message.intra_op_parallelism_threads,
         after=when.get(optimizer.global_jit_level, 0),
     )

@@ -35,6 +35,8 @@ class PythonCall:
         self.ways_back: dict[Any, PythonCall] = {}
         self.is_apart = False
         """Whether it may go on beside others: it waits for its operands only."""
+        self.queue: Any = None
+        """Where it waits for its turn beside others of its device, if it is to."""
         CALLS[self.name] = self
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
