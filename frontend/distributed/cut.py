@@ -298,7 +298,7 @@ class Cut:
         made.device = ""
         for before in op.control_inputs:
             self.wait(made, before, task, stage)
-        if (task, op) not in self.known:
+        if (task, op) not in self.known and op not in self.split:
             self.known[task, op] = made
             self.known |= {(task, a): b for a, b in zip(op.outputs, made.outputs, strict=True)}
         segment.ops.append(made.name)

@@ -70,8 +70,8 @@ class TaskPlaces:
         if not asked:
             return task
         inner = inner_graphs(op)
-        if not inner or not can_split:
-            why = "as its gradient is taken" if inner else "as a whole"
+        why = "as a whole" if not inner else "" if can_split else self.unrepeatable(op)
+        if why:
             raise PlacementError(
                 f"'{op.name}' ({op.type}) runs on one task {why}, and asks for {', '.join(asked)}",
                 location=op.source,
@@ -83,6 +83,20 @@ class TaskPlaces:
             found = place(plan.ops, first)
             self.add(plan, {each: task_of(name) for each, name in found.items()})
         return task
+
+    def unrepeatable(self, op: Operation) -> str:
+        """Return why an operation that is split cannot be run once more for its gradient.
+
+        That is done on one task as a whole; nothing if it can be.
+        """
+        within = [op, *inside(op)]
+        if any(each.kind.draws for each in within):
+            return "as its gradient is taken and it draws random numbers"
+        touched = [x for each in within for x in each.kind.touched()]
+        own = any("variable" in each.attributes for each in within)
+        if own or touched or any(each.kind.stateful or each.kind.is_python for each in within):
+            return "as its gradient is taken and it uses variables, or has effects"
+        return ""
 
     def asked(self, op: Operation, task: str) -> list[str]:
         """Return the tasks that an operation has to do with: by its variables, by what is inside.

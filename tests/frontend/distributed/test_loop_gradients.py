@@ -1,0 +1,146 @@
+"""Gradients of loops, choices and calls whose insides are on several tasks."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure import tf
+from gravure.frontend.values.devices import PlacementError
+
+from .test_servers import CLUSTER, ONE_PS, on_tasks
+
+v1 = tf.compat.v1
+TASKS = [*(f"/job:{job}/task:{n}" for job in ("ps", "worker") for n in range(2)), None]
+SEEDS = int(os.environ.get("GRAVURE_TEST_SEEDS", "24"))
+"""How many random graphs are tried: 200 by hand."""
+Places = Callable[[], str | None]
+
+
+def smooth(rng: Any, values: list[Any], where: Places, depth: int) -> Any:
+    """Return a value of others by an operation that has a gradient, on some task."""
+    a, b = (values[i] for i in rng.integers(0, len(values), 2))
+    what = rng.integers(7 if depth else 4)
+    with tf.device(where()):
+        if what < 4:
+            simple = (
+                tf.sin(a) + b,
+                a * tf.tanh(b),
+                tf.concat([a[:1], b[1:]], 0),
+                tf.nn.relu(a - b),
+            )
+            return simple[what]
+        if what == 4:
+            more, less = (int(n) for n in rng.integers(1000, size=2))
+            return tf.cond(
+                tf.reduce_sum(a) > 0.0,
+                lambda: chain(np.random.default_rng(more), [a, b], where, depth - 1),
+                lambda: chain(np.random.default_rng(less), [a, b], where, depth - 1),
+            )
+        seed, trips = int(rng.integers(1000)), int(rng.integers(4))
+
+        def body(i: Any, x: Any, y: Any) -> Any:
+            inner = np.random.default_rng(seed)
+            made = chain(inner, [x, y, a], where, depth - 1)
+            with tf.device(where()):
+                return tf.add(i, 1), tf.clip_by_value(made, -5.0, 5.0), tf.tanh(x)
+
+        return tf.while_loop(lambda i, x, y: i < trips, body, (0, a, b))[1]
+
+
+def chain(rng: Any, values: list[Any], where: Places, depth: int) -> Any:
+    """Return the last of a few values, each of the others."""
+    values = list(values)
+    for _ in range(3):
+        values.append(smooth(rng, values, where, depth))
+    return values[-1]
+
+
+def build(seed: int, where: Places) -> Any:
+    """Return a graph, what is fed, and a result with its gradients."""
+    rng = np.random.default_rng(seed)
+    with tf.Graph().as_default() as graph:
+        x, y = v1.placeholder(tf.float32, [3]), v1.placeholder(tf.float32, [3])
+        values = [x, y]
+        for n in range(4):
+            values.append(smooth(rng, values, where, 2 if n else 3))
+        loss = tf.reduce_sum(tf.add_n(values[2:]))
+        slopes = tf.gradients(loss, [x, y], unconnected_gradients="zero")
+    return graph, [x, y], [loss, *slopes]
+
+
+def run(target: str, graph: Any, fed: Any, wanted: Any) -> list[bytes]:
+    rows = [np.float32([0.3, -0.8, 1.2]), np.float32([1.1, 0.4, -0.6])]
+    with v1.Session(target, graph=graph) as session:
+        found = [session.run(wanted, dict(zip(fed, each, strict=True)))
+                 for each in (rows, rows[::-1])]  # fmt: skip
+    return [value.tobytes() for row in found for value in row]
+
+
+def test_gradients_of_random_loops_over_tasks_are_those_of_one_process() -> None:
+    split: list[int] = []
+
+    def work(server: Any, index: int) -> None:
+        for seed in range(index, SEEDS, 2):
+            rng = np.random.default_rng(seed + 5000)
+            over = build(seed, lambda rng=rng: TASKS[rng.integers(len(TASKS))])
+            alone = build(seed, lambda: None)
+            assert run(server.target, *over) == run("", *alone), seed
+            split.append(sum(op.type in ("While", "If") for op in over[0].operations))
+
+    on_tasks(CLUSTER, work)
+    assert sum(split) > SEEDS / 2
+
+
+def test_the_way_back_of_a_loop_over_tasks() -> None:
+    def work(server: Any, index: int) -> Any:
+        with tf.Graph().as_default() as graph:
+            x = v1.placeholder(tf.float32, [])
+            w = v1.placeholder(tf.float32, [])
+
+            def body(i: Any, y: Any) -> Any:
+                with tf.device("/job:ps/task:0"):
+                    y = y * w
+                with tf.device("/job:worker/task:0"):
+                    return i + 1, y + 1.0
+
+            with tf.device("/job:worker/task:0"):
+                y = tf.while_loop(lambda i, y: i < 4, body, (0, x))[1]
+            slopes = tf.gradients(y, [x, w])
+            curve = tf.gradients(slopes[1], w)[0]
+        with v1.Session(server.target, graph=graph) as session:
+            return [session.run([y, *slopes, curve], {x: 3.0, w: 2.0}) for _ in range(6)]
+
+    rows = on_tasks(ONE_PS, work)["worker:0"]
+    # y = x w^4 + w^3 + w^2 + w + 1
+    wanted = [63.0, 16.0, 4 * 3 * 8 + 3 * 4 + 2 * 2 + 1, 12 * 3 * 4 + 6 * 2 + 2]
+    for row in rows:
+        np.testing.assert_array_equal(np.float32(row), np.float32(wanted))
+
+
+@pytest.mark.parametrize("what", ["variables", "random numbers"])
+def test_what_cannot_run_once_more_is_refused(what: str) -> None:
+    def work(server: Any, index: int) -> None:
+        with tf.Graph().as_default() as graph:
+            x = v1.placeholder(tf.float32, [])
+            with tf.device("/job:ps/task:0"):
+                v = v1.get_variable("v", [], use_resource=True)
+
+            def body(i: Any, y: Any) -> Any:
+                with tf.device("/job:ps/task:0"):
+                    y = y * (v if what == "variables" else tf.random.uniform([]))
+                with tf.device("/job:worker/task:0"):
+                    return i + 1, y + 1.0
+
+            with tf.device("/job:worker/task:0"):
+                y = tf.while_loop(lambda i, y: i < 4, body, (0, x))[1]
+            slope = tf.gradients(y, x)[0]
+        with v1.Session(server.target, graph=graph) as session:
+            session.run(v.initializer)
+            why = f"as its gradient is taken and it .*{what}.*, and asks for worker:0, ps:0"
+            with pytest.raises(PlacementError, match=why):
+                session.run(slope, {x: 1.0})
+
+    on_tasks(ONE_PS, work)
