@@ -19,6 +19,7 @@ from ..eager.recorded import EMIT
 from ..function.graph_data import (
     SINGLE,
     NodeReader,
+    Plain,
     SpecData,
     VariableData,
     Writer,
@@ -29,7 +30,7 @@ from ..graph.text_arrays import TEXT
 from ..graph.variables import CONTAINERS, AssignVariable, Held, VariableState
 from ..values.run_errors import InvalidArgumentError, NotFoundError
 
-Operand = tuple[str, Any]
+Operand = tuple[str, int | Array]
 """`("kept", number)`, or `("value", array)`."""
 Told = tuple[int, SpecData]
 """The number of a result, its element type and its shape."""
@@ -42,22 +43,22 @@ class KeptValues:
         self,
         store: Store,
         bind: Callable[[str, VariableData], VariableState],
-        call: Callable[[Hashable, Any, Mapping[str, Array]], Mapping[str, object]],
+        call: Callable[[Hashable, tuple[int, int], Mapping[str, Array]], Mapping[str, object]],
     ) -> None:
         self.store, self.bind, self.run_part = store, bind, call
         self.values: dict[int, Array] = {}
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
 
-    def do(self, what: str, *given: Any) -> Any:
+    def do(self, what: str, *given: Any) -> object:
         """Do what another task asks for; return what it is told."""
-        ways: dict[str, Callable[..., Any]] = {
+        ways: dict[str, Callable[..., object]] = {
             "apply": self.do_apply, "keep": self.do_keep, "fetch": self.do_fetch,
             "read": self.do_read, "change": self.do_change, "call": self.do_call,
         }  # fmt: skip
         return ways[what](*given)
 
-    def do_apply(self, name: str, attributes: Any, operands: Sequence[Operand]) -> list[Told]:
+    def do_apply(self, name: str, attributes: Plain, operands: Sequence[Operand]) -> list[Told]:
         """Carry an operation out."""
         options = NodeReader(empty_data(), self.bind).options(attributes)
         arrays = [self.value(x) for x in operands]
@@ -94,7 +95,11 @@ class KeptValues:
             state.put_in(self.store, made)
 
     def do_call(
-        self, key: Hashable, step: Any, given: Mapping[str, Operand], names: Sequence[str]
+        self,
+        key: Hashable,
+        step: tuple[int, int],
+        given: Mapping[str, Operand],
+        names: Sequence[str],
     ) -> list[Told]:
         """Run a function that was registered; keep its results."""
         values = {name: self.value(x) for name, x in given.items()}
@@ -112,8 +117,8 @@ class KeptValues:
 
     def value(self, operand: Operand) -> Array:
         """Return an operand."""
-        where, what = operand
-        if where == "value":
+        _, what = operand
+        if not isinstance(what, int):
             return np.asarray(what)
         if what not in self.values:
             raise NotFoundError(f"value {what} is not kept here any more")

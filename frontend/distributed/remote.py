@@ -24,11 +24,11 @@ from ...runtime.comm.protocol import LateError
 from ..eager.kernels import explain
 from ..eager.tensor import Tensor
 from ..function.graph_data import SINGLE, NodeReader, VariableData, Writer, empty_data
-from ..function.on_device import RemoteState, RemoteTensor, RemoteValue
+from ..function.on_device import RemoteDevice, RemoteState, RemoteTensor, RemoteValue
 from ..function.traces import ConcreteFunction
 from ..graph.graph import GraphTensor, Kind
 from ..graph.placement import check_placement
-from ..values.devices import MACHINE, PlacementError, RemoteDevice
+from ..values.devices import MACHINE, PlacementError
 from ..values.origin import short, user_line
 from ..values.run_errors import AbortedError
 from .client import Client

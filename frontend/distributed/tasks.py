@@ -50,6 +50,8 @@ WORDS = ("register", "run", "abort", "ask", "eager", "drop")
 """What tasks are told to do."""
 OfferKey = tuple[str, Step, str]
 """The key of the message with a value: of which step, and its name."""
+Message = tuple[Any, Any]
+"""What has come: its key, which begins with a word, and what belongs to it."""
 
 
 class StepTalk:
@@ -124,7 +126,7 @@ class Task:
 
     # -- what others ask for
 
-    def on_register(self, source: int, message: Any) -> None:
+    def on_register(self, source: int, message: Message) -> None:
         """Keep a part of a plan; an error is told when it is to run."""
         (_, key), part = message
         try:
@@ -170,14 +172,14 @@ class Task:
             )
         return found
 
-    def on_run(self, source: int, message: Any) -> None:
+    def on_run(self, source: int, message: Message) -> None:
         """Let a part of a step be run; tell how it ended."""
         (_, step), (key, given) = message
         self.messages += 1
 
         def run() -> None:
             try:
-                found: Any = (None, self.carry_out(self.part(key), step, given))
+                found: Ended = (None, self.carry_out(self.part(key), step, given))
             except Exception as error:  # (it is raised again by who has begun the step)
                 found = (told(error), {})
             self.box.send(("done", step, self.name), found, source)
@@ -186,21 +188,21 @@ class Task:
 
         self.crew.add(run)
 
-    def on_eager(self, source: int, message: Any) -> None:
+    def on_eager(self, source: int, message: Message) -> None:
         """Let something be done eagerly; tell how it ended."""
         (_, step), (what, given) = message
         given = (given[0], step, *given[1:]) if what == "call" else given
 
         def do() -> None:
             try:
-                found: Any = (None, self.kept.do(what, *given))
+                found: Ended = (None, self.kept.do(what, *given))
             except Exception as error:  # (it is raised again by who has asked for it)
                 found = (told(error), None)
             self.box.send(("done", step, self.name), found, source)
 
         self.crew.add(do)
 
-    def on_drop(self, source: int, message: Any) -> None:
+    def on_drop(self, source: int, message: Message) -> None:
         """Let go what nobody asks for any more."""
         self.kept.drop(message[1])
 
@@ -210,13 +212,13 @@ class Task:
         """Carry out a part of a plan by its key; nothing if there is none."""
         return {} if key is None else self.carry_out(self.part(key), step, given)
 
-    def on_abort(self, source: int, message: Any) -> None:
+    def on_abort(self, source: int, message: Message) -> None:
         """Give up a step."""
         (_, step), reason = message
         self.aborted.setdefault(step, reason)
         self.forget(step, "value")
 
-    def on_ask(self, source: int, message: Any) -> None:
+    def on_ask(self, source: int, message: Message) -> None:
         """Send what a rank asks for, or keep in mind that it did."""
         _, key = message
         with self.lock:
@@ -269,13 +271,13 @@ class Task:
         """Return what a part of a step gives to the caller, by name."""
         return part.run(given, StepTalk(self, step))
 
-    def received(self, key: Any, step: Step, tasks: Sequence[str]) -> Any:
+    def received(self, key: OfferKey, step: Step, tasks: Sequence[str]) -> Any:
         """Return the value under a key, and who sent it; raise if a task says nothing more."""
         with self.box.looking():
             source, value = self.awaited(key, step, tasks)
         return value, source
 
-    def awaited(self, key: Any, step: Step, tasks: Sequence[str]) -> tuple[int, Any]:
+    def awaited(self, key: OfferKey, step: Step, tasks: Sequence[str]) -> tuple[int, Any]:
         """Wait for a value; a task that is at work, or waits itself, answers when it is asked."""
         looks, nap = 0, NAPS[0]
         wait: Patience | None = None
@@ -356,6 +358,8 @@ class Patience:
 
 Told = tuple[str, str, str, str]
 """The name of an error, what it says, its place and its hint."""
+Ended = tuple[Told | None, object]
+"""How something ended that another task has asked for: by an error, or with what it is told."""
 
 
 def told(error: Exception) -> Told:

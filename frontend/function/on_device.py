@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -40,15 +41,7 @@ from ..models.compiled import compile_piece
 from ..models.gpu import DeviceModel, load_on_gpu
 from ..values import dtypes
 from ..values.context import STATE, record, running_on
-from ..values.devices import (
-    CPU,
-    Device,
-    PlacementError,
-    RemoteDevice,
-    WorkElsewhere,
-    as_device,
-    devices,
-)
+from ..values.devices import CPU, Device, PlacementError, as_device, devices
 from ..values.dtypes import DataType
 from ..values.given import Index
 from ..values.origin import short, user_line
@@ -133,6 +126,52 @@ class PlacedTensor(Tensor):
     def to_device(self, device: object, /, *, stream: object = None) -> Tensor:
         """Return the tensor on a device: itself if it is there, else a copy."""
         return moved(self, as_device(device))
+
+
+class WorkElsewhere(Protocol):
+    """What another task does for this process, operation by operation; values are tensors."""
+
+    def apply(
+        self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, object]
+    ) -> Sequence[Tensor]:
+        """Carry an operation out; its results stay there."""
+
+    def keep(self, array: object) -> RemoteTensor:
+        """Bring an array there."""
+
+    def fetch(self, number: int) -> Array:
+        """Return a value that is kept there as an array."""
+
+    def drop(self, number: int) -> None:
+        """Let a value go that is kept there."""
+
+    def call(self, trace: Any, inputs: Sequence[Tensor]) -> Sequence[object]:
+        """Run a traced function; its results stay there."""
+
+    def variable(self, name: str, spec: TensorSpec, value: Array) -> RemoteState:
+        """Return the state of a variable whose value is there."""
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteDevice(Device):
+    """A device of another task, where operations can be carried out eagerly."""
+
+    full: str = ""
+    work: WorkElsewhere | None = None
+
+    @property
+    def full_name(self) -> str:
+        """Return the name with all its parts."""
+        return self.full
+
+    def __str__(self) -> str:
+        return self.full
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RemoteDevice) and other.full == self.full
+
+    def __hash__(self) -> int:
+        return hash(self.full)
 
 
 class RemoteValue:

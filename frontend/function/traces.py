@@ -37,12 +37,19 @@ from ..models.compiled import tag_of
 from ..models.pieces import on_host
 from ..values import nest
 from ..values.context import STATE, accessed, entered, record, running_on
-from ..values.devices import MACHINE, RemoteDevice
+from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
 from .arguments import Bound, structure_key, value_key
 from .in_common import Where
 from .lowering_gradient import Gradients
-from .on_device import DeviceTensor, PlacedTensor, RemoteTensor, place_of, wanted_place
+from .on_device import (
+    DeviceTensor,
+    PlacedTensor,
+    RemoteDevice,
+    RemoteTensor,
+    place_of,
+    wanted_place,
+)
 from .staged import COMPILE_AFTER, HEAVY, LARGE, Staged, compiled_for
 from .surface import Surface
 

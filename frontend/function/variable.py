@@ -37,10 +37,10 @@ from ..graph.variables import (
 )
 from ..values import dtypes
 from ..values.context import STATE, accessed, default_session, entered, record
-from ..values.devices import CPU, Device, RemoteDevice
+from ..values.devices import CPU, Device
 from ..values.dtypes import DataType, DTypeLike
 from ..values.given import Index
-from .on_device import RemoteState
+from .on_device import RemoteDevice, RemoteState
 from .traces import ACTIVE
 
 

@@ -10,10 +10,10 @@ share a memory, so that a copy from one to another costs nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ...runtime.devices import gpu_index, gpu_names
 from .context import STATE
@@ -48,7 +48,7 @@ class Machine:
     """Whether what asks for a device that is not there runs elsewhere, outside of sessions."""
     used: bool = False
     """Whether something was placed, so that the devices stay as they are."""
-    others: dict[str, RemoteDevice] = field(default_factory=dict)
+    others: dict[str, Device] = field(default_factory=dict)
     """By full name: devices of other tasks, which this process is connected to."""
     task: str = ""
     """The name of the task that this process is among these, as that of a device begins."""
@@ -219,50 +219,6 @@ class Device:
         return hash(str(self))
 
 
-class WorkElsewhere(Protocol):
-    """What another task does for this process, operation by operation; values are tensors."""
-
-    def apply(self, op: Any, values: Sequence[Any], attributes: dict[str, object]) -> Sequence[Any]:
-        """Carry an operation out; its results stay there."""
-
-    def keep(self, array: Any) -> Any:
-        """Bring an array there."""
-
-    def fetch(self, number: int) -> Any:
-        """Return a value that is kept there as an array."""
-
-    def drop(self, number: int) -> None:
-        """Let a value go that is kept there."""
-
-    def call(self, trace: Any, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Run a traced function; its results stay there."""
-
-    def variable(self, name: str, spec: Any, value: Any) -> Any:
-        """Return the state of a variable whose value is there."""
-
-
-@dataclass(frozen=True, eq=False)
-class RemoteDevice(Device):
-    """A device of another task, where operations can be carried out eagerly."""
-
-    full: str = ""
-    work: WorkElsewhere | None = None
-
-    @property
-    def full_name(self) -> str:
-        """Return the name with all its parts."""
-        return self.full
-
-    def __str__(self) -> str:
-        return self.full
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RemoteDevice) and other.full == self.full
-
-    def __hash__(self) -> int:
-        return hash(self.full)
-
-
 CPU = Device("cpu")
 
 
@@ -273,7 +229,7 @@ def as_device(device: object) -> Device:
         return found
     if device == CPU:
         return CPU
-    if isinstance(device, RemoteDevice):
+    if isinstance(device, Device) and device in MACHINE.others.values():
         return device
     if isinstance(device, Device):
         found = device

@@ -23,13 +23,19 @@ from ...eager.operators import Binary
 from ...eager.remembered import Watched, stands_for
 from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as core_custom_gradient
-from ...function.on_device import DeviceTensor, PlacedTensor, RemoteTensor, moved
+from ...function.on_device import (
+    DeviceTensor,
+    PlacedTensor,
+    RemoteDevice,
+    RemoteTensor,
+    moved,
+)
 from ...graph.graph import GraphTensor, Operation, dims_or_none
 from ...graph.symbolic import SymbolicError, leaked
 from ...graph.text_arrays import TEXT
 from ...values import dtypes, nest
 from ...values.context import STATE, default_session
-from ...values.devices import CPU, HOST, RemoteDevice, as_device
+from ...values.devices import CPU, HOST, as_device
 from ...values.dtypes import DataType, DTypeLike
 from ...values.origin import short, user_line
 from .shapes import ShapeLike, TensorShape

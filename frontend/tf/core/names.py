@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 
+from ...function.on_device import RemoteDevice
 from ...graph.graph import Graph
 from ...values.context import STATE, running_on
-from ...values.devices import CPU, MACHINE, RemoteDevice, parse_device, wanted_device
+from ...values.devices import CPU, MACHINE, parse_device, wanted_device
 
 
 class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
