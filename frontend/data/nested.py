@@ -217,6 +217,48 @@ class Grouped(Stream):
             self.inner.restore(state["inner"])
 
 
+class ReducedByKey(Stream):
+    """For each key of elements, in their order, what a function makes of the last state."""
+
+    KEEPS = ("states", "ended")
+
+    def __init__(
+        self, run: Run, stage: Stage, key: Apply, first: Apply, reduce: Apply, last: Apply
+    ) -> None:
+        super().__init__(run, stage)
+        self.key, self.first, self.reduce, self.last = key, first, reduce, last
+        self.states: dict[int, Element] = {}
+        self.ended = False
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return that nobody knows."""
+        return UNKNOWN
+
+    def __next__(self) -> Element:
+        while not self.ended:
+            self._collect()
+        if not self.states:
+            raise StopIteration
+        return self.last(self.states.pop(min(self.states)))
+
+    def _collect(self) -> None:
+        """Let one element change the state of its key."""
+        try:
+            element = self.take()
+        except StopIteration:
+            self.ended = True
+            return
+        key = integer(self.key(element)[0])
+        if key not in self.states:
+            self.states[key] = self.first((np.array(key, np.int64),))
+        self.states[key] = self.reduce((*self.states[key], *element))
+
+    def save(self) -> State:
+        """Return the states of keys as they are now."""
+        return {**super().save(), "states": dict(self.states)}
+
+
 class Directed(Stream):
     """Elements of several stages; the first one says by number which is next."""
 

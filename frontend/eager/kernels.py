@@ -248,10 +248,25 @@ def evaluate(
     op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]
 ) -> Sequence[Array]:
     """Return the results of an operation on arrays."""
+    if EARS.count:
+        return seen(op, arrays, attributes)
+    return computed(op, arrays, attributes)
+
+
+LOOKS: list[Callable[[type[Op], Sequence[Array], Sequence[Array]], None]] = []
+"""What is given each operation with its operands and results, as long as there are `EARS`."""
+
+
+def seen(op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]) -> Sequence[Array]:
+    """Return the results of an operation that somebody listens to, or looks at."""
     if EARS.everyone:
         with span("operation", op.name.removeprefix("gv."), shapes=[x.shape for x in arrays]):
-            return computed(op, arrays, attributes)
-    return computed(op, arrays, attributes)
+            made = computed(op, arrays, attributes)
+    else:
+        made = computed(op, arrays, attributes)
+    for look in LOOKS:
+        look(op, arrays, made)
+    return made
 
 
 def computed(

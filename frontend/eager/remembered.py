@@ -248,7 +248,7 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
     def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
         key: list[object] = []
         given: list[object] = []
-        plain = not (STATE.busy or EARS.everyone) and _read(args, key, given)
+        plain = not (STATE.busy or EARS.count) and _read(args, key, given)
         if not plain or (kwargs and not _named(kwargs, key, given)):
             try:
                 return function(*args, **kwargs)

@@ -13,10 +13,15 @@ from ...formats.records import RecordWriter
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
 from ..core.bridge import TfTensor
+from ..core.nested import map_structure
+from ..core.specs import TensorSpec
+from ..core.values import convert
+from ..ops.creation import zeros
 from . import iterators
 from .combining import choose_from_datasets, sample_from_datasets
 from .dataset import Dataset
 from .functions import scalar
+from .grouping import Reducer, reduced_by_key
 from .saving import folder_of
 
 Transformation = Callable[[Dataset], object]
@@ -63,6 +68,49 @@ def parallel_interleave(
 def assert_cardinality(expected_cardinality: object) -> Transformation:
     """Return a function for `Dataset.apply`: there are so many elements, or an error."""
     return lambda dataset: dataset.step(Counted, count=Given(scalar(expected_cardinality)))
+
+
+def group_by_reducer(key_func: Callable[..., object], reducer: Reducer) -> Transformation:
+    """Return a function for `Dataset.apply`: one element for each key, in the keys' order."""
+    return lambda dataset: reduced_by_key(dataset, key_func, reducer)
+
+
+def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformation:
+    """Return a function for `Dataset.apply` that appends zeros until there are so many elements.
+
+    Elements are dictionaries; `mask_key` tells which of them were there.
+    """
+
+    def padded(dataset: Dataset) -> Dataset:
+        count, spec = int(dataset.cardinality()), dataset.element_spec
+        if count < 0:
+            raise ValueError(
+                "The dataset passed into `pad_to_cardinality` must have a known cardinality, but "
+                f"has cardinality {count}"
+            )
+        if count > cardinality:
+            raise ValueError(
+                "The dataset passed into `pad_to_cardinality` must have a cardinality less than "
+                f"the target cardinality ({cardinality}), but has cardinality {count}"
+            )
+        if not isinstance(spec, dict):
+            raise ValueError("`pad_to_cardinality` requires its input dataset to be a dictionary.")
+        zeros = map_structure(zeros_of, spec)
+        rest = Dataset.from_tensors(zeros).repeat(cardinality - count)
+        there, beyond = (
+            each.map(lambda element, given=given: {**element, mask_key: convert(given)})
+            for each, given in ((dataset, True), (rest, False))
+        )
+        return there.concatenate(beyond)
+
+    return padded
+
+
+def zeros_of(leaf: object) -> TfTensor:
+    """Return an element of zeros that is like a spec says; open sizes are none."""
+    if not isinstance(leaf, TensorSpec):
+        raise TypeError(f"pad_to_cardinality() is only supported for tensors, got {leaf}")
+    return zeros([d or 0 for d in leaf.shape], leaf.dtype)
 
 
 def cardinality(dataset: Dataset) -> TfTensor:
@@ -154,7 +202,10 @@ NAMES: dict[str, object] = {
             *("take_while", "unbatch", "unique", "rejection_resample", "snapshot"),
         )
     },
+    "Reducer": Reducer,
     "TFRecordWriter": TFRecordWriter,
+    "group_by_reducer": group_by_reducer,
+    "pad_to_cardinality": pad_to_cardinality,
     "at": at,
     "dense_to_ragged_batch": dense_to_ragged_batch,
     "dense_to_sparse_batch": dense_to_sparse_batch,

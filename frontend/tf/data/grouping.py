@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...autograph import to_trace
-from ...data.nested import Grouped
+from ...data.nested import Grouped, ReducedByKey
 from ...data.programs import GraphProgram
 from ...data.stages import Run, Stage
 from ...function.traces import ACTIVE
@@ -133,6 +133,47 @@ def grouped(
     return dataset.step(
         Grouped, found.spec.element_spec, key=key.program(), reduce=found.opening(),
         size=size.program(),
+    )  # fmt: skip
+
+
+class Reducer:
+    """What `group_by_reducer` does to the elements of one key."""
+
+    def __init__(self, init_func: Any, reduce_func: Any, finalize_func: Any) -> None:
+        self.init_func, self.reduce_func = init_func, reduce_func
+        self.finalize_func = finalize_func
+
+
+def reduced_by_key(dataset: Pipeline, key_func: Any, reducer: Reducer) -> Any:
+    """Return a dataset of what a reducer makes of the elements of each key."""
+    if not isinstance(reducer, Reducer):
+        raise TypeError(f"`reducer` must be a `tf.data.experimental.Reducer`, got {reducer!r}")
+    number, spec = TensorSpec([], "int64"), dataset.element_spec
+    key = trace(named(key_func, lambda element: spread(key_func, element)), spec)
+    if (
+        not isinstance(key.spec, TensorSpec)
+        or key.spec.dtype.name != "int64"
+        or (key.spec.shape.rank not in (0, None))
+    ):
+        raise ValueError(
+            "Invalid `key_func`. Expected `key_func` to return a scalar tf.int64 tensor, but "
+            f"instead `key_func` has output types={key.spec}."
+        )
+    first = trace(to_trace(reducer.init_func), number)
+
+    def step(before: object, element: object) -> object:
+        return reducer.reduce_func(before, element)
+
+    found = first.spec
+    reduce, state = traced_state(named(reducer.reduce_func, step), found, spec, lambda made: made)
+
+    def finish(*parts: object) -> object:
+        return spread(reducer.finalize_func, parts[0])
+
+    last = trace(named(reducer.finalize_func, finish), state)
+    return dataset.step(
+        ReducedByKey, last.spec, key=key.program(), first=first.program(), reduce=reduce.program(),
+        last=last.program(),
     )  # fmt: skip
 
 

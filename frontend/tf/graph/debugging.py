@@ -16,7 +16,11 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.calls import op
 from ..core.values import InGraph, convert, graph_of, same
+from . import number_checks
 from .state import get_default_graph, group, no_op
+
+enable_check_numerics = number_checks.enable_check_numerics
+disable_check_numerics = number_checks.disable_check_numerics
 
 
 def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., object]:
