@@ -42,7 +42,7 @@ from ..text.writer import write_text
 from .compile import compile_source
 from .load import load_program
 from .save import Saving, save_program
-from .within import too_large, ways
+from .within import check_size, too_large, ways
 
 Source = str | os.PathLike[str] | bytes
 
@@ -164,6 +164,8 @@ class Request:
     """Whether weights are written beside IR text."""
     limit: int = 0
     """The most bytes that a run may need; 0 for any number."""
+    max_size: int = 0
+    """The most bytes that the library may have, with the weights in it; 0 for any number."""
 
     @property
     def stages(self) -> list[str]:
@@ -233,6 +235,8 @@ class _Job:
         else:
             self.compile()
         compiled = self.made.compiled
+        if self.request.max_size and compiled is not None:
+            check_size(compiled, self.request.max_size)
         seconds = self.made.seconds
         if compiled is not None:
             seconds.update(compiled.seconds)

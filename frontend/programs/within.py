@@ -46,6 +46,10 @@ def _pipelines(options: Options) -> Iterator[tuple[str, Options]]:
         return
     passes = pipeline_of(options.level, options.dtype).split(",")
     copies = tuple(name for name in COPIES if name in passes)
+    if options.numerics != "fast" or options.use_lib:  # a pipeline of its own says neither
+        if copies:
+            yield PLAIN, replace(options, disable=(*options.disable, *copies))
+        return
     passes.insert(passes.index("fuse"), f"rematerialise{{distance={DISTANCE}}}")
     again = replace(options, passes=",".join(passes))
     yield AGAIN, again
@@ -53,6 +57,22 @@ def _pipelines(options: Options) -> Iterator[tuple[str, Options]]:
         plain = (*options.disable, *copies)
         yield PLAIN, replace(options, disable=plain)
         yield f"{AGAIN}, {PLAIN}", replace(again, disable=plain)
+
+
+def check_size(compiled: Compiled, most: int) -> None:
+    """Raise `CompileError` if a library has more bytes than it may."""
+    if compiled.plan is not None or compiled.executable is not None:
+        raise CompileError(f"target {compiled.target}: only libraries of processors have a size")
+    found = compiled.library().seal.file_size
+    if found > most:
+        weights = compiled.description.weights if compiled.options.embed else 0
+        raise CompileError(
+            f"the library has {found} bytes, {weights} of them weights, expected at most {most}",
+            hint=Advice(
+                "gravure.size says what they are; embed=False or a dtype of fewer bits helps",
+                "gravure size says what they are; --weights file or --dtype helps",
+            ),
+        )
 
 
 def too_large(compiled: Compiled, limit: int) -> CompileError:

@@ -68,3 +68,28 @@ def test_layers_of_ir_on_every_level(gravure: Any, models: Path, tmp_path: Path)
         out = tmp_path / f"m.{stage}.mlir"
         assert gravure("compile", models / "digits.onnx", "--to", stage, "-o", out).status == 0
         assert gravure("inspect", out, "--layers").status == 0
+
+
+def test_x5_a_library_has_no_more_bytes_than_it_may(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "digits.so"
+    found = gravure("compile", models / "digits.onnx", "-o", out, "--max-size", "40K")
+    assert found.status == 69
+    assert "bytes, 52224 of them weights, expected at most 40960" in found.err
+    assert "gravure size says what they are; --weights file or --dtype helps" in found.err
+    assert not out.exists()
+    options = ("-o", out, "--max-size", "40K", "--weights", "file")
+    assert gravure("compile", models / "digits.onnx", *options).status == 0
+    assert out.stat().st_size <= 40 << 10
+
+
+def test_x10_memory_is_spared_with_numerics_and_libraries_that_are_asked_for(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    for more in (("--numerics", "exact"), ("--use-lib", "cblas")):
+        out = tmp_path / f"{more[1]}.so"
+        options = ("-o", out, "--max-memory", "1K", *more)
+        found = gravure("compile", models / "digits.onnx", *options)
+        assert found.status == 69
+        assert "bytes of memory at least, expected at most 1024" in found.err

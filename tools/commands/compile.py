@@ -72,6 +72,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--max-memory", type=size, default=0, metavar="SIZE", help="what a run may need at most"
     )
     parser.add_argument(
+        "--max-size", type=size, default=0, metavar="SIZE", help="what the library may have at most"
+    )
+    parser.add_argument(
         "--parallel", default="", metavar="KIND=N",
         help="for N ranks, by tensor=N or pipeline=N: a library and weights each, and a manifest",
     )  # fmt: skip
@@ -145,7 +148,8 @@ def emitted(args: argparse.Namespace) -> tuple[CompiledFiles, bool]:
     made = emit(
         source, path, kinds, shapes=shapes_of(args), dims=dims_of(args), observers=observers,
         start=args.start if args.start == "llvm" else _stage(args.start), options=options,
-        weights=args.weights != "none", limit=args.max_memory, explained=bool(args.report),
+        weights=args.weights != "none", limit=args.max_memory,
+        max_size=args.max_size, explained=bool(args.report),
         progress=console.progress,
     )  # fmt: skip
     if args.report is not None:
@@ -159,7 +163,7 @@ def for_ranks(args: argparse.Namespace) -> RankFiles:
 
     taken = {
         "--emit": args.emit, "--to": args.to, "--from": args.start, "--report": args.report,
-        "--max-memory": args.max_memory, "--host": args.host,
+        "--max-memory": args.max_memory, "--max-size": args.max_size, "--host": args.host,
     }  # fmt: skip
     for name, value in taken.items():
         if value:

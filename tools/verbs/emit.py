@@ -81,6 +81,7 @@ def emit(  # noqa: PLR0913  (each option is its own)
     start: str = "",
     weights: bool = True,
     limit: int = 0,
+    max_size: int = 0,
     explained: bool = False,
     threads: int = 0,
     shapes: Mapping[str, ShapeOption] | None = None,
@@ -101,6 +102,7 @@ def emit(  # noqa: PLR0913  (each option is its own)
     - `weights`: whether weights are written beside IR text.
     - `limit`: the most bytes that a run may need; 0 for any number. Cheap values are computed
       again, weights kept as they are, and fewer threads used until that is so.
+    - `max_size`: the most bytes that the library may have, with the weights in it; 0 for any.
     - `explained`: whether `report` shall know why operations are not in one kernel.
     - `threads`: the most threads of a run; 0 for what `options` says.
     - `shapes`, `dims`, `observers`, `options` and further keywords: as for `gravure.compile`.
@@ -111,8 +113,8 @@ def emit(  # noqa: PLR0913  (each option is its own)
     >>> {kind: path.name for kind, path in made.paths.items()}
     {'library': 'exp.so', 'header': 'exp.h'}
     """
-    own = ("output", "kinds", "start", "weights", "limit", "explained", "threads", "shapes", "dims",
-           "observers", "options", "progress")  # fmt: skip
+    own = ("output", "kinds", "start", "weights", "limit", "max_size", "explained", "threads", "shapes",
+           "dims", "observers", "options", "progress")  # fmt: skip
     slots = threads or (options or Options()).slots
     made = options_with("emit", options, more, threads=slots, own=own)
     words = parse_kinds(kinds if isinstance(kinds, str) else ",".join(kinds))
@@ -125,7 +127,7 @@ def emit(  # noqa: PLR0913  (each option is its own)
         looking = [*observers, *([why] if explained else [])]
         found = make(
             source, path, words, made, shapes=shapes, dims=dims, observers=looking, start=start,
-            weights=weights, limit=limit,
+            weights=weights, limit=limit, max_size=max_size,
         )  # fmt: skip
     return CompiledFiles(found, tuple(why.found))
 
