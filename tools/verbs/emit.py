@@ -113,8 +113,8 @@ def emit(  # noqa: PLR0913  (each option is its own)
     >>> {kind: path.name for kind, path in made.paths.items()}
     {'library': 'exp.so', 'header': 'exp.h'}
     """
-    own = ("output", "kinds", "start", "weights", "limit", "max_size", "explained", "threads", "shapes",
-           "dims", "observers", "options", "progress")  # fmt: skip
+    own = ("output", "kinds", "start", "weights", "limit", "max_size", "explained", "threads",
+           "shapes", "dims", "observers", "options", "progress")  # fmt: skip
     slots = threads or (options or Options()).slots
     made = options_with("emit", options, more, threads=slots, own=own)
     words = parse_kinds(kinds if isinstance(kinds, str) else ",".join(kinds))

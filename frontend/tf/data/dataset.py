@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
@@ -449,7 +449,9 @@ class Dataset(Pipeline):
         initial = given([tensor_of(x) for x in flatten(state)])
         return self.step(steps.Scanned, spec, function=traced.program(), **initial)
 
-    def reduce(self, initial_state: object, reduce_func: object, name: str | None = None) -> Any:
+    def reduce(
+        self, initial_state: object, reduce_func: Callable[..., object], name: str | None = None
+    ) -> Any:
         """Return the last state that a function gives for a state and each element."""
         return reduced(self, initial_state, reduce_func)
 
@@ -526,10 +528,10 @@ class Dataset(Pipeline):
 
     def group_by_window(
         self,
-        key_func: object,
-        reduce_func: object,
-        window_size: object = None,
-        window_size_func: object = None,
+        key_func: Callable[..., object],
+        reduce_func: Callable[..., object],
+        window_size: SupportsInt | None = None,
+        window_size_func: Callable[..., object] | None = None,
         name: str | None = None,
     ) -> Dataset:
         """Return a dataset of what a function makes of elements with one key."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsInt
 
 import numpy as np
 
@@ -30,11 +30,15 @@ from ..core.values import convert
 from .functions import Traced, named, spread, trace
 from .handles import StoreKind, add, graph_for
 
+Function = Callable[..., object]
+"""What users give: of elements, of keys, of states."""
 TURNS = 8
 """How often a function is traced until the shapes of its state are those that it gives."""
 
 
-def traced_state(function: Any, state: object, spec: object, check: Any) -> tuple[Traced, object]:
+def traced_state(
+    function: Function, state: object, spec: object, check: Function
+) -> tuple[Traced, object]:
     """Return a function of a state and an element, traced for states of all its shapes."""
     found = spec_of(state)
     for _ in range(TURNS):
@@ -53,7 +57,7 @@ def traced_state(function: Any, state: object, spec: object, check: Any) -> tupl
     raise TypeError(f"the shapes of the state of {function!r} do not settle")
 
 
-def traced_scan(function: object, state: object, spec: object) -> tuple[Traced, object]:
+def traced_scan(function: Function, state: object, spec: object) -> tuple[Traced, object]:
     """Return the function of a scan, and what its outputs are like."""
 
     def first(made: object) -> object:
@@ -67,7 +71,7 @@ def traced_scan(function: object, state: object, spec: object) -> tuple[Traced, 
     return traced, traced.spec[1]
 
 
-def reduced(dataset: Pipeline, initial: object, function: Any) -> object:
+def reduced(dataset: Pipeline, initial: object, function: Function) -> object:
     """Return the last state that a function gives for a state and each element."""
     state = normal(initial)
     spec = dataset.element_spec
@@ -108,14 +112,18 @@ def _in_graph(stage: Stage, program: GraphProgram, parts: Sequence[object], spec
 
 
 def grouped(
-    dataset: Pipeline, key_func: Any, reduce_func: Any, window_size: Any, window_size_func: Any
+    dataset: Pipeline,
+    key_func: Function,
+    reduce_func: Function,
+    window_size: SupportsInt | None,
+    window_size_func: Function | None,
 ) -> Any:
     """Return a dataset of what a function makes of elements with one key."""
     if (window_size is None) == (window_size_func is None):
         raise ValueError(
             "Must pass either window_size or window_size_func, but not both or none of them."
         )
-    sizes = window_size_func or (lambda key: convert(np.int64(window_size)))
+    sizes = window_size_func or (lambda key: convert(np.int64(int(window_size or 0))))
     number = TensorSpec([], "int64")
     key = trace(named(key_func, lambda element: _int64(spread(key_func, element), "key_func")),
                 dataset.element_spec)  # fmt: skip
@@ -139,12 +147,12 @@ def grouped(
 class Reducer:
     """What `group_by_reducer` does to the elements of one key."""
 
-    def __init__(self, init_func: Any, reduce_func: Any, finalize_func: Any) -> None:
+    def __init__(self, init_func: Function, reduce_func: Function, finalize_func: Function) -> None:
         self.init_func, self.reduce_func = init_func, reduce_func
         self.finalize_func = finalize_func
 
 
-def reduced_by_key(dataset: Pipeline, key_func: Any, reducer: Reducer) -> Any:
+def reduced_by_key(dataset: Pipeline, key_func: Function, reducer: Reducer) -> object:
     """Return a dataset of what a reducer makes of the elements of each key."""
     if not isinstance(reducer, Reducer):
         raise TypeError(f"`reducer` must be a `tf.data.experimental.Reducer`, got {reducer!r}")
@@ -193,7 +201,7 @@ def _int64(value: object, name: str) -> TfTensor:
 
 def bucketed(
     dataset: Pipeline,
-    element_length_func: Any,
+    element_length_func: Function,
     bucket_boundaries: Sequence[int],
     bucket_batch_sizes: Sequence[int],
     padded_shapes: object = None,
