@@ -11,16 +11,17 @@ import atexit
 import os
 import pickle
 import signal
+import struct
 import sys
 import threading
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
-from ..tracing import span
+from ..tracing import EARS, span
 from .progress import PROGRESS
 from .protocol import HOW, Array, LateError, Wait, WorldError, patience, reduced
 from .pulse import Pulse
@@ -29,6 +30,13 @@ TAG = 0x6772
 """The tag of our messages, so that a program may use MPI beside us."""
 SIGN = TAG + 1
 """The tag of signs of life."""
+LARGE = TAG + 2
+"""The tag of what does not fit into a message."""
+FITS = 8192
+"""Bytes of a message: room for it is there before it comes, so that it is found by one question."""
+HEAD = struct.Struct("<Bq")
+"""What stands for a message that does not fit: a zero, with which no other begins, and its size."""
+QUIET = nullcontext()
 HANGS = 0.5
 """Seconds that MPI has to end a job, before this process ends itself."""
 AGENTS = ("hydra", "pmi_proxy", "prte", "orte")
@@ -54,7 +62,13 @@ class MpiComm:
         self.sending: list[tuple[MPI.Request, bytes]] = []
         self.lock = threading.Lock()
         self.status = MPI.Status()
-        """What is filled in by the next message that is found."""
+        """What is filled in by the next message."""
+        self.room = bytearray(FITS)
+        self.coming: MPI.Prequest | None = self.world.Recv_init(
+            [self.room, MPI.BYTE], MPI.ANY_SOURCE, TAG
+        )
+        """What the next message comes into, until the end."""
+        self.coming.Start()
         self.lane = f"messages of rank {self.rank}"
         """Where traces show it."""
         self.signs: dict[int, tuple[MPI.Request, bytes]] = {}
@@ -62,7 +76,7 @@ class MpiComm:
         self.pulse = Pulse(self, self.abort)
         if self.size > 1 and MPI.Query_thread() == MPI.THREAD_MULTIPLE:
             self.pulse.start()
-            atexit.register(self.leave)
+        atexit.register(self.leave)
 
     def send_sign(self, sign: bytes, to: int) -> None:
         """Begin to send a sign of life, unless the last one is still on its way."""
@@ -84,7 +98,14 @@ class MpiComm:
         """Wait for the ends of all programs, so that MPI ends where all are there."""
         if hasattr(sys, "last_value"):  # this program ends by an error, which the others must know
             self.abort(f"{type(sys.last_value).__name__}: {sys.last_value}")
-        self.pulse.leave()
+        if self.pulse.thread.is_alive():
+            self.pulse.leave()
+        with self.lock:
+            coming, self.coming = self.coming, None
+            if coming is not None:
+                coming.Cancel()
+                coming.Wait()
+                coming.Free()
         PROGRESS.does("MPI_Finalize")
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # no thread of Python's is left by then
         signal.setitimer(signal.ITIMER_REAL, patience())
@@ -92,25 +113,43 @@ class MpiComm:
     def post(self, message: Any, to: int) -> None:
         """Begin to send a message; its bytes are kept until it is sent."""
         data = pickle.dumps(message, protocol=5)
-        with span("message", f"to rank {to}", self.lane, bytes=len(data)), self.lock:
+        size = len(data)
+        noted = span("message", f"to rank {to}", self.lane, bytes=size) if EARS.count else QUIET
+        with noted, self.lock:
             if self.sending:
                 self.sending = [row for row in self.sending if not row[0].Test()]
-            request = self.world.Isend([data, MPI.BYTE], to, TAG)
-            if not request.Test():  # (short messages are gone at once)
-                self.sending.append((request, data))
+            if size > FITS:
+                self._send(HEAD.pack(0, size), to, TAG)
+                self._send(data, to, LARGE)
+            else:
+                self._send(data, to, TAG)
+
+    def _send(self, data: bytes, to: int, tag: int) -> None:
+        request = self.world.Isend([data, MPI.BYTE], to, tag)
+        if not request.Test():  # (short messages are gone at once)
+            self.sending.append((request, data))
 
     def poll(self) -> tuple[int, Any] | None:
         """Return the next message and who sent it."""
         with self.lock:
-            status = self.status
-            found = self.world.Improbe(MPI.ANY_SOURCE, TAG, status)
-            if found is None:
+            coming, status = self.coming, self.status
+            if coming is None or not coming.Test(status):
                 return None
-            self.status = MPI.Status()
-        source = status.Get_source()
-        data = bytearray(status.Get_count(MPI.BYTE))
-        request = found.Irecv([data, MPI.BYTE])
-        with span("message", f"from rank {source}", self.lane, bytes=len(data)):
+            source = status.Get_source()
+            if self.room[0]:
+                if EARS.count:
+                    bytes_of = status.Get_count(MPI.BYTE)
+                    with span("message", f"from rank {source}", self.lane, bytes=bytes_of):
+                        found = pickle.loads(self.room)
+                else:
+                    found = pickle.loads(self.room)
+                coming.Start()
+                return source, found
+            size = HEAD.unpack_from(self.room)[1]
+            data = bytearray(size)
+            request = self.world.Irecv([data, MPI.BYTE], source, LARGE)
+            coming.Start()
+        with span("message", f"from rank {source}", self.lane, bytes=size):
             if not request.Test():
                 self._wait(request, "a message", f"rank {source}")
         return source, pickle.loads(data)

@@ -245,13 +245,14 @@ def over_ranks(value: TfTensor, comm: protocol.Comm) -> TfTensor:
 def joined(value: object, axis: int, comm: protocol.Comm) -> object:
     """Return values of all replicas behind each other."""
     parts = list(value.values) if isinstance(value, PerReplica) else [value]
-    own: Any = concat(parts, axis) if len(parts) > 1 else parts[0]
+    own = concat(parts, axis) if len(parts) > 1 else convert(parts[0])
     if comm.size == 1:
         return own
     if STATE.context is None:
         found = comm.exchange(np.asarray(own), "all_gather")
         return concat([convert(x) for x in found], axis)
-    at = axis % own.shape.rank
-    front = [at, *(n for n in range(own.shape.rank) if n != at)]
-    back = sorted(range(own.shape.rank), key=lambda n: front[n])
+    rank = own.spec.rank
+    at = axis % rank
+    front = [at, *(n for n in range(rank) if n != at)]
+    back = sorted(range(rank), key=lambda n: front[n])
     return transpose(dressed(collectives.all_gather(transpose(own, front))), back)
