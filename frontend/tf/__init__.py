@@ -298,7 +298,7 @@ def print(
 
 
 globals().pop("metrics", None)  # the folder of that name: `tf.metrics` is Keras's
-raw_ops = raw_space()
+raw_ops = raw_space(sys.modules[__name__])
 RegisterGradient = _fl.RegisterGradient
 autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator, GradientTape=GradientTape)
 scalar_mul, space_to_batch_nd = ALIASES["scalar_mul"], ALIASES["space_to_batch_nd"]

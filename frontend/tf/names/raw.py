@@ -2,23 +2,33 @@
 
 An operation is here under its type if its public function takes the same arguments, or the same
 by other names (`RENAMED`); what only ever has one value here is taken if it has that (`FIXED`).
+`core/raw_ops.txt` lists those that are functions by other names.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping
+from operator import attrgetter
+from types import ModuleType
 
+from ..core.bridge import TfTensor
 from ..core.calls import PUBLIC
+from ..core.listing import lines
 from ..core.space import Space
+from ..core.values import InGraph, convert, graph_of
 from ..graph import flow as _fl
 from ..graph import queues as _q
+from ..ops import array_ops as _a
+from ..ops import creation as _c
+from ..ops import math_ops as _m
 from ..train import raw_checkpoints as _rc
 
 SAME = (
     *("Abs", "Acos", "Acosh", "AddV2", "AsString", "Asin", "Asinh", "Atan", "Atan2", "Atanh"),
     *("AvgPool3D", "BiasAdd", "Bitcast", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BroadcastTo"),
     *("Ceil", "CheckNumerics", "Cholesky", "ClipByValue", "Conj", "Cos", "Cosh", "Cumprod"),
-    *("Cumsum", "DepthToSpace", "Diag", "DiagPart", "Digamma", "DivNoNan", "Elu", "Erf", "Erfc"),
+    *("Cumsum", "DepthToSpace", "Digamma", "DivNoNan", "Elu", "Erf", "Erfc"),
     *("Erfinv", "Exp", "ExpandDims", "Expm1", "Fill", "Floor", "FloorDiv", "FloorMod"),
     *("GatherV2", "Greater", "GreaterEqual", "Igamma", "Igammac", "InTopK", "Invert"),
     *("InvertPermutation", "IsFinite", "IsInf", "IsNan", "L2Loss", "LRN", "LeakyRelu"),
@@ -33,9 +43,60 @@ SAME = (
     *("TruncateMod", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd"),
     *("UnsortedSegmentSum", "Xdivy", "Xlog1py", "Xlogy", "Zeta"),
     *("DepthwiseConv2dNative", "Equal", "NotEqual", "GatherNd", "MatMul", "MaxPool", "ScatterNd"),
-    *("StringLength", "StringLower", "StringUpper", "Substr", "TopKV2"),
+    *("StringLength", "StringLower", "StringUpper", "Substr"),
 )
 """Operations whose public functions take the arguments by the same names."""
+F, sigmoid = _m.FUNCTIONS, _m.FUNCTIONS["sigmoid"]
+LAMBDA, ALPHA = 1.0507009873554805, 1.6732632423543772
+"""The constants of `Selu` (Klambauer et al., 2017)."""
+
+
+def _where(condition: TfTensor, x: object) -> TfTensor:
+    """Return a tensor where a condition holds, else zeros."""
+    made = convert(x)
+    return _a.where(condition, made, _c.zeros_like(made))
+
+
+GRADIENTS: dict[str, Callable[..., TfTensor]] = {
+    "EluGrad": lambda gradients, outputs: _a.where(
+        outputs < 0.0, gradients * (outputs + 1.0), gradients
+    ),
+    "InvGrad": lambda y, dy: -dy * y * y,
+    "LeakyReluGrad": lambda gradients, features, alpha=0.2: _a.where(
+        features > 0.0, gradients, gradients * alpha
+    ),
+    "ReciprocalGrad": lambda y, dy: -dy * y * y,
+    "Relu6Grad": lambda gradients, features: _where(
+        F["logical_and"](features > 0.0, features < 6.0), gradients
+    ),
+    "ReluGrad": lambda gradients, features: _where(features > 0.0, gradients),
+    "RsqrtGrad": lambda y, dy: -0.5 * dy * y * y * y,
+    "SeluGrad": lambda gradients, outputs: _a.where(
+        outputs < 0.0, gradients * (outputs + LAMBDA * ALPHA), gradients * LAMBDA
+    ),
+    "SigmoidGrad": lambda y, dy: dy * y * (1.0 - y),
+    "SoftplusGrad": lambda gradients, features: gradients * sigmoid(features),
+    "SoftsignGrad": lambda gradients, features: gradients / (1.0 + F["abs"](features)) ** 2.0,
+    "SqrtGrad": lambda y, dy: 0.5 * dy / y,
+    "TanhGrad": lambda y, dy: dy * (1.0 - y * y),
+}
+"""The gradients of functions of single elements, given what the function took or gave."""
+
+
+def gradient_op(function: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
+    """Return the operation of a gradient, which is given all by keyword."""
+
+    def call(*, name: str | None = None, **arguments: object) -> TfTensor:
+        with InGraph(graph_of(list(arguments.values()))):
+            given = {
+                k: v if isinstance(v, float) and k == "alpha" else convert(v)
+                for k, v in arguments.items()
+            }
+            return _m.identity(function(**given), name=name)
+
+    return call
+
+
 NONE: dict[str, str] = {}
 REDUCTION = {"input": "input_tensor", "keep_dims": "keepdims"}
 RENAMED: dict[str, dict[str, str]] = {
@@ -90,12 +151,42 @@ def raw(
     return call
 
 
-def raw_space() -> Space:
-    """Return the operations that are known by their own names."""
+def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
+    """Return the type that a line of `raw_ops.txt` is of, and what makes its function."""
+    type_, _, rest = line.partition(": ")
+    call, _, results = rest.partition(" -> ")
+    path, *arguments = call.split()
+    pairs = (each.partition("=") for each in arguments)
+    names = {theirs: ours or theirs for theirs, _, ours in pairs}
+    fields = namedtuple(type_, results.split()) if results else None
+
+    def made() -> Callable[..., object]:
+        function: Callable[..., object] = attrgetter(path)(top)
+
+        def run(*, name: str | None = None, **given: object) -> object:
+            for key in given.keys() - names.keys():
+                raise TypeError(
+                    f"tf.raw_ops.{type_}: found argument {key!r}, expected {', '.join(names)}"
+                )
+            ours = {names[key]: value for key, value in given.items()}
+            found = function(**ours) if name is None else function(**ours, name=name)
+            return fields(*found) if fields and isinstance(found, list | tuple) else found
+
+        run.__name__ = run.__qualname__ = type_
+        run.__doc__ = function.__doc__
+        return run
+
+    return type_, made
+
+
+def raw_space(top: ModuleType) -> Space:
+    """Return the operations that are known by their own names; `top` is `gravure.tf`."""
     renamed = {**dict.fromkeys(SAME, NONE), **RENAMED}
     return Space(
         "raw_ops",
+        dict(tabled(line, top) for line in lines("raw_ops.txt")),
         **{type_: raw(type_, PUBLIC[type_], names) for type_, names in renamed.items()},
+        **{type_: gradient_op(found) for type_, found in GRADIENTS.items()},
         Switch=_fl.switch,
         Merge=_fl.merge,
         Enter=_fl.enter,

@@ -139,6 +139,9 @@ def zeta(m: Maker, x: object, q: object) -> object:
         total = w.add(total, w.mul(factor, number))
         step = w.mul(w.add(s, 2.0 * i + 1), w.add(s, 2.0 * i + 2))
         factor = w.div(w.mul(factor, step), w.mul(z, z))
+    below = m.less(s, m.number(1, rows.f64))
+    total = m.select(below, m.number(math.nan, rows.f64), total)
+    total = m.select(m.equal(s, m.number(1, rows.f64)), m.number(math.inf, rows.f64), total)
     return m.to(total, row)
 
 
@@ -151,7 +154,10 @@ def polygamma(m: Maker, a: object, x: object) -> object:
     sign = m.sub(m.mul(m.mod(a, two), two), one)
     factorial = m.exp(RULES["Lgamma"].function(m, above))
     made = m.mul(m.mul(sign, factorial), RULES["Zeta"].function(m, above, x))
-    return m.select(m.equal(a, m.number(0, row)), RULES["Digamma"].function(m, x), made)
+    zero = m.number(0, row)
+    made = m.select(m.equal(a, zero), RULES["Digamma"].function(m, x), made)
+    order = m.logical_and(m.equal(a, m.floor(a)), m.greater_equal(a, zero))
+    return m.select(order, made, m.number(math.nan, row))
 
 
 def _lower(a: float, x: float) -> float:
