@@ -544,6 +544,15 @@ class Graph(Context):
             )
         return op.outputs[int(port)]
 
+    @contextmanager
+    def reopened(self) -> Iterator[None]:
+        """Let a session add reads of variables that are fetched, also to a finalized graph."""
+        before, self.finalized = self.finalized, False
+        try:
+            yield
+        finally:
+            self.finalized = before
+
     def finalize(self) -> None:
         """Let nothing be added any more."""
         self.finalized = True

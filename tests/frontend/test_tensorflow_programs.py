@@ -499,3 +499,53 @@ def test_sizes_and_places_that_are_known_when_it_runs():
         tf.cond(True, lambda: 1)
     with pytest.raises(tf.errors.InvalidArgumentError, match="1D"):
         tf.unique([[1]])
+
+
+def test_arrays_take_elements_of_ranks_that_only_the_run_knows():
+    @tf.function
+    def collected(count):
+        numbers = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        for i in tf.range(count):
+            found = tf.numpy_function(lambda n: np.float32(n) * 0.5, [i], tf.float32)
+            numbers = numbers.write(i, found)
+        return numbers.stack()
+
+    assert collected(tf.constant(3)).numpy().tolist() == [0.0, 0.5, 1.0]
+
+
+def test_averages_go_on_in_functions():
+    average, variable = tf.train.ExponentialMovingAverage(0.5), tf.Variable(0.0)
+    average.apply([variable])
+
+    @tf.function
+    def step():
+        variable.assign_add(4.0)
+        average.apply([variable])
+
+    step()
+    step()
+    assert average.average(variable).numpy() == 5.0  # (0 + 4) / 2, then (2 + 8) / 2
+
+
+def test_hooks_fetch_variables_of_a_finalized_graph():
+    v1.disable_v2_behavior()
+    try:
+        with tf.Graph().as_default():
+            step = v1.train.create_global_step()
+            change = v1.assign_add(step, 1)
+            seen = []
+
+            class Hook(v1.train.SessionRunHook):
+                def before_run(self, context):
+                    return v1.train.SessionRunArgs([step])
+
+                def after_run(self, context, values):
+                    seen.append(int(values.results[0]))
+
+            hooks = [Hook(), v1.train.StopAtStepHook(3)]
+            with v1.train.MonitoredTrainingSession(hooks=hooks) as session:
+                while not session.should_stop():
+                    session.run(change)
+        assert seen == [1, 2, 3]
+    finally:
+        v1.enable_v2_behavior()

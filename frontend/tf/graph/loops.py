@@ -20,7 +20,7 @@ from ..core.values import InGraph, convert, graph_of, shape_spec
 from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
 from .flow import truth
-from .tensor_array import TensorArray, element_at
+from .tensor_array import TensorArray, element_at, listed
 
 Body = Callable[..., object]
 
@@ -103,7 +103,7 @@ class _Loop:
         traced("a loop's body", self.graph, once, specs, [None] * len(specs))
         for array, made in zip(self.arrays, found, strict=True):
             if array is not None and array._flow is None:
-                array.started(made.element_shape.as_list())
+                array.started(listed(made.element_shape))
 
     def carried(self) -> tuple[list[Any], list[Any]]:
         """Return the tensors that are carried, and their shapes in all rounds."""

@@ -250,7 +250,8 @@ class Session(CoreSession):
         for variable in flat:
             key = (id(variable), *map(id, others))
             if isinstance(variable, Variable) and key not in self._late:
-                with entered(self.graph), self.graph.control_dependencies(others):
+                after = self.graph.control_dependencies(others)
+                with entered(self.graph), after, self.graph.reopened():
                     self._late[key] = variable.read_value()
         return nest.map_structure(lambda x: self._late.get((id(x), *map(id, others)), x), fetches)
 

@@ -53,6 +53,11 @@ def element_at(m: Maker, array: object, index: object) -> object:
     return m.gather(array, index, axis=0)
 
 
+def listed(found: TensorShape) -> list[int | None] | None:
+    """Return extents as a list, None if their number is not known."""
+    return None if found.rank is None else found.as_list()
+
+
 class TensorArray:
     """Elements of one type that are written by index."""
 
@@ -111,6 +116,10 @@ class TensorArray:
         element that is written: until then they are 0.
         """
         with InGraph(self._graph):
+            if dims is None:  # of whatever rank the first element has
+                empty = zeros([self._size, 0], self.dtype)
+                self._flow = placeholder_with_default(empty, TensorShape(None))
+                return
             sizes = [
                 d if d is not None else 0 if like is None else shape(like)[i]
                 for i, d in enumerate(dims)
@@ -146,10 +155,11 @@ class TensorArray:
             array = self.copy()
             array._enter(graph)
             if array._flow is None:
-                array._start(found.shape.as_list(), found)
+                array._start(listed(found.shape), found)
             made = _write(array._flow, index, found, grows=self._grows, name=name)
-            dims = array._flow.shape.as_list()
-            made.set_shape([None if self._grows else dims[0], *dims[1:]])
+            dims = listed(array._flow.shape)
+            if dims is not None:
+                made.set_shape([None if self._grows else dims[0], *dims[1:]])
             return array._like(made)
 
     def _enter(self, graph: Graph | None) -> None:
@@ -319,10 +329,10 @@ class TensorArray:
 
     def staged_like(self, other: TensorArray) -> TensorArray:
         """Return the array with elements of another one's shape, of which it has none yet."""
-        return self if other.element_shape._dims is None else self._begun(other)
+        return self if other._flow is None else self._begun(other)
 
     def _begun(self, other: TensorArray) -> TensorArray:
-        return self.copy().started(other.element_shape.as_list())
+        return self.copy().started(listed(other.element_shape))
 
     def staged_length(self) -> TfTensor:
         """Return how many elements there are."""
@@ -341,7 +351,9 @@ class TensorArray:
 
     def carried(self) -> tuple[Any, object]:
         """Return the tensor that a loop carries, and its shape in all rounds."""
-        dims = self._elements().shape.as_list()
+        dims = listed(self._elements().shape)
+        if dims is None:
+            return self._elements(), None
         return self._flow, [None if self._grows else dims[0], *dims[1:]]
 
     def carrying(self, flow: object) -> TensorArray:

@@ -43,7 +43,7 @@ SAME = (
     *("TruncateMod", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd"),
     *("UnsortedSegmentSum", "Xdivy", "Xlog1py", "Xlogy", "Zeta"),
     *("DepthwiseConv2dNative", "Equal", "NotEqual", "GatherNd", "MatMul", "MaxPool", "ScatterNd"),
-    *("StringLength", "StringLower", "StringUpper", "Substr"),
+    *("StringLength", "StringLower", "StringUpper", "Substr", "TopKV2"),
 )
 """Operations whose public functions take the arguments by the same names."""
 F, sigmoid = _m.FUNCTIONS, _m.FUNCTIONS["sigmoid"]
@@ -182,10 +182,11 @@ def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
 def raw_space(top: ModuleType) -> Space:
     """Return the operations that are known by their own names; `top` is `gravure.tf`."""
     renamed = {**dict.fromkeys(SAME, NONE), **RENAMED}
+    table = dict(tabled(line, top) for line in lines("raw_ops.txt"))
     return Space(
         "raw_ops",
-        dict(tabled(line, top) for line in lines("raw_ops.txt")),
-        **{type_: raw(type_, PUBLIC[type_], names) for type_, names in renamed.items()},
+        table,
+        **{t: raw(t, PUBLIC[t], names) for t, names in renamed.items() if t not in table},
         **{type_: gradient_op(found) for type_, found in GRADIENTS.items()},
         Switch=_fl.switch,
         Merge=_fl.merge,
