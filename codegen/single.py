@@ -87,10 +87,12 @@ def in_a_row(build: Build, specs: Sequence[TensorSpec], longest: int) -> Kernel:
 def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, Any]) -> Kernel:
     """Return an operation with one result as a function of arrays of these types and shapes.
 
-    It is the same function for all shapes that only differ in their sizes, where the operation
-    can be said of such; it is for arrays without gaps that have elements.
+    It is the same function for all shapes that only differ in their sizes, unless it is to be for
+    exact ones or its rule needs numbers; it is for arrays without gaps that have elements.
     """
     given = tuple(attributes.items())
+    if op.COMPILED_FIXED:
+        return _whole(op, tuple(specs), given, ())
     opened, ranges = _opened(specs)
     try:
         op.inferred(opened, dict(attributes))

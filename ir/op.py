@@ -251,6 +251,9 @@ class Op(Operation, metaclass=OpKind):
     COMPILED_ALONE: ClassVar[bool] = False
     """Whether eager code compiles it for many elements, which numpy would pass several times."""
 
+    COMPILED_FIXED: ClassVar[bool] = False
+    """Whether eager code compiles it for its exact sizes, where there is much to multiply."""
+
     AS_CALL: ClassVar[bool] = True
     """Whether graph text writes it as a call of its name."""
 

@@ -154,6 +154,9 @@ def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> 
 
 MANY = 1 << 17
 """So many elements are worth compiled code, if numpy goes over them more than once."""
+MUCH = 1 << 18
+"""The root of the product of all sizes from which on numpy's windows cost more than compiling:
+about how often three operands of a convolution are multiplied, by the extent of its windows."""
 MOST = 1024
 """How many kinds of operands that an operation was checked for are remembered."""
 
@@ -211,14 +214,18 @@ class Runner:
         return self.known[key]
 
     def whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
-        """Return compiled code for many elements, where that is faster than numpy."""
-        if not self.op.COMPILED_ALONE:
+        """Return compiled code for much to do, where that is faster than numpy."""
+        if not self.op.COMPILED_ALONE and not self.op.COMPILED_FIXED:
             return None
         given = {**self.defaults, **attributes}
         specs = [spec_of_array(x) for x in arrays]
         results = self.op.inferred(specs, given)
         sizes = [math.prod(spec.static_shape) for spec in (*specs, *results)]
-        if len(results) > 1 or not all(sizes) or max(sizes) < MANY:
+        if self.op.COMPILED_FIXED:
+            is_little = math.isqrt(math.prod(sizes)) < MUCH
+        else:
+            is_little = max(sizes) < MANY
+        if len(results) > 1 or not all(sizes) or is_little:
             return None
         if any(x.dtype.kind in "cOSU" for x in arrays):
             return None

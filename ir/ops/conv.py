@@ -48,6 +48,7 @@ class Conv(Op):
     """
 
     name = "gv.conv"
+    COMPILED_FIXED: ClassVar = True
     SLIDES: ClassVar = True
     CONTRACTS: ClassVar = True
     SAMPLES: ClassVar = (
@@ -196,6 +197,7 @@ class ConvTranspose(Op):
     """
 
     name = "gv.conv_transpose"
+    COMPILED_FIXED: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 3, 4, 3), (3, 2, 3, 2)), _moves(2, output_pads=(0, 0)), (f32, f64, bf16, i32)),
         Sample(

@@ -11,7 +11,7 @@ from gravure.frontend.eager import kernels
 from gravure.ir import REGISTRY, Op, Sample, TensorSpec, spec_of_array
 from gravure.ir.types.dtypes import DType, bf16, bool_, f16, f32, f64
 
-ALONE = [op for _, op in sorted(REGISTRY.items()) if op.COMPILED_ALONE]
+ALONE = [op for _, op in sorted(REGISTRY.items()) if op.COMPILED_ALONE or op.COMPILED_FIXED]
 TOLERANCE = {f64: 1e-12, f32: 1e-5, f16: 2e-3, bf16: 1.6e-2}
 
 
@@ -42,6 +42,7 @@ def test_it_is_the_numpy_result(
     op: type[Op], sample: Sample, dtype: DType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernels, "MANY", 1)
+    monkeypatch.setattr(kernels, "MUCH", 1)
     runner = kernels.Runner(op)
     arrays = operands(sample, dtype)
     kernel = runner.check_once(arrays, sample.attributes)
@@ -94,3 +95,19 @@ def test_many_elements_of_any_layout_are_compiled() -> None:
         found = tf.nn.softmax(array, axis=1).numpy()
         np.testing.assert_allclose(found, expected, rtol=1e-5)
         np.testing.assert_array_equal(tf.reduce_max(array, axis=0).numpy(), array.max(0))
+
+
+def test_convolutions_are_compiled_for_their_sizes_where_there_is_much_to_multiply() -> None:
+    conv = REGISTRY["gv.conv"]
+    attributes = {
+        "strides": (1, 1), "pads": ((1, 1), (1, 1)), "dilations": (1, 1), "groups": 1,
+        "channels_last": True,
+    }  # fmt: skip
+    runner = kernels.Runner(conv)
+    w = np.ones((8, 8, 3, 3), np.float32)
+    little, much = (np.ones((1, side, side, 8), np.float32) for side in (8, 40))
+    assert runner.check_once([little, w], attributes) is None
+    kernel = runner.check_once([much, w], attributes)
+    assert kernel is not None
+    np.testing.assert_array_equal(kernel(much, w), conv.evaluate(much, w, **attributes)[0])
+    assert runner.check_once([much[:, 1:], w], attributes) is not kernel

@@ -42,6 +42,7 @@ class ConvWeights(Op):
     """
 
     name = "gv.conv_weights"
+    COMPILED_FIXED: ClassVar = True
     SLIDES: ClassVar = True
     CONTRACTS: ClassVar = True
     SAMPLES: ClassVar = (
