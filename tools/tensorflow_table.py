@@ -46,7 +46,7 @@ def differences(value: object) -> list[str]:
     code = vars(code).get("__init__") if isinstance(code, type) else code
     if not inspect.isfunction(code) or "gravure" not in code.__module__:
         return []
-    if code.__name__ == "<lambda>" or code.__code__.co_filename.startswith("<"):
+    if code.__code__.co_name == "<lambda>" or code.__code__.co_filename.startswith("<"):
         return []
     tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     raised = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
