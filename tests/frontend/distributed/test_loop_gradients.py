@@ -144,3 +144,19 @@ def test_what_cannot_run_once_more_is_refused(what: str) -> None:
                 session.run(slope, {x: 1.0})
 
     on_tasks(ONE_PS, work)
+
+
+def test_a_value_that_is_passed_through_has_a_gradient_of_its_own() -> None:
+    same = tf.function(lambda x: x)
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [2])
+        n = v1.placeholder(tf.int32, [])
+        looped = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * 3.0), (0, x))[1]
+        called = same(x)
+        slopes = [tf.gradients(tf.add_n([x, y, x]), [x, y]) for y in (looped, called)]
+    with v1.Session(graph=graph) as session:
+        for trips, wanted in ((0, 3.0), (1, 5.0)):
+            for _ in range(6):  # interpreted, then compiled
+                found = session.run(slopes, {x: [1.0, 2.0], n: trips})
+                np.testing.assert_array_equal(found[0], [[wanted] * 2, [1.0] * 2])
+                np.testing.assert_array_equal(found[1], [[3.0] * 2, [1.0] * 2])
