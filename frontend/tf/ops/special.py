@@ -13,7 +13,7 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
-from ....ir.op import Op
+from ....ir.op import Array, Op
 from ....ir.types import dtypes as rows
 from ...eager.remembered import remember_all
 from ...graph.kinds import RULES
@@ -160,34 +160,59 @@ def polygamma(m: Maker, a: object, x: object) -> object:
     return m.select(order, made, m.number(math.nan, row))
 
 
-def _lower(a: float, x: float) -> float:
-    """Return the regularised lower incomplete gamma function: a series, or a fraction."""
-    if a <= 0 or x < 0 or math.isnan(a) or math.isnan(x):
-        return math.nan
-    if x == 0 or math.isinf(x):
-        return float(x > 0)
-    front = math.exp(a * math.log(x) - x - math.lgamma(a))
-    if x < a + 1:
-        term = total = 1 / a
-        n = 0
-        while abs(term) > 1e-17 * abs(total):
-            n += 1
-            term *= x / (a + n)
-            total += term
-        return front * total
-    tiny, b = 1e-300, x + 1 - a
-    c, d = 1 / tiny, 1 / b
-    found, n = d, 0
-    factor = 2.0
-    while abs(factor - 1) > 1e-16 and n < 10000:
+def _by_series(a: Array, x: Array) -> Array:
+    """Return the lower incomplete gamma function over its front, for x < a + 1."""
+    total = term = 1 / a
+    n = 0.0
+    while (np.abs(term) > 1e-17 * np.abs(total)).any():
         n += 1
+        term = term * (x / (a + n))
+        total = total + term
+    return total
+
+
+def _by_fraction(a: Array, x: Array) -> Array:
+    """Return the upper incomplete gamma function over its front, by Lentz's continued fraction."""
+    tiny, b = 1e-300, x + 1 - a
+    c, d = np.full_like(b, 1 / tiny), 1 / b
+    found = d
+    for n in range(1, 10000):
         step = n * (a - n)
-        b += 2
-        d = 1 / ((step * d + b) or tiny)
-        c = (b + step / c) or tiny
+        b = b + 2
+        d, c = step * d + b, b + step / c
+        d, c = 1 / np.where(d == 0, tiny, d), np.where(c == 0, tiny, c)
         factor = d * c
-        found *= factor
-    return 1 - front * found
+        found = found * factor
+        if not (np.abs(factor - 1) > 2e-15).any():
+            break
+    return found
+
+
+def _lower(a: Array, x: Array) -> Array:
+    """Return the regularised lower incomplete gamma function of arrays of f64."""
+    with np.errstate(all="ignore"):
+        front = np.exp(a * np.log(x) - x - in_doubles(math.lgamma, a))
+        made = np.where(np.isinf(x), 1.0, np.where(x == 0, 0.0, np.nan))
+        inside = (a > 0) & (x > 0) & np.isfinite(x)
+        for here, share, sign in (
+            (inside & (x < a + 1), _by_series, 1), (inside & (x >= a + 1), _by_fraction, -1),
+        ):  # fmt: skip
+            if here.any():
+                part = front[here] * share(a[here], x[here])
+                made[here] = part if sign > 0 else 1 - part
+        return np.where((a <= 0) | (x < 0) | np.isnan(a) | np.isnan(x), np.nan, made)
+
+
+def in_doubles(function: Callable[[float], float], x: Array) -> Array:
+    """Return a function of numbers for each element, infinite where it overflows or has a pole."""
+
+    def value(number: float) -> float:
+        try:
+            return function(number)
+        except (OverflowError, ValueError):
+            return math.inf
+
+    return np.fromiter(map(value, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
 
 
 def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
@@ -195,8 +220,7 @@ def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
     def function(m: Maker, a: object, x: object) -> object:
         """Compute on the host."""
         left, right = np.broadcast_arrays(elements(a), elements(x))
-        made = [_lower(float(p), float(q)) for p, q in zip(left.flat, right.flat, strict=True)]
-        found = np.reshape(made, left.shape)
+        found = _lower(left.astype(np.float64), right.astype(np.float64))
         return (1 - found if upper else found).astype(left.dtype)
 
     return function

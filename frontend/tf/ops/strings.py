@@ -18,7 +18,7 @@ from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
-from ..core.values import InGraph, convert, graph_of, same, static
+from ..core.values import InGraph, convert, elements, graph_of, same, static
 
 
 def texts(function: Callable[..., object], *arrays: object) -> Array:
@@ -250,7 +250,15 @@ def as_string(
             return f"({','.join(pair)})".encode()
         return written(value).rjust(max(width, 0), (fill or " ").encode())
 
-    return _unknown([input], TEXT) or texts(made, input)
+    open_ = _unknown([input], TEXT)
+    if open_ is not None:
+        return open_
+    numbers = elements(input)
+    if numbers.dtype.kind not in "iu" or width >= 0:
+        return texts(made, numbers)
+    each = np.empty(numbers.size, object)
+    each[:] = [b"%d" % number for number in numbers.ravel().tolist()]
+    return each.reshape(numbers.shape)
 
 
 remember_all(globals())
