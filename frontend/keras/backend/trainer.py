@@ -18,9 +18,11 @@ from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import pythonify_logs
 
 from ...eager.tensor import Tensor
+from ...tf.distribute.strategy import get_strategy
 from ...tf.graph.flow import GradientTape
 from ...tf.graph.state import function
 from ...tf.ops import array_ops
+from ...values.run_errors import UnimplementedError
 from .tensors import convert_to_numpy, convert_to_tensor, shape
 
 Tree: TypeAlias = object
@@ -46,6 +48,8 @@ class Trainer(base_trainer.Trainer):
         self.train_function: Step | None = None
         self.test_function: Step | None = None
         self.predict_function: Callable[[Data], Tree] | None = None
+        self._ranks = get_strategy().comm.size
+        """How many processes train the model, by the strategy that it was made under."""
 
     def _answered(self, x: Tree, *, training: bool) -> Tree:
         """Return what the model gives."""
@@ -102,6 +106,11 @@ class Trainer(base_trainer.Trainer):
 
     def make_train_function(self, force: bool = False) -> Step:
         """Make the function of a step of training."""
+        if self._ranks > 1:
+            raise UnimplementedError(
+                f"Model.fit under a strategy of {self._ranks} ranks: each would train by itself",
+                hint="give a function with GradientTape and apply_gradients to strategy.run",
+            )
         if self.train_function is None or force:
             self.train_function = self._over(self.train_step)
         return self.train_function

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import gravure as gv
+from gravure.frontend.values.run_errors import UnimplementedError
+from gravure.runtime.comm.local import run_ranks
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -292,3 +294,14 @@ def test_shapes_that_are_not_known_stay_so() -> None:
         None,
         5,
     )
+
+
+def test_ranks_that_would_train_by_themselves_are_refused() -> None:
+    def run(comm: object) -> None:
+        with gv.tf.distribute.MultiWorkerMirroredStrategy().scope():
+            model = keras.Sequential([layers.Input((4,)), layers.Dense(1)])
+            model.compile("sgd", "mse")
+        with pytest.raises(UnimplementedError, match="a strategy of 2 ranks: each would train"):
+            model.fit(np.ones((4, 4)), np.ones((4, 1)), verbose=0)
+
+    run_ranks(2, run)
