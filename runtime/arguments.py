@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -38,6 +39,7 @@ MAX_THREADS = 1024
 _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f", "c": "c"}
 
 
+@cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """Return numpy's type for the elements of a tensor."""
     if name in ML_NAMES:

@@ -19,6 +19,7 @@ from _thread import LockType
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from threading import Lock
 from time import perf_counter_ns
 from typing import Any, TypeAlias
@@ -102,8 +103,24 @@ class Plan:
     """What follows from the shapes of the inputs."""
 
     outputs: tuple[tuple[int, ...], ...]
+    dims: Mapping[str, int]
+    """The values of the symbolic dimensions."""
     shapes: Array
     """All dimensions of all arguments, one after the other."""
+    places: Array
+    """Where those of each argument begin."""
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Sequence[tuple[int, ...]],
+        outputs: tuple[tuple[int, ...], ...],
+        dims: Mapping[str, int],
+    ) -> Plan:
+        """Return what follows from the shapes of inputs and outputs."""
+        shapes = np.array([size for shape in (*inputs, *outputs) for size in shape], np.int64)
+        before = list(accumulate(map(len, (*inputs, *outputs)), initial=0))[:-1]
+        return cls(outputs, dims, shapes, address(shapes) + 8 * np.array(before, np.int64))
 
 
 @dataclass(frozen=True)
@@ -116,11 +133,12 @@ class Frame:
 
     def fill(self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan) -> None:
         """Write down where the arrays and their shapes are."""
-        at = address(plan.shapes)
-        for table, values in ((self.inputs, arrays), (self.outputs, outputs)):
-            for row, array in zip(table, values, strict=True):
-                row[0], row[1] = address(array), at
-                at += 8 * array.ndim
+        split = len(arrays)
+        for table, values, places in (
+            (self.inputs, arrays, plan.places[:split]),
+            (self.outputs, outputs, plan.places[split:]),
+        ):
+            table[:, 0], table[:, 1] = [address(x) for x in values], places
 
     def addresses(self) -> tuple[int, int, int]:
         """Return the first three arguments of a run."""
@@ -457,7 +475,7 @@ class Model:
         finally:
             note("library", tag, start, threads=self.threads)
             if recorder is not None and notes is not None:
-                tell(recorder.end(notes, start, bind_dims(arrays, self.inputs, self.dims)))
+                tell(recorder.end(notes, start, plan.dims))
             frames.append(frame)
 
     def _bound_slowly(
@@ -509,10 +527,9 @@ class Model:
             values = bind_dims(arrays, self.inputs, self.dims)
             check_demands(self._demands, values)
             outputs = tuple(result_shape(info, values) for info in self.outputs)
-            sizes = [size for shape in (*key, *outputs) for size in shape]
             if len(self._plans) >= PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = Plan(outputs, np.array(sizes, np.int64))
+            plan = self._plans[key] = Plan.of(key, outputs, values)
         return plan
 
     def _results(self, outputs: Inputs | None, plan: Plan) -> list[Array]:
