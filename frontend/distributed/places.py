@@ -42,6 +42,14 @@ def inside(op: Operation) -> list[Operation]:
     return [*direct, *(deeper for each in direct for deeper in inside(each))]
 
 
+def users_of_queue(op: Operation) -> list[Operation]:
+    """Return all operations on the queue that one is on, whose task is that of the queue."""
+    queue = getattr(op.kind, "queue", None)
+    if queue is None:
+        return []
+    return [each for each in op.graph.operations if getattr(each.kind, "queue", None) is queue]
+
+
 class TaskPlaces:
     """The tasks of operations, also of those inside of others."""
 
@@ -107,7 +115,7 @@ class TaskPlaces:
         own = [] if handle is None else [handle()]
         states = [x for x in (*own, *op.kind.touched()) if isinstance(x, VariableState)]
         homes = [state.home for state in states if state.home is not None]
-        homes += [op] if hasattr(op.kind, "queue") else []  # (a queue is where it would be outside)
+        homes += users_of_queue(op)
         found = [task_of(name) for name in place(homes, self.devices).values()]
         inner = [each for each in inside(op) if each.device]
         found += [task_of(name) for name in place(inner, self.devices).values()]

@@ -79,6 +79,8 @@ class Kind:
     """In what line it waits behind others of its run, if it does."""
     takes_dead: bool = False
     """Whether it runs although an input comes from a way that was not taken."""
+    home: str = ""
+    """The device that what it uses was made on, if that was asked for: it runs there."""
 
     @property
     def label(self) -> str:
@@ -398,13 +400,23 @@ class Graph(Context):
         return op
 
     def _place(self, op: Operation) -> None:
-        """Let device functions say where an operation is; what uses a variable is where that is."""
+        """Let device functions say where an operation is; what uses a variable is where that is.
+
+        So is what uses a queue.
+        """
         for function in reversed(self.device_functions):
             op.device = function(op) or ""
+        op.device = op.kind.home or op.device
         handle = op.attributes.get("variable")
         home = None if handle is None else handle().home
         if home is not None:
             op.device = home.device
+
+    def device_of(self, kind: Kind) -> str:
+        """Return the device that an operation of a kind would be given now."""
+        op = self.operation_class(self, kind.label, kind, [], {}, [])
+        self._place(op)
+        return op.device
 
     def _control_of(self, op: Operation) -> list[Operation]:
         direct = {tensor.op for tensor in op.inputs}

@@ -36,6 +36,8 @@ class QueueSpec:
         self.name, self.capacity, self.dtypes = name, capacity, tuple(dtypes)
         self.shapes = None if shapes is None else tuple(shapes)
         self.least, self.shuffled, self.seed, self.shared = least, shuffled, seed, shared
+        self.device = ""
+        """The device that it was made on in a graph: all that uses it runs there."""
 
     @property
     def kind(self) -> str:
@@ -97,6 +99,7 @@ class QueueKind(Kind):
         self, name: str, queue: QueueSpec, step: Step, specs: Sequence[TensorSpec]
     ) -> None:
         self.type, self.queue, self.step, self.specs = name, queue, step, list(specs)
+        self.home = queue.device
         self.options: dict[str, object] = {}
         """What it was made with, beside the queue."""
         self.line = queue, "Dequeue" in name

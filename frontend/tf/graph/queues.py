@@ -60,6 +60,8 @@ class QueueBase:
         )  # fmt: skip
         context = STATE.context
         self._graph = context if isinstance(context, Graph) else None
+        if self._graph is not None:
+            self._spec.device = self._graph.device_of(q.size(self._spec))
 
     @property
     def name(self) -> str:

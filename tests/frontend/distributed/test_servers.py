@@ -199,6 +199,45 @@ def test_queues_and_containers_live_in_their_task() -> None:
     assert found["worker:1"] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
 
 
+def test_a_queue_is_used_where_it_was_made() -> None:
+    def work(server: Any, index: int) -> Any:
+        with tf.Graph().as_default() as graph:
+            with tf.device("/job:ps/task:1"):
+                queue = tf.queue.FIFOQueue(10, tf.float32, shapes=[[]], shared_name="q")
+            x = v1.placeholder(tf.float32, [])
+            with tf.device(f"/job:worker/task:{index}"):
+                put, got = queue.enqueue(x + 1.0), queue.dequeue() * 2.0
+        assert {op.device for op in graph.get_operations() if "Queue" in op.type} == {
+            "/job:ps/task:1"
+        }
+        with v1.Session(server.target, graph=graph) as session:
+            if index == 0:
+                for n in range(4):
+                    session.run(put, {x: float(n)})
+                return None
+            return [float(session.run(got)) for _ in range(4)]
+
+    assert on_tasks(CLUSTER, work)["worker:1"] == [2.0, 4.0, 6.0, 8.0]
+
+
+def test_a_queue_without_a_device_is_not_two() -> None:
+    def work(server: Any, index: int) -> None:
+        with tf.Graph().as_default() as graph:
+            queue = tf.queue.FIFOQueue(10, tf.float32, shapes=[[]])
+            with tf.device("/job:ps/task:0"):
+                put = queue.enqueue(1.0)
+            with tf.device("/job:worker/task:0"):
+                got = queue.dequeue()
+        with v1.Session(server.target, graph=graph) as session:
+            for fetch in (put, got):
+                with pytest.raises(
+                    tf.errors.InvalidArgumentError, match=r"one task.* asks for ps:0, worker:0"
+                ):
+                    session.run(fetch)
+
+    on_tasks(ONE_PS, work)
+
+
 def test_python_runs_where_the_session_is_and_nowhere_else() -> None:
     def work(server: Any, index: int) -> None:
         with tf.Graph().as_default() as graph:
