@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 from gravure import tf
+from gravure.frontend.tf.ops.random_ops import Seeds
 from gravure.frontend.values.run_errors import InvalidArgumentError
 from gravure.runtime.comm.local import run_ranks
+
+
+@pytest.fixture(autouse=True)
+def no_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the seed that another test has set: ranks that are threads would count it together."""
+    monkeypatch.setattr(Seeds, "value", None)
 
 
 def pipelines() -> dict[str, Any]:
