@@ -293,17 +293,24 @@ def test_e8_a_task_that_says_nothing_any_more_is_named(monkeypatch: Any) -> None
         with v1.Session(server.target, graph=graph) as session:
             session.run(v.initializer)
             server.task.box.send(("stop", 0), None, 0)
+            assert stopped.wait(20)
             wait = r"rank 1 has waited .* rank 0 \(ps:0\)"
             with pytest.raises(tf.errors.AbortedError, match=wait):
                 session.run(y)
             ended.set()
 
-    ended = threading.Event()
+    stopped, ended = threading.Event(), threading.Event()
 
     def run(comm: Any) -> None:
         if comm.rank == 0:
             server = tf.distribute.Server(ONE_PS, "ps", 0, comm=comm)
-            server.task.box.handlers["stop"] = lambda *_: ended.wait(20)
+            handlers = server.task.box.handlers
+
+            def stop(*_: Any) -> None:
+                handlers.update(dict.fromkeys(handlers, lambda *_: ended.wait(20)))
+                stopped.set()
+
+            handlers["stop"] = stop
             ended.wait(20)
             return
         server = tf.distribute.Server(ONE_PS, "worker", 0, comm=comm)
