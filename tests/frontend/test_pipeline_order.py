@@ -1,5 +1,6 @@
 """Shuffled rows and the judge of threads: what is done in bulk is what is done one by one."""
 
+import sys
 import time
 
 import numpy as np
@@ -88,3 +89,9 @@ def test_a_turn_in_which_something_was_compiled_does_not_count(monkeypatch):
     clock[0] += ahead.AGAIN + 1
     assert not judge.begin().settled
     assert not judge.threads
+
+
+def test_jpegs_without_their_decoder_are_refused_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "simplejpeg", None)
+    with pytest.raises(ImportError, match=r"takes the package simplejpeg.*gravure\[images\]"):
+        tf.io.decode_jpeg(b"\xff\xd8\xff\xe0")

@@ -90,7 +90,13 @@ def loaded(image: PillowImage, size: int) -> PillowImage:
 
 def turbo() -> ModuleType:
     """Return the module that decodes JPEGs, or raise `ImportError`."""
-    return import_module("simplejpeg")
+    try:
+        return import_module("simplejpeg")
+    except ImportError:
+        raise ImportError(
+            "decoding JPEGs takes the package simplejpeg, which is not here: "
+            "pip install 'gravure[images]'"
+        ) from None
 
 
 @dataclass(frozen=True)
