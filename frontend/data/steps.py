@@ -287,7 +287,7 @@ class Repeated(Stream):
             made = self.upstream.rows(count)
             if made is None:
                 return None
-            size = len(made[0])
+            size = len(made[0]) if made else 0
             count -= size
             if size:
                 self.empty = False

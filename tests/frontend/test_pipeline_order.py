@@ -39,6 +39,16 @@ def test_rows_shuffle_as_elements_do(rows, buffer, batch):
     assert pipeline(lambda data: data) == pipeline(same_alone)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 5])
+@pytest.mark.parametrize("batch", [1, 4, 100])
+def test_turns_of_turns_are_stacked_as_elements_are(rows, batch):
+    def pipeline(data):
+        return taken(data.repeat(2).repeat(3).batch(batch))
+
+    assert pipeline(slices(rows)) == pipeline(same_alone(slices(rows)))
+    assert len(pipeline(slices(rows))) == -(-6 * rows // batch)
+
+
 @pytest.mark.parametrize("before", [0, 1, 3, 9])
 def test_a_shuffle_of_rows_goes_on_from_a_checkpoint(before, tmp_path):
     def data():
