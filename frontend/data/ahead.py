@@ -18,7 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from ...forks import renewed
 from ..values.context import entered
 from .programs import Piece
-from .stages import Apply, Element, Run, Stage, State, Stream, integer
+from .stages import Element, Rows, Run, Stage, State, Stream, Write, integer
 from .steps import Mapped
 
 DEAR = 2e-4
@@ -27,8 +27,8 @@ LONG = 0.02
 """An element that takes so long goes to threads without being measured further."""
 TRIAL = 0.1
 """Seconds for which a way is tried."""
-AGAIN = 5.0
-"""Seconds after which an epoch is measured anew."""
+AGAIN, LATEST = 1.0, 30.0
+"""Seconds after which it is measured anew: the first time, and each twice as late up to this."""
 GAIN = 0.9
 """The share of the time without threads that must not be exceeded with them."""
 WORTH = 2e-3
@@ -63,13 +63,19 @@ class Judge:
         """Seconds for each element, by the way."""
         self.last, self.passed, self.count = time.perf_counter(), 0.0, 0
         self.compiled, self.since = Piece.compiled, self.last
+        self.patience = AGAIN
 
     def begin(self) -> Judge:
         """Go on with another stream: what passed between does not count."""
         self.last = time.perf_counter()
-        if self.turn == len(self.TURNS) and self.last - self.since > AGAIN:
-            self.settled, self.threads, self.turn = False, False, 1
         return self
+
+    def doubt(self) -> None:
+        """Measure anew what was settled by measuring long ago."""
+        now = time.perf_counter()
+        if self.turn == len(self.TURNS) and now - self.since > self.patience:
+            self.settled, self.threads, self.turn, self.last = False, False, 1, now
+            self.patience = min(2 * self.patience, LATEST)
 
     @property
     def group(self) -> int:
@@ -100,7 +106,7 @@ class MappedAhead(Mapped):
 
     KEEPS = ("ready",)
 
-    def __init__(self, run: Run, stage: Stage, function: Apply, calls: object) -> None:
+    def __init__(self, run: Run, stage: Stage, function: Write, calls: object) -> None:
         super().__init__(run, stage, function)
         self.calls = workers(integer(calls))
         self.pending: deque[Future[list[Outcome]]] = deque()
@@ -117,9 +123,11 @@ class MappedAhead(Mapped):
         if self.ready:
             return self.ready.pop(0)
         judge = self.judge
+        if judge.settled:
+            judge.doubt()
         if not self.done:
             if not judge.threads and not self.pending:
-                return self.function(self.take()) if judge.settled else self._measured()
+                return super().__next__() if judge.settled else self._measured()
             if judge.threads:
                 self._fill()
             if not self.pending:
@@ -127,13 +135,13 @@ class MappedAhead(Mapped):
             self.done.extend(self.pending.popleft().result())
         if not judge.settled:
             judge.seen(0.0)
-        return opened(self.done.popleft())
+        return self.learn(opened(self.done.popleft()))
 
     def _measured(self) -> Element:
         """Compute one now, and say how long that took."""
         element = self.take()
         start = time.perf_counter()
-        made = self.function(element)
+        made = self.learn(self.function(element, self.rows_of_next()))
         self.judge.seen(time.perf_counter() - start)
         return made
 
@@ -143,10 +151,10 @@ class MappedAhead(Mapped):
             self.pool = ThreadPoolExecutor(self.calls, "gravure-map")
         size = self.judge.group
         while not self.ended and len(self.pending) < 2 * self.calls:
-            group: list[Element] = []
+            group: list[tuple[Element, Rows]] = []
             try:
                 while len(group) < size:
-                    group.append(self.take())
+                    group.append((self.take(), self.rows_of_next()))
             except StopIteration:
                 self.ended = True
             if group:
@@ -168,13 +176,13 @@ class MappedAhead(Mapped):
         self.ready, self.ended = list(state["ready"]), False
 
 
-def apart(function: Apply, group: Sequence[Element]) -> list[Outcome]:
+def apart(function: Write, group: Sequence[tuple[Element, Rows]]) -> list[Outcome]:
     """Return what a function gives for some, on a thread that has no context of its own."""
     made: list[Outcome] = []
     with entered(None):
-        for element in group:
+        for element, rows in group:
             try:
-                made.append(function(element))
+                made.append(function(element, rows))
             except StopIteration:  # a future must not end the stream that waits for it
                 made.append(RuntimeError("a function of elements raised StopIteration"))
             except BaseException as error:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...ir.op import Array
 from ..values.run_errors import DataLossError, InvalidArgumentError
+from .slabs import BIG, Slabs
 from .sources import Listed
 from .stages import UNKNOWN, Element, Run, Stage, Stream, integer, known, part
 
@@ -20,6 +21,12 @@ class Batched(Stream):
         self.size, self.whole = integer(size), bool(np.asarray(whole))
         if self.size <= 0:
             raise InvalidArgumentError(f"Batch size must be greater than zero, got {self.size}.")
+        self.announce()
+
+    def announce(self) -> None:
+        """Say what becomes of the elements."""
+        assert self.upstream is not None, "it reads a stream"
+        self.upstream.write_rows(self.size)
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
@@ -77,6 +84,8 @@ def stacked(column: Sequence[Array], number: int) -> Array:
     if first.dtype.kind == "O" and not shape and isinstance(first[()], Pile):
         made: Array = part(type(first[()]).piled([x[()] for x in column]))
         return made
+    if first.nbytes >= BIG and (whole := Slabs.whole(column)) is not None:
+        return whole
     made = np.empty((len(column), *shape), first.dtype)
     for i, x in enumerate(column):
         if x.shape != shape:
@@ -103,6 +112,9 @@ class Padded(Batched):
         super().__init__(run, stage, size, whole)
         self.shapes = [tuple(np.asarray(s).ravel().tolist()) for s in shapes]
         self.values = [np.asarray(v) for v in values.values()]
+
+    def announce(self) -> None:
+        """Say nothing: elements are copied into what is larger."""
 
     def __next__(self) -> Element:
         columns = zip(*self.collected(), strict=True)

@@ -16,7 +16,7 @@ import numpy as np
 from ...forks import renewed
 from ...ir.types.tensor import Array, spec_of_array
 from ..function.staged import Staged, staged
-from ..graph.execute import Plan
+from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, Store
 from ..graph.func_graph import FuncGraph, has_effect
 from ..graph.graph import GraphTensor, Operation
@@ -24,12 +24,16 @@ from ..graph.kinds import Merge, Placeholder, PyFunction, Switch
 from ..values.context import STATE, entered
 from ..values.run_errors import InvalidArgumentError, OpError, OutOfRangeError
 from .host import ArrayKind
-from .stages import UNKNOWN, Apply, Element, Run, Stream
+from .stages import UNKNOWN, Apply, Element, Rows, Run, Stream, Write
 
 PATIENCE = 0.1
 """Seconds that a piece runs node by node before it is compiled: about what compiling takes."""
+TOO_LONG = 2e-3
+"""Seconds from which on threads share the work of a piece: below that elements are for threads."""
 SHAPES = 8
 """For so many shapes of its inputs is a piece compiled; for others it runs node by node."""
+
+ALONE = Wishes(threads=1)
 
 Places = dict[GraphTensor, int]
 """Where in a list the values of tensors are."""
@@ -91,33 +95,47 @@ class Piece:
         self.fetches = [x for op in ops for x in op.outputs if x in later]
         effects = [op for op in ops if has_effect(op)]
         self.plan = Plan(self.fetches, self.feeds, effects)
+        self.plan.wishes = ALONE
         self.inputs = [places[x] for x in self.feeds]
         self.outputs = [places[x] for x in self.fetches]
-        self.spent = 0.0
+        self.spent, self.slow = 0.0, 0
         self.lock = renewed(threading.Lock())
         self.known: dict[object, Staged | None] = {}
 
     def __call__(self, env: list[Any], store: Store) -> None:
-        """Carry them out."""
+        """Carry them out; `env` has rows where results are to be written."""
         arrays = [env[i] for i in self.inputs]
-        native = self.known.get(tuple([x.shape for x in arrays]))
+        rows = [env[i] for i in self.outputs]
+        key = tuple([None if x is None else x.shape for x in (*arrays, *rows)])
+        native = self.known.get(key)
+        start = time.perf_counter()
         if native is not None:
-            made = native.run(store, arrays)
+            made = native.run(store, arrays, rows)
+            self.slow = self.slow + 1 if time.perf_counter() - start > TOO_LONG else 0
+            if self.slow > 2 and self.plan.wishes is ALONE:
+                self.share()
         else:
-            start = time.perf_counter()
             made = self.plan.run(Frame(store), arrays)
             self.spent += time.perf_counter() - start
             if self.spent > PATIENCE:
-                self.compile(arrays)
+                self.compile(key, arrays, rows)
         for place, value in zip(self.outputs, made, strict=False):  # effects are behind
             env[place] = value
 
-    def compile(self, arrays: Sequence[Array]) -> None:
+    def share(self) -> None:
+        """Compile anew what takes long, for threads that share the work of a run."""
+        self.plan.wishes, self.spent = Wishes(), PATIENCE
+        self.known.clear()
+
+    def compile(self, key: object, arrays: Sequence[Array], rows: Rows) -> None:
         """Compile for shapes that are new, unless there are many already."""
-        key = tuple(x.shape for x in arrays)
         with self.lock:
             if key not in self.known and len(self.known) < SHAPES:
-                self.known[key] = staged(self.plan, [spec_of_array(x) for x in arrays])
+                self.known[key] = staged(
+                    self.plan,
+                    [spec_of_array(x) for x in arrays],
+                    [None if x is None else spec_of_array(x) for x in rows],
+                )
                 self.spent = 0.0
                 Piece.compiled += 1
 
@@ -135,14 +153,21 @@ class GraphProgram:
         self.rest: list[object] = [None] * len(made)
         self.outputs = [places[x] for x in graph.outputs]
 
-    def bound(self, run: Run) -> Apply:
+    def bound(self, run: Run) -> Write:
         """Return the function of elements only."""
         outer = [as_array(run.value(tensor)) for tensor in self.tensors]
-        return lambda element: tuple(self.results((*element, *outer), run.store))
 
-    def results(self, values: Sequence[object], store: Store) -> list[object]:
-        """Return the outputs for values of all inputs."""
+        def apply(element: Element, rows: Rows = ()) -> Element:
+            return tuple(self.results((*element, *outer), run.store, rows))
+
+        return apply
+
+    def results(self, values: Sequence[object], store: Store, rows: Rows = ()) -> list[object]:
+        """Return the outputs for values of all inputs, in `rows` where code writes them there."""
         env = [*values, *self.rest]
+        for i, row in zip(self.outputs, rows, strict=bool(rows)):
+            if i >= len(values):
+                env[i] = row
         try:
             if STATE.busy:
                 with entered(None):

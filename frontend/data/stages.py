@@ -17,6 +17,16 @@ Element = tuple[Any, ...]
 """An array for each part; a part that is a pipeline itself is a `Stage` in an array."""
 State = dict[str, Any]
 Apply = Callable[[Element], Element]
+Rows = Sequence[Array | None]
+"""Where the parts of a result may be written, None for those that may not; none for no part."""
+
+
+class Write(Protocol):
+    """A function of elements that may be told where to write its results."""
+
+    def __call__(self, element: Element, rows: Rows = ()) -> Element:
+        """Return the results, wherever they are."""
+
 
 INFINITE, UNKNOWN = -1, -2
 """How many elements there are, where that is no number."""
@@ -28,7 +38,7 @@ class Program(Protocol):
     tensors: Sequence[Tensor]
     """What it takes from outside."""
 
-    def bound(self, run: Run) -> Apply:
+    def bound(self, run: Run) -> Write:
         """Return it as a function of elements only."""
 
 
@@ -148,6 +158,9 @@ class Stream:
     def gathered(self, places: Sequence[int]) -> Sequence[Array]:
         """Return the elements at places, stacked."""
         raise NotImplementedError(type(self).__name__)
+
+    def write_rows(self, count: int) -> None:
+        """Take note that so many elements will be one: they may be written side by side."""
 
     def take(self) -> Element:
         """Return the next element of what it reads."""

@@ -10,16 +10,19 @@ import numpy as np
 from ...ir.op import Array
 from ..values.run_errors import FailedPreconditionError, InvalidArgumentError, OpError
 from .batches import Pile
-from .order import least
+from .order import Shuffled, least
+from .slabs import Slabs
 from .stages import (
     INFINITE,
     UNKNOWN,
     Apply,
     Element,
+    Rows,
     Run,
     Stage,
     State,
     Stream,
+    Write,
     integer,
     known,
 )
@@ -28,12 +31,27 @@ from .stages import (
 class Mapped(Stream):
     """What a function gives for each element."""
 
-    def __init__(self, run: Run, stage: Stage, function: Apply) -> None:
+    def __init__(self, run: Run, stage: Stage, function: Write) -> None:
         super().__init__(run, stage)
         self.function = function
+        self.slabs: Slabs | None = None
+
+    def write_rows(self, count: int) -> None:
+        """Let results be written where their batch will be."""
+        self.slabs = Slabs(count, self.run.memory(self.stage))
+
+    def rows_of_next(self) -> Rows:
+        """Return where the results for the next element go."""
+        return () if self.slabs is None else self.slabs.next()
+
+    def learn(self, made: Element) -> Element:
+        """Return an element; note what elements are like."""
+        if self.slabs is not None:
+            self.slabs.learn(made)
+        return made
 
     def __next__(self) -> Element:
-        return self.function(self.take())
+        return self.learn(self.function(self.take(), self.rows_of_next()))
 
 
 class Chosen(Stream):
@@ -305,8 +323,11 @@ class Repeated(Stream):
         self.turn += 1
         over = self.turn == self.turns or (self.turns < 0 and self.empty)
         self.upstream, self.empty = None, True
+        before = self.stage.inputs[0]
         if not over:
-            self.upstream = self.run.open(self.stage.inputs[0])
+            self.upstream = self.run.open(before)
+        elif self.turns > 0 and not issubclass(before.kind, Shuffled):
+            self.run.open(before)  # as TensorFlow does: the next epoch's shuffles draw behind it
 
 
 class Zipped(Stream):
@@ -400,7 +421,10 @@ class Counted(Stream):
 
 
 class Kept(Stream):
-    """The elements of the first time, kept in memory; a time that is cut short keeps nothing."""
+    """The elements of the first time, kept in memory; a time that is cut short keeps nothing.
+
+    Where it is known how many there are, the last one ends that time, even if nobody asks on.
+    """
 
     KEEPS = ("at",)
 
@@ -408,8 +432,9 @@ class Kept(Stream):
         self.run, self.stage, self.at = run, stage, 0
         self.memory = run.memory(stage)
         self.found: list[Element] = self.memory.get("elements", [])
-        whole = "elements" in self.memory
-        self.upstream = None if whole else run.open(stage.inputs[0])
+        self.whole = stage.inputs[0].count
+        known = "elements" in self.memory
+        self.upstream = None if known else run.open(stage.inputs[0])
 
     def __next__(self) -> Element:
         if self.upstream is None:
@@ -424,6 +449,8 @@ class Kept(Stream):
             self.upstream, self.at = None, len(self.found)
             raise
         self.found.append(made)
+        if len(self.found) == self.whole:
+            self.memory["elements"] = self.found
         return made
 
     def save(self) -> State:

@@ -97,7 +97,8 @@ def test_a_turn_in_which_something_was_compiled_does_not_count(monkeypatch):
     assert judge.settled
     assert judge.threads
     clock[0] += ahead.AGAIN + 1
-    assert not judge.begin().settled
+    judge.doubt()
+    assert not judge.settled
     assert not judge.threads
 
 
@@ -105,3 +106,37 @@ def test_jpegs_without_their_decoder_are_refused_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "simplejpeg", None)
     with pytest.raises(ImportError, match=r"takes the package simplejpeg.*gravure\[images\]"):
         tf.io.decode_jpeg(b"\xff\xd8\xff\xe0")
+
+
+def epochs(data, count, size):
+    """Return the elements of some epochs, each cut after so many."""
+    found = []
+    for _ in range(count):
+        order = [int(x) for x in data]
+        found.append([tuple(order[i : i + size]) for i in range(0, len(order), size)])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("between", "drawn"),
+    [
+        (lambda data: data, [[0, 1], [2, 3], [4, 5]]),
+        (lambda data: data.map(lambda x: x + 0), [[0, 1], [3, 4], [6, 7]]),
+        (lambda data: data.prefetch(2), [[0, 1], [3, 4], [6, 7]]),
+        (lambda data: data.batch(1).unbatch(), [[0, 1], [3, 4], [6, 7]]),
+        (lambda data: tf.data.Dataset.zip((data, data)).map(lambda x, y: x), [[0, 2], [6, 8]]),
+    ],
+)
+def test_orders_of_repeated_shuffles_are_tensorflows(between, drawn):
+    """TensorFlow opens one turn more than it reads, unless the shuffle is repeated itself."""
+    order = [tuple(int(x) for x in one) for one in [tf.data.Dataset.range(13).shuffle(20, 1)] * 9]
+    data = between(tf.data.Dataset.range(13).shuffle(20, 1)).repeat(2)
+    found = epochs(data, len(drawn), 13)
+    assert [[order.index(turn) for turn in epoch] for epoch in found] == drawn
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(12, False), (13, True), (14, True)])
+def test_a_cache_is_whole_when_as_many_came_as_there_are(asked, kept):
+    data = tf.data.Dataset.range(13).shuffle(20, 1).cache().take(asked)
+    first, second = epochs(data, 2, 13)
+    assert (first == second) == kept
