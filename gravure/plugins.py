@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 from . import extensions
 from .errors import GravureError
 from .knobs import PLUGINS
+from .trees import module_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -262,7 +263,7 @@ def _check_api(plugin: Plugin) -> None:
         plugin.path = str(start.parent if start.name == "__init__.py" else start)
     elif start.is_dir():
         start = start / "__init__.py"
-    number = _number(ast.parse(start.read_bytes(), str(start)))
+    number = _number(module_of(start.read_bytes(), str(start)))
     if number is None:
         raise PluginError(
             f"{plugin.title}: the module says no number, expected {MARK} = {API}",

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
+from ..trees import expression_of
+
 Extent: TypeAlias = int | str
 """A number, or an expression of symbols."""
 
@@ -43,7 +45,7 @@ _BINARY: Mapping[type[ast.operator], str] = {
 
 @lru_cache(maxsize=4096)
 def _parse(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+    return expression_of(text)
 
 
 def walk(

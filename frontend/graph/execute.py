@@ -170,6 +170,11 @@ class Plan:
         return frozenset(found if len(found) > 1 else ())
 
     @cached_property
+    def order(self) -> Waits:
+        """Return what waits for what."""
+        return Waits(self.ops, self.makers)
+
+    @cached_property
     def apart(self) -> frozenset[Operation]:
         """Return those that wait for nothing but their operands, nor do these."""
         bound: set[Operation] = set()
@@ -183,22 +188,23 @@ class Plan:
 
         Of those that are ready, the first one made is next.
         """
-        ended: SimpleQueue[Operation] = SimpleQueue()
-        left = Waiting(self.ops, self.makers)
-        going: dict[Operation, Later[None]] = {}
+        ended: SimpleQueue[int] = SimpleQueue()
+        left = Waiting(self.order)
+        going: dict[int, Later[None]] = {}
         try:
             while left.ready or going:
                 if left.ready:
-                    op = left.next()
-                    step = partial(self.step, frame, op, env)
+                    place = left.next()
+                    op = self.ops[place]
                     if op in self.beside:
-                        going[op] = Later(step, partial(ended.put, op), self.queues.get(op))
+                        step, then = partial(self.step, frame, op, env), partial(ended.put, place)
+                        going[place] = Later(step, then, self.queues.get(op))
                         continue
-                    step()
+                    self.step(frame, op, env)
                 else:
-                    op = ended.get()
-                    going.pop(op).result()
-                left.done(op)
+                    place = ended.get()
+                    going.pop(place).result()
+                left.done(place)
         finally:
             for each in going.values():
                 each.wait()
@@ -293,34 +299,40 @@ class Plan:
                         tensor.see(np.shape(unboxed(value)))
 
 
-class Waiting:
-    """Operations that wait for others, and those that do no more."""
+class Waits:
+    """What waits for what, by the places of operations in a plan."""
 
     def __init__(
         self, ops: Sequence[Operation], makers: Callable[[Operation], Sequence[Operation]]
     ) -> None:
         places = {op: place for place, op in enumerate(ops)}
-        self.ops, self.places = ops, places
-        self.behind: dict[Operation, list[Operation]] = {}
-        self.counts: dict[Operation, int] = {}
-        for op in ops:
-            before = {each for each in makers(op) if each in places}
-            self.counts[op] = len(before)
+        self.behind: list[list[int]] = [[] for _ in ops]
+        self.counts = [0] * len(ops)
+        for place, op in enumerate(ops):
+            before = {places[each] for each in makers(op) if each in places}
+            self.counts[place] = len(before)
             for each in before:
-                self.behind.setdefault(each, []).append(op)
-        self.ready = [place for place, op in enumerate(ops) if not self.counts[op]]
+                self.behind[each].append(place)
+
+
+class Waiting:
+    """Operations of a run that wait for others, and those that do no more."""
+
+    def __init__(self, order: Waits) -> None:
+        self.behind, self.counts = order.behind, [*order.counts]
+        self.ready = [place for place, count in enumerate(self.counts) if not count]
         """The places of those that are ready, the least first."""
 
-    def next(self) -> Operation:
-        """Return the first that is ready, and take it away."""
-        return self.ops[heappop(self.ready)]
+    def next(self) -> int:
+        """Return the place of the first that is ready, and take it away."""
+        return heappop(self.ready)
 
-    def done(self, op: Operation) -> None:
+    def done(self, place: int) -> None:
         """See which others get ready by one that is carried out."""
-        for each in self.behind.get(op, ()):
+        for each in self.behind[place]:
             self.counts[each] -= 1
             if not self.counts[each]:
-                heappush(self.ready, self.places[each])
+                heappush(self.ready, each)
 
 
 def is_array(value: object) -> bool:

@@ -1,10 +1,15 @@
-"""Calls of Python that go on beside others: each in a thread of its own."""
+"""Calls of Python that go on beside others: each in a thread that has nothing else to do.
+
+Threads are kept for a while when a call has ended: to make one takes longer than most calls.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from ...forks import renewed
@@ -12,6 +17,46 @@ from ...runtime.deadline import DEADLINE
 from ...runtime.tracing import OWN
 
 T = TypeVar("T")
+KEPT = 5.0
+"""Seconds that a thread waits for another call."""
+
+
+class Threads:
+    """Threads that wait for something to do; as many are made as are needed at once."""
+
+    def __init__(self) -> None:
+        self.idle: list[SimpleQueue[Callable[[], None]]] = []
+        """What each of those that wait is given its next call by."""
+        self.lock = renewed(threading.Lock())
+        os.register_at_fork(after_in_child=self.idle.clear)  # a child has none of them
+
+    def start(self, call: Callable[[], None]) -> None:
+        """Let a thread make a call."""
+        with self.lock:
+            calls = self.idle.pop() if self.idle else None
+        if calls is not None:
+            calls.put(call)
+        else:
+            threading.Thread(target=self._work, args=(call,), daemon=True).start()
+
+    def _work(self, call: Callable[[], None]) -> None:
+        calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        while True:
+            call()
+            del call  # what it holds is let go meanwhile
+            with self.lock:
+                self.idle.append(calls)
+            try:
+                call = calls.get(timeout=KEPT)
+            except Empty:
+                with self.lock:
+                    if calls in self.idle:
+                        self.idle.remove(calls)
+                        return
+                call = calls.get()  # it was just chosen
+
+
+THREADS = Threads()
 
 
 class ReadyQueue:
@@ -63,11 +108,10 @@ class Later(Generic[T]):
         self._value: list[T] = []
         self._error: BaseException | None = None
         self._queue, self._ended = queue, threading.Event()
-        thread = threading.Thread(target=self._run, daemon=True)
         if queue is None:
-            thread.start()
+            THREADS.start(self._run)
         else:
-            queue.add(thread.start)
+            queue.add(lambda: THREADS.start(self._run))
 
     def _run(self) -> None:
         DEADLINE.at, OWN.traces = self._until, self._traces

@@ -18,6 +18,8 @@ from functools import lru_cache
 from math import inf
 from typing import TypeAlias
 
+from ...trees import expression_of
+
 Dim: TypeAlias = "int | DimExpr"
 Range: TypeAlias = tuple[int, int | None]
 """Lowest and highest value of a symbol; None means unbounded."""
@@ -217,7 +219,7 @@ def parse(text: str) -> Dim:
     DimExpr('2*N + 3')
     """
     try:
-        return _from_ast(ast.parse(text.strip(), mode="eval").body)
+        return _from_ast(expression_of(text.strip()))
     except (SyntaxError, RecursionError, KeyError, ZeroDivisionError) as error:
         raise ValueError(f"dimension {text!r} is not an integer expression") from error
 

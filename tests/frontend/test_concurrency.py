@@ -1,5 +1,8 @@
 """Steps of a session overlap, and calls of Python within a step; what is changed takes turns."""
 
+import gc
+import os
+import signal
 import threading
 import time
 from typing import Any
@@ -9,6 +12,7 @@ import pytest
 
 from gravure import tf
 from gravure.frontend.graph.variables import Held
+from gravure.trees import expression_of, module_of
 
 v1 = tf.compat.v1
 TIMES = 8
@@ -94,6 +98,44 @@ def test_functions_are_in_the_order_that_is_asked_for(threads: int) -> None:
                 assert session.run(total) == 9.0
     assert seen == ["a", "b", "c"] * TIMES
     assert at_once[1] == 1
+
+
+def with_two_calls(noted: Any) -> Any:
+    """Return a step of a session with two functions of Python that may go on at once."""
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [])
+
+        def called(a: Any) -> Any:
+            noted.append(threading.current_thread())
+            return a + np.float32(1)
+
+        y = tf.add_n([v1.py_func(called, [x], tf.float32) for _ in range(2)])
+    session = v1.Session(graph=graph)
+    return lambda number: float(session.run(y, {x: number}))
+
+
+def test_threads_that_have_made_a_call_make_others() -> None:
+    noted: list[threading.Thread] = []
+    step = with_two_calls(noted)
+    assert [step(n) for n in range(40)] == [2.0 * n + 2.0 for n in range(40)]
+    assert len(noted) == 80
+    assert len(set(noted)) < 40, "a new thread for each call"
+
+
+def test_a_child_process_has_threads_of_its_own() -> None:
+    step = with_two_calls([])
+    assert [step(n) for n in range(TIMES)] == [2.0 * n + 2.0 for n in range(TIMES)]
+    child = os.fork()
+    if not child:
+        os._exit(0 if step(3.0) == 8.0 else 1)
+    end = time.monotonic() + 30
+    while not (done := os.waitpid(child, os.WNOHANG))[0]:
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            pytest.fail("the child waits for a thread that it does not have")
+        time.sleep(0.01)
+    assert done[1] == 0
 
 
 def test_an_error_of_one_is_that_of_the_step() -> None:
@@ -262,3 +304,35 @@ def test_queues_of_devices_are_those_of_all_steps() -> None:
             for thread in threads:
                 thread.join()
     assert at_once == [0, 2]
+
+
+class Late:
+    """Lets another thread go on when it is collected."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+    def __del__(self) -> None:
+        time.sleep(0)
+
+
+def test_threads_that_read_sources_at_once_are_stopped_in_the_middle() -> None:
+    text = "\n".join(
+        f"def f{n}(x, y=lambda z: z + {n}):\n    return [x, (y, -x), {{1: x}}]" for n in range(40)
+    )
+
+    def read() -> int:
+        count = 0
+        for _ in range(20):
+            Late()
+            count += len(module_of(text).body)
+            Late()
+            expression_of("max(N // 2, M) * (K + 3)")
+        return count
+
+    before = gc.get_threshold()
+    gc.set_threshold(20)
+    try:
+        assert together(*[read] * 4) == [800] * 4
+    finally:
+        gc.set_threshold(*before)

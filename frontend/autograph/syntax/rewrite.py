@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import TypeVar
 
+from ....trees import expression_of, module_of
 from .appends import Appends, appended_names
 from .expressions import Expressions
 from .jumps import Choice, ForLoop, Jumps, WhileLoop, placed, placed_new, runtime, thunk
@@ -226,13 +227,11 @@ class Rewriter:
 
     def access(self, names: Sequence[str], like: ast.AST) -> list[ast.FunctionDef]:
         """Return functions that read and write the state."""
-        loads = [
-            runtime("load", thunk(ast.parse(n, mode="eval").body), ast.Constant(n)) for n in names
-        ]
+        loads = [runtime("load", thunk(expression_of(n)), ast.Constant(n)) for n in names]
         get = self.piece("get", [ast.Return(ast.Tuple(list(loads), ast.Load()))], like)
         values = f"{PREFIX}values"
         lines = [line for i, name in enumerate(names) for line in _stored(name, f"{values}[{i}]")]
-        body = ast.parse("\n".join(lines)).body
+        body = module_of("\n".join(lines)).body
         put = self.piece("put", [placed(x, like) for x in body], like, names, values)
         return [placed(get, like), put]
 

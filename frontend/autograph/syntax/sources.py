@@ -12,6 +12,8 @@ import linecache
 from dataclasses import dataclass, field
 from types import CodeType
 
+from ....trees import module_of
+
 FunctionNode = ast.FunctionDef | ast.Lambda
 
 
@@ -54,7 +56,7 @@ def file_of(name: str) -> File:
 
 def _parsed(text: str, name: str) -> ast.AST:
     try:
-        return ast.parse(text)
+        return module_of(text)
     except SyntaxError as error:
         raise NoSourceError(f"{name!r} is no Python: {error}") from error
 
