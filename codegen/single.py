@@ -84,6 +84,11 @@ def in_a_row(build: Build, specs: Sequence[TensorSpec], longest: int) -> Kernel:
     return _loaded(_program(build, specs, {"N": (1, longest)}), "row")
 
 
+def together(build: Build, specs: Sequence[TensorSpec]) -> Kernel:
+    """Return what is built of values as a function of arrays of exactly these types and shapes."""
+    return _loaded(_program(build, specs, {}), "together")
+
+
 def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, Any]) -> Kernel:
     """Return an operation with one result as a function of arrays of these types and shapes.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from ...codegen.compile import Options
 from ...errors import GravureError, PerformanceWarning, UnsupportedOp
@@ -93,6 +95,17 @@ class Written:
             raise self.fault.error(values[-1])
 
 
+@dataclass(frozen=True)
+class Export:
+    """How a graph is compiled whose code is to leave this process."""
+
+    options: Options
+    taken: Sequence[Array] = ()
+    """What it takes behind its inputs: constants."""
+    hides: bool = False
+    """Whether what tells of requirements is no result, as the code itself ends by a status."""
+
+
 class Staged:
     """A compiled graph: called with arrays, it reads and writes the variables around the run."""
 
@@ -100,15 +113,13 @@ class Staged:
         self,
         plan: Plan,
         specs: Sequence[TensorSpec],
-        options: Options | None = None,
+        export: Export | None = None,
         where: Where | None = None,
-        taken: Sequence[Array] = (),
-        *,
-        hides: bool = False,
+        rows: Sequence[TensorSpec | None] = (),
     ) -> None:
-        """Compile a plan for inputs of given specs; behind them it takes the arrays `taken`.
+        """Compile a plan for inputs of given specs, for elsewhere if that is said by `export`.
 
-        It `hides` what tells of requirements if the code itself is to end by a status.
+        The memory that a run is given for results, `rows`, has these specs: what fits is used.
         """
         if not all(spec.is_static for spec in specs):
             raise NotStageableError("shapes that are not known")
@@ -119,12 +130,13 @@ class Staged:
         shared.fault = FaultVariable()
         shared.apart = plan.apart if plan.wishes.overlap else frozenset()
         shared.queues = plan.queues
-        shared.reports = options is None or hides
-        shared.has_host = options is None and not (where is not None and where.device)
+        shared.reports = export is None or export.hides
+        shared.has_host = export is None and not (where is not None and where.device)
         touched = touched_in(plan.ops)
         shared.variables = [v for v in touched if isinstance(v, VariableState) and v.is_eager]
         with appending(plan):
-            made = plan.run(frame, [*main.body.block.args, *map(frame.value, taken)])
+            taken = map(frame.value, () if export is None else export.taken)
+            made = plan.run(frame, [*main.body.block.args, *taken])
             outputs = [frame.value(x) for x in made if x is not None]
         self.is_value = [x is not None for x in made]
         self.count = len(outputs)
@@ -135,20 +147,27 @@ class Staged:
         ]
         if not results:
             raise OutsideError("nothing to compute")
+        self.rows = take_memory(main, outputs, rows)
+        """The results that are written into memory that the run is given: the last arguments."""
         for i in range(len(specs), len(main.body.block.args)):
             name_argument(main, i)
         finish(main, results, self.written.names(len(results)))
         module = ModuleOp([main])
         set_level(module, "graph")
-        if hides and self.written.fault is not None:
+        if export is not None and export.hides and self.written.fault is not None:
             set_requirements(module, [*self.written.fault.known])
         program = Program(module, shared.weights)
         self._in_place(program, frame.arguments, len(specs))
         self.written.forget()
         frame.forget()
         self.plan, self.calls, self.slow = plan, shared.calls, shared.slow
-        self.model = loaded(program, options or wished(plan.wishes))
-        self.call = self.model.updating() if self.updated else self.model.call
+        self.model = loaded(program, wished(plan.wishes) if export is None else export.options)
+        self.call = self.model.updating() if self.writes else self.model.call
+
+    @property
+    def writes(self) -> bool:
+        """Say whether it writes into arrays that it is given."""
+        return bool(self.updated or self.rows)
 
     def _in_place(self, program: Program, arguments: Sequence[object], before: int) -> None:
         """Let variables be written where they lie, if code can: they are arguments and results."""
@@ -163,19 +182,25 @@ class Staged:
             and v in places
             and results[self.count + i] == types[places[v]]
         }
-        lay_over(main, over)
         self.updated = [i - before for i in over.values()]
         """Which of the arguments are variables that are written in place."""
         written = {*self.written.variables}
         self.outside = [i for i, v in enumerate(arguments) if v not in written]
         """Which are not written at all: they are read before other steps are kept waiting."""
+        if not has_host_steps(program):
+            behind = len(types) - len(self.rows)
+            over |= {result: behind + i for i, result in enumerate(self.rows)}
+        lay_over(main, over)
 
-    def run(self, store: Store, arrays: Sequence[object]) -> list[object]:
-        """Return the outputs."""
+    def run(
+        self, store: Store, arrays: Sequence[object], rows: Sequence[object] = ()
+    ) -> list[object]:
+        """Return the outputs; those that were compiled for memory are in `rows`."""
+        memory = [rows[i] for i in self.rows]
         if self.calls:
-            return self._run_calls(store, arrays)
+            return self._run_calls(store, arrays, memory)
         if not self.written.count:
-            return self._run(store, arrays)
+            return self._run(store, arrays, memory)
         written = [handle() for handle in self.written.handles]
         state: list[object] = [None] * len(self.arguments)
         for i in self.outside:
@@ -183,7 +208,7 @@ class Staged:
         in_place: list[Any] = [self.arguments[i]() for i in self.updated]  # type: ignore[operator]
         others = [each for each in written if each not in in_place]
         with ChangedInPlace(in_place, others, store):
-            return self._run(store, arrays, state)
+            return self._run(store, arrays, memory, state)
 
     def _argument(self, i: int, store: Store) -> object:
         """Return the value of an argument now: a variable's, or the key of a random draw."""
@@ -192,7 +217,9 @@ class Staged:
             return Frame(store).key(*argument)
         return argument().value_in(store)
 
-    def _run_calls(self, store: Store, arrays: Sequence[object]) -> list[object]:
+    def _run_calls(
+        self, store: Store, arrays: Sequence[object], memory: Sequence[object]
+    ) -> list[object]:
         """Run with host steps: operation by operation if one gives another shape than before."""
         handles = [x for x in self.arguments if not isinstance(x, tuple)]
         values = [(x(), x().value_in(store)) for x in handles]
@@ -200,7 +227,7 @@ class Staged:
         done: list[Done] = []
         RUNS.done = done
         try:
-            return self._run(store, arrays)
+            return self._run(store, arrays, memory)
         except ShapesChangedError:
             self.is_stale = True
             for key in [k for k, made in self.plan.compiled.items() if made is self]:
@@ -217,16 +244,20 @@ class Staged:
     """Whether a host step has given other shapes than those that this was made for."""
 
     def _run(
-        self, store: Store, arrays: Sequence[object], state: Sequence[object] | None = None
+        self,
+        store: Store,
+        arrays: Sequence[object],
+        memory: Sequence[object],
+        state: Sequence[object] | None = None,
     ) -> list[object]:
-        """Run; of the arguments behind the arrays, some may be known already."""
+        """Run; of the arguments between the arrays and memory, some may be known already."""
         known = state or [None] * len(self.arguments)
         more = [self._argument(i, store) if x is None else x for i, x in enumerate(known)]
         if isinstance(self.model, SteppedModel):
-            found = list(self.model.run_in_place([*arrays, *more]))
+            found = list(self.model.run_in_place([*arrays, *more, *memory]))
         else:
-            call = self.model.telling(update=bool(self.updated)) if EARS.everyone else self.call
-            made = call(*map(on_host, arrays), *more)
+            call = self.model.telling(update=self.writes) if EARS.everyone else self.call
+            made = call(*map(on_host, arrays), *more, *memory)
             found = list(made) if isinstance(made, tuple) else [made]
         self.written.put_all(store, [*map(on_host, found[self.count :])])
         values = iter(found[: self.count])
@@ -250,6 +281,17 @@ def loaded(program: Program, options: Options) -> CompiledModel:
     return model
 
 
+def take_memory(
+    main: FuncOp, outputs: Sequence[SSAValue], rows: Sequence[TensorSpec | None]
+) -> list[int]:
+    """Add arguments for memory that results fit into; return which results these are."""
+    block = main.body.block
+    found = [i for i, spec in enumerate(rows) if spec is not None and outputs[i].type == spec.type]
+    for i in found:
+        block.insert_arg(outputs[i].type, len(block.args))
+    return found
+
+
 def name_argument(main: FuncOp, index: int) -> None:
     """Give an argument that was added a name."""
     old = main.arg_attrs.data if main.arg_attrs is not None else ()
@@ -258,10 +300,12 @@ def name_argument(main: FuncOp, index: int) -> None:
 
 
 @paused()
-def staged(plan: Plan, specs: Sequence[TensorSpec]) -> Staged | None:
+def staged(
+    plan: Plan, specs: Sequence[TensorSpec], rows: Sequence[TensorSpec | None] = ()
+) -> Staged | None:
     """Return the compiled plan, None if it does what only Python can."""
     try:
-        return Staged(plan, specs)
+        return Staged(plan, specs, rows=rows)
     except NotSeenError:
         raise
     except (NotStageableError, GravureError) as error:

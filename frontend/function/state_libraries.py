@@ -32,7 +32,7 @@ from ..graph.variables import VariableState
 from ..models.compiled import compile_program, tag_of
 from .function import Function
 from .libraries import names_of
-from .staged import Staged
+from .staged import Export, Staged
 from .traces import ACTIVE, ConcreteFunction
 
 
@@ -91,7 +91,7 @@ def staged_for(concrete: ConcreteFunction, tag: str, options: Options) -> Staged
     taken = [tensor.numpy() for tensor, _ in graph.captured.values()]
     inputs = [tensor.spec for tensor in graph.inputs]
     try:
-        made = Staged(graph.whole_plan(), inputs, replace(options, tag=tag), taken=taken)
+        made = Staged(graph.whole_plan(), inputs, Export(replace(options, tag=tag), taken))
     except NotStageableError as error:
         raise UnsupportedOp(f"{concrete.function.label} is not compiled: {error}") from None
     handles = [x for x in made.arguments if not isinstance(x, tuple)]

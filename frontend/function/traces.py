@@ -50,7 +50,7 @@ from .on_device import (
     place_of,
     wanted_place,
 )
-from .staged import COMPILE_AFTER, HEAVY, LARGE, Staged, compiled_for
+from .staged import COMPILE_AFTER, HEAVY, LARGE, Export, Staged, compiled_for
 from .surface import Surface
 
 if TYPE_CHECKING:
@@ -402,8 +402,7 @@ class ConcreteFunction:
             made = Staged(
                 self.graph.whole_plan(),
                 inputs,
-                Options(tag=tag_of(path), numerics="exact"),
-                hides=True,
+                Export(Options(tag=tag_of(path), numerics="exact"), hides=True),
             )
         except NotStageableError as error:
             raise UnsupportedOp(f"{self.function.label} is not compiled: {error}") from None
