@@ -8,6 +8,7 @@ function gives what it gets. Read in this order:
 - `collectives`: the functions, and what they are for tapes and graphs.
 - `cut`: a plan of a session between tasks of a cluster. `tasks`: this process as one of them.
   `client`: steps that begin here.
+- `micro_batches`: parts of a batch that follow each other through the tasks.
 - `places`: on which tasks operations are. `simulate`: where they would end first. `delays`: which
   values wait until they are needed.
 - `running`: a part of a plan that is run, and loops that several tasks carry out. `crew`: by whom.
@@ -30,6 +31,7 @@ from .collectives import broadcast as broadcast
 from .collectives import ordered_sum as ordered_sum
 from .collectives import rank as rank
 from .collectives import size as size
+from .micro_batches import micro_batch as micro_batch
 from .simulate import CostModel as CostModel
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "barrier",
     "broadcast",
     "in_step",
+    "micro_batch",
     "ordered_sum",
     "rank",
     "size",

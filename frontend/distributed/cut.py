@@ -5,7 +5,8 @@
 
 An operation is in the stage that counts over how many edges between tasks its operands have come,
 so that all that a stage needs from others was made in earlier stages: tasks that go through their
-stages in order never wait for each other in a circle. Constants are copied to who uses them; a
+stages in order never wait for each other in a circle; parts of a batch that follow each other begin
+in stages that do (`micro_batches`). Constants are copied to who uses them; a
 value is sent once to each task that uses it, and a control edge is a message without a value.
 """
 
@@ -23,6 +24,7 @@ from ..graph.gradients import Backward
 from ..graph.graph import Graph, GraphTensor, Operation
 from ..graph.kinds import Const, Placeholder
 from ..graph.transfers import ATTRIBUTE, BITS, is_cut, sent_to
+from .micro_batches import first_stage
 
 PLACEHOLDER = Placeholder()
 
@@ -173,7 +175,7 @@ class Cut:
             writes, reads = touched_by(op)
             steps += [used[x] for x in writes if x in used]
             steps += [written[x] for x in reads if x in written]
-            found[op] = stage = max(steps, default=0) + (op in self.split)
+            found[op] = stage = max([first_stage(op), *steps]) + (op in self.split)
             behind = stage + (op in self.split)  # (what is split follows all else of its stage)
             written |= dict.fromkeys(writes, behind)
             used |= {x: max(behind, used.get(x, 0)) for x in (*writes, *reads)}

@@ -36,6 +36,11 @@ Told = tuple[int, SpecData]
 """The number of a result, its element type and its shape."""
 
 
+REFUSED = (ValueError, FloatingPointError, LookupError)
+"""What operations say of elements that they are not for. Whether types and shapes fit has been seen
+by who asked (`explain`), so that anything else is a fault of ours, and is told as one."""
+
+
 class KeptValues:
     """The values that a task keeps, and what it can do with them."""
 
@@ -64,8 +69,8 @@ class KeptValues:
         arrays = [self.value(x) for x in operands]
         try:
             found = evaluate(REGISTRY[name], arrays, options)
-        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
-            raise InvalidArgumentError(str(error)) from error  # (its types fit: who asked has seen)
+        except REFUSED as error:
+            raise InvalidArgumentError(str(error)) from error
         return self.kept(found)
 
     def do_keep(self, array: Array) -> list[Told]:

@@ -83,7 +83,7 @@ class LocalComm:
             raise AbortedWorldError(f"ranks do not do the same: {said}")
         return [given[rank][1] for rank in range(self.size)]
 
-    def all_reduce(self, array: Array, how: str = "sum") -> Array:
+    def all_reduce(self, array: Array, how: str = "sum", *, own: bool = False) -> Array:
         """Return the arrays of all ranks reduced, in order of the ranks."""
         return reduced(self.exchange(array, "all_reduce"), how)
 

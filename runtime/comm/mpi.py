@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
+from ..buffer import keep_pages
 from ..tracing import EARS, span
 from .progress import PROGRESS
 from .protocol import HOW, Array, LateError, Wait, WorldError, patience, reduced
@@ -37,6 +38,10 @@ FITS = 8192
 HEAD = struct.Struct("<Bq")
 """What stands for a message that does not fit: a zero, with which no other begins, and its size."""
 QUIET = nullcontext()
+PIECE = 1 << 16
+"""Bytes that MPI moves by one look, about."""
+SLOW = 200e6
+"""Bytes a second that a reduction surely moves, while all ranks look after it."""
 HANGS = 0.5
 """Seconds that MPI has to end a job, before this process ends itself."""
 AGENTS = ("hydra", "pmi_proxy", "prte", "orte")
@@ -57,6 +62,7 @@ class MpiComm:
     kind = "MPI"
 
     def __init__(self) -> None:
+        keep_pages()
         self.world = MPI.COMM_WORLD
         self.rank, self.size = self.world.Get_rank(), self.world.Get_size()
         self.sending: list[tuple[MPI.Request, bytes]] = []
@@ -175,14 +181,22 @@ class MpiComm:
             raise WorldError(f"ranks do not do the same: {said}")
         return [given for _, given in found]
 
-    def all_reduce(self, array: Array, how: str = "sum") -> Array:
+    def all_reduce(self, array: Array, how: str = "sum", *, own: bool = False) -> Array:
         """Return the arrays of all ranks reduced: by MPI where it knows their type."""
-        array = np.ascontiguousarray(array).reshape(array.shape)
         if how not in HOW or array.dtype.char not in NATIVE or not array.dtype.isnative:
             return reduced(self.exchange(array, "all_reduce"), how)
-        result = np.empty_like(array)
-        with span("message", "all_reduce", self.lane, bytes=array.nbytes):
-            self._wait(self.world.Iallreduce(array, result, OPS[how]), "all_reduce")
+        result: Array = np.ascontiguousarray(array).reshape(array.shape)
+        given: Any = result
+        busy = 0.0
+        if own and result.flags.writeable:
+            given = MPI.IN_PLACE
+        else:
+            result = np.empty_like(given)
+        with span("message", "all_reduce", self.lane, bytes=result.nbytes):
+            if result.nbytes > PIECE:  # see Note [Looks that work]
+                self._wait(self.world.Ibarrier(), "all_reduce")
+                busy = result.nbytes / SLOW
+            self._wait(self.world.Iallreduce(given, result, OPS[how]), "all_reduce", busy=busy)
         return result
 
     def abort(self, reason: str) -> None:
@@ -195,8 +209,10 @@ class MpiComm:
         watch.start()
         self.world.Abort(75)
 
-    def _wait(self, request: MPI.Request, operation: str, peer: str = "") -> None:
-        wait = Wait(operation, peer or self.others(), self.rank)
+    def _wait(
+        self, request: MPI.Request, operation: str, peer: str = "", busy: float = 0.0
+    ) -> None:
+        wait = Wait(operation, peer or self.others(), self.rank, busy=busy)
         try:
             wait.until(lambda: request.Test() or None)
         except LateError:
@@ -218,3 +234,9 @@ def end_here() -> None:
         if Path(f"/proc/{parent}/comm").read_text().startswith(AGENTS):
             os.kill(parent, signal.SIGTERM)
     os._exit(75)
+
+
+# Note [Looks that work]
+# MPI moves a large array in pieces, each when both sides look: a sleep of 200 us between looks
+# makes 15 ms of what takes 1. So all ranks are waited for first, with sleeps, and while they are
+# all there nobody sleeps, for as long as a slow machine takes.

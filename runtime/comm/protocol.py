@@ -29,6 +29,8 @@ SPINS = 2000
 """How often a wait looks again at once, before it sleeps in between."""
 NAPS = (50e-6, 200e-6)
 """Seconds of sleep between looks: at first, and at most."""
+LOOKS = 64
+"""After so many looks others may run."""
 
 
 class CommError(GravureError):
@@ -126,16 +128,20 @@ class Wait:
     peer: str
     rank: int = 0
     seconds: float = field(default_factory=patience)
+    busy: float = 0.0
+    """Seconds without a sleep between looks: where each look does a part of the work."""
 
     def until(self, look: Callable[[], Found | None]) -> Found:
         """Return what a look gives, once it gives something; raise behind the deadline."""
         if PROGRESS.kept:
             PROGRESS.does(f"{self.operation}{in_which()}, with {self.peer}")
-        for _ in range(SPINS):
-            if (found := look()) is not None:
-                return found
-            if (_ & 63) == 63:
-                os.sched_yield()
+        begin, spins = time.monotonic(), SPINS
+        while spins:
+            for _ in range(LOOKS):
+                if (found := look()) is not None:
+                    return found
+            os.sched_yield()
+            spins = max(0, spins - LOOKS) or (time.monotonic() < begin + self.busy)
         end, nap = time.monotonic() + self.seconds, NAPS[0]
         while (found := look()) is None:
             if time.monotonic() > end:
@@ -170,8 +176,11 @@ class Comm(Protocol):
     def exchange(self, value: Any, operation: str) -> list[Any]:
         """Return what each rank gave, in order of the ranks."""
 
-    def all_reduce(self, array: Array, how: str = "sum") -> Array:
-        """Return the sum, product, least or greatest of the arrays of all ranks."""
+    def all_reduce(self, array: Array, how: str = "sum", *, own: bool = False) -> Array:
+        """Return the sum, product, least or greatest of the arrays of all ranks.
+
+        An array that is the caller's `own` alone may be where the result is written.
+        """
 
     def abort(self, reason: str) -> None:
         """Let all ranks give up."""

@@ -140,9 +140,9 @@ def test_reductions_in_one_step_go_in_one_message() -> None:
         calls: list[int] = []
         counted = comm.all_reduce
 
-        def reduce(array: Any, how: str = "sum") -> Any:
+        def reduce(array: Any, how: str = "sum", *, own: bool = False) -> Any:
             calls.append(array.size)
-            return counted(array, how)
+            return counted(array, how, own=own)
 
         comm.all_reduce = reduce
 
@@ -157,6 +157,32 @@ def test_reductions_in_one_step_go_in_one_message() -> None:
         return [x.tolist() for x in found], calls
 
     assert run_ranks(2, run) == [([[5, 5, 5], 16], [7])] * 2
+
+
+def test_large_ones_go_by_themselves_and_are_not_copied() -> None:
+    def run(comm: Any) -> Any:
+        calls: list[tuple[int, bool]] = []
+        counted = comm.all_reduce
+
+        def reduce(array: Any, how: str = "sum", *, own: bool = False) -> Any:
+            calls.append((array.size, own))
+            return counted(array, how, own=own)
+
+        comm.all_reduce = reduce
+        large = np.full((300, 300), comm.rank + 1.0, np.float32)
+
+        @gv.function
+        def step(x: Any, y: Any) -> Any:
+            return [distributed.all_reduce(each) for each in (x, x + 1.0, y, y * 2.0)]
+
+        for _ in range(4):
+            calls.clear()
+            found = step(large, gv.ones(3))
+        assert (large == comm.rank + 1.0).all()  # as it was
+        return [float(np.max(x)) for x in found], sorted(calls)
+
+    wanted = [3.0, 5.0, 2.0, 4.0], [(6, True), (90000, False), (90000, False)]
+    assert run_ranks(2, run) == [wanted] * 2
 
 
 def test_graphs_hold_them_and_sessions_run_them() -> None:

@@ -3,17 +3,20 @@
 import threading
 import time
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+from gravure.runtime.comm import protocol
 from gravure.runtime.comm.local import run_ranks
 from gravure.runtime.comm.mailbox import Mailbox
 from gravure.runtime.comm.protocol import (
     AbortedWorldError,
     LateError,
+    Wait,
     WorldError,
     all_gather,
     barrier,
@@ -32,12 +35,16 @@ def everything(comm: Any) -> list[Any]:
     """Return what the collective operations give, as plain data that is the same in any world."""
     mine = np.arange(3.0) * (comm.rank + 1)
     half = mine.astype(ml_dtypes.bfloat16)
+    large = np.full(40_000, comm.rank + 1.0)  # goes in pieces
     found = [
         comm.all_reduce(mine),
         comm.all_reduce(mine, "max"),
         comm.all_reduce(np.int32(comm.rank + 2), "prod"),
         comm.all_reduce(half).astype(np.float64),
         comm.all_reduce(mine[::-1]),
+        comm.all_reduce(large)[[0, -1]],
+        large[[0, -1]] - comm.rank,  # as it was
+        comm.all_reduce(large, own=True)[[0, -1]],
         *all_gather(comm, np.full(comm.rank + 1, comm.rank)),
         broadcast(comm, np.array([b"text", comm.rank], object), 1),
     ]
@@ -47,6 +54,7 @@ def everything(comm: Any) -> list[Any]:
 
 WANTED = [
     *([0, 3, 6], [0, 2, 4], 6, [0, 3, 6], [6, 3, 0]),
+    *([3, 3], [1, 1], [3, 3]),
     *([0], [1, 1], [b"text", 1]),
 ]
 
@@ -111,6 +119,21 @@ def test_who_waits_in_vain_says_for_whom(hasty: None, wait: Callable[[Any], Any]
         run_ranks(2, run)
     assert time.monotonic() - started < 2.2
     assert caught.value.code == "GV6210"
+
+
+def test_nobody_sleeps_where_each_look_does_a_part_of_the_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    naps: list[float] = []
+    monkeypatch.setattr(protocol.time, "sleep", naps.append)
+    clock = count()
+    monkeypatch.setattr(protocol.time, "monotonic", lambda: next(clock) / 100)
+    looks = iter([None] * (protocol.SPINS + 20 * protocol.LOOKS) + [True])
+    assert Wait("a test", "nobody", busy=1.0).until(lambda: next(looks))
+    assert not naps
+    looks = iter([None] * (protocol.SPINS + 20 * protocol.LOOKS) + [True])
+    assert Wait("a test", "nobody").until(lambda: next(looks))
+    assert naps
 
 
 def test_an_error_on_one_rank_ends_the_others() -> None:

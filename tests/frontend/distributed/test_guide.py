@@ -33,7 +33,7 @@ def test_snippets_of_the_guide_run(tmp_path: Path, options: str, text: str) -> N
 
 
 def test_every_snippet_says_how_it_is_launched() -> None:
-    assert len(SNIPPETS) == GUIDE.count("```python") == 4
+    assert len(SNIPPETS) == GUIDE.count("```python") == 5
 
 
 def test_a_network_over_two_tasks() -> None:
@@ -41,6 +41,12 @@ def test_a_network_over_two_tasks() -> None:
     found = launched(["--cluster", "worker=2"], program).splitlines()
     assert "[worker:0] the loss is less: True" in found
     assert "[worker:1] ran 15 parts of steps" in found
+
+
+def test_parts_of_a_batch_follow_each_other_through_two_tasks() -> None:
+    found = launched(["--cluster", "worker=2"], EXAMPLES / "pipelined.py", "--steps", "6")
+    for parts in (1, 4):
+        assert f"[worker:0] in {parts} parts the same weights: True" in found
 
 
 def test_replicas_of_parameter_servers_go_on_with_another_number(tmp_path: Path) -> None:

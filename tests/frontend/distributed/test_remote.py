@@ -1,6 +1,7 @@
 """Devices of other tasks, used eagerly: results stay where they are until somebody wants them."""
 
 import gc
+import json
 import threading
 import time
 from typing import Any
@@ -19,7 +20,11 @@ HERE = "/job:localhost/replica:0/task:0/device:CPU:0"
 SERVERS: dict[str, Any] = {}
 
 
-def as_client(work: Any) -> Any:
+def to_cluster() -> None:
+    tf.config.experimental_connect_to_cluster(CLUSTER, "chief", 0)
+
+
+def as_client(work: Any, connect: Any = to_cluster) -> Any:
     """Return what a function of the chief's server gives; the workers serve."""
 
     def each(server: Any, index: int) -> Any:
@@ -28,7 +33,7 @@ def as_client(work: Any) -> Any:
             return None
         while len(SERVERS) < 3:
             time.sleep(0.001)
-        tf.config.experimental_connect_to_cluster(CLUSTER, "chief", 0)
+        connect()
         return work(server)
 
     try:
@@ -205,6 +210,61 @@ def test_e12_errors_come_back_with_the_line() -> None:
                 tf.device(name).__enter__()
         with pytest.raises(tf.errors.NotFoundError, match="no task of the cluster: y:0"):
             tf.config.experimental_connect_to_cluster({"x": ["a:1"]}, "y", 0)
+
+    as_client(work)
+
+
+def test_e12_a_fault_of_ours_there_is_no_wrong_argument(monkeypatch: Any) -> None:
+    def broken(*_: Any) -> Any:
+        raise TypeError("a rule is broken")
+
+    def work(server: Any) -> None:
+        with tf.device(FIRST):
+            x = tf.constant([1.0])
+            monkeypatch.setattr("gravure.frontend.distributed.kept.evaluate", broken)
+            with pytest.raises(
+                tf.errors.OpError, match=r"a rule is broken \(on worker:0\)"
+            ) as made:
+                tf.sin(x)
+        assert not isinstance(made.value, tf.errors.InvalidArgumentError)
+
+    as_client(work)
+
+
+def test_e12_a_task_by_its_address() -> None:
+    """A process knows the addresses that it was told; the devices of others are not there."""
+    told = {"cluster": CLUSTER, "task": {"type": "chief", "index": 0}}
+
+    def work(server: Any) -> None:
+        host = CLUSTER["worker"][1]
+        with tf.device(SECOND):
+            x = tf.constant([1.0, 2.0]) * 2.0
+        assert x.device == SECOND
+        assert x.numpy().tolist() == [2.0, 4.0]
+        with pytest.raises(PlacementError, match="is unknown, available devices are"):
+            tf.device(FIRST).__enter__()
+        for wrong, job in (("h:9", "worker"), (host, "ps")):
+            missing = f"no task of job '{job}' has the address '{wrong}'"
+            with pytest.raises(tf.errors.NotFoundError, match=missing):
+                tf.config.experimental_connect_to_host(wrong, job)
+        with pytest.raises(ValueError, match="Must provide at least one remote_host"):
+            tf.config.experimental_connect_to_host()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TF_CONFIG", json.dumps(told))
+        as_client(
+            work, lambda: tf.config.experimental_connect_to_host("grpc://" + CLUSTER["worker"][1])
+        )
+
+
+def test_e12_what_cannot_be_connected_is_refused() -> None:
+    def work(server: Any) -> None:
+        connect = tf.config.experimental_connect_to_cluster
+        with pytest.raises(tf.errors.UnimplementedError, match="protocol 'grpc\\+verbs'"):
+            connect(CLUSTER, "chief", 0, protocol="grpc+verbs")
+        with pytest.raises(tf.errors.UnimplementedError, match="cluster_device_filters"):
+            connect(CLUSTER, "chief", 0, cluster_device_filters=[1])
+        assert connect({}) is None  # nobody to connect to
 
     as_client(work)
 
