@@ -25,15 +25,11 @@ from ..ir import Program, operands_of, operations
 from ..ir.levels import KIND
 from ..ir.ops.control.control import Control, While
 from ..ir.program import functions, laid_over, ranges_of
-from ..ir.types import dims
 from ..ir.types.dims import Range
-from ..ir.types.tensor import spec_of
 from .analysis.blocks import blocks_of
+from .analysis.memory.layers import largest_bytes
 from .base import Pass
 from .bufferise import viewed
-
-UNBOUNDED = 1 << 20
-"""Counted for a symbol without an upper bound."""
 
 
 @dataclass(frozen=True)
@@ -85,17 +81,7 @@ class BlockNeeds:
         for op in self.ops:
             owns = isinstance(op, CallOp | Control)
             for result in op.results:
-                self.size[result] = self.bytes(result) if owns else 0
-
-    def bytes(self, value: SSAValue) -> int:
-        """Return the bytes of a tensor at the largest symbols."""
-        size = spec_of(value.type).nbytes
-        if isinstance(size, int):
-            return size
-        ranges = {
-            s: (low, UNBOUNDED if high is None else high) for s, (low, high) in self.ranges.items()
-        }
-        return dims.bounds(size, ranges)[1] or 0
+                self.size[result] = largest_bytes(result, self.ranges) if owns else 0
 
     def order(self, *, by_memory: bool = True) -> list[Operation]:
         """Return a topological order that frees memory early, or else is near the given one."""

@@ -3,6 +3,7 @@
 as asked for                  kernels are ordered so that little lives at one time
 computed again                cheap values are computed again where they are used late
 weights as they are           no packed and no transformed copies, which are larger
+layers again                  of what a way back needs little is kept, the rest is made once more
 few threads                   kernels need scratch for few threads only, then for one
 
 Each is tried alone and with the ones before it. What is computed stays the same, but for the order
@@ -22,6 +23,7 @@ from ...passes.analysis.memory.chart import memory_map
 from ...passes.pipelines import pipeline_of
 
 AGAIN, PLAIN = "cheap values are computed again", "weights stay as they are"
+LAYERS = "layers are computed again"
 FEW = (8, 1)
 """Threads that are fewer."""
 DISTANCE = 4
@@ -50,13 +52,19 @@ def _pipelines(options: Options) -> Iterator[tuple[str, Options]]:
         if copies:
             yield PLAIN, replace(options, disable=(*options.disable, *copies))
         return
-    passes.insert(passes.index("fuse"), f"rematerialise{{distance={DISTANCE}}}")
-    again = replace(options, passes=",".join(passes))
-    yield AGAIN, again
-    if copies:
-        plain = (*options.disable, *copies)
-        yield PLAIN, replace(options, disable=plain)
-        yield f"{AGAIN}, {PLAIN}", replace(again, disable=plain)
+    place, plain = passes.index("fuse"), (*options.disable, *copies)
+    for words, layers in ((AGAIN, ""), (LAYERS, " layers")):
+        pipeline = [
+            *passes[:place],
+            f"rematerialise{{distance={DISTANCE}{layers}}}",
+            *passes[place:],
+        ]
+        again = replace(options, passes=",".join(pipeline))
+        yield words, again
+        if copies:
+            if words == AGAIN:
+                yield PLAIN, replace(options, disable=plain)
+            yield f"{words}, {PLAIN}", replace(again, disable=plain)
 
 
 def check_size(compiled: Compiled, most: int) -> None:

@@ -21,6 +21,7 @@ from gravure.frontend.function.libraries import program_of
 from gravure.frontend.graph.frame import Store
 from gravure.frontend.graph.placement import PlacementError, parse_device
 from gravure.frontend.tf.graph.state import TfGraph
+from gravure.ir.text import print_module
 from gravure.passes.manager import run
 from gravure.passes.pipelines import pipeline_of
 
@@ -379,6 +380,30 @@ def test_f7_what_is_computed_again_takes_less_than_half_of_the_memory():
     assert peak_of(of_layers(50, 7)) < 0.5 * peak_of(of_layers(50))
     plain, again = (gv.compile(of_layers(50, group))(x, w) for group in (0, 7))
     assert np.array_equal(plain, again)
+
+
+def test_f7_the_pass_computes_layers_again_and_less_than_a_quarter_is_kept():
+    x = np.ones((256, 16), np.float32)
+    w = np.random.default_rng(0).normal(0, 0.3, (50, 16, 16)).astype(np.float32)
+    without, peaks, found = pipeline_of("O2"), [], []
+    for pipeline in (without, without.replace(",fuse,", ",rematerialise{layers},fuse,")):
+        report = run(pipeline, of_layers(50))
+        [plan] = [s.rewrite for s in report.steps if s.rewrite.name == "plan-memory"]
+        peaks.append(plan.counts["peak bytes"])
+        found.append(gv.compile(of_layers(50), passes=pipeline)(x, w))
+    assert peaks[1] < peaks[0] / 4
+    assert np.array_equal(*found)
+
+
+def test_f7_a_limit_of_memory_lets_layers_be_computed_again(tmp_path):
+    path = tmp_path / "layers.mlir"
+    path.write_text(print_module(of_layers(50).module))
+    whole, half = (
+        gv.emit(path, tmp_path / "m.so", limit=limit, threads=1) for limit in (0, 500_000)
+    )
+    assert half.made.spared == "layers are computed again"
+    memory = [made.as_json()["memory"] for made in (whole, half)]
+    assert memory[1]["run"] <= 500_000 < memory[0]["run"] / 2
 
 
 def test_f7_less_is_kept_for_the_way_back():

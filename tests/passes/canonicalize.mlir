@@ -904,6 +904,20 @@ func.func @conv_of_pad(%x: tensor<1x2x5xf32>, %w: tensor<3x2x2xf32>) -> tensor<1
 // }
 
 // -----
+// The last axis is that of the channels.
+func.func @conv_of_pad_before_channels(%x: tensor<1x5x2xf32>, %w: tensor<3x2x2xf32>) -> tensor<1x7x3xf32> {
+  %0 = gv.pad %x {pads = [array<i64: 0, 0>, array<i64: 1, 2>, array<i64: 0, 0>]} : (tensor<1x5x2xf32>) -> tensor<1x8x2xf32>
+  %1 = gv.conv %0, %w {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>, channels_last = true} : (tensor<1x8x2xf32>, tensor<3x2x2xf32>) -> tensor<1x7x3xf32>
+  func.return %1 : tensor<1x7x3xf32>
+}
+
+// ->
+// func.func @conv_of_pad_before_channels(%x: tensor<1x5x2xf32>, %w: tensor<3x2x2xf32>) -> tensor<1x7x3xf32> {
+//   %0 = gv.conv %x, %w {channels_last = true, dilations = array<i64: 1>, pads = [array<i64: 1, 2>], strides = array<i64: 1>} : (tensor<1x5x2xf32>, tensor<3x2x2xf32>) -> tensor<1x7x3xf32>
+//   func.return %0 : tensor<1x7x3xf32>
+// }
+
+// -----
 // Channels are padded, too.
 func.func @conv_of_padded_channels(%x: tensor<1x2x5xf32>, %w: tensor<3x3x2xf32>) -> tensor<1x3x7xf32> {
   %0 = gv.pad %x {pads = [array<i64: 0, 0>, array<i64: 0, 1>, array<i64: 1, 2>]} : (tensor<1x2x5xf32>) -> tensor<1x3x8xf32>
