@@ -254,6 +254,9 @@ class Op(Operation, metaclass=OpKind):
     COMPILED_FIXED: ClassVar[bool] = False
     """Whether eager code compiles it for its exact sizes, where there is much to multiply."""
 
+    EXACT: ClassVar[bool] = False
+    """Of what is not element-wise: whether results have the same bits however it is computed."""
+
     AS_CALL: ClassVar[bool] = True
     """Whether graph text writes it as a call of its name."""
 

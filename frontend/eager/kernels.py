@@ -86,7 +86,7 @@ def on_complex(op: type[Op]) -> type[Op]:
 quiet = np.errstate(all="ignore")
 """Lets a function compute infinities and NaN without numpy's warnings."""
 
-_SIGNED: dict[str, Kernel] = {"gv.mod": np.remainder}
+SIGNED: dict[str, Kernel] = {"gv.mod": np.remainder}
 """Functions of floats that also get the sign of a zero right, as the array API wants it."""
 
 
@@ -100,15 +100,30 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
     if not issubclass(op, Elementwise) or function is None:
         return {}
     kernels = {
-        row.numpy: _kernel(_SIGNED.get(op.name, function), row, result=op.RESULT)
+        row.numpy: _kernel(SIGNED.get(op.name, function), row, result=op.RESULT)
         if row.kind in "fc"
         else function
         for row in rows.DTYPES.values()
         if row.kind in op.KINDS
     }
     if is_compiled(op):
-        kernels |= {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
+        return kernels | {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
+    if REGISTRY.get(op.name) is op and op.name not in SIGNED and "f" in op.KINDS:
+        kernels |= {row.numpy: of_halves(op, row, kernels[row.numpy]) for row in HALVES}
     return kernels
+
+
+def of_halves(op: type[Elementwise], row: rows.DType, function: Kernel) -> Kernel:
+    """Return what computes an operation on floats of 16 bits, which numpy does one by one."""
+    compiled = near(op, row, {})
+
+    def kernel(*arrays: Array) -> Array:
+        """Carry it out; the bits are the same."""
+        most = max([x.size for x in arrays])
+        result: Array = (function if most < SOME else compiled)(*arrays)
+        return result
+
+    return kernel
 
 
 def is_compiled(op: type[Elementwise]) -> bool:
@@ -116,7 +131,8 @@ def is_compiled(op: type[Elementwise]) -> bool:
     return op.is_near() and REGISTRY.get(op.name) is op
 
 
-ALIKE = (rows.f32, rows.f64)
+HALVES = (rows.f16, rows.bf16)
+ALIKE = (rows.f32, rows.f64, *HALVES)
 """The types of which results have the same bits in eager code as in compiled code."""
 
 
@@ -148,7 +164,7 @@ def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> 
     if result is not None:
         return function
     if row.size == 2:
-        return in_wide(function)
+        return quiet(in_wide(function))
     return quiet(function)
 
 
@@ -157,6 +173,8 @@ MANY = 1 << 17
 MUCH = 1 << 18
 """The root of the product of all sizes from which on numpy's windows cost more than compiling:
 about how often three operands of a convolution are multiplied, by the extent of its windows."""
+SOME = 1 << 11
+"""So many floats of 16 bits are worth compiled code."""
 MOST = 1024
 """How many kinds of operands that an operation was checked for are remembered."""
 
@@ -215,19 +233,22 @@ class Runner:
 
     def whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Return compiled code for much to do, where that is faster than numpy."""
-        if not self.op.COMPILED_ALONE and not self.op.COMPILED_FIXED:
-            return None
         given = {**self.defaults, **attributes}
+        if not self.may_be_whole(arrays, given):
+            return None
         specs = [spec_of_array(x) for x in arrays]
         results = self.op.inferred(specs, given)
-        sizes = [math.prod(spec.static_shape) for spec in (*specs, *results)]
+        every = (*specs, *results)
+        sizes = [math.prod(spec.static_shape) for spec in every]
         if self.op.COMPILED_FIXED:
             is_little = math.isqrt(math.prod(sizes)) < MUCH
+        elif issubclass(self.op, Elementwise) and any(spec.dtype in HALVES for spec in every):
+            is_little = max(sizes) < SOME
         else:
-            is_little = max(sizes) < MANY
+            is_little = max(sizes) < MANY or not self.op.COMPILED_ALONE
         if len(results) > 1 or not all(sizes) or is_little:
             return None
-        if any(x.dtype.kind in "cOSU" for x in arrays):
+        if any(spec.dtype.kind in "cs" for spec in every):
             return None
         from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
@@ -241,6 +262,15 @@ class Runner:
             return result
 
         return kernel
+
+    def may_be_whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> bool:
+        """Say whether it depends on the sizes whether compiled code is faster than numpy."""
+        if self.op.COMPILED_ALONE or self.op.COMPILED_FIXED:
+            return all(x.dtype.kind not in "OSU" for x in arrays)
+        if not issubclass(self.op, Elementwise) or REGISTRY.get(self.op.name) is not self.op:
+            return False
+        types = {x.dtype for x in arrays} | {getattr(attributes.get("dtype"), "numpy", None)}
+        return any(row.numpy in types for row in HALVES)
 
     def check(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
         """Raise an error that says why operands and attributes do not fit, if they do not."""

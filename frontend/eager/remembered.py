@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from types import FunctionType
 from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar, cast
 
@@ -27,6 +27,7 @@ from ...runtime.tracing import EARS
 from ..values.context import STATE
 from ..values.dispatch import NotDenseError, answered
 from ..values.dtypes import DataType
+from .compiled_notes import Noted, NotedCall, compiled
 from .kernels import evaluate, prepared, quiet
 from .tensor import Tensor
 
@@ -142,6 +143,7 @@ class Notes:
         self.arrays: list[Array] = []
         self.given: list[object] = []
         self.steps: list[NotedStep] = []
+        self.calls: list[NotedCall] = []
         self.failed = False
 
     def watch(self, value: Any) -> object:
@@ -164,7 +166,9 @@ class Notes:
         self.failed |= not op.PURE and op is not Require
         found = [Watched(HiddenElements(self, x)) for x in made]
         function = prepared(op, given, attributes)
-        self.steps.append(NotedStep(function, places, [x._array.place for x in found]))
+        results = [x._array.place for x in found]
+        self.steps.append(NotedStep(function, places, results))
+        self.calls.append(NotedCall(op, tuple(places), tuple(results), tuple(attributes.items())))
         return found[0] if len(found) == 1 else tuple(found)
 
     def place_of(self, tensor: Tensor) -> int:
@@ -213,12 +217,20 @@ def planned(
     watched = [notes.watch(x) for x in args], {n: notes.watch(x) for n, x in kwargs.items()}
     before = NOTING.set(True)
     try:
-        form = notes.form(function(*watched[0], **watched[1]))
+        made = function(*watched[0], **watched[1])
+        form = notes.form(made)
     except ElementsError:
         return None
     finally:
         NOTING.reset(before)
-    return None if notes.failed else _plan(notes, form)
+    if notes.failed:
+        return None
+    kind = made.__class__
+    if kind in BEHIND and isinstance(made, Tensor) and all(made is not x for x in notes.given):
+        noted = Noted(tuple(notes.calls), notes.arrays, len(notes.given), notes.place_of(made))
+        if (kernel := compiled(noted)) is not None:
+            return cast("Plan", partial(_run, kernel, BEHIND[kind]))
+    return _plan(notes, form)
 
 
 def _plan(notes: Notes, form: Form) -> Plan:
@@ -237,6 +249,12 @@ def _plan(notes: Notes, form: Form) -> Plan:
         return form(arrays, given)
 
     return quiet(run)
+
+
+def _run(kernel: Callable[..., Array], real: type, given: Sequence[Tensor]) -> object:
+    """Return the one tensor that compiled code makes of those given."""
+    arrays = [x._array for x in given]
+    return real(kernel(*[x if x.flags.c_contiguous else x.copy() for x in arrays]))
 
 
 def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:

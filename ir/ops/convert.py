@@ -48,6 +48,8 @@ class Cast(Elementwise):
     the float becomes NaN or infinity where the type has them, else its largest number.
     """
 
+    COMPILED_ALONE: ClassVar = True
+
     name = "gv.cast"
     NEAR: ClassVar = False
     CHEAP: ClassVar = True

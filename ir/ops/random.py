@@ -39,6 +39,7 @@ class RandomBits(Op):
     """
 
     name = "gv.random_bits"
+    EXACT: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((6,),), {"shape": (3, 5)}, (dtypes.u32,), differentiable=False),
         Sample(((6,),), {"shape": (7,), "per": 2, "stride": 128}, (dtypes.u32,)),
@@ -292,7 +293,7 @@ def truncated(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     return made if wide == dtype else make("cast", made, dtype=dtype)
 
 
-FEW = 8
+FEW = 4
 """So many blocks are encrypted one by one, as Python's integers."""
 
 
@@ -307,12 +308,34 @@ def philox(key: Array, blocks: Array) -> Sequence[Array]:
         return list(np.array(made, np.uint32).reshape(-1, 4).T)
     lows = blocks + np.uint64(low)
     highs = np.uint64(high) + (lows < blocks)
-    counter = (lows & WORD, lows >> 32, highs & WORD, highs >> 32)
-    return [word.astype(np.uint32) for word in _encrypted(counter, first, second)]
+    found = np.empty((4, len(blocks)), np.uint32)
+    for i in range(0, len(blocks), AT_ONCE):
+        at = slice(i, i + AT_ONCE)
+        found[:, at] = _of_many(lows[at], highs[at], first, second)
+    return list(found)
 
 
-def _encrypted(counter: Sequence[Any], first: int, second: int) -> Sequence[Any]:
-    """Return the words of a counter, numbers or arrays of u64, encrypted by two words."""
+AT_ONCE = 4096
+"""So many blocks stay in a processor's nearest cache while they are encrypted."""
+
+
+def _of_many(lows: Array, highs: Array, first: int, second: int) -> Array:
+    """Return the four words of counters, given by their halves, encrypted by two words."""
+    factors = np.array(FACTORS, np.uint64)[:, None]
+    multiplied, kept = (
+        np.stack(pair) for pair in ((lows & WORD, highs & WORD), (lows >> 32, highs >> 32))
+    )
+    for _ in range(ROUNDS):
+        product = multiplied * factors
+        key = np.array([[first], [second]], np.uint64)
+        multiplied = (product[::-1] >> 32) ^ kept ^ key
+        kept = product[::-1] & WORD
+        first, second = (first + STEPS[0]) & WORD, (second + STEPS[1]) & WORD
+    return np.stack([multiplied[0], kept[0], multiplied[1], kept[1]])
+
+
+def _encrypted(counter: Sequence[int], first: int, second: int) -> Sequence[int]:
+    """Return the words of a counter encrypted by two words."""
     a, b, c, d = counter
     for _ in range(ROUNDS):
         p, q = a * FACTORS[0], c * FACTORS[1]

@@ -8,7 +8,8 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
-from gravure.frontend.eager.remembered import remembered
+from gravure.frontend.eager.compiled_notes import ROWS, Noted
+from gravure.frontend.eager.remembered import Notes, remembered
 from gravure.frontend.eager.tensor import Tensor
 
 RANDOM = np.random.default_rng(3)
@@ -122,3 +123,70 @@ def test_large_constants_are_not_kept() -> None:
             assert float(gv.sum(ones(gv.zeros((size,), dtype=gv.float32)))) == size
     assert calls.count((10,)) == 3
     assert calls.count((1 << 15,)) == 6  # once more, to see it
+
+
+SPECIAL = {
+    "lgamma": tf.math.lgamma,
+    "erfinv": tf.math.erfinv,
+    "digamma": tf.math.digamma,
+    "zeta": lambda x: tf.math.zeta(x + 1.0, x),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_many_small_steps_are_one_kernel_for_all_sizes_of_the_same_bits(name: str) -> None:
+    function, dtype = SPECIAL[name], np.float64
+    stepwise, kernels = [], []
+    for count in (5, 12, 700):
+        x = tf.constant(np.random.default_rng(count).uniform(0.01, 0.99, (count, 2)).astype(dtype))
+        stepwise.append(function(x).numpy())  # not noted yet
+        function(x)
+        kernels.append(len(ROWS))
+        np.testing.assert_array_equal(function(x).numpy(), stepwise[-1])
+    assert kernels[0] == kernels[1] == kernels[2] > 0
+
+
+def test_moves_of_many_elements_are_compiled_with_what_is_done_to_them() -> None:
+    @remembered
+    def turned(x: Tensor, y: Tensor) -> Any:
+        return gv.permute_dims(x, (1, 0)) * y + gv.flip(y, axis=0)
+
+    x, y = (gv.asarray(RANDOM.normal(size=(700, 600)).astype(np.float32)) for _ in range(2))
+    y = gv.permute_dims(y, (1, 0))
+    first, *others = [turned(x, y).numpy() for _ in range(3)]
+    np.testing.assert_array_equal(first, x.numpy().T * y.numpy() + y.numpy()[::-1])
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+def test_what_has_other_bits_in_another_order_is_not_compiled() -> None:
+    x = gv.asarray(RANDOM.normal(size=(700, 600)).astype(np.float32))
+
+    def noted(function: Callable[[Any], Any]) -> Noted:
+        notes = Notes()
+        made = function(notes.watch(x))
+        return Noted(tuple(notes.calls), notes.arrays, 1, made._array.place)
+
+    assert noted(lambda x: gv.exp(x) * x).can_be_compiled()
+    assert not noted(lambda x: gv.sum(x, axis=1) * 2.0).can_be_compiled()
+    assert not noted(lambda x: gv.remainder(x, x) * 2.0).can_be_compiled()
+
+
+@pytest.mark.parametrize("kind", [tf.float16, tf.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["add", "multiply", "divide", "maximum", "less", "exp", "cast"])
+def test_floats_of_16_bits_have_the_same_bits_compiled_as_one_by_one(name: str, kind: Any) -> None:
+    random = np.random.default_rng(7)
+    bits = random.integers(0, 1 << 16, (2, 8000)).astype(np.uint16)
+    x, y = (tf.bitcast(tf.constant(each), kind) for each in bits)
+
+    def run(x: Any, y: Any) -> Any:
+        if name == "cast":
+            return tf.cast(tf.cast(x, tf.float32) * tf.cast(y, tf.float32), kind).numpy()
+        function = tf.exp if name == "exp" else getattr(tf, name)
+        return (function(x) if name == "exp" else function(x, y)).numpy()
+
+    whole = run(x, y)
+    pieces = [run(x[i : i + 500], y[i : i + 500]) for i in range(0, 8000, 500)]
+    with np.errstate(invalid="ignore"):
+        wide = np.concatenate(pieces).astype(np.float64)
+        np.testing.assert_array_equal(whole.astype(np.float64), wide)

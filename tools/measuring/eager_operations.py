@@ -2,9 +2,10 @@
 
     python tools/measuring/eager_operations.py --peer VENV/bin/python
 
-Each Python carries out the same operations on one thread, on operands of about a thousand and of a
-million elements; a row is the least time of each in microseconds and gravure's as a part of
-TensorFlow's. The last line is their geometric mean, and how many are above 1.2.
+Each Python carries out the same operations on one thread, on operands of about ten, a thousand and
+a million elements; a row is the least processor time of each in microseconds and gravure's as a
+part of TensorFlow's. The last line is their geometric mean, and how many are above 1.2. `--only`
+takes the operations whose names have a text in them.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
-SIZES = {"1e3": (10, 100), "1e6": (1000, 1000)}
+SIZES = {"1e1": (2, 5), "1e3": (10, 100), "1e6": (1000, 1000)}
 PATIENCE = 0.05
 """Seconds that an operation is repeated for."""
 
@@ -64,7 +65,7 @@ def operations(tf: Any, rows: int, columns: int) -> dict[str, Callable[[], objec
         "cross entropy": lambda: tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=x),
         "cumsum": lambda: tf.cumsum(x, 1),
         "sort": lambda: tf.sort(x, 1),
-        "top_k": lambda: tf.math.top_k(x, 5),
+        "top_k": lambda: tf.math.top_k(x, 2),
         "unique": lambda: tf.unique(many),
         "bincount": lambda: tf.math.bincount(many),
         "histogram": lambda: tf.histogram_fixed_width(x, [0.0, 1.0]),
@@ -88,7 +89,203 @@ def operations(tf: Any, rows: int, columns: int) -> dict[str, Callable[[], objec
     }
 
 
-def measured(module: str) -> dict[str, float]:
+Runs = dict[str, Callable[[], object]]
+
+
+class Operands:
+    """What the operations are carried out on, of about so many rows and columns."""
+
+    def __init__(self, tf: Any, rows: int, columns: int) -> None:
+        random = np.random.default_rng(0)
+
+        def draw(*shape: int) -> Any:
+            return tf.constant(random.random(shape, np.float32))
+
+        self.rows, self.columns = rows, columns
+        self.x, self.y = draw(rows, columns), draw(rows, columns)
+        self.half = [tf.cast(z, tf.float16) for z in (self.x, self.y)]
+        self.brain = [tf.cast(z, tf.bfloat16) for z in (self.x, self.y)]
+        side = {2: 4, 10: 10}.get(rows, 250)
+        self.image = draw(1, side, side, 16)
+        self.numbers = tf.constant(np.sort(random.integers(0, rows, rows)).astype(np.int32))
+        corners = random.random((min(rows, 500), 2), np.float32)
+        self.boxes = tf.constant(np.concatenate([corners, corners + np.float32(0.2)], 1))
+        self.scores, self.zeros = draw(len(corners)), tf.zeros(len(corners), tf.int32)
+        self.square = draw(min(rows, 100), min(rows, 100)) + 9 * tf.eye(min(rows, 100))
+
+
+def rarer(tf: Any, given: Operands) -> Runs:
+    """Return the operations by name."""
+    groups = (narrow, segments, drawn, images, special, matrices, places)
+    return {name: run for group in groups for name, run in group(tf, given).items()}
+
+
+def narrow(tf: Any, given: Operands) -> Runs:
+    """Return those on floats of 16 bits."""
+    x, half, brain = given.x, given.half, given.brain
+    return {
+        "f16 multiply": lambda: half[0] * half[1],
+        "f16 add": lambda: half[0] + half[1],
+        "f16 exp": lambda: tf.exp(half[0]),
+        "f16 sum": lambda: tf.reduce_sum(half[0], 1),
+        "f16 matmul": lambda: tf.matmul(half[0], half[1], transpose_b=True),
+        "bf16 multiply": lambda: brain[0] * brain[1],
+        "bf16 tanh": lambda: tf.tanh(brain[0]),
+        "bf16 sum": lambda: tf.reduce_sum(brain[0], 1),
+        "bf16 matmul": lambda: tf.matmul(brain[0], brain[1], transpose_b=True),
+        "bf16 cast": lambda: tf.cast(brain[0], tf.float32),
+        "f16 cast": lambda: tf.cast(x, tf.float16),
+    }
+
+
+def segments(tf: Any, given: Operands) -> Runs:
+    """Return those on rows that belong together."""
+    x, numbers, rows = given.x, given.numbers, given.rows
+    return {
+        "sorted segment sum": lambda: tf.math.segment_sum(x, numbers),
+        "sorted segment mean": lambda: tf.math.segment_mean(x, numbers),
+        "sorted segment max": lambda: tf.math.segment_max(x, numbers),
+        "sparse segment mean": lambda: tf.sparse.segment_mean(x, numbers, numbers),
+        "unsorted segment max": lambda: tf.math.unsorted_segment_max(x, numbers, rows),
+        "unsorted segment mean": lambda: tf.math.unsorted_segment_mean(x, numbers, rows),
+    }
+
+
+def drawn(tf: Any, given: Operands) -> Runs:
+    """Return draws."""
+    x, rows, columns = given.x, given.rows, given.columns
+    return {
+        "gamma": lambda: tf.random.gamma([rows, columns], 2.0),
+        "poisson": lambda: tf.random.poisson([rows, columns], 2.0),
+        "truncated": lambda: tf.random.truncated_normal([rows, columns]),
+        "categorical": lambda: tf.random.categorical(x, 3),
+        "shuffle": lambda: tf.random.shuffle(x),
+        "randint": lambda: tf.random.uniform([rows, columns], 0, 9, tf.int32),
+        "stateless": lambda: tf.random.stateless_normal([rows, columns], [1, 2]),
+    }
+
+
+def images(tf: Any, given: Operands) -> Runs:
+    """Return those on images."""
+    image, boxes, scores, zeros = given.image, given.boxes, given.scores, given.zeros
+    return {
+        "suppression": lambda: tf.image.non_max_suppression(boxes, scores, 50),
+        "crop_and_resize": lambda: tf.image.crop_and_resize(image, boxes, zeros, [7, 7]),
+        "lrn": lambda: tf.nn.local_response_normalization(image),
+        "fused batch_norm": lambda: tf.compat.v1.nn.fused_batch_norm(
+            image, image[0, 0, 0], image[0, 0, 1]
+        ),
+        "depthwise": lambda: tf.nn.depthwise_conv2d(
+            image, image[0, :3, :3, :, None], [1] * 4, "SAME"
+        ),
+        "rgb_to_hsv": lambda: tf.image.rgb_to_hsv(image[..., :3]),
+        "nearest": lambda: tf.image.resize(image, [64, 64], "nearest"),
+        "bicubic": lambda: tf.image.resize(image, [64, 64], "bicubic"),
+        "extract_patches": lambda: tf.image.extract_patches(
+            image, [1, 3, 3, 1], [1, 2, 2, 1], [1] * 4, "SAME"
+        ),
+        "space_to_depth": lambda: tf.nn.space_to_depth(image, 2),
+        "adjust_hue": lambda: tf.image.adjust_hue(image[..., :3], 0.1),
+        "adjust_contrast": lambda: tf.image.adjust_contrast(image, 0.5),
+        "dilation": lambda: tf.nn.dilation2d(
+            image, image[0, :3, :3], [1] * 4, "SAME", "NHWC", [1] * 4
+        ),
+        "conv3d": lambda: tf.nn.conv3d(
+            image[:, None], image[:, :3, :3, :, None] * tf.ones([4]), [1] * 5, "SAME"
+        ),
+        "max_pool3d": lambda: tf.nn.max_pool3d(image[:, None], [1, 2, 2], [1, 2, 2], "SAME"),
+        "argmax pool": lambda: tf.nn.max_pool_with_argmax(image, 2, 2, "SAME"),
+    }
+
+
+def special(tf: Any, given: Operands) -> Runs:
+    """Return element-wise ones."""
+    x, y, numbers = given.x, given.y, given.numbers
+    return {
+        "erfinv": lambda: tf.math.erfinv(x),
+        "ndtri": lambda: tf.math.ndtri(x),
+        "erf": lambda: tf.math.erf(x),
+        "digamma": lambda: tf.math.digamma(x),
+        "igamma": lambda: tf.math.igamma(x, y),
+        "log1p": lambda: tf.math.log1p(x),
+        "atan2": lambda: tf.math.atan2(x, y),
+        "batch_norm": lambda: tf.nn.batch_normalization(x, 0.1, 1.0, 0.2, 1.1, 1e-3),
+        "fft": lambda: tf.signal.fft(tf.complex(x, y)),
+        "rfft": lambda: tf.signal.rfft(x),
+        "i32 multiply": lambda: numbers * numbers,
+        "i32 floordiv": lambda: numbers // 3,
+        "equal": lambda: tf.equal(x, y),
+        "selu": lambda: tf.nn.selu(x),
+        "softplus": lambda: tf.nn.softplus(x),
+        "bitcast": lambda: tf.bitcast(x, tf.int32),
+        "add_n": lambda: tf.add_n([x, y, x]),
+        "zeta": lambda: tf.math.zeta(x + 1, y),
+        "polygamma": lambda: tf.math.polygamma(tf.round(y * 3), x + 1),
+        "complex multiply": lambda: tf.complex(x, y) * tf.complex(y, x),
+        "xor": lambda: tf.bitwise.bitwise_xor(numbers, numbers),
+    }
+
+
+def matrices(tf: Any, given: Operands) -> Runs:
+    """Return those on matrices."""
+    x, y, square = given.x, given.y, given.square
+    return {
+        "band_part": lambda: tf.linalg.band_part(x, 1, 1),
+        "diag_part": lambda: tf.linalg.diag_part(x),
+        "diag": lambda: tf.linalg.diag(x[:1]),
+        "tensor_diag": lambda: tf.linalg.tensor_diag(x[0, :100]),
+        "cholesky": lambda: tf.linalg.cholesky(tf.linalg.matmul(square, square, True)),
+        "inverse": lambda: tf.linalg.inv(square),
+        "det": lambda: tf.linalg.det(square),
+        "l2_normalize": lambda: tf.nn.l2_normalize(x, 1),
+        "norm": lambda: tf.norm(x),
+        "svd": lambda: tf.linalg.svd(square),
+        "qr": lambda: tf.linalg.qr(square),
+        "eigh": lambda: tf.linalg.eigh(square),
+        "solve": lambda: tf.linalg.solve(square, square),
+        "triangular": lambda: tf.linalg.triangular_solve(square, square),
+        "cross": lambda: tf.linalg.cross(x[:, :3], y[:, :3]),
+        "einsum3": lambda: tf.einsum("ij,ij->i", x, y),
+        "tensordot": lambda: tf.tensordot(x, y, [[0, 1], [0, 1]]),
+    }
+
+
+def places(tf: Any, given: Operands) -> Runs:
+    """Return those that look elements up, or bring them elsewhere."""
+    x, y, numbers, rows = given.x, given.y, given.numbers, given.rows
+    columns = given.columns
+    return {
+        "gather_nd": lambda: tf.gather_nd(x, numbers[:, None]),
+        "scatter_nd": lambda: tf.scatter_nd(numbers[:, None], x, [rows, columns]),
+        "scatter update": lambda: tf.tensor_scatter_nd_update(x, numbers[:, None], y),
+        "reverse": lambda: tf.reverse(x, [1]),
+        "roll": lambda: tf.roll(x, 3, 1),
+        "pad": lambda: tf.pad(x, [[1, 1], [1, 1]], "REFLECT"),
+        "cumprod": lambda: tf.math.cumprod(x, 0),
+        "in_top_k": lambda: tf.math.in_top_k(numbers % columns, x, 2),
+        "sparse xent": lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=numbers % columns, logits=x
+        ),
+        "searchsorted": lambda: tf.searchsorted(tf.range(100.0) / 100, x[0]),
+        "bool mask": lambda: tf.boolean_mask(x, x > 0.5),
+        "split": lambda: tf.split(x, 2, 0),
+        "stack": lambda: tf.stack([x, y]),
+        "reduce_any": lambda: tf.reduce_any(x > 2),
+        "reduce_prod": lambda: tf.reduce_prod(x, 0),
+        "variance": lambda: tf.math.reduce_variance(x, 0),
+        "embedding": lambda: tf.nn.embedding_lookup(x, numbers),
+        "linspace": lambda: tf.linspace(0.0, 1.0, rows * columns),
+        "meshgrid": lambda: tf.meshgrid(x[0], x[:, 0]),
+        "sequence_mask": lambda: tf.sequence_mask(numbers, columns),
+        "dynamic_partition": lambda: tf.dynamic_partition(x, numbers % 2, 2),
+        "dynamic_stitch": lambda: tf.dynamic_stitch([tf.range(rows)], [x]),
+        "unique with counts": lambda: tf.unique_with_counts(numbers),
+        "argsort": lambda: tf.argsort(x, 1),
+        "confusion": lambda: tf.math.confusion_matrix(numbers, numbers, rows),
+    }
+
+
+def measured(module: str, only: str) -> dict[str, float]:
     """Return the least microseconds of each operation of a module of TensorFlow's names."""
     tf = importlib.import_module(module)
     if module == "tensorflow":
@@ -96,7 +293,10 @@ def measured(module: str) -> dict[str, float]:
         tf.config.threading.set_inter_op_parallelism_threads(1)
     found = {}
     for size, (rows, columns) in SIZES.items():
-        for name, run in operations(tf, rows, columns).items():
+        runs = operations(tf, rows, columns) | rarer(tf, Operands(tf, rows, columns))
+        for name, run in runs.items():
+            if only not in name:
+                continue
             times, until = [least(run, 3)], perf_counter() + PATIENCE
             while perf_counter() < until:
                 times.append(least(run, 1))
@@ -108,16 +308,16 @@ def least(run: Callable[[], object], count: int) -> float:
     """Return the least seconds of some runs."""
     found = math.inf
     for _ in range(count):
-        start = perf_counter()
+        start = process_time()
         run()
-        found = min(found, perf_counter() - start)
+        found = min(found, process_time() - start)
     return found
 
 
-def of_process(python: str, module: str) -> dict[str, float]:
+def of_process(python: str, module: str, only: str) -> dict[str, float]:
     """Return what a Python of its own measures."""
     environment = {**os.environ, "GRAVURE_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    command = [python, __file__, "--module", module]
+    command = [python, __file__, "--module", module, "--only", only]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -128,12 +328,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--peer", metavar="PYTHON", help="a Python that has TensorFlow")
     parser.add_argument("--module", help="measure the names of this module only, print JSON")
+    parser.add_argument("--only", metavar="TEXT", default="", help="what is in the names")
     args = parser.parse_args()
     if args.module:
-        sys.stdout.write(json.dumps(measured(args.module)) + "\n")
+        sys.stdout.write(json.dumps(measured(args.module, args.only)) + "\n")
         return
-    ours = of_process(sys.executable, "gravure.tf")
-    theirs = of_process(args.peer, "tensorflow") if args.peer else {}
+    ours = of_process(sys.executable, "gravure.tf", args.only)
+    theirs = of_process(args.peer, "tensorflow", args.only) if args.peer else {}
     ratios = []
     for name, time in ours.items():
         row = f"{name:20}{time:10.1f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
@@ -148,16 +149,28 @@ def draw(
     used = Seeds.used.get(kind, 0)
     Seeds.used[kind] = used + _counters(type_, dims)
     key = drawn_key(seeds, used)
-    if type_ in NORMALLY and (count := prod(dims)) >= MANY:
+    if type_ in NORMALLY and (count := prod(dims)) and _is_compiled(type_, row, count):
         blocks = -(-count // ir.per_block(row))
-        kernel = _many(type_, row, single.bound(blocks))
+        kernel = _many(type_, row, single.bound(max(blocks, MANY)))
         made = kernel(key, np.empty(blocks, np.bool_))
-        return dressed(Tensor(made[:count].reshape(dims)))
+        return dressed(Tensor((made if len(made) == count else made[:count].copy()).reshape(dims)))
     return drawn_now(type_, Tensor(key), dims, row, **options)
 
 
 NORMALLY = {"RandomUniform": False, "RandomStandardNormal": True}
-"""The draws that eager code compiles for many numbers: whether they are normally distributed."""
+"""The draws that eager code compiles for any size: whether they are normally distributed."""
+OFTEN = 3
+"""From so many draws on code is compiled for few numbers, too."""
+DRAWN: Counter[tuple[str, str]] = Counter()
+"""How often few numbers were drawn of a kind and an element type."""
+
+
+def _is_compiled(type_: str, row: rows.DType, count: int) -> bool:
+    """Say whether compiled code draws: it does where there are many numbers, or many draws."""
+    if count < MANY:
+        DRAWN[type_, row.name] += 1
+        return DRAWN[type_, row.name] >= OFTEN
+    return True
 
 
 @cache
