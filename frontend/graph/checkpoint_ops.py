@@ -29,7 +29,7 @@ from ..files.weights import read_metadata, read_safetensors, write_safetensors
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
 from .frame import Frame, OutsideError, Touched
 from .graph import Kind, Operation
-from .variables import Held, VariableState
+from .variables import Held, VariableState, fits
 
 SUFFIX = ".safetensors"
 SHARDS = "gravure.shards"
@@ -354,12 +354,3 @@ class RestoreVariables(Files):
         with Held([*self.states.values()]):
             for name, state in self.states.items():
                 state.put_in(frame.store, found[name])
-
-
-def fits(value: Array, spec: TensorSpec) -> bool:
-    """Say whether a value is of a variable's type and shape."""
-    if value.dtype != spec.dtype.numpy or spec.shape is None:
-        return value.dtype == spec.dtype.numpy
-    return value.ndim == len(spec.dims) and all(
-        not isinstance(d, int) or d == n for d, n in zip(spec.dims, value.shape, strict=True)
-    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -61,7 +62,18 @@ class QueueSpec:
             if found is None:
                 random = np.random.default_rng(self.seed) if self.shuffled else None
                 found = store.queues[key] = Queue(self.capacity, self.least, random)
+                SAID[found] = self.said
+        if self.shared and SAID[found] != self.said:
+            raise InvalidArgumentError(
+                f"Shared queue '{self.shared}' is {SAID[found]}, expected {self.said}"
+            )
         return found
+
+    @property
+    def said(self) -> str:
+        """Return what all that share a queue must say of it."""
+        elements = ", ".join(map(str, self.specs()))
+        return f"a {self.kind} of capacity {self.capacity} with elements ({elements})"
 
     def check(self, values: Sequence[object], front: int) -> None:
         """Raise unless values have the shapes of elements, behind so many axes."""
@@ -76,6 +88,9 @@ class QueueSpec:
                     f"got {list(found)}"
                 )
 
+
+SAID: WeakKeyDictionary[Queue, str] = WeakKeyDictionary()
+"""What was said of a queue when it was made."""
 
 Step = Callable[["Use", Sequence[Array]], Sequence[Array]]
 

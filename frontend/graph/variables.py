@@ -21,7 +21,7 @@ from ...runtime.artifact import ALIGNMENT
 from ...runtime.buffer import address, aligned_array, is_plain
 from ...runtime.deadline import DEADLINE, LateError
 from ..values.context import Emitter
-from ..values.run_errors import FailedPreconditionError
+from ..values.run_errors import FailedPreconditionError, InvalidArgumentError
 from .frame import Guarded, OutsideError, Stateful, Turn
 from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
 
@@ -87,6 +87,11 @@ class VariableState(Guarded):
                 f"Attempting to use uninitialized value {self.name}",
                 hint="run the variable's initializer first",
             )
+        if self.container and not fits(found, self.spec):  # a variable of another graph is there
+            raise InvalidArgumentError(
+                f"variable {self.name} is {spec_of_array(found)} in container '{self.container}', "
+                f"expected {self.spec}"
+            )
         return found
 
     def own(self, store: Store) -> None:
@@ -114,6 +119,15 @@ class VariableState(Guarded):
     def has_value(self, store: Store) -> bool:
         """Say whether there is a value."""
         return self.is_eager or self.key(store) in self.where(store)
+
+
+def fits(value: Array, spec: TensorSpec) -> bool:
+    """Say whether a value is of a variable's type and shape."""
+    if value.dtype != spec.dtype.numpy or spec.shape is None:
+        return value.dtype == spec.dtype.numpy
+    return value.ndim == len(spec.dims) and all(
+        not isinstance(d, int) or d == n for d, n in zip(spec.dims, value.shape, strict=True)
+    )
 
 
 CONTAINERS: dict[str, dict[object, Array]] = {}
