@@ -75,7 +75,6 @@ from .graph.functional import hessians
 from .graph.graph_def import GraphDef
 from .graph.loops import foldl, foldr, scan, vectorized_map, while_loop
 from .graph.queues import FIFOQueue, RandomShuffleQueue
-from .graph.scopes import AUTO_REUSE, get_variable, variable_scope
 from .graph.sessions import InitialisingSession as Session
 from .graph.state import TfGraph as Graph
 from .graph.state import (
@@ -207,8 +206,10 @@ from .program.testing import test
 from .ragged.mapping import map_fn
 from .ragged.names import RaggedTensor, RaggedTensorSpec, experimental, ragged
 from .runs.operations import TfOperation as Operation
+from .special.fake_quantised import quantization
 from .summary.names import summary
 from .train.modules import Module
+from .variables.scopes import AUTO_REUSE, get_variable, variable_scope
 
 bool = bool_
 dtypes = Space(
@@ -437,6 +438,7 @@ __all__ = [
     "placeholder",
     "profiler",
     "py_function",
+    "quantization",
     "queue",
     "ragged",
     "random",

@@ -99,3 +99,12 @@ def test_the_gradient_goes_through_resizing_and_cutting():
     expected = tape.gradient(y, x)
     for _ in range(3):
         np.testing.assert_allclose(slope(x), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_pictures_of_odd_sizes_are_compared_at_smaller_scales():
+    n = np.arange(47 * 45, dtype=np.float32)
+    x = ((n * n * 7 % 101) / 101).reshape(1, 47, 45, 1).astype("f4")
+    noise = ((n * 13 % 17) / 17 - 0.5).reshape(x.shape).astype("f4")
+    y = np.clip(x + noise * np.linspace(0, 0.3, 45, dtype="f4")[None, None, :, None], 0, 1)
+    found = tf.image.ssim_multiscale(x, y, 1.0, power_factors=(0.4, 0.3, 0.3), filter_size=5)
+    np.testing.assert_allclose(found, [0.99131143], atol=1e-6)  # as in TensorFlow 2.21

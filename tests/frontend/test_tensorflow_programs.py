@@ -439,8 +439,8 @@ def test_variables_of_a_scope_are_regularised():
         session = v1.Session()
         session.run(v1.global_variables_initializer())
         assert session.run(v1.losses.get_regularization_loss()) == 3.0
-        with pytest.raises(NotImplementedError, match="custom_getter"):
-            v1.variable_scope("b", custom_getter=print).__enter__()
+        with pytest.raises(TypeError, match="partition"):
+            v1.variable_scope("b", partition=print).__enter__()
 
 
 def test_rows_of_variables_are_combined_by_functions_of_the_first_version():

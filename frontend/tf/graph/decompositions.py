@@ -162,6 +162,45 @@ def svd(
     return Svd(*_svd(found))
 
 
+def _root(a: Array) -> Array:
+    """Return the principal square root of a matrix, NaN where none is found of real numbers.
+
+    That of a symmetric one comes from its eigenvalues, others by Denman and Beavers' products.
+    """
+    one, root, product = np.eye(len(a)), a, a
+    try:
+        if np.array_equal(a, a.T):
+            values, vectors = np.linalg.eigh(a)
+            found: Array = (vectors * np.sqrt(values)) @ vectors.T
+            return found
+        for _ in range(64):
+            inverse = np.linalg.inv(product)
+            root = 0.5 * (root + root @ inverse)
+            product = 0.5 * (one + 0.5 * (product + inverse))
+            if np.abs(product - one).max() < 1e-14:
+                break
+    except np.linalg.LinAlgError:
+        return np.full_like(a, np.nan)
+    return np.full_like(a, np.nan) if np.abs(product - one).max() > 1e-3 else root
+
+
+def _roots(a: Array) -> Array:
+    """Return the principal square roots of matrices."""
+    made = np.empty(a.shape, np.float64)
+    with np.errstate(all="ignore"):
+        for at in np.ndindex(a.shape[:-2]):
+            made[at] = _root(a[at].astype(np.float64))
+    return made.astype(a.dtype)
+
+
+def sqrtm(input: object, name: str | None = None) -> TfTensor:
+    """Return the matrix whose square is the given one: of real matrices the real one."""
+    found, batch, m, n = _matrices(input)
+    if m != n:
+        raise InvalidShapesError(f"input matrix must be square, got shape {found.shape}")
+    return _host("MatrixSquareRoot", lambda a: (_roots(a),), found, [[*batch, m, n]])[0]
+
+
 def _refuse_whole(name: str, x: TfTensor, whole: bool) -> None:
     """Refuse the vectors that complete a basis: which they are is not said by the matrix."""
     dims = x.shape.as_list()

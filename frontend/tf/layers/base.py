@@ -14,11 +14,11 @@ from ...values.dtypes import DTypeLike
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
-from ..graph.scopes import First, Penalty, VariableScope, get_variable, variable_scope
 from ..graph.state import Variable, get_default_graph
 from ..ops.array_ops import shape as sizes
 from ..ops.initial_values import Zeros
 from ..ops.math_ops import cast
+from ..variables.scopes import First, Penalty, VariableScope, get_variable, variable_scope
 
 Made = TypeVar("Made")
 Activation: TypeAlias = Callable[[object], TfTensor]

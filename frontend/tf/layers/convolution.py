@@ -7,11 +7,11 @@ from typing import Any, ClassVar, SupportsInt, Unpack
 
 from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike
-from ..graph.scopes import First, Penalty
 from ..graph.state import Variable
 from ..ops import array_ops as _a
 from ..ops import window_ops as _w
 from ..ops.nn_ops import bias_add
+from ..variables.scopes import First, Penalty
 from .base import ZEROS, Activation, InputSpec, Layer, LayerOptions, activated, extent, settled
 
 FORMS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}

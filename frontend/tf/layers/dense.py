@@ -10,13 +10,13 @@ from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike
 from ..core.values import convert, static
 from ..graph.flow import cond
-from ..graph.scopes import First, Penalty
 from ..graph.state import Variable, group
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
 from ..ops import window_ops as _w
 from ..ops.initial_values import Ones
 from ..ops.nn_ops import bias_add, moments
+from ..variables.scopes import First, Penalty
 from .base import ZEROS, Activation, InputSpec, Layer, LayerOptions, activated, extent, settled
 
 ONES = Ones()

@@ -11,13 +11,13 @@ from ..core.bridge import TfTensor
 from ..core.space import Space
 from ..core.values import convert, same
 from ..graph.graph_lists import LOCAL
-from ..graph.scopes import variable_scope
 from ..graph.state import Variable, get_default_graph
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
 from ..ops import window_ops as _w
 from ..ops.creation import one_hot, zeros
 from ..ops.special import divide_no_nan
+from ..variables.scopes import variable_scope
 
 METRICS = "metric_variables"
 total = _m.REDUCTIONS["reduce_sum"]

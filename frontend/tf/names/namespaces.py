@@ -42,6 +42,8 @@ from ..ops import sorting as _s
 from ..ops import special as _sp
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
+from ..special import bessel as _be
+from ..special.beta import betainc as _betainc
 from ..text.names import strings as _strings
 from ..train import averages as _av
 from ..train import checkpoint_state as _cs
@@ -61,6 +63,7 @@ from ..train.saved_model import save as _save
 from .trivia import SAVED as _SAVED
 from .trivia import optimizer as _optimizer
 
+_BESSEL = ("bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e")
 math = Space(
     "math",
     **_m.FUNCTIONS,
@@ -97,6 +100,13 @@ math = Space(
             *("is_strictly_increasing", "is_non_decreasing", "confusion_matrix"),
         )
     },
+    **{n: getattr(_be, n) for n in _BESSEL},
+    betainc=_betainc,
+    special=Space(
+        "math.special",
+        **{f"bessel_{n}": getattr(_be, f"bessel_{n}") for n in ("k0", "k0e", "k1", "k1e")},
+        **{n: getattr(_be, n) for n in _BESSEL},
+    ),
     divide=_m.truediv,
     scalar_mul=_m.FUNCTIONS["multiply"],
     mod=_m.FUNCTIONS["floormod"],
@@ -175,6 +185,7 @@ linalg = Space(
         n: getattr(_de, n)
         for n in (
             *("eigh", "eigvalsh", "svd", "qr", "expm", "pinv", "lstsq", "matrix_rank"),
+            "sqrtm",
             *("normalize",),
         )
     },
@@ -205,7 +216,7 @@ signal = Space(
         n: getattr(_ce, n)
         for n in (
             *("linear_to_mel_weight_matrix", "mfccs_from_log_mel_spectrograms", "inverse_stft"),
-            "inverse_stft_window_fn",
+            *("inverse_stft_window_fn", "mdct", "inverse_mdct", "vorbis_window"),
         )
     },
 )

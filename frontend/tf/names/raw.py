@@ -170,6 +170,9 @@ def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
                 )
             ours = {names[key]: value for key, value in given.items()}
             found = function(**ours) if name is None else function(**ours, name=name)
+            if fields and not isinstance(found, list | tuple):  # the others were not asked for
+                value = convert(found)
+                found = (value, *[_c.zeros([], value.dtype)] * (len(results.split()) - 1))
             return fields(*found) if fields and isinstance(found, list | tuple) else found
 
         run.__name__ = run.__qualname__ = type_

@@ -20,7 +20,6 @@ from ..draws import ops as _dr
 from ..graph import flow as _fl
 from ..graph import functional as _f
 from ..graph import graph_lists as _gl
-from ..graph import scopes as _sc
 from ..graph import sessions as _ss
 from ..graph import state as _st
 from ..graph.device_spec import DeviceSpec
@@ -44,6 +43,8 @@ from ..summary.names import V1 as _SUMMARIES
 from ..train import loss_ops as _l
 from ..train import reports as _re
 from ..train import sync_replicas as _sy
+from ..variables import partitioned as _pa
+from ..variables import scopes as _sc
 from .importing import import_graph_def
 from .keras_names import initializers, keras_space
 from .trivia import FIRST as _FACTS
@@ -192,6 +193,9 @@ class V1:
     variable_scope = staticmethod(_sc.variable_scope)
     get_variable_scope = staticmethod(_sc.get_variable_scope)
     VariableScope = _sc.VariableScope
+    fixed_size_partitioner = staticmethod(_pa.fixed_size_partitioner)
+    variable_axis_size_partitioner = staticmethod(_pa.variable_axis_size_partitioner)
+    min_max_variable_partitioner = staticmethod(_pa.min_max_variable_partitioner)
     AUTO_REUSE = _sc.AUTO_REUSE
     GraphDef = GraphDef
     import_graph_def = staticmethod(import_graph_def)

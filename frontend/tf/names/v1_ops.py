@@ -39,6 +39,7 @@ from ..ops import window_ops as _w
 from ..ops.random_ops import categorical
 from ..rnn.names import NN as _RNN
 from ..text.names import V1 as TEXTS
+from ..variables.partitioned import PartitionedVariable
 from .aliases import ALIASES
 from .namespaces import linalg as _linalg
 from .namespaces import math as _math
@@ -86,7 +87,8 @@ def embedding_lookup(
     max_norm: Any = None,
 ) -> TfTensor:
     """Take rows of a table, whose parts have rows in turn ("mod") or one after another ("div")."""
-    parts = list(params) if isinstance(params, list | tuple) else [params]
+    is_cut = isinstance(params, list | tuple | PartitionedVariable)
+    parts: list[object] = list(params) if is_cut else [params]  # type: ignore[call-overload]
     if len(parts) == 1 or partition_strategy == "div":
         return _w.embedding_lookup(parts, ids, max_norm, name)
     with InGraph(graph_of([*parts, ids])):
@@ -286,6 +288,7 @@ AT_THE_TOP = (
     *("unsorted_segment_sum", "unsorted_segment_max", "lgamma", "digamma", "erf", "erfc"),
     *("count_nonzero", "invert_permutation", "squared_difference", "bincount", "zeta"),
     *("confusion_matrix", "lbeta", "accumulate_n", "cumprod", "polygamma", "igamma", "igammac"),
+    "betainc",
 )
 """Functions of `tf.math` that stood at the top."""
 MATRICES = {

@@ -9,12 +9,68 @@ import numpy as np
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.values import convert, static
-from .array_ops import pad, reshape, tile
+from .array_ops import concat, pad, reshape, reverse, split, tile
 from .creation import constant
 from .math_ops import REDUCTIONS, square
-from .signal_ops import dct, hann_window, irfft, overlap_and_add
+from .signal_ops import dct, frame, hann_window, idct, irfft, overlap_and_add
 
 Window = Callable[..., TfTensor]
+
+
+def vorbis_window(
+    window_length: object, dtype: DTypeLike | None = "float32", name: str | None = None
+) -> TfTensor:
+    """Return the window of Vorbis, whose squares with those half a window away are 1."""
+    length = int(static(window_length))
+    rise = np.sin(np.pi / length * (np.arange(length) + 0.5))
+    return constant(np.sin(np.pi / 2 * rise**2), dtype, name=name)
+
+
+def _seen_through(window_fn: Window | None, length: int, pieces: TfTensor) -> TfTensor:
+    """Return a window, or the number whose square twice is 1."""
+    if window_fn is None:
+        return constant(np.sqrt(0.5), pieces.dtype)
+    return window_fn(length, dtype=pieces.dtype)
+
+
+def mdct(
+    signals: object,
+    frame_length: object,
+    window_fn: Window | None = vorbis_window,
+    pad_end: bool = False,
+    norm: str | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return cosine transforms of pieces that overlap by half: as many numbers as half a piece."""
+    length = int(static(frame_length))
+    if length % 4:
+        raise ValueError(f"frame_length is {length}, expected a multiple of 4")
+    pieces = frame(signals, length, length // 2, pad_end)
+    pieces *= _seen_through(window_fn, length, pieces)
+    a, b, c, d = split(pieces, 4, axis=-1)
+    last = [len(pieces.shape) - 1]
+    first, second = -reverse(c, last) - d, a - reverse(b, last)
+    return dct(concat([first, second], -1), 4, norm=norm, name=name)
+
+
+def inverse_mdct(
+    mdcts: object,
+    window_fn: Window | None = vorbis_window,
+    norm: str | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the signal whose overlapping pieces have these transforms."""
+    x = convert(mdcts)
+    half, last = x.shape.as_list()[-1], [len(x.shape) - 1]
+    if half is None:
+        raise ValueError(f"the transforms have shape {x.shape}, expected a known last size")
+    back = idct(x, 4, norm=norm)
+    if norm is None:
+        back *= constant(0.5 / half, back.dtype)
+    front, rear = split(back, 2, axis=-1)
+    pieces = concat([rear, -reverse(rear, last), -reverse(front, last), -front], -1)
+    pieces *= _seen_through(window_fn, 2 * half, pieces)
+    return overlap_and_add(pieces, half)
 
 
 def _mel(hertz: np.ndarray | float) -> np.ndarray:

@@ -16,6 +16,7 @@ from ..core.bridge import TfTensor
 from ..core.calls import op, perform, rule
 from ..core.required import require_within
 from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+from .creation import zeros_like
 
 
 def _unary(type_: str, gv: str, **attributes: object) -> Callable[..., TfTensor]:
@@ -217,6 +218,11 @@ def moments(
     return reduce_mean(x, axes, keepdims), reduce_variance(x, axes, keepdims)
 
 
+def _shared(total: TfTensor, count: TfTensor) -> TfTensor:
+    """Divide; 0 where nothing counts."""
+    return perform("DivNoNan", [total, count])
+
+
 def weighted_moments(
     x: object,
     axes: object,
@@ -231,11 +237,11 @@ def weighted_moments(
     total, keep = REDUCTIONS["reduce_sum"], keepdims if keep_dims is None else keep_dims
     with InGraph(graph_of([x, frequency_weights])):
         value = convert(x)
-        weights = convert(frequency_weights, value.dtype) + value * 0.0
+        weights = convert(frequency_weights, value.dtype) + zeros_like(value)
         count = total(weights, axis=axes, keepdims=True)
-        mean = total(weights * value, axis=axes, keepdims=True) / count
+        mean = _shared(total(weights * value, axis=axes, keepdims=True), count)
         away = value - mean
-        variance = total(weights * away * away, axis=axes, keepdims=True) / count
+        variance = _shared(total(weights * away * away, axis=axes, keepdims=True), count)
         if keep:
             return mean, variance
         return total(mean, axis=axes), total(variance, axis=axes)

@@ -10,7 +10,6 @@ from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
-from ..graph.scopes import First, Penalty, VariableScope
 from ..graph.state import Variable
 from ..layers.base import Activation, Layer, extent
 from ..ops import array_ops as _a
@@ -18,6 +17,7 @@ from ..ops import math_ops as _m
 from ..ops.creation import zeros
 from ..ops.initial_values import Constant, Zeros
 from ..ops.nn_ops import bias_add, clip_by_value
+from ..variables.scopes import First, Penalty, VariableScope
 
 sigmoid, tanh = _m.FUNCTIONS["sigmoid"], _m.FUNCTIONS["tanh"]
 

@@ -13,13 +13,13 @@ from ..core.dimensions import Dimension
 from ..core.shapes import TensorShape
 from ..core.values import convert, static
 from ..graph.loops import while_loop
-from ..graph.scopes import VariableScope, scopes, scopes_are, variable_scope
 from ..graph.tensor_array import TensorArray
 from ..layers.base import settled
 from ..ops import array_ops as _a
 from ..ops.creation import constant, zeros, zeros_like
 from ..ops.gathering import gather
 from ..ops.math_ops import cast
+from ..variables.scopes import VariableScope, scopes, scopes_are, variable_scope
 from .cells import Output, RNNCell
 
 

@@ -10,10 +10,10 @@ from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.names import device
 from ..core.values import static
-from ..graph.scopes import variable_scope
 from ..graph.state import Variable
 from ..ops import array_ops as _a
 from ..ops.window_ops import dropout
+from ..variables.scopes import variable_scope
 from .cells import LSTMStateTuple, Output, RNNCell
 
 

@@ -242,6 +242,19 @@ class Optimizer:
         return []
 
     def apply_one(self, grad: Gradient, variable: Variable, rate: TfTensor, step: Step) -> object:
+        """Change one variable by its gradient, and let it keep to its constraint."""
+        if variable.constraint is None:
+            return self._change(grad, variable, rate, step)
+        if isinstance(grad, IndexedSlices):
+            raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+        made = self._change(grad, variable, rate, step)
+        kept = variable.constraint
+        assert callable(kept), "a constraint is a function"
+        graph = variable.graph
+        with nullcontext() if graph is None else graph.control_dependencies([made]):
+            return variable.assign(kept(variable.read_value()))
+
+    def _change(self, grad: Gradient, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Change one variable by its gradient, which may be slices with indices."""
         if isinstance(grad, IndexedSlices) and self._is_own("_apply_sparse"):
             return self._apply_sparse(grad, variable)
@@ -380,6 +393,5 @@ def _in_graph() -> bool:
 
 
 def _same() -> nullcontext[None]:
-    from contextlib import nullcontext  # noqa: PLC0415
 
     return nullcontext()

@@ -9,9 +9,10 @@ import numpy as np
 from ...graph.checkpoint_ops import RestoreVariables
 from ...values.context import entered
 from ..core.shapes import TensorShape
-from ..graph.scopes import scopes
 from ..graph.state import Variable
 from ..ops.creation import constant
+from ..variables.partitioned import PartitionedVariable
+from ..variables.scopes import scopes
 from .savers import CheckpointReader, checkpoint_path, load_checkpoint
 
 
@@ -47,7 +48,11 @@ def init_from_checkpoint(
 
 
 def _start_scope(
-    known: Mapping[str, Variable], old: str, new: str, reader: CheckpointReader, path: str
+    known: Mapping[str, Variable | PartitionedVariable],
+    old: str,
+    new: str,
+    reader: CheckpointReader,
+    path: str,
 ) -> None:
     """Let all variables of a scope start with those of a scope of a checkpoint."""
     if not old.endswith("/"):
@@ -67,7 +72,9 @@ def _start_scope(
         _start(variable, label, reader, path)
 
 
-def _start(variable: Variable, name: str, reader: CheckpointReader, path: str) -> None:
+def _start(
+    variable: Variable | PartitionedVariable, name: str, reader: CheckpointReader, path: str
+) -> None:
     """Let a variable start with a value of a checkpoint."""
     if not reader.has_tensor(name):
         raise ValueError(
@@ -79,6 +86,9 @@ def _start(variable: Variable, name: str, reader: CheckpointReader, path: str) -
             f"Shape of variable {variable.name} ({variable.shape}) doesn't match with shape of "
             f"tensor {name} ({TensorShape(shape).as_list()}) from checkpoint reader."
         )
+    if isinstance(variable, PartitionedVariable):
+        _start_parts(list(variable), name, reader)
+        return
     graph = variable.graph
     if graph is None:
         variable.assign(reader.get_tensor(name))

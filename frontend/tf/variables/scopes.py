@@ -6,16 +6,21 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from ...graph.graph import Graph
+from ...values.context import executing_eagerly
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
 from ..core.bridge import row_of
 from ..core.shapes import ShapeLike, TensorShape
+from ..graph.state import Variable, get_default_graph
 from ..ops.initial_values import GlorotUniform, Zeros
-from .state import Variable, get_default_graph
+from .partitioned import PartitionedVariable, Partitioner, cut, first_of_part
 
 
 class Reuse(Enum):
@@ -35,6 +40,10 @@ First: TypeAlias = "Callable[..., object] | TensorLike | None"
 """What a variable starts with: an initializer, its class, or a value."""
 
 
+Getter: TypeAlias = Callable[..., object]
+"""What finds or makes a variable by its full name. A custom one is given the next one to call."""
+
+
 class VariableScope:
     """A prefix of the names of variables, and what holds for those that are made in it."""
 
@@ -46,10 +55,31 @@ class VariableScope:
         original: str,
         dtype: DTypeLike | None = None,
         regularizer: Penalty | None = None,
+        *,
+        partitioner: Partitioner | None = None,
+        getter: Getter | None = None,
     ) -> None:
         self.name, self.reuse, self.initializer = name, reuse, initializer
         self.original_name_scope = original
         self.dtype, self.regularizer = dtype, regularizer
+        self.partitioner, self.getter = partitioner, getter
+        self.constraint: object = None
+
+    def set_partitioner(self, partitioner: Partitioner | None) -> None:
+        """Cut variables into parts from here on."""
+        self.partitioner = partitioner
+
+    def set_initializer(self, initializer: First) -> None:
+        """Let variables start so from here on."""
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Penalty | None) -> None:
+        """Let variables cost so from here on."""
+        self.regularizer = regularizer
+
+    def set_custom_getter(self, custom_getter: Getter | None) -> None:
+        """Ask a function for variables from here on."""
+        self.getter = custom_getter
 
     def reuse_variables(self) -> None:
         """Share variables from here on."""
@@ -66,7 +96,7 @@ class Scopes:
 
     def __init__(self) -> None:
         self.stack = [VariableScope("", False, None, "")]
-        self.variables: dict[str, Variable] = {}
+        self.variables: dict[str, Variable | PartitionedVariable] = {}
         self.entered: dict[str, int] = {}
         """How often a default name was taken."""
 
@@ -128,11 +158,14 @@ def variable_scope(
     dtype: DTypeLike | None = None,
     auxiliary_name_scope: bool = True,
     regularizer: Penalty | None = None,
-    **refused: object,
+    partitioner: Partitioner | None = None,
+    custom_getter: Getter | None = None,
+    constraint: object = None,
+    caching_device: object = None,
+    use_resource: object = None,
 ) -> Iterator[VariableScope]:
     """Put variables and operations under a name."""
-    del values
-    _refuse("variable_scope", refused)
+    del values, caching_device, use_resource  # variables are not copied, and of one kind
     known, graph = scopes(), get_default_graph()
     outer = known.stack[-1]
     again = name_or_scope if isinstance(name_or_scope, VariableScope) else None
@@ -147,16 +180,35 @@ def variable_scope(
     last = full.rpartition("/")[2]
     with graph.name_scope(last if auxiliary_name_scope and last else None) as operations:
         before = known.entered
-        held = again.regularizer if again else None
-        penalty = next((x for x in (regularizer, held, outer.regularizer) if x is not None), None)
-        row = dtype or outer.dtype
-        made = VariableScope(full, kept, first, operations, dtype=row, regularizer=penalty)
+        near = again or outer
+        made = VariableScope(full, kept, first, operations, dtype=dtype or outer.dtype)
+        made.regularizer = said(regularizer, near.regularizer, outer.regularizer)
+        made.partitioner = said(partitioner, near.partitioner, outer.partitioner)
+        made.constraint = said(constraint, near.constraint, outer.constraint)
+        made.getter = said(near.getter, outer.getter)
+        if custom_getter is not None:
+            made.getter = behind(custom_getter, made.getter)
         known.stack.append(made)
         known.entered = dict(before) if again else before
         try:
             yield made
         finally:
             known.stack.pop()
+
+
+T = TypeVar("T")
+
+
+def said(*values: T | None) -> T | None:
+    """Return the first value that is given."""
+    return next((x for x in values if x is not None), None)
+
+
+def behind(custom: Getter, getter: Getter | None) -> Getter:
+    """Return a getter that asks a custom one, which may ask the one that was there."""
+    if getter is None:
+        return custom
+    return lambda true, *args, **options: custom(partial(getter, true), *args, **options)
 
 
 def get_variable(
@@ -169,38 +221,114 @@ def get_variable(
     collections: Iterable[str] | None = None,
     use_resource: object = None,
     constraint: object = None,
-    **refused: object,
+    partitioner: Partitioner | None = None,
+    custom_getter: Getter | None = None,
+    validate_shape: bool = True,
+    caching_device: object = None,
+    synchronization: object = None,
+    aggregation: object = None,
 ) -> Variable:
-    """Return the variable of a name in the present scope, made now or shared."""
-    del use_resource
-    _refuse("get_variable", refused)
+    """Return the variable of a name in the present scope, made now or shared.
+
+    With a `partitioner` it is a `PartitionedVariable`, with a `custom_getter` what that returns.
+    """
+    scope = scopes().stack[-1]
+    getter = scope.getter if custom_getter is None else behind(custom_getter, scope.getter)
+    true: Getter = found_or_made
+    made = (true if getter is None else partial(getter, true))(
+        f"{scope.name}/{name}" if scope.name else name,
+        shape=shape,
+        dtype=dtype or scope.dtype,
+        initializer=scope.initializer if initializer is None else initializer,
+        regularizer=scope.regularizer if regularizer is None else regularizer,
+        reuse=scope.reuse,
+        trainable=trainable,
+        collections=collections,
+        use_resource=use_resource,
+        constraint=scope.constraint if constraint is None else constraint,
+        partitioner=scope.partitioner if partitioner is None else partitioner,
+        validate_shape=validate_shape,
+        caching_device=caching_device,
+        synchronization=synchronization,
+        aggregation=aggregation,
+    )
+    return cast("Variable", made)
+
+
+def found_or_made(
+    name: str,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
+    reuse: object = None,
+    partitioner: Partitioner | None = None,
+    **options: Any,
+) -> Variable | PartitionedVariable:
+    """Return the variable of a full name, made now or shared."""
     known = scopes()
-    scope = known.stack[-1]
-    regularizer = scope.regularizer if regularizer is None else regularizer
-    full = f"{scope.name}/{name}" if scope.name else name
-    found = known.variables.get(full)
+    found = known.variables.get(name)
     if found is not None:
-        return _shared(found, full, scope, shape, dtype)
-    if scope.reuse is True:
+        return _shared(found, name, reuse, shape, dtype, partitioner)
+    if reuse is True:
         raise ValueError(
-            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you "
+            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you "
             "mean to set reuse=tf.AUTO_REUSE in VarScope?"
         )
-    wanted = dtype or scope.dtype or "float32"
-    first = scope.initializer if initializer is None else initializer
-    value = _initial(first, full, shape, wanted, given=dtype)
+    first = options.pop("initializer", None)
+    if partitioner is None or (shape is not None and not TensorShape(shape).rank):
+        made: Variable | PartitionedVariable = _made(name, shape, dtype, first, **options)
+    else:
+        made = _made_in_parts(partitioner, name, shape, dtype, first, **options)
+    known.variables[name] = made
+    return made
+
+
+def _made(
+    name: str,
+    shape: ShapeLike,
+    dtype: DTypeLike | None,
+    first: First,
+    *,
+    trainable: bool | None = None,
+    collections: Iterable[str] | None = None,
+    regularizer: Penalty | None = None,
+    constraint: object = None,
+    **_: object,
+) -> Variable:
+    value = _initial(first, name, shape, dtype or "float32", given=dtype)
     with get_default_graph().name_scope(None):
         made = Variable(
             value,
-            name=full,
+            name=name,
             trainable=trainable is not False,
             collections=collections,
             constraint=constraint,
         )
     if regularizer is not None:
         get_default_graph().add_to_collection("regularization_losses", regularizer(made))
-    known.variables[full] = made
     return made
+
+
+def _made_in_parts(
+    partitioner: Partitioner,
+    name: str,
+    shape: ShapeLike,
+    dtype: DTypeLike | None,
+    first: First,
+    **options: Any,
+) -> PartitionedVariable:
+    if executing_eagerly():
+        raise NotImplementedError(
+            f"{name}: partitioned variables are not supported when eager execution is enabled"
+        )
+    value = shape is None and first is not None and not callable(first)
+    whole = (getattr(first, "shape", None) or np.array(first).shape) if value else shape
+    axis, count, places = cut(partitioner, whole, dtype or "float32")
+    parts = []
+    for number, (info, size) in enumerate(places):
+        start = first_of_part(first, info, size)
+        inner = f"{name}/part_{number}"
+        parts.append(_made(inner, None if value else size, dtype, start, **options))
+    return PartitionedVariable(name, parts, axis, count)
 
 
 def get_local_variable(name: str, *args: Any, **options: Any) -> Variable:
@@ -226,21 +354,18 @@ def make_template(
     return call
 
 
-def _refuse(name: str, options: dict[str, object]) -> None:
-    """Raise for options that change what is made, and that are not supported."""
-    given = [
-        n for n, v in options.items() if v is not None and n in ("custom_getter", "partitioner")
-    ]
-    if given:
-        raise NotImplementedError(f"{name}: {given[0]} is not supported")
-
-
 def _shared(
-    found: Variable, full: str, scope: VariableScope, shape: ShapeLike, dtype: DTypeLike | None
-) -> Variable:
-    if not scope.reuse:
+    found: Variable | PartitionedVariable,
+    full: str,
+    reuse: object,
+    shape: ShapeLike,
+    dtype: DTypeLike | None,
+    partitioner: Partitioner | None,
+) -> Variable | PartitionedVariable:
+    if not reuse:
+        kind = "Variable" if partitioner is None else "Partitioned variable with name"
         raise ValueError(
-            f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
+            f"{kind} {full} already exists, disallowed. Did you mean to set reuse=True or "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
     if shape is not None and not TensorShape(shape).is_compatible_with(found.shape):
@@ -249,11 +374,18 @@ def _shared(
             f"found shape {found.shape}."
         )
     row = row_of(dtype)
-    if row is not None and row != found.spec.dtype:
+    if row is not None and row != row_of(found.dtype):
         raise ValueError(
             f"Trying to share variable {full}, but specified dtype {row} and found dtype "
-            f"{found.spec.dtype}."
+            f"{row_of(found.dtype)}."
         )
+    if partitioner is not None and isinstance(found, PartitionedVariable):
+        asked = list(partitioner(shape=found.shape, dtype=found.dtype))
+        if asked != found.partitions:
+            raise ValueError(
+                f"Trying to reuse partitioned variable {full}, but specified partitions {asked} "
+                f"and found partitions {found.partitions}."
+            )
     return found
 
 

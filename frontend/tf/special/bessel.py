@@ -1,0 +1,131 @@
+"""Modified Bessel functions: power series near 0, integrals or asymptotic series further out.
+
+All is done in f64 by elementary operations, so that gradients of any order come out of those.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ....ir.compose.maker import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ...eager.remembered import remember_all
+from ..core.bridge import TfTensor
+from ..core.calls import op
+from ..ops.special import Wide, widened
+
+NEAR = 20.0
+"""Up to here the power series is used, from here on the asymptotic one."""
+SMALL = 2.0
+"""Up to here what grows as a logarithm is, from here on the integral."""
+STEP = 0.125
+POINTS = 31
+"""Step and number of the points that exp(-x (cosh t - 1)) is added up at."""
+
+
+def _power_series(order: int, count: int = 56) -> list[float]:
+    """Return the coefficients of (x / 2)^2k, without the front (x / 2)^order."""
+    return [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(count)]
+
+
+def _asymptotic_series(order: int, sign: int, count: int = 24) -> list[float]:
+    """Return the coefficients of x^-k behind exp(x) or exp(-x) and the root of x."""
+    found = [1.0]
+    for k in range(1, count):
+        found.append(found[-1] * sign * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k))
+    return found
+
+
+def _growing(w: Wide, size: object, order: int) -> object:
+    """Return I(size) exp(-size)."""
+    near, far = w.minimum(size, NEAR), w.maximum(size, NEAR)
+    half = w.mul(near, 0.5)
+    series = w.series(w.mul(half, half), _power_series(order))
+    if order:
+        series = w.mul(series, half)
+    inverse = w.div(1.0, far)
+    tail = w.series(inverse, _asymptotic_series(order, -1))
+    found = w.mul(tail, w.sqrt(w.mul(inverse, 1 / (2 * math.pi))))
+    return w.select(w.less(size, NEAR), w.mul(series, w.exp(w.neg(near))), found)
+
+
+def _growing_function(type_: str, order: int, *, scaled: bool) -> Callable[..., TfTensor]:
+    @op(type_, "x", strict=False)
+    def function(m: Maker, x: object) -> object:
+        """Return the modified Bessel function of the first kind."""
+        w, wide = widened(m), m.to(x, rows.f64)
+        size = w.abs(wide)
+        found = _growing(w, size, order)
+        if not scaled:
+            found = w.mul(found, w.exp(size))
+        if order:
+            found = w.mul(found, w.sign(wide))
+        return m.to(found, spec_of_value(x).dtype)
+
+    return function
+
+
+bessel_i0 = _growing_function("BesselI0", 0, scaled=False)
+bessel_i0e = _growing_function("BesselI0e", 0, scaled=True)
+bessel_i1 = _growing_function("BesselI1", 1, scaled=False)
+bessel_i1e = _growing_function("BesselI1e", 1, scaled=True)
+
+
+def _harmonic(order: int, count: int = 16) -> Sequence[float]:
+    """Return the coefficients of (x / 2)^2k beside the logarithm."""
+    sums = [sum(1 / i for i in range(1, k + 1)) for k in range(count + 2)]
+    rest = _power_series(order, count)
+    if not order:
+        return [c * h for c, h in zip(rest, sums, strict=False)]
+    return [-0.5 * c * (sums[k] + sums[k + 1]) for k, c in enumerate(rest)]
+
+
+EULER = 0.57721566490153286060651209008240243
+
+
+def _falling(w: Wide, x: object, order: int) -> object:
+    """Return K(x) exp(x) of numbers above 0."""
+    low = w.minimum(x, SMALL)
+    half = w.mul(low, 0.5)
+    square, logarithm = w.mul(half, half), w.add(w.log(half), EULER)
+    first = w.mul(logarithm, w.series(square, _power_series(order, 16)))
+    rest = w.series(square, _harmonic(order))
+    added = w.add(w.div(1.0, low), w.mul(half, w.add(first, rest)))
+    small = added if order else w.sub(rest, first)
+    middle = w.minimum(w.maximum(x, SMALL), NEAR)
+    total: object = w.number(0.5 * STEP, rows.f64)
+    for i in range(1, POINTS):
+        at = math.cosh(i * STEP)
+        weight = STEP * (at if order else 1.0)
+        total = w.add(total, w.mul(w.exp(w.mul(middle, 1.0 - at)), weight))
+    inverse = w.div(1.0, w.maximum(x, NEAR))
+    tail = w.series(inverse, _asymptotic_series(order, 1))
+    far = w.mul(tail, w.sqrt(w.mul(inverse, math.pi / 2)))
+    above = w.select(w.less(x, NEAR), total, far)
+    return w.select(w.less_equal(x, SMALL), w.mul(small, w.exp(low)), above)
+
+
+def _falling_function(type_: str, order: int, *, scaled: bool) -> Callable[..., TfTensor]:
+    @op(type_, "x", strict=False)
+    def function(m: Maker, x: object) -> object:
+        """Return the modified Bessel function of the second kind."""
+        w, wide = widened(m), m.to(x, rows.f64)
+        above = w.less(0.0, wide)
+        safe = w.select(above, wide, 1.0)
+        found = _falling(w, safe, order)
+        if not scaled:
+            found = w.mul(found, w.exp(w.neg(safe)))
+        outside = w.select(w.equal(wide, wide), math.inf, math.nan)
+        return m.to(w.select(above, found, outside), spec_of_value(x).dtype)
+
+    return function
+
+
+bessel_k0 = _falling_function("BesselK0", 0, scaled=False)
+bessel_k0e = _falling_function("BesselK0e", 0, scaled=True)
+bessel_k1 = _falling_function("BesselK1", 1, scaled=False)
+bessel_k1e = _falling_function("BesselK1e", 1, scaled=True)
+
+remember_all(globals())

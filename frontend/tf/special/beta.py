@@ -1,0 +1,85 @@
+"""The regularised incomplete beta function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ....ir.compose.maker import Maker
+from ....ir.op import Array
+from ..core.bridge import TfTensor, custom_gradient
+from ..core.calls import op
+from ..core.values import InGraph, elements, graph_of, same
+from ..ops.array_ops import broadcast_to, shape
+from ..ops.math_ops import FUNCTIONS
+from ..ops.special import in_doubles, lgamma
+
+TINY = 1e-300
+
+
+def _by_fraction(a: Array, b: Array, x: Array) -> Array:
+    """Return the continued fraction behind the front, by Lentz, for x < (a + 1) / (a + b + 2)."""
+    c, d = np.ones_like(x), 1 - (a + b) * x / (a + 1)
+    d = 1 / np.where(np.abs(d) < TINY, TINY, d)
+    found = d
+    for m in range(1, 10000):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        factor = np.ones_like(x)
+        for step in (even, odd):
+            d, c = 1 + step * d, 1 + step / c
+            d = 1 / np.where(np.abs(d) < TINY, TINY, d)
+            c = np.where(np.abs(c) < TINY, TINY, c)
+            factor = factor * (d * c)
+            found = found * (d * c)
+        if not (np.abs(factor - 1) > 4e-16).any():
+            break
+    return found
+
+
+def _regularised(a: Array, b: Array, x: Array) -> Array:
+    """Return the function of arrays of f64, NaN outside of where it is."""
+    with np.errstate(all="ignore"):
+        inside = (a > 0) & (b > 0) & (x > 0) & (x < 1)
+        logs = [in_doubles(math.lgamma, each) for each in (a + b, a, b)]
+        front = np.exp(logs[0] - logs[1] - logs[2] + a * np.log(x) + b * np.log1p(-x))
+        made = np.where((a > 0) & (b > 0) & ((x == 0) | (x == 1)), x, np.nan)
+        turned = x >= (a + 1) / (a + b + 2)
+        straight, other = inside & ~turned, inside & turned
+        for here, p, q, y in ((straight, a, b, x), (other, b, a, 1 - x)):
+            if here.any():
+                part = front[here] * _by_fraction(p[here], q[here], y[here]) / p[here]
+                made[here] = part if here is straight else 1 - part
+    return made
+
+
+@op("Betainc", "a", "b", "x", differentiable=None)
+def _betainc(m: Maker, a: object, b: object, x: object) -> object:
+    """Compute on the host."""
+    wide = [each.astype(np.float64) for each in np.broadcast_arrays(*map(elements, (a, b, x)))]
+    return _regularised(*wide).astype(elements(x).dtype)
+
+
+@custom_gradient
+def _with_gradient(
+    a: TfTensor, b: TfTensor, x: TfTensor
+) -> tuple[TfTensor, Callable[[TfTensor], tuple[None, None, TfTensor]]]:
+    def gradient(grad: TfTensor) -> tuple[None, None, TfTensor]:
+        """Only x has one, as in TensorFlow: the density."""
+        front = lgamma(a + b) - lgamma(a) - lgamma(b)
+        logs = (a - 1) * FUNCTIONS["log"](x) + (b - 1) * FUNCTIONS["log1p"](-x)
+        return None, None, grad * FUNCTIONS["exp"](front + logs)
+
+    return _betainc(a, b, x), gradient
+
+
+def betainc(a: object, b: object, x: object, name: str | None = None) -> TfTensor:
+    """Return the share of the beta distribution of a and b that lies below x."""
+    with InGraph(graph_of([a, b, x])):
+        values = same(a, b, x)
+        if any(v.shape.rank != 0 for v in values):
+            wanted = shape(values[0] + values[1] + values[2])
+            values = [broadcast_to(v, wanted) if v.shape.rank == 0 else v for v in values]
+        return _with_gradient(*values)

@@ -1,0 +1,1 @@
+"""Variables by name, as the graph API has them: scopes, sharing, and variables in parts."""

@@ -1,0 +1,131 @@
+"""Record what TensorFlow gives for functions that few programs use, with their gradients.
+
+python tests/frontend/special/record.py    # in a Python that has TensorFlow
+"""
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RANDOM = np.random.default_rng(0)
+ALL = np.concatenate([[0.0, -0.5, 1e-6, 2.0, 20.0, -21.0, 60.0], RANDOM.uniform(-30, 30, 13)])
+ABOVE = np.concatenate([[1e-6, 2.0, 20.0, 21.0, 60.0], RANDOM.uniform(0, 30, 11)])
+A, B = RANDOM.uniform(0.1, 9, (2, 12))
+X = np.concatenate([[0.0, 1.0, -0.1, 1.1], RANDOM.random(8)])
+SOUND = RANDOM.standard_normal((2, 70))
+MATRIX = np.eye(4) * 3 + np.arange(16).reshape(4, 4) / 20
+GRADES = np.concatenate([[0, -6, 6, 7, -7, 0.1], RANDOM.uniform(-8, 8, 12)]).astype(np.float32)
+
+
+def sloped(f: Callable[..., Any], *values: Any, of: tuple[int, ...] = (0,)) -> Callable[[Any], Any]:
+    """Return what gives the values of a function of tensors, and the gradients of some."""
+
+    def run(tf: Any) -> Any:
+        given = [tf.constant(value) for value in values]
+        with tf.GradientTape() as tape:
+            tape.watch([given[i] for i in of])
+            made = f(tf, *given)
+            total = tf.reduce_sum(made * made)
+        return [made, *tape.gradient(total, [given[i] for i in of])]
+
+    return run
+
+
+def plain(f: Callable[..., Any], *values: Any) -> Callable[[Any], Any]:
+    """Return what gives the values of a function of tensors."""
+    return lambda tf: f(tf, *[tf.constant(value) for value in values])
+
+
+def quantised(low: float, high: float, **options: Any) -> Callable[[Any], Any]:
+    """Return what rounds to steps, with all gradients."""
+
+    def run(tf: Any, x: Any, least: Any, most: Any) -> Any:
+        return tf.quantization.fake_quant_with_min_max_vars(x, least, most, **options)
+
+    return sloped(run, GRADES, np.float32(low), np.float32(high), of=(0, 1, 2))
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    **{
+        f"{n} {x.dtype}": sloped(lambda tf, x, n=n: getattr(tf.math, f"bessel_{n}")(x), x)
+        for n in ("i0e", "i1e")
+        for x in (ALL[1:].astype(np.float32), ALL[1:])
+    },
+    **{
+        n: sloped(lambda tf, x, n=n: getattr(tf.math, f"bessel_{n}")(x), ALL[abs(ALL) < 9])
+        for n in ("i0", "i1")
+    },
+    **{
+        n: plain(lambda tf, x, n=n: getattr(tf.math.special, f"bessel_{n}")(x), ALL)
+        for n in ("k0", "k1", "k0e", "k1e")
+    },
+    **{
+        f"{n} above": sloped(lambda tf, x, n=n: getattr(tf.math.special, f"bessel_{n}")(x), x)
+        for n in ("k0", "k1", "k0e", "k1e")
+        for x in (ABOVE[1:],)
+    },
+    "betainc": plain(lambda tf, a, b, x: tf.math.betainc(a, b, x), A, B, X),
+    "betainc of numbers": plain(lambda tf, a, b, x: tf.math.betainc(a, b, x), 2.0, 3.0, 0.25),
+    "betainc slope": sloped(
+        lambda tf, a, b, x: tf.math.betainc(a, b, x), A[4:], B[4:], X[4:], of=(2,)
+    ),
+    "sqrtm": plain(lambda tf, x: tf.linalg.sqrtm(x), np.stack([MATRIX, MATRIX.T + 1])),
+    **{
+        f"mdct {norm} {end}": plain(
+            lambda tf, x, n=norm, e=end: tf.signal.mdct(x, 16, pad_end=e, norm=n), SOUND
+        )
+        for norm in (None, "ortho")
+        for end in (False, True)
+    },
+    "mdct unseen": plain(lambda tf, x: tf.signal.mdct(x, 16, window_fn=None), SOUND),
+    **{
+        f"inverse mdct {norm}": plain(
+            lambda tf, x, n=norm: tf.signal.inverse_mdct(x, norm=n), SOUND[:, :64].reshape(2, 8, 8)
+        )
+        for norm in (None, "ortho")
+    },
+    "inverse mdct unseen": plain(
+        lambda tf, x: tf.signal.inverse_mdct(x, window_fn=None), SOUND[:, :64].reshape(2, 8, 8)
+    ),
+    "vorbis": plain(lambda tf: tf.signal.vorbis_window(16)),
+    **{
+        f"quantised {low} {high} {narrow}": quantised(low, high, narrow_range=narrow)
+        for low, high in ((-6.0, 6.0), (-2.3, 5.0), (0.0, 4.0), (1.0, 3.0), (-3.0, -1.0), (0.0, 0))
+        for narrow in (False, True)
+    },
+    "quantised to 4": quantised(-2.0, 5.0, num_bits=4),
+    "quantised by numbers": sloped(
+        lambda tf, x: tf.quantization.fake_quant_with_min_max_args(x, -3.0, 3.0), GRADES
+    ),
+    "quantised by channels": sloped(
+        lambda tf, x, a, b: tf.quantization.fake_quant_with_min_max_vars_per_channel(x, a, b),
+        GRADES.reshape(6, 3), np.float32([-1, -2, 0]), np.float32([1, 3, 4]), of=(0, 1, 2),
+    ),
+    "moments without weight": plain(
+        lambda tf, x, w: tf.nn.weighted_moments(x, [0], w),
+        np.float32([[1, 2], [3, 4]]), np.float32([[0, 1], [0, 2]]),
+    ),
+    "moments of broadcast weights": plain(
+        lambda tf, x, w: tf.nn.weighted_moments(x, [0, 1], w, keepdims=True),
+        np.float32([[1, 2], [3, 4]]), np.float32([[0], [2]]),
+    ),
+}  # fmt: skip
+
+
+def arrays(run: Callable[[Any], Any], tf: Any) -> list[Any]:
+    """Return the results of a run as a list of arrays."""
+    made = run(tf)
+    return [np.asarray(x) for x in (made if isinstance(made, list | tuple) else [made])]
+
+
+if __name__ == "__main__":
+    tensorflow = importlib.import_module("tensorflow")
+    found = {
+        name: [(str(x.dtype), list(x.shape), x.ravel().tolist()) for x in arrays(run, tensorflow)]
+        for name, run in CALLS.items()
+    }
+    Path(__file__).with_name("values.json").write_text(json.dumps(found))
