@@ -49,8 +49,13 @@ def standard_function(node: Node, inputs: Sequence[object]) -> FunctionProto:
 def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     """Return the inputs of a function with sizes that the standard wants and its body does not.
 
-    The losses take the class of each place from labels, of which there is one for each.
+    The losses take the class of each place from labels, of which there is one for each. The body
+    of attention would take any rank, and mean nothing by it.
     """
+    if node.op_type == "Attention":
+        ranks = [node.rank(x) for x in inputs[:3] if x is not None]
+        if not {*ranks} <= {3, 4}:
+            node.refuse(f"ranks {', '.join(map(str, ranks))}, expected 3 or 4")
     if node.op_type not in LOSSES:
         return inputs
     scores, labels, *weights = inputs

@@ -156,6 +156,24 @@ def test_pieces_are_kept_with_whole_programs(
     np.testing.assert_array_equal(gv.compile(others).run([x])[1], -first[1])
 
 
+def test_work_on_weights_alone_is_done_once(model: Make) -> None:
+    nodes = [
+        node("NonZero", ["x"], ["places"]),
+        node("Size", ["places"], ["n"]),
+        node("Cast", ["n"], ["f"], to=TensorProto.FLOAT),
+        node("Transpose", ["w"], ["t"]),
+        node("Softmax", ["t"], ["s"]),
+        node("MatMul", ["x", "s"], ["a"]),
+        node("Add", ["a", "f"], ["y"]),
+    ]
+    made = model(nodes, {"x": ("f32", [4, 64])}, ["y"], {"w": f32(64, 64)})
+    found = check(made, [f32(4, 64)], [np.zeros((4, 64), np.float32)])
+    described = [piece.model.compiled.description for piece in found.pieces.values()]
+    assert sum(len(each.prepare) for each in described) > 0
+    kernels = [str(step) for each in described for step in each.steps]
+    assert not any("softmax" in kernel for kernel in kernels), kernels
+
+
 SHAPES: list[tuple[Any, dict[str, Any], list[Any]]] = [
     (node("Reshape", ["x", "s"], ["y"]), {"s": ("i64", [2])}, [np.array([0, -1])]),
     (node("Reshape", ["x", "s"], ["y"]), {"s": ("i64", [3])}, [np.array([2, 3, 4])]),
@@ -204,6 +222,30 @@ def test_shapes_that_are_data(
     opset = 18 if each.op_type.startswith("Reduce") else 17
     made = model([each, *more], {**given, **inputs}, [f"{n}2" for n in outputs], kept, opset=opset)
     check(made, [*([f32(4, 6)] if given else []), *values])
+
+
+@pytest.mark.parametrize("size", [4, "N"])
+@pytest.mark.parametrize("known", [False, True])
+def test_conditions_longer_and_shorter_than_their_axis(model: Make, size: Any, known: bool) -> None:
+    inputs = {"x": ("f32", [size, 2]), "c": ("bool", ["M"])}
+    each = node("Compress", ["x", "c"], ["y"], axis=0)
+    for count in (2, 4, 9):
+        c, x = np.arange(count) % 2 == 1, f32(4, 2)
+        given = {"c": c} if known else {}
+        made = model([each], {n: i for n, i in inputs.items() if n not in given}, ["y"], given)
+        found = gv.compile(made.SerializeToString(), dims=dict.fromkeys(used(made), (0, 9)))
+        arguments = [x] if known else [x, c]
+        if known and size == "N" and count == 9:
+            with pytest.raises(RuntimeInputError, match="stop 8, expected 0 to N"):
+                found(*arguments)
+        else:
+            np.testing.assert_array_equal(found(*arguments), x[np.flatnonzero(c[:4])])
+
+
+def used(made: onnx.ModelProto) -> set[str]:
+    """Return the names of the dimensions of inputs."""
+    dims = [dim for info in made.graph.input for dim in info.type.tensor_type.shape.dim]
+    return {dim.dim_param for dim in dims if dim.dim_param}
 
 
 def test_result_of_a_host_step_must_fit_what_was_assumed(model: Make) -> None:

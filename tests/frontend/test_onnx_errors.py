@@ -193,6 +193,31 @@ def test_node_that_makes_no_sense(
     assert message(model(nodes, X, ["y"], constants)) == f"<bytes>: node 'n': {expected}"
 
 
+OPERANDS = {
+    "Attention": 3, "MatMul": 2, "Conv": 2, "TopK": 2, "Softmax": 1, "LayerNormalization": 2,
+    "DequantizeLinear": 2, "QuantizeLinear": 2, "GridSample": 2, "LSTM": 3, "Gemm": 2, "Where": 3,
+    "ScatterND": 3, "OneHot": 3, "Einsum": 2, "Slice": 3, "Split": 1, "GRU": 3,
+}  # fmt: skip
+
+
+SOUND = {"DequantizeLinear of numbers", "QuantizeLinear of numbers", "Split of text"}
+
+
+@pytest.mark.parametrize("form", ["text", "missing", "numbers"])
+@pytest.mark.parametrize("name", OPERANDS)
+def test_operands_of_other_kinds_are_refused(model: Make, name: str, form: str) -> None:
+    names = [f"x{i}" for i in range(OPERANDS[name])]
+    kind = ("string", [1, 2, 3, 4]) if form == "text" else ("f32", [] if form == "numbers" else [2])
+    if form == "missing":
+        names[0] = ""
+    inputs = {each: kind for each in names if each}
+    made = model([node(name, names, ["y"], name="n")], inputs, ["y"], opset=23)
+    if f"{name} of {form}" in SOUND:
+        load_program(made.SerializeToString())
+    else:
+        assert message(made).startswith("<bytes>: node 'n': ")
+
+
 def test_result_that_no_memory_holds(model: Make) -> None:
     constants = {"s": np.array([1 << 40, 1 << 40])}
     made = model([node("Tile", ["x", "s"], ["y"], name="n")], X, ["y"], constants)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....ir.types import dtypes as d
+from ....ir.types.dims import minimum
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
@@ -23,18 +24,26 @@ def non_zero(node: Node, x: Value) -> Value:
 
 @rule("Compress")
 def compress(node: Node, x: Value, condition: Value) -> Value:
-    """Take the slices for which a condition holds."""
+    """Take the slices for which a condition holds; what it says of others means nothing."""
     if node.has("axis"):
         axis = normalize_axis(node.integer("axis"), node.rank(x))
     else:
         x, axis = node.make.reshape(x, shape=(node.spec(x).size,)), 0
+    dims = node.spec(x).dims
     known = node.known(condition)
     if known is not None and known.dtype != object:
-        places = node.stored(f"{node.label}.places", np.flatnonzero(known))
+        found = np.flatnonzero(known)
+        if isinstance(extent := dims[axis], int):
+            found = found[found < extent]
+        elif found.size:  # a slice demands of the run that they are there
+            stops = (*dims[:axis], int(found[-1]) + 1, *dims[axis + 1 :])
+            x = node.make.slice(x, starts=(0,) * len(dims), stops=stops, steps=(1,) * len(dims))
+        places = node.stored(f"{node.label}.places", found)
     else:
-        sizes = node.unknown(high=node.spec(condition).size)
-        found = node.make.non_zero(condition, sizes=sizes)
-        places = node.make.reshape(found, shape=sizes)
+        count = minimum(node.spec(condition).dims[0], dims[axis])
+        condition = node.make.slice(condition, starts=(0,), stops=(count,), steps=(1,))
+        sizes = node.unknown(high=count)
+        places = node.make.reshape(node.make.non_zero(condition, sizes=sizes), shape=sizes)
     return node.make.gather(x, places, axis=axis)
 
 
