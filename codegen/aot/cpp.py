@@ -129,17 +129,22 @@ def _constructor(model: Description, inputs: list[str]) -> list[str]:
         for name, tensor in zip(inputs, model.inputs, strict=True)
     ]
     begin = (
-        f"        check({tag}_create(workspace_.data(), context_, device));"
+        [f"        check({tag}_create(workspace_.data(), &context_, device));"]
         if model.is_for_gpu
-        else f"        check({tag}_check_cpu());"
+        else [
+            f"        check({tag}_check_cpu());",
+            "        context_.cpu = GRAVURE_CPU_CHECKED;  // no run has to ask again",
+        ]
     )
     end = [f"    ~{tag}() {{ {tag}_destroy(workspace_.data()); }}"] if model.is_for_gpu else []
     return [
-        "    /* Inputs have their largest shape at first. The context must outlive the object. */",
+        "    /* Inputs have their largest shape at first. What a context leads to must outlive the",
+        "     * object. */",
         f"    explicit {tag}(const gravure_context *context = nullptr{device})",
-        f"        : context_(context), workspace_({tag.upper()}_WORKSPACE_BYTES) {{",
+        "        : context_(context == nullptr ? gravure_context{} : *context),",
+        f"          workspace_({tag.upper()}_WORKSPACE_BYTES) {{",
         *sizes,
-        begin,
+        *begin,
         "    }",
         *end,
     ]
@@ -167,7 +172,7 @@ def _run(model: Description, inputs: list[str], outputs: list[str]) -> list[str]
         f"        check({model.tag}_output_shapes(inputs, shapes));",
         *(f"        {name}_.resize(std::move({name}_.shape));" for name, _ in pairs),
         f"        const gravure_tensor outputs[] = {{{_views(outputs, model.outputs)}}};",
-        f"        check({model.tag}_run(inputs, outputs, workspace_.data(), context_));",
+        f"        check({model.tag}_run(inputs, outputs, workspace_.data(), &context_));",
         "    }",
         "",
     ]
@@ -181,7 +186,7 @@ def _private(model: Description, inputs: list[str], outputs: list[str]) -> list[
         f"        if (status != 0) throw gravure::error(status, {model.tag}_status(status));",
         "    }",
         "",
-        "    const gravure_context *context_;",
+        "    gravure_context context_;",
         "    gravure::workspace workspace_;",
         *(f"    gravure::tensor<{_type(tensor)}> {name}_;" for name, tensor in arguments),
     ]

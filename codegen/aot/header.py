@@ -124,11 +124,16 @@ def _example(model: Description) -> list[str]:
 
 def _example_run(model: Description) -> list[str]:
     """Return the lines that run the model."""
-    call = f"{model.tag}_run(inputs, outputs, workspace, NULL)"
-    if not model.is_for_gpu:
-        return [f"    int32_t status = {call};"]
-    created = f"    int32_t status = {model.tag}_create(workspace, NULL, 0);"
-    return [created, f"    if (status == 0) status = {call};"]
+    if model.is_for_gpu:
+        return [
+            f"    int32_t status = {model.tag}_create(workspace, NULL, 0);",
+            f"    if (status == 0) status = {model.tag}_run(inputs, outputs, workspace, NULL);",
+        ]
+    return [
+        "    const gravure_context context = {.cpu = GRAVURE_CPU_CHECKED};  // asked once, here",
+        f"    int32_t status = {model.tag}_check_cpu();",
+        f"    if (status == 0) status = {model.tag}_run(inputs, outputs, workspace, &context);",
+    ]
 
 
 def _example_tensor(name: str, tensor: TensorInfo, largest: dict[str, int]) -> list[str]:

@@ -65,6 +65,16 @@ struct View {
     rank: i32,
     dtype: i32,
 }
+
+#[repr(C)]
+struct Context {
+    nothing: [usize; 4],
+    threads: i32,
+    cpu: i32,
+}
+
+/// `Model::new` asked for the processor: no run has to ask again.
+const CHECKED: Context = Context { nothing: [0; 4], threads: 0, cpu: 1 };
 """
 
 
@@ -103,7 +113,7 @@ def _functions(tag: str) -> list[str]:
     return [
         'extern "C" {',
         f"    fn {tag}_run(inputs: *const View, outputs: *const View, workspace: *mut u8,",
-        f"    {' ' * len(tag)}        context: *const c_void) -> i32;",
+        f"    {' ' * len(tag)}        context: *const Context) -> i32;",
         f"    fn {tag}_output_shapes(inputs: *const View, shapes: *const *mut i64) -> i32;",
         f"    fn {tag}_check_cpu() -> i32;",
         f"    fn {tag}_workspace_bytes() -> usize;",
@@ -158,9 +168,8 @@ def _implementation(model: Description, inputs: list[str], outputs: list[str]) -
             for name, _ in pairs
         ),
         f"        let outputs = [{_views(outputs, model.outputs)}];",
-        "        let context = std::ptr::null();",
         "        check(unsafe {",
-        f"            {tag}_run(inputs.as_ptr(), outputs.as_ptr(), self.workspace, context)",
+        f"            {tag}_run(inputs.as_ptr(), outputs.as_ptr(), self.workspace, &CHECKED)",
         "        })",
         "    }",
         "}",

@@ -189,6 +189,7 @@ def test_example_in_the_header_compiles(tmp_path: Path) -> None:
 
 def test_header_says_what_the_model_is() -> None:
     text = header(model("one"))
+    assert "/* The compiled model `one`.\n *\n *     inputs[0]" in text
     assert "inputs[0]  f32[N, 3]  'x * / / * \\x1b[31m'" in text
     assert "Dimensions: N = 1 to 64." in text
     assert "Numerics `exact`: element-wise operations round as each does alone" in text

@@ -1,0 +1,66 @@
+"""Numbers that kernels and states are planned by, beside what they have to keep to."""
+
+import ctypes
+
+import pytest
+
+from gravure.codegen.kernels.attention_blocks import keys_for
+from gravure.codegen.kernels.builder.window import Window
+from gravure.codegen.limits import SIZES, Limits
+from gravure.codegen.llvm.emit.warpgroup import _fixed
+from gravure.codegen.state import layout
+from gravure.runtime.artifact import ALIGNMENT, TensorInfo
+from gravure.runtime.gpu.driver_calls import Packed
+from gravure.target import Target
+
+
+@pytest.mark.parametrize("before", [0, 1, 4])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("dilation", [1, 2])
+@pytest.mark.parametrize("source", range(3, 12))
+def test_the_last_window_ends_inside_where_its_last_tap_does(
+    source: int, dilation: int, stride: int, before: int
+) -> None:
+    window = Window(source, 4, taps=3, stride=stride, dilation=dilation, before=before)
+    places = [at * stride - before + tap * dilation for at in range(4) for tap in range(3)]
+    assert window.fits_behind() == (max(places) < source)
+
+
+@pytest.mark.parametrize("name", ["x86-64-v3", "x86-64-v4", "aarch64"])
+@pytest.mark.parametrize("width", [16, 64, 128, 1024])
+def test_keys_and_values_of_a_block_take_half_of_the_cache(name: str, width: int) -> None:
+    target = Target.parse(name)
+    keys = keys_for(target, width)
+    assert keys.bit_count() == 1
+    assert keys == 64 or keys * width * 4 <= target.l2 // 2
+
+
+def test_what_no_cache_holds_is_read_as_fast_as_the_most_that_was_measured() -> None:
+    limits = Limits(1, 1e9, {size: float(number) for number, size in enumerate(SIZES, 1)})
+    assert limits.memory == len(SIZES)
+    assert limits.least_of((0, 0, 0, SIZES[-1], 0)) == (SIZES[-1] / len(SIZES), "memory")
+
+
+def test_variables_of_a_state_lie_apart_also_those_without_elements() -> None:
+    infos = [("a", (3, 5)), ("none", (0, 4)), ("b", ()), ("c", (100,))]
+    fields = layout((name, TensorInfo(name, "f64", shape), 0) for name, shape in infos)
+    ends = [0, *(each.offset + max(each.bytes, 1) for each in fields)]
+    assert all(each.offset >= end for each, end in zip(fields, ends, strict=False))
+    assert all(each.offset % ALIGNMENT == 0 for each in fields)
+    assert [each.bytes for each in fields] == [120, 0, 8, 800]
+
+
+def test_a_descriptor_says_how_far_pieces_and_panels_are_apart_in_units_of_16_bytes() -> None:
+    found = _fixed(2048)
+    assert (found >> 16 & 0x3FFF) * 16 == 2048
+    assert (found >> 32 & 0x3FFF) * 16 == 1024
+    assert found >> 62 == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"arguments"])
+def test_arguments_are_packed_as_pairs_of_a_kind_and_a_place(data: bytes) -> None:
+    packed = Packed(data)
+    pointer, at, size, of, end = packed.words
+    assert (pointer, size, end) == (1, 2, None)
+    assert ctypes.string_at(at, len(data)) == data
+    assert ctypes.c_size_t.from_address(of).value == len(data)
