@@ -1,12 +1,17 @@
-# `make demo` and `make test` need Python 3.11 or newer with venv; the rest comes into .venv.
+# `make demo`, `make check` and `make test` need Python 3.11 or newer with venv; the rest comes into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs lint types clean
+.PHONY: demo check test docs lint types clean
 
 demo: .venv/core-installed
 	$(BIN)/gravure demo
+
+# What may be known in a minute: style, and a case of each test that is not slow.
+check: .venv/dev-installed
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest -q -n auto --quick
 
 test: .venv/dev-installed
 	$(BIN)/python -m pytest -q -n auto

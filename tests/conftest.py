@@ -49,8 +49,17 @@ DIRECTIVE = re.compile(r"^// (count|differs|plugin): (.+)$", re.MULTILINE)
 ERROR = re.compile(r"// error: (.+)$")
 
 
+SLOW = ROOT / "tests" / "slow.txt"
+ASIDE = {"browser", "gpu", "mpi", "slow"}
+LIMIT = 0.15
+"""Seconds of processor time above which `--quick` leaves a test out."""
+SECONDS: dict[str, float] = {}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="write the output into text tests")
+    parser.addoption("--quick", action="store_true", help="a case of each test that is not slow")
+    parser.addoption("--measure", action="store_true", help=f"write {SLOW.name}, for --quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,6 +71,54 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="gravure-tests-")
         os.environ["GRAVURE_CACHE"] = folder.name
         config.add_cleanup(folder.cleanup)
+
+
+def function_of(name: str) -> str:
+    """Return the test that a case belongs to."""
+    return name.partition("[")[0]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    quick = config.getoption("quick")
+    if not quick and not config.getoption("measure"):
+        return
+    slow = {*SLOW.read_text().split()} if quick else set()
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        name = function_of(item.nodeid)
+        if name not in slow and not ASIDE & {mark.name for mark in item.iter_markers()}:
+            tests.setdefault(name, []).append(item)
+    kept = {each[len(each) // 2] for each in tests.values()}  # the first ones are often trivial
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    item.user_properties.append(("processor", -sum(os.times()[:4])))
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append(("processor", sum(os.times()[:4])))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "teardown":
+        taken = sum(value for name, value in report.user_properties if name == "processor")
+        SECONDS[function_of(report.nodeid)] = taken
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write which tests are slow; of those that were not run, keep what was known."""
+    if session.config.getoption("measure") and "PYTEST_XDIST_WORKER" not in os.environ:
+        known = {name for name in SLOW.read_text().split() if name not in SECONDS}
+        slow = known | {name for name, taken in SECONDS.items() if taken > LIMIT}
+        SLOW.write_text("".join(f"{name}\n" for name in sorted(slow)))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> TextFile | None:

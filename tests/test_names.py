@@ -12,7 +12,6 @@ FILES = [
     *sorted((ROOT / "gravure").glob("*.py")),
     *(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))),
 ]
-TREES = {path: ast.parse(path.read_text()) for path in FILES}
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 PUBLIC = (
@@ -75,9 +74,10 @@ def own_uses(name: str, node: ast.stmt) -> int:
 
 
 def test_whatever_is_defined_is_used() -> None:
-    used = Counter(name for tree in TREES.values() for name in uses(tree))
+    trees = {path: ast.parse(path.read_text()) for path in FILES}  # here: collecting is waited for
+    used = Counter(name for tree in trees.values() for name in uses(tree))
     unused: dict[str, str] = {}
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         place = path.relative_to(ROOT).as_posix()
         for name, node in definitions(tree):
             is_found = isinstance(node, Definition) and place.startswith(FOUND)

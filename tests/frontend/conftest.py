@@ -14,7 +14,8 @@ from gravure.frontend.programs.load import load_program
 Shape = Sequence[int | str | None]
 CODES = {"f32": TensorProto.FLOAT, "i64": TensorProto.INT64, "bool": TensorProto.BOOL,
          "u8": TensorProto.UINT8, "f16": TensorProto.FLOAT16, "f64": TensorProto.DOUBLE,
-         "i32": TensorProto.INT32, "i8": TensorProto.INT8}  # fmt: skip
+         "i32": TensorProto.INT32, "i8": TensorProto.INT8,
+         "string": TensorProto.STRING}  # fmt: skip
 
 
 def info(name: str, spec: tuple[str, Shape]) -> onnx.ValueInfoProto:

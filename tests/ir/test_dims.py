@@ -216,6 +216,16 @@ def test_what_has_no_bottom_is_not_said_to_have_one() -> None:
     assert bounds(maximum(3 - N, 1), {}) == (1, 3)
 
 
+def test_bounds_of_a_rest_and_of_the_smaller_are_attained() -> None:
+    assert bounds(N % 4, {}) == (0, 3)
+    assert bounds(N % 4, {"N": (0, 2)}) == (0, 2)
+    assert bounds((N - 9) % 4, {"N": (0, 2)}) == (0, 3)
+    for wide, narrow in ("NM", "MN"):
+        ranges = {wide: (2, 9), narrow: (4, 5)}
+        assert bounds(minimum(N, M), ranges) == (2, 5)
+        assert bounds(maximum(N, M), ranges) == (4, 9)
+
+
 def test_shapes_broadcast_by_structure() -> None:
     assert broadcast((N, 1), (M,)) == (N, M)
     assert broadcast((N, 1, 3), (N, 2, 1)) == (N, 2, 3)

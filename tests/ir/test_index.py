@@ -151,3 +151,19 @@ def test_slices_that_are_computed_stop_where_those_of_numpy_do(
     bounds = [np.array([bound]) for bound in (first, last, step)]
     (made,) = REGISTRY["gv.slice_by"].evaluate(x, *bounds, axes=(0,), sizes=(len(wanted),))
     assert made.tolist() == wanted
+
+
+def test_whole_numbers_are_counted_beyond_what_floats_hold() -> None:
+    ends = [np.array(x, np.int64) for x in (-1, 1 << 62, 1 << 61)]
+    assert run("range_of", *ends, sizes=()) == [[-1, (1 << 61) - 1, (1 << 62) - 1]]
+    floats = [np.array(x, np.float32) for x in (0.5, 2.5, 0.75)]
+    assert run("range_of", *floats, sizes=()) == [[0.5, 1.25, 2.0]]
+
+
+def test_random_words_come_one_a_block_too() -> None:
+    one, _, _, _ = infer("random_bits", [(dtypes.u32, (6,))], shape=(3,), per=1)
+    assert one == spec(dtypes.u32, 3)
+    with pytest.raises(TypeError, match="0 elements a block, 1 apart, expected at least one"):
+        infer("random_bits", [(dtypes.u32, (6,))], shape=(3,), per=0)
+    with pytest.raises(TypeError, match="1 elements a block, 0 apart, expected at least one"):
+        infer("random_bits", [(dtypes.u32, (6,))], shape=(3,), per=1, stride=0)

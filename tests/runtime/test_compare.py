@@ -43,6 +43,14 @@ def test_tolerances_add_and_ulps_are_enough() -> None:
     assert compare(f32(100.9), f32(100.0), Tolerance(0.005, 0.5)).is_close
 
 
+def test_complex_numbers_have_no_ulps_and_are_compared_without() -> None:
+    found, wanted = np.array([1 + 2j, 3 - 1j]), np.array([1 + 2j, 3 - 1.1j])
+    assert ulps_between(found, wanted) is None
+    assert compare(found[:1], wanted[:1], Tolerance(0.0, 0.0, ulps=2)).is_close
+    assert compare(found, wanted, Tolerance(0.0, 0.0, ulps=2)).wrong == 1
+    assert compare(found, wanted, Tolerance(0.0, 0.2, ulps=2)).is_close
+
+
 def test_ulps_count_over_zero_and_in_every_width() -> None:
     assert ulps_between(f32(-1e-45), f32(1e-45)).tolist() == [2]  # type: ignore[union-attr]
     halves = np.array([1.0, 1.5], ml_dtypes.bfloat16)

@@ -49,6 +49,21 @@ def test_slower_than_before_is_a_no(gravure: Any, models: Path, tmp_path: Path) 
     assert "SLOWER" not in gravure("bench", path, *SHORT, "--against", kept).out
 
 
+def test_a_difference_below_the_threshold_is_said_to_be_one(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    """Where chance does not explain it, a small change is still a change."""
+    path, kept = models / "mlp.onnx", tmp_path / "r.json"
+    record = gravure("bench", path, *SHORT, "--json").json
+    steady = [record["timing"]["p50"] * 100] * len(record["timing"]["blocks"])
+    kept.write_text(json.dumps({**record, "timing": {**record["timing"], "blocks": steady}}))
+    again = ("bench", path, *SHORT, "--against", kept, "--threshold", "1000")
+    assert gravure(*again, "--json").json["against"]["verdict"] == "same"
+    out = gravure(*again).out
+    assert "changed by less than the threshold of 100000%" in out
+    assert "no significant change" not in out
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "gravure.bench/1", "timing": {}}'])
 def test_other_file_is_no_record(gravure: Any, models: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)

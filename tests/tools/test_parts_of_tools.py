@@ -1,0 +1,129 @@
+"""Parts of the tools that reports stand on."""
+
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from gravure import plugins
+from gravure.ir.op import REGISTRY, find_op
+from gravure.runtime.traces.timeline import Slice, _leaves
+from gravure.tools.accuracy.ulp_table import DOMAIN, error_in_ulp, samples
+from gravure.tools.cli import main
+from gravure.tools.fuzz.making.pipeline import until
+from gravure.tools.launching import Job, failure
+from gravure.tools.options import UsageError, shapes_of
+from gravure.tools.verbs.ablation import _difference
+from gravure.tools.verbs.emit import _row
+from gravure.tools.verbs.quantize import _split
+from gravure.tools.verbs.run import _described
+from gravure.tools.verbs.size import SizeRow
+
+
+def test_shapes_of_inputs_are_read_by_name() -> None:
+    assert shapes_of(Namespace(shape=[])) is None
+    assert shapes_of(Namespace(shape=["x=N, 3", "y=", "a=b=?"])) == {
+        "x": ("N", 3), "y": (), "a=b": (None,),
+    }  # fmt: skip
+    for wrong in ("x", "=3", "x=3,,4"):
+        with pytest.raises(UsageError, match="expected NAME=D,D"):
+            shapes_of(Namespace(shape=[wrong]))
+
+
+def test_a_difference_is_told_in_parts_of_the_largest_element() -> None:
+    wanted = [np.array([1.0, -4.0]), np.array([], np.float32), np.array([0.0])]
+    assert _difference(wanted, wanted) == 0
+    assert _difference([np.array([1.0, -3.0]), *wanted[1:]], wanted) == 0.25
+    assert _difference([*wanted[:2], np.array([0.5])], wanted) == 0.5
+
+
+def test_results_are_described_also_those_that_are_lists_or_nothing() -> None:
+    row = {"dtype": "float32", "shape": [2, 3]}
+    x = np.zeros((2, 3), np.float32)
+    assert _described(x) == row
+    assert _described(None) == {"values": None}
+    assert _described([x, [x]]) == {"values": [row, {"values": [row]}]}
+
+
+def test_a_job_tells_who_failed_who_was_killed_or_that_none_was_started(tmp_path: Path) -> None:
+    job = Job("program.py", ranks=2)
+    assert failure(tmp_path, job, 3, "") == "no rank was started, mpiexec gives 3"
+    assert failure(tmp_path, job, 3, "told") == "told"
+    for name in ("0.pid", "1.pid", "0.done"):
+        (tmp_path / name).write_text("1")
+    said = failure(tmp_path, job, 9, "")
+    assert said.startswith(f"a task was killed, of {job.names()[1]}; mpiexec gives 9")
+    (tmp_path / "1.failed").write_text("ValueError: no")
+    assert failure(tmp_path, job, 1, "") == f"task {job.names()[1]}: ValueError: no"
+
+
+def test_slices_that_touch_are_both_innermost() -> None:
+    outer, *inner = (
+        Slice("lane", "kind", name, start, end)
+        for name, start, end in (("outer", 0, 9), ("a", 0, 4), ("b", 4, 9), ("c", 11, 12))
+    )
+    assert [each.name for each in _leaves([outer, *inner])] == ["a", "b", "c"]
+
+
+def test_what_comes_before_an_element_that_is_as_large() -> None:
+    assert until([1, 3, 2, 5], 3) == [1]
+    assert until([1, 2], 3) == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["exp", "sinh", "log", "powf"])
+@pytest.mark.parametrize("element", ["float", "double"])
+def test_samples_are_of_all_sizes_and_signs(name: str, element: str) -> None:
+    first, *_ = samples(name, element, 400)
+    low, high = DOMAIN[name]
+    assert ((first > low) & (first < high)).all()
+    assert first.min() < 0 or low == 0
+    sizes = np.log2(np.abs(first.astype(np.float64)))
+    assert sizes.min() < -80
+    assert len(np.unique(np.round(sizes))) > 60
+
+
+def test_units_in_the_last_place_are_those_of_what_is_wanted() -> None:
+    pytest.importorskip("mpmath")
+    assert error_in_ulp(1.0, 1.0, "float") == 0
+    assert error_in_ulp(1 + 2.0**-23, 1.0, "float") == 1
+    assert error_in_ulp(-4.0, -4 - 2.0**-20, "float") == 2
+    assert error_in_ulp(2.0**-149, 0.0, "float") == 1
+    assert error_in_ulp(np.inf, 1.0, "double") == np.inf
+
+
+def test_plugins_are_looked_at_for_names_that_are_not_known_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    monkeypatch.setattr(plugins, "load_installed", lambda: asked.append(1))
+    assert find_op("gv.add") is REGISTRY["gv.add"]
+    assert not asked
+    assert find_op("gv.nothing_of_this_name") is None
+    assert asked == [1]
+
+
+def test_rows_of_files_and_of_bytes() -> None:
+    assert SizeRow("nodes", "map", code=5, weights=7).whole == 12
+    assert _row(Path("m.so"), 10, "a library: with all")[::2] == ["m.so", "a library"]
+    assert _row(Path("m"), 10, "")[::2] == ["m", "several kinds in one file"]
+
+
+def test_samples_in_an_array_are_as_the_input_wants_them() -> None:
+    shape = helper.make_tensor_value_info("x", 1, [2, 3]).type.tensor_type.shape
+    x = np.arange(12.0).reshape(4, 3)
+    assert [part.tolist() for part in _split("x", x, shape)] == [x[:2].tolist(), x[2:].tolist()]
+    assert [part.shape for part in _split("x", x[:2], shape)] == [(2, 3)]
+    assert [part.shape for part in _split("x", x.reshape(2, 2, 3), shape)] == [(2, 3)] * 2
+
+
+@pytest.mark.slow
+def test_the_demo_keeps_its_library_where_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo"]) == 0
+    assert not [*tmp_path.iterdir()]
+    assert main(["demo", "-o", "digits.so"]) == 0
+    assert (tmp_path / "digits.so").is_file()
