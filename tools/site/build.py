@@ -66,7 +66,7 @@ def gather(root: Path, source: Path) -> list[str]:
 
 def index(readme: str, guides: list[str], reference: list[str]) -> str:
     """Return the first page: what it is and sixty seconds of it, as in the README, and the rest."""
-    head = readme.partition("\n## Two commands")[0]
+    head = readme.partition("\n## Three commands")[0]
     parts = [head.strip()]
     for caption, names in (("Guides", guides), ("Reference", reference)):
         body = "\n".join(names)
