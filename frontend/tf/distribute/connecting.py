@@ -61,7 +61,8 @@ def connect_to_host(
             f"no task of job {job_name!r} has the address {missing!r}, known are "
             f"{', '.join(known) or 'none: gravure launch --cluster tells a program its tasks'}"
         )
-    connected(own_task(told, "", 0), names)
+    mine = tf_config().get("task", {})
+    connected(own_task(told, str(mine.get("type", "")), int(mine.get("index", 0))), names)
 
 
 def own_task(spec: ClusterSpec, job: str, index: int) -> Task:
