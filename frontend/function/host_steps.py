@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
 
@@ -153,6 +154,18 @@ class HostStep(PythonCall):
             np.asarray(x, tensor.spec.dtype.numpy)
             for x, tensor in zip(made, self.op.outputs, strict=True)
         ]
+
+
+def not_seen(op: Operation, specs: Sequence[TensorSpec]) -> HostStep:
+    """Return what stands for a part of an operation that no run has come by, in results' place.
+
+    The run that comes by it goes on as one does whose results have other shapes than before.
+    """
+
+    def leave(*_: Array) -> NoReturn:
+        raise ShapesChangedError(op.name)
+
+    return HostStep(op, leave, specs)
 
 
 def fits(seen: tuple[object, ...] | None, shape: tuple[int, ...]) -> bool:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Attribute, Block, SSAValue
 
+from ...ir import GraphEmit
 from ...ir.op import Array, Op
-from ...ir.ops.structure import Constant
+from ...ir.ops.host.python_step import PythonStep
+from ...ir.ops.structure import Constant, Yield
 from ...ir.types.dims import Dim, parse
 from ...ir.types.dtypes import i64
 from ...ir.types.tensor import TensorSpec
-from ...ir.types.values import ANY
+from ...ir.types.values import ANY, held, join
 from ...requirements import NUMBERS, Requirement
 from ..graph.execute import RunError
-from ..graph.frame import Store
+from ..graph.frame import NotSeenError, Store
 from ..graph.graph import Operation
-from ..graph.kinds import is_symbolic
+from ..graph.kinds import Primitive, is_symbolic
 from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
-from .host_steps import HostStep
+from .host_steps import HostStep, not_seen
 
 SIZES = 64
 """So many integers are computed while a program is made, not when it runs."""
@@ -118,6 +121,11 @@ class FaultVariable:
         raise AssertionError("a fault is raised, it is no variable")
 
 
+def has_text(op: Operation) -> bool:
+    """Say whether an operation takes or gives text."""
+    return any(x.spec.dtype.kind == "s" for x in (*op.inputs, *op.outputs))
+
+
 def folded(
     op: type[Op], operands: Sequence[object], attributes: dict[str, object]
 ) -> Sequence[Array] | None:
@@ -151,3 +159,60 @@ def is_size(value: object) -> bool:
         and value.dtype.kind in "iub"
         and value.size <= SIZES
     )
+
+
+def inferred(
+    traced: Operation | None,
+    op: type[Op],
+    values: Sequence[SSAValue],
+    attributes: dict[str, object],
+) -> list[Attribute] | None:
+    """Return the types of what the operation gives that is being lowered, as the trace knows them.
+
+    None where it is made of others, or took or gave another thing there.
+    """
+    if traced is None or not isinstance(traced.kind, Primitive) or traced.kind.op is not op:
+        return None
+    known = traced.inferred
+    if known is None or not all(spec.is_static for spec in (*known.taken, *known.made)):
+        return None
+    if [spec.type for spec in known.taken] != [value.type for value in values]:
+        return None
+    if any(attributes.get(name) is not value for name, value in traced.attributes.items()):
+        return None
+    return [spec.type for spec in known.made]
+
+
+def widened(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+    """Return the narrowest spec that tensors of both have."""
+    made = join(held(a), held(b))
+    assert isinstance(made, TensorSpec), "tensors have a spec of tensors in common"
+    return made
+
+
+def if_seen(shared: Shared, make: Callable[[], Block]) -> Block | None:
+    """Return a block that is made, None if it has a host step that was never run."""
+    count = len(shared.calls)
+    try:
+        return make()
+    except NotSeenError:
+        del shared.calls[count:]
+        return None
+
+
+def way_out(
+    shared: Shared, taken: Sequence[TensorSpec], given: Sequence[TensorSpec], state: slice
+) -> Block:
+    """Return what stands for a block that was never run: should it be, the program is left.
+
+    What is touched, which is among what it takes, is given back as it was.
+    """
+    assert shared.op is not None, "a choice or a loop is being lowered"
+    block = Block(arg_types=[spec.type for spec in taken])
+    step = not_seen(shared.op, given)
+    shared.calls.append(step)
+    sizes = tuple(d for spec in given for d in spec.dims if not isinstance(d, int))
+    made = GraphEmit.at_end(block)(PythonStep, function=step.name, sizes=sizes)
+    several = made if isinstance(made, tuple | list) else [made] if given else []
+    block.add_op(Yield.make(*several, *block.args[state]))
+    return block

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.ir import Operation as XdslOperation
 
 from ...errors import GravureError
@@ -33,7 +34,7 @@ from ...ir.ops.structure import Constant, Weight, Yield
 from ...ir.types.attributes import Symbol
 from ...ir.types.dtypes import DType, i64, u32, u64
 from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
-from ...ir.types.values import held, join
+from ...ir.types.values import held
 from ...requirements import Requirement
 from ..eager.recorded import Recorded
 from ..graph.frame import (
@@ -52,20 +53,14 @@ from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
 from .host_steps import HostStep, backward_of, interpreted, seen_spec
-from .in_common import Shared, as_python, folded
+from .in_common import Shared, as_python, folded, has_text, if_seen, inferred, way_out, widened
 from .refusals import MISTAKES, wants_the_run
 
 INLINE = 1024
 """Larger constants become weights."""
 
 
-def _has_text(op: Operation) -> bool:
-    """Say whether an operation takes or gives text."""
-    return any(x.spec.dtype.kind == "s" for x in (*op.inputs, *op.outputs))
-
-
-PLAIN = (Composite, Primitive)
-"""The kinds whose operations are functions of their inputs."""
+PLAIN = (Composite, Primitive)  # whose operations are functions of their inputs
 DrawnKey: TypeAlias = tuple[Operation, tuple[int, int], int]
 """An argument that is the key of a random draw: its operation, the seeds, how many counters."""
 
@@ -99,7 +94,7 @@ class StagingFrame(Frame):
     def carried_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation that is known as the present one."""
         kind = op.kind
-        if kind.is_numbers and self.shared.has_host and not _has_text(op):
+        if kind.is_numbers and self.shared.has_host and not has_text(op):
             return self.host_step(op, interpreted(op), inputs, None)
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
             return kind.run(self, op, inputs)
@@ -390,11 +385,12 @@ class StagingFrame(Frame):
         touched = self.touched(branches)
         state = [self.value(self.read(v)) for v in touched]
         choice = ChoiceOfGraphs(self.shared, branches, touched, len(given))
+        regions = choice.blocks([index, *given, *state])
         if spec_of(index.type).dtype.kind == "b":
-            no, yes = choice.blocks([index, *given, *state])
+            no, yes = regions
             op = If.make_from(index, [index, *given, *state], yes, no)
         else:
-            op = choice.chain(self.block, [index, *given, *state], 0)
+            op = choice.chain(self.block, [index, *given, *state], regions, 0)
             op.detach()  # type: ignore[no-untyped-call]
         unchanged = choice.unchanged(op)
         return self.added(op, touched, unchanged)
@@ -412,22 +408,17 @@ class StagingFrame(Frame):
         guarded = self.shared.fault is not None and self.shared.fault in touched
         if guarded or any(map(has_effect, test.operations)):
             return self.turning_loop(Turning(test, body, touched, count), carried, fixed)
-        blocks = []
-        for graph, start, stop in ((test, 0, first), (body, first, len(fixed))):
-            block = Block(arg_types=[s.type for s in specs])
-            inner = StagingFrame(block, self.shared, top=False)
-            inner.state = dict(zip(touched, block.args[count : len(carried)], strict=True))
-            taken = list(block.args[len(carried) :])[start:stop]
-            made = run_inside(graph, inner, [*block.args[:count], *taken])
-            now = [inner.value(x) for x in made]
-            if graph is body:
-                now += [inner.value(inner.state[v]) for v in touched]
-                if [x.type for x in now] != [x.type for x in carried]:
-                    return self.growing_loop(Growing(test, body, touched, count), carried, fixed)
-            block.add_op(Yield.make(*now))
-            blocks.append(block)
-        op = While.make_from(carried, fixed, *blocks)
-        kept = zip(op.yielded(1), blocks[1].args, strict=False)
+        inside = LoopGraph(self.shared, touched, specs, count)
+        again = inside.region(test, slice(first), changes=False)
+        made = if_seen(self.shared, lambda: inside.region(body, slice(first, None), changes=True))
+        if made is None:
+            made = way_out(self.shared, specs, specs[:count], slice(count, len(carried)))
+        end = made.last_op
+        assert end is not None, "a turn ends in gv.yield"
+        if [x.type for x in end.operands] != [x.type for x in carried]:
+            return self.growing_loop(Growing(test, body, touched, count), carried, fixed)
+        op = While.make_from(carried, fixed, again, made)
+        kept = zip(op.yielded(1), made.args, strict=False)
         unchanged = [given is argument for given, argument in kept][count:]
         return self.added(op, touched, unchanged)
 
@@ -450,14 +441,16 @@ class StagingFrame(Frame):
         self, loop: Turning, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
     ) -> Sequence[object]:
         """Append a loop whose test does more than to test: each turn ends with it."""
-        taken = fixed[: len(loop.test.captured)]
-        first = self.goes_on(run_inside(loop.test, self, [*carried[: loop.count], *taken])[0])
+        taken, count = fixed[: len(loop.test.captured)], loop.count
+        first = self.goes_on(run_inside(loop.test, self, [*carried[:count], *taken])[0])
         state = [self.value(self.read(v)) for v in loop.touched]
-        given = [*carried[: loop.count], *state, first]
+        given = [*carried[:count], *state, first]
         specs = [spec_of(x.type) for x in (*given, *fixed)]
         test = Block(arg_types=[s.type for s in specs])
         test.add_op(Yield.make(test.args[len(given) - 1]))
-        body = loop.body_block(self.shared, specs)
+        body = if_seen(self.shared, lambda: loop.body_block(self.shared, specs))
+        if body is None:
+            body = way_out(self.shared, specs, specs[:count], slice(count, len(given)))
         end = body.last_op
         assert end is not None, "a turn ends in gv.yield"
         if [x.type for x in end.operands] != [x.type for x in given]:
@@ -465,7 +458,7 @@ class StagingFrame(Frame):
             return self.growing_loop(growing, carried, fixed)
         op = While.make_from(given, fixed, test, body)
         kept = zip(op.yielded(1), body.args, strict=False)
-        unchanged = [made is argument for made, argument in kept][loop.count : -1]
+        unchanged = [made is argument for made, argument in kept][count:-1]
         return self.added(op, loop.touched, unchanged, extra=1)
 
     def goes_on(self, test: object) -> SSAValue:
@@ -534,6 +527,30 @@ class Way:
         return self.frame.insert(op)
 
 
+@dataclass
+class LoopGraph:
+    """A loop of which test and body are being made blocks of."""
+
+    shared: Shared
+    touched: Sequence[Stateful]
+    specs: Sequence[TensorSpec]
+    """What both take: what is carried, what is touched, what stays the same."""
+    count: int
+    """How many values it carries, beside what is touched."""
+
+    def region(self, graph: FuncGraph, captured: slice, *, changes: bool) -> Block:
+        """Return a block of a graph, which takes some of what stays the same."""
+        block = Block(arg_types=[s.type for s in self.specs])
+        inner = StagingFrame(block, self.shared, top=False)
+        end = self.count + len(self.touched)
+        inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
+        taken = list(block.args[end:])[captured]
+        made = run_inside(graph, inner, [*block.args[: self.count], *taken])
+        state = [inner.state[v] for v in self.touched] if changes else []
+        block.add_op(Yield.make(*map(inner.value, [*made, *state])))
+        return block
+
+
 ROUNDS = 4
 """How often a loop's body is read until the shapes that it gives are those that it takes."""
 
@@ -560,13 +577,6 @@ class Turning:
         on = inner.goes_on(run_inside(self.test, inner, [*made, *fixed[:first]])[0])
         block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched), on))
         return block
-
-
-def widened(a: TensorSpec, b: TensorSpec) -> TensorSpec:
-    """Return the narrowest spec that tensors of both have."""
-    made = join(held(a), held(b))
-    assert isinstance(made, TensorSpec), "tensors have a spec of tensors in common"
-    return made
 
 
 @dataclass
@@ -627,8 +637,18 @@ class ChoiceOfGraphs:
     """How many inputs there are, of all branches."""
 
     def blocks(self, operands: Sequence[SSAValue]) -> list[Block]:
-        """Return a block for each branch."""
-        return [self.region(number, operands) for number in range(len(self.branches))]
+        """Return a block for each branch; one with a host step that was never run is a way out."""
+        made = [
+            if_seen(self.shared, partial(self.region, number, operands))
+            for number in (range(len(self.branches)) if len(self.branches) > 1 else (0, 0))
+        ]
+        end = next((block.last_op for block in made if block is not None), None)
+        if end is None:
+            raise NotSeenError("no branch of a choice was run yet")
+        taken = [spec_of(x.type) for x in operands]
+        given = [spec_of(x.type) for x in end.operands[: len(end.operands) - len(self.touched)]]
+        state = slice(1 + self.count, len(operands))
+        return [way_out(self.shared, taken, given, state) if b is None else b for b in made]
 
     def region(self, number: int, operands: Sequence[SSAValue]) -> Block:
         """Return a block that runs one branch."""
@@ -642,19 +662,21 @@ class ChoiceOfGraphs:
         block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched)))
         return block
 
-    def chain(self, block: Block, operands: Sequence[SSAValue], number: int) -> If:
+    def chain(
+        self, block: Block, operands: Sequence[SSAValue], regions: Sequence[Block], number: int
+    ) -> If:
         """Append the choice between the branches from a number on; the last is for the rest."""
         emit = GraphEmit.at_end(block)
+        first, *others = regions
         dtype = spec_of(operands[0].type).dtype
         wanted = emit(Constant, value=np.array(number, dtype.numpy))
         condition = emit(REGISTRY["gv.equal"], operands[0], wanted)
-        if number + 2 >= len(self.branches):
-            other = self.region(len(self.branches) - 1, operands)
-        else:
+        other = others[0]
+        if len(others) > 1:
             other = Block(arg_types=[x.type for x in operands])
-            inner = self.chain(other, list(other.args), number + 1)
+            inner = self.chain(other, list(other.args), others, number + 1)
             other.add_op(Yield.make(*inner.results))
-        op = If.make_from(condition, operands, self.region(number, operands), other)
+        op = If.make_from(condition, operands, first, other)
         block.add_op(op)
         return op
 
@@ -668,28 +690,6 @@ class ChoiceOfGraphs:
             )
             for i in range(len(self.touched))
         ]
-
-
-def inferred(
-    traced: Operation | None,
-    op: type[Op],
-    values: Sequence[SSAValue],
-    attributes: dict[str, object],
-) -> list[Attribute] | None:
-    """Return the types of what the operation gives that is being lowered, as the trace knows them.
-
-    None where it is made of others, or took or gave another thing there.
-    """
-    if traced is None or not isinstance(traced.kind, Primitive) or traced.kind.op is not op:
-        return None
-    known = traced.inferred
-    if known is None or not all(spec.is_static for spec in (*known.taken, *known.made)):
-        return None
-    if [spec.type for spec in known.taken] != [value.type for value in values]:
-        return None
-    if any(attributes.get(name) is not value for name, value in traced.attributes.items()):
-        return None
-    return [spec.type for spec in known.made]
 
 
 def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[object]) -> list[object]:

@@ -56,6 +56,118 @@ def test_a_step_in_python_leaves_the_rest_compiled(name):
     assert is_compiled(function)
 
 
+def raw(x):
+    """Call Python for twice a value of whose shape nothing is said."""
+    return tf.py_function(lambda a: a * 2, [x], tf.float32)
+
+
+def turned(turns, body):
+    return lambda x: tf.while_loop(
+        lambda i, _: i < turns(x),
+        body,
+        (0, x),
+        shape_invariants=(tf.TensorShape([]), tf.TensorShape(None)),
+    )[1]
+
+
+def count(x):
+    return tf.cast(tf.abs(x[1]), tf.int32)
+
+
+called = tf.function(lambda a: raw(a * a), autograph=False)
+WITHOUT_SHAPES = {
+    "taken": lambda x: tf.cond(x[0] > 0, lambda: raw(x * x), lambda: x),
+    "not_taken": lambda x: tf.cond(x[0] < 0, lambda: raw(x * x), lambda: x),
+    "both": lambda x: tf.cond(x[0] < 0, lambda: raw(x * x), lambda: raw(x)),
+    "nested": lambda x: tf.cond(
+        x[0] > 0, lambda: tf.cond(x[1] > 0, lambda: raw(x * x), lambda: x * 3), lambda: raw(x)
+    ),
+    "called": lambda x: tf.cond(x[0] < 0, lambda: called(x), lambda: x),
+    "several": lambda x: tf.switch_case(
+        tf.cast(x[0], tf.int32), [lambda: raw(x), lambda: x * 3, lambda: raw(x * x)]
+    ),
+    "loop": turned(count, lambda i, y: (i + 1, raw(y))),
+    "no_turns": turned(lambda x: 0 * count(x), lambda i, y: (i + 1, raw(y))),
+    "choice_in_loop": turned(
+        count, lambda i, y: (i + 1, tf.cond(y[0] < 0, lambda: raw(y), lambda: y + 1))
+    ),
+    "loop_in_choice": lambda x: tf.cond(
+        x[0] < 0, lambda: turned(count, lambda i, y: (i + 1, raw(y)))(x), lambda: x
+    ),
+}
+
+
+def with_gradient(function):
+    def both(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return y, tape.gradient(y, x)
+
+    return both
+
+
+@pytest.mark.parametrize("name", WITHOUT_SHAPES)
+def test_a_step_that_no_run_came_by_leaves_the_rest_compiled(name):
+    whole = with_gradient(WITHOUT_SHAPES[name])
+    function = tf.function(whole, autograph=False)
+    for sign in (1, 1, 1, 1, -1, 1, -1, -1, -1, 1, 1, 1):
+        x = tf.constant(sign * X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gv.PerformanceWarning)  # of `called` under a tape
+            wanted = whole(x)
+        for found, expected in zip(function(x), wanted, strict=True):
+            assert np.array_equal(found, expected)
+    assert is_compiled(function)
+
+
+def test_what_was_called_before_a_step_that_no_run_came_by_is_not_called_again():
+    calls, v = [], tf.Variable(1.0)
+
+    def noted(name, x):
+        return tf.py_function(lambda a: (calls.append(name), a)[1], [x], tf.float32)
+
+    def seldom(x):
+        v.assign_add(1.0)
+        return noted("seldom", x * 2)
+
+    @tf.function(autograph=False)
+    def step(x):
+        first = tf.ensure_shape(noted("first", x), [3])
+        made = tf.cond(x[0] < 0, lambda: seldom(first), lambda: first)
+        return tf.reduce_sum(tf.ensure_shape(made, [None]))
+
+    for turn, sign in enumerate((1, 1, 1, 1, -1, -1, 1, 1, -1, 1, -1)):
+        calls.clear()
+        before = float(v)
+        assert float(step(tf.constant(sign * X))) == (2 if sign > 0 else -4), turn
+        assert calls == ["first"] + ["seldom"] * (sign < 0)
+        assert float(v) == before + (sign < 0)
+    assert is_compiled(step)
+
+
+def test_turns_that_no_run_came_by_keep_their_guards():
+    v = tf.Variable(0.0)
+
+    @tf.function(autograph=False)
+    def step(x, turns):
+        def turn(i, y):
+            tf.debugging.assert_less(y[0], 5.0, "too large")
+            v.assign_add(1.0)
+            return i + 1, tf.ensure_shape(raw(y), [3])
+
+        return tf.while_loop(lambda i, y: i < turns, turn, (0, x))[1]
+
+    for turns in (0, 0, 0, 0, 2, 0, 0, 0, 3):
+        v.assign(0.0)
+        made = step(tf.constant(X), tf.constant(turns))
+        assert np.array_equal(made, X * 2**turns)
+        assert float(v) == turns
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
+        step(tf.constant(X), tf.constant(4))
+    assert is_compiled(step)
+
+
 GRADIENTS = {
     "called": tf.function(lambda a: doubled(a * a), autograph=False),
     "branch": lambda x: tf.cond(x[0] > 0, lambda: doubled(x * x), lambda: x),
