@@ -27,6 +27,10 @@ from .buffer import Array, address
 METH_NOARGS, METH_FASTCALL = 0x0004, 0x0080
 POINTER_IN_CAPSULE = 16
 DATA_IN_ARRAY, RANK_IN_ARRAY, SHAPE_IN_ARRAY, TYPE_IN_ARRAY, FLAGS_IN_ARRAY = 16, 24, 32, 56, 64
+HEAD_IN_TYPE = 24
+"""Where an element type says what it is: kind, letter, byte order, flags, and its number."""
+HEAD_TOLD = ~(0xFF << 24)
+"""All of that but its flags."""
 PLAIN_FLAGS = 0x101
 """Row-major without gaps, and aligned."""
 ARRAY_TYPE, ARRAY_NEW, ARRAY_SET_BASE = 2, 93, 282
@@ -74,6 +78,8 @@ def is_possible() -> bool:
     capsule = _capsule(block)
     word, half = ctypes.c_int64.from_address, ctypes.c_int32.from_address
     shape = word(id(block) + SHAPE_IN_ARRAY).value
+    dtype = block.dtype
+    told = ord(dtype.kind) | ord(dtype.char) << 8 | ord("=") << 16 | dtype.num << 32
     return (
         word(id(capsule) + POINTER_IN_CAPSULE).value == address(block)
         and word(id(block) + 8).value == id(np.ndarray) == numpy_function(ARRAY_TYPE)
@@ -81,6 +87,7 @@ def is_possible() -> bool:
         and half(id(block) + RANK_IN_ARRAY).value == 2
         and (word(shape).value, word(shape + 8).value) == (2, 3)
         and word(id(block) + TYPE_IN_ARRAY).value == id(block.dtype)
+        and word(id(dtype) + HEAD_IN_TYPE).value & HEAD_TOLD == told
         and half(id(block) + FLAGS_IN_ARRAY).value & PLAIN_FLAGS == PLAIN_FLAGS
     )
 

@@ -39,7 +39,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "llvmlite": ("codegen/llvm/",),
     "matplotlib": ("tools/",),
     "ml_dtypes": ("",),
-    "mpi4py": ("runtime/comm/mpi.py",),
+    "mpi4py": ("runtime/comm/mpi.py", "runtime/comm/shared.py"),
     "mpmath": ("tools/",),
     "numpy": ("",),
     "onnx": ("frontend/onnx/", "frontend/programs/onnx_", "tools/fuzz/making/"),

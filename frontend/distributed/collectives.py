@@ -19,7 +19,7 @@ from ..eager.tape import identity
 from ..eager.tensor import Tensor, apply, as_tensor
 from ..values.context import STATE
 
-TALK.reduce = lambda array, how, own: world().all_reduce(array, how, own=own)
+TALK.reduce = lambda arrays, how: world().all_reduce_each(arrays, how)
 TALK.gather = lambda array: protocol.all_gather(world(), array)
 TALK.send = lambda array, root: protocol.broadcast(world(), array, root)
 

@@ -213,14 +213,17 @@ class Stepper(Interpreter):
         super().__init__(whole.module, whole.weights, {})
         self.pieces = pieces
         self.copies: dict[tuple[SSAValue, Driver | None], object] = {}
+        self.has_devices = any(piece.driver is not None for piece in pieces.values())
 
     def operation(
         self, op: Operation, operands: Sequence[object], values: dict[SSAValue, object]
     ) -> Sequence[object]:
         """Return the results of one operation."""
         piece = self.pieces[op.callee.root_reference.data] if isinstance(op, CallOp) else None
-        driver = piece.driver if piece is not None else None
-        here = [self.at(driver, *pair) for pair in zip(op.operands, operands, strict=True)]
+        here = operands
+        if self.has_devices:
+            driver = piece.driver if piece is not None else None
+            here = [self.at(driver, *pair) for pair in zip(op.operands, operands, strict=True)]
         if piece is not None:
             return piece.run(here)
         with span("host step", op.name.removeprefix("gv.")):

@@ -83,6 +83,8 @@ class Interpreter:
         if not isinstance(spec, TensorSpec) or spec.shape is None:
             return
         shape = np.shape(value)
+        if shape == spec.shape:
+            return
         if len(shape) != len(spec.shape):
             raise RuntimeInputError(f"{what}: found shape {[*shape]}, expected {spec}")
         for dim, size in zip(spec.shape, shape, strict=True):

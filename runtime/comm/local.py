@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -83,9 +83,14 @@ class LocalComm:
             raise AbortedWorldError(f"ranks do not do the same: {said}")
         return [given[rank][1] for rank in range(self.size)]
 
-    def all_reduce(self, array: Array, how: str = "sum", *, own: bool = False) -> Array:
+    def all_reduce(self, array: Array, how: str = "sum") -> Array:
         """Return the arrays of all ranks reduced, in order of the ranks."""
         return reduced(self.exchange(array, "all_reduce"), how)
+
+    def all_reduce_each(self, arrays: Sequence[Array], how: str) -> Sequence[Array]:
+        """Return each of several arrays reduced, in order of the ranks."""
+        found = self.exchange(list(arrays), "all_reduce")
+        return [reduced(row, how) for row in zip(*found, strict=True)]
 
     def abort(self, reason: str) -> None:
         """Let all ranks give up."""

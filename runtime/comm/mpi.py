@@ -14,7 +14,9 @@ import signal
 import struct
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from ..tracing import EARS, span
 from .progress import PROGRESS
 from .protocol import HOW, Array, LateError, Wait, WorldError, patience, reduced
 from .pulse import Pulse
+from .shared import SharedRooms
 
 TAG = 0x6772
 """The tag of our messages, so that a program may use MPI beside us."""
@@ -40,6 +43,8 @@ HEAD = struct.Struct("<Bq")
 QUIET = nullcontext()
 PIECE = 1 << 16
 """Bytes that MPI moves by one look, about."""
+LARGEST = 1 << 18
+"""Bytes from which an array goes by itself, where there is no memory that all see."""
 SLOW = 200e6
 """Bytes a second that a reduction surely moves, while all ranks look after it."""
 HANGS = 0.5
@@ -115,6 +120,9 @@ class MpiComm:
         PROGRESS.does("MPI_Finalize")
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # no thread of Python's is left by then
         signal.setitimer(signal.ITIMER_REAL, patience())
+        rooms = self.__dict__.get("rooms")
+        if rooms is not None:
+            rooms.free()
 
     def post(self, message: Any, to: int) -> None:
         """Begin to send a message; its bytes are kept until it is sent."""
@@ -181,22 +189,53 @@ class MpiComm:
             raise WorldError(f"ranks do not do the same: {said}")
         return [given for _, given in found]
 
-    def all_reduce(self, array: Array, how: str = "sum", *, own: bool = False) -> Array:
+    def all_reduce(self, array: Array, how: str = "sum") -> Array:
         """Return the arrays of all ranks reduced: by MPI where it knows their type."""
-        if how not in HOW or array.dtype.char not in NATIVE or not array.dtype.isnative:
-            return reduced(self.exchange(array, "all_reduce"), how)
+        return self.all_reduce_each([np.asarray(array)], how)[0]
+
+    def all_reduce_each(self, arrays: Sequence[Array], how: str) -> Sequence[Array]:
+        """Return each of several arrays reduced: in memory that all see, where there is one."""
+        dtype, size = arrays[0].dtype, sum(x.nbytes for x in arrays)
+        if how not in HOW or dtype.char not in NATIVE or not dtype.isnative:
+            return [reduced(self.exchange(x, "all_reduce"), how) for x in arrays]
+        with span("message", "all_reduce", self.lane, bytes=size):
+            rooms = self.rooms
+            if rooms is None:
+                return self._sent(arrays, how)
+            return rooms.reduce(arrays, how, partial(self._meet, size))
+
+    @cached_property
+    def rooms(self) -> SharedRooms | None:
+        """Return memory that all ranks see; all ask for it at the same time."""
+        return SharedRooms.of(self.world)
+
+    def _meet(self, size: int) -> None:
+        self._wait(self.world.Ibarrier(), "all_reduce", busy=size / SLOW if size > PIECE else 0.0)
+
+    def _sent(self, arrays: Sequence[Array], how: str) -> Sequence[Array]:
+        """Reduce large arrays by themselves, for to copy them takes longer than a message more."""
+        found = [x if x.nbytes < LARGEST else self._reduced(x, how) for x in arrays]
+        small = [x for x in arrays if x.nbytes < LARGEST]
+        if small:
+            whole = self._reduced(np.concatenate([x.ravel() for x in small]), how, own=True)
+            ends = np.cumsum([x.size for x in small])[:-1]
+            made = iter(np.split(whole, ends))
+            found = [next(made).reshape(x.shape) if x.nbytes < LARGEST else x for x in found]
+        return found
+
+    def _reduced(self, array: Array, how: str, *, own: bool = False) -> Array:
+        """Return an array reduced by MPI; one that is ours alone may hold the result."""
         result: Array = np.ascontiguousarray(array).reshape(array.shape)
         given: Any = result
         busy = 0.0
-        if own and result.flags.writeable:
+        if own:
             given = MPI.IN_PLACE
         else:
             result = np.empty_like(given)
-        with span("message", "all_reduce", self.lane, bytes=result.nbytes):
-            if result.nbytes > PIECE:  # see Note [Looks that work]
-                self._wait(self.world.Ibarrier(), "all_reduce")
-                busy = result.nbytes / SLOW
-            self._wait(self.world.Iallreduce(given, result, OPS[how]), "all_reduce", busy=busy)
+        if result.nbytes > PIECE:  # see Note [Looks that work]
+            self._wait(self.world.Ibarrier(), "all_reduce")
+            busy = result.nbytes / SLOW
+        self._wait(self.world.Iallreduce(given, result, OPS[how]), "all_reduce", busy=busy)
         return result
 
     def abort(self, reason: str) -> None:

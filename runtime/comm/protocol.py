@@ -176,17 +176,17 @@ class Comm(Protocol):
     def exchange(self, value: Any, operation: str) -> list[Any]:
         """Return what each rank gave, in order of the ranks."""
 
-    def all_reduce(self, array: Array, how: str = "sum", *, own: bool = False) -> Array:
-        """Return the sum, product, least or greatest of the arrays of all ranks.
+    def all_reduce(self, array: Array, how: str = "sum") -> Array:
+        """Return the sum, product, least or greatest of the arrays of all ranks."""
 
-        An array that is the caller's `own` alone may be where the result is written.
-        """
+    def all_reduce_each(self, arrays: Sequence[Array], how: str) -> Sequence[Array]:
+        """Do that for each of several arrays of one type, which go together."""
 
     def abort(self, reason: str) -> None:
         """Let all ranks give up."""
 
 
-HOW: dict[str, Callable[[Any, Any], Any]] = {
+HOW: dict[str, Callable[..., Any]] = {
     "sum": np.add,
     "prod": np.multiply,
     "min": np.minimum,

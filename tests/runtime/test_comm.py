@@ -36,6 +36,7 @@ def everything(comm: Any) -> list[Any]:
     mine = np.arange(3.0) * (comm.rank + 1)
     half = mine.astype(ml_dtypes.bfloat16)
     large = np.full(40_000, comm.rank + 1.0)  # goes in pieces
+    vast = np.arange(300_000.0).reshape(3, -1)  # more than a room
     found = [
         comm.all_reduce(mine),
         comm.all_reduce(mine, "max"),
@@ -44,7 +45,7 @@ def everything(comm: Any) -> list[Any]:
         comm.all_reduce(mine[::-1]),
         comm.all_reduce(large)[[0, -1]],
         large[[0, -1]] - comm.rank,  # as it was
-        comm.all_reduce(large, own=True)[[0, -1]],
+        *(x[..., -1] for x in comm.all_reduce_each([large, mine[:0, None], vast, mine], "sum")),
         *all_gather(comm, np.full(comm.rank + 1, comm.rank)),
         broadcast(comm, np.array([b"text", comm.rank], object), 1),
     ]
@@ -54,7 +55,7 @@ def everything(comm: Any) -> list[Any]:
 
 WANTED = [
     *([0, 3, 6], [0, 2, 4], 6, [0, 3, 6], [6, 3, 0]),
-    *([3, 3], [1, 1], [3, 3]),
+    *([3, 3], [1, 1], 3, [], [199_998, 399_998, 599_998], 6),
     *([0], [1, 1], [b"text", 1]),
 ]
 
@@ -181,11 +182,23 @@ def test_processes_do_what_threads_do(mpiexec: Any) -> None:
         """
         from gravure.runtime.comm.world import world
         from gravure.runtime.comm.mailbox import Mailbox
+        from gravure.runtime.comm.protocol import WorldError
         from tests_runtime_comm import everything, WANTED
 
         comm = world()
         assert (comm.size, comm.kind) == (2, "MPI")
         assert everything(comm) == WANTED
+        shared, comm.rooms = comm.rooms, None  # as it is on several machines
+        assert shared is not None
+        assert everything(comm) == WANTED
+        comm.rooms = shared
+        try:
+            comm.all_reduce_each([np.ones(3, np.float32)] * (comm.rank + 1), "max")
+        except WorldError as error:
+            said = [f"{n} arrays of float32 in {64 * n} bytes by max" for n in (1, 2)]
+            assert str(error) == f"all_reduce: rank 0 gives {said[0]}, rank 1 gives {said[1]}"
+        else:
+            raise AssertionError("not refused")
         box = Mailbox(comm)
         big = np.arange(100_000.0)
         box.send(("big", comm.rank), big + comm.rank, 1 - comm.rank)

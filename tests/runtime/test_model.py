@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -233,6 +234,21 @@ def test_calls_by_ctypes_do_the_same(add: Model, monkeypatch: pytest.MonkeyPatch
     add.threads = 1  # makes the calls again
     assert np.array_equal(add(X, Y), X + Y)
     assert np.array_equal(add.bind([X, Y])()[0], X + Y)
+
+
+def test_arrays_that_were_unpickled_are_called_as_directly(
+    kit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow: list[object] = []
+    monkeypatch.setattr(Model, "_slow_call", lambda _, *values: slow.append(values[0].dtype))
+    loaded = Model.load(kit.build(kit.add()).tobytes())
+    x = pickle.loads(pickle.dumps(X))
+    assert x.dtype is not np.dtype(np.float32)
+    assert np.array_equal(loaded(x, Y), X + Y)
+    assert not slow
+    for other in (X.astype(">f4"), X.astype(np.int32), X.view("f4,f4")):
+        assert loaded(other, Y) is None  # looked at once more
+    assert len(slow) == 3
 
 
 def test_several_outputs_are_a_tuple(kit: Any) -> None:

@@ -6,10 +6,11 @@
 are the C functions of two builtins: one repeats a run on the same arrays, one takes numpy arrays
 and makes new ones, but for outputs that are to be written over an argument. Their `self` is a
 capsule, whose pointer leads to a block of addresses: tables to work in, and the functions of
-Python and numpy that are needed. The library knows nothing of
-Python but where the fields of a capsule and of an array are, and the runtime looks that up before
-it relies on it. Whatever is not as expected, an argument or a status, is left to the block's
-`slow` function, which is Python's and can say what is wrong.
+Python and numpy that are needed. The library knows nothing of Python but where the fields of a
+capsule and of an array are, and the runtime looks that up before it relies on it. An element type
+is known by its address, or by what it says of itself, for arrays that were unpickled have copies of
+it. Whatever is not as expected, an argument or a status, is left to the block's `slow` function,
+which is Python's and can say what is wrong.
 """
 
 from __future__ import annotations
@@ -137,12 +138,22 @@ fields:
   %wanted.at = getelementptr ptr, ptr %types, i64 %i
   %wanted = load ptr, ptr %wanted.at
   %same.type = icmp eq ptr %element, %wanted
+  br i1 %same.type, label %layout, label %copied
+copied:
+  %its.head.at = getelementptr i8, ptr %element, i64 24
+  %its.head = load i64, ptr %its.head.at
+  %wanted.head.at = getelementptr i8, ptr %wanted, i64 24
+  %wanted.head = load i64, ptr %wanted.head.at
+  %unlike = xor i64 %its.head, %wanted.head
+  %told = and i64 %unlike, -4278190081
+  %alike = icmp eq i64 %told, 0
+  br i1 %alike, label %layout, label %other
+layout:
   %flags.at = getelementptr i8, ptr %argument, i64 64
   %flags = load i32, ptr %flags.at
   %plain = and i32 %flags, 257
   %is.plain = icmp eq i32 %plain, 257
-  %right = and i1 %same.type, %is.plain
-  br i1 %right, label %take, label %other
+  br i1 %is.plain, label %take, label %other
 take:
   %offset = mul i64 %i, 24
   %tensor = getelementptr i8, ptr %inputs, i64 %offset

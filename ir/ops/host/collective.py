@@ -17,18 +17,15 @@ from ...op import Array, Call, register
 from ...types.tensor import TensorSpec
 from ..layout import Slice
 
-LARGE = 1 << 18
-"""Bytes from which an operand goes by itself."""
 WAYS = ("sum", "prod", "min", "max")
 
 
 class Talk:
-    """How the arrays of all ranks are reduced, collected and sent.
+    """How the arrays of all ranks are reduced (several of one type), collected and sent."""
 
-    `reduce` is told whether an array is nobody else's, so that it may hold the result.
-    """
-
-    reduce: Callable[[Array, str, bool], Array] = staticmethod(lambda array, how, own: array)
+    reduce: Callable[[Sequence[Array], str], Sequence[Array]] = staticmethod(
+        lambda arrays, how: arrays
+    )
     gather: Callable[[Array], Sequence[Array]] = staticmethod(lambda array: [array])
     send: Callable[[Array, int], Array] = staticmethod(lambda array, root: array)
 
@@ -44,7 +41,7 @@ def numbers(name: str, x: TensorSpec) -> None:
 
 @register
 class AllReduce(HostOp):
-    """Each operand reduced over all ranks; small ones go in one message for each element type."""
+    """Each operand reduced over all ranks; those of one element type go in one message."""
 
     name = "gv.all_reduce"
     PURE: ClassVar = False
@@ -60,20 +57,15 @@ class AllReduce(HostOp):
 
     @classmethod
     def evaluate(cls, *xs: Array, how: str = "sum") -> Sequence[Array]:
-        """Reduce large operands by themselves, and the others of one type as one array."""
+        """Reduce operands of one type together."""
         found: list[Any] = [None] * len(xs)
-        small: dict[object, list[int]] = {}
+        rows: dict[object, list[int]] = {}
         for place, x in enumerate(xs):
-            if x.nbytes < LARGE and len(xs) > 1:
-                small.setdefault(x.dtype, []).append(place)
-            else:  # to copy it would take longer than a message more
-                found[place] = np.asarray(TALK.reduce(x, how, False)).reshape(x.shape)
-        for places in small.values():
-            whole = np.concatenate([xs[place].ravel() for place in places])
-            ends = np.cumsum([xs[place].size for place in places])
-            parts = np.split(np.asarray(TALK.reduce(whole, how, True)), ends[:-1])
-            for place, part in zip(places, parts, strict=True):
-                found[place] = part.reshape(xs[place].shape)
+            rows.setdefault(x.dtype, []).append(place)
+        for places in rows.values():
+            made = TALK.reduce([xs[place] for place in places], how)
+            for place, each in zip(places, made, strict=True):
+                found[place] = np.asarray(each).reshape(xs[place].shape)
         return found
 
     @classmethod

@@ -1,0 +1,135 @@
+"""Memory that all ranks of one machine see: they reduce there what they have, in order.
+
+Each rank has two rooms, used by turns. What ranks reduce goes through them in pieces: each copies
+its piece into its own room, all wait for each other once, and then each adds up what is in the
+rooms of all. Who comes to the next piece uses the other room, so that nobody writes where another
+still reads.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, groupby
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ..buffer import aligned_bytes
+from .protocol import HOW, Array, WorldError
+
+ROOM = 1 << 20
+"""Bytes of a room: what all ranks have in theirs fits into a processor's cache."""
+HEAD = 64
+"""Bytes before it, in which a rank says what it gives."""
+ALIGNED = 64
+"""Results begin at multiples of so many bytes, as compiled code likes its arguments."""
+MOST = 4
+"""Of more ranks, each would read too much that others have read too."""
+
+
+class SharedRooms:
+    """The rooms of all ranks of a machine; made by all of them together."""
+
+    def __init__(self, world: MPI.Intracomm) -> None:
+        self.world = world
+        self.window = MPI.Win.Allocate_shared(2 * (HEAD + ROOM), 1, comm=world)
+        self.window.Lock_all(MPI.MODE_NOCHECK)
+        every: Sequence[Any] = [self.window.Shared_query(n)[0] for n in range(world.Get_size())]
+        self.rooms = [np.frombuffer(room, np.uint8).reshape(2, HEAD + ROOM) for room in every]
+        self.turn = 0
+
+    @classmethod
+    def of(cls, world: MPI.Intracomm) -> SharedRooms | None:
+        """Return the rooms of a world, if all of it is on one machine and has few ranks."""
+        if world.Get_size() > MOST:
+            return None
+        here = world.Split_type(MPI.COMM_TYPE_SHARED)
+        count = here.Get_size()
+        here.Free()
+        alone = np.array(count < world.Get_size(), np.int32)
+        world.Allreduce(MPI.IN_PLACE, alone, MPI.MAX)
+        return None if alone else cls(world)
+
+    def reduce(
+        self, arrays: Sequence[Array], how: str, meet: Callable[[], None]
+    ) -> Sequence[Array]:
+        """Return arrays of one type reduced; `meet` waits until all ranks are there."""
+        dtype, rank = arrays[0].dtype, self.world.Get_rank()
+        given = [np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in arrays]
+        rows = [-(-x.size // ALIGNED) * ALIGNED for x in given]
+        starts = [*accumulate(rows, initial=0)]
+        found = aligned_bytes(starts[-1])
+        said = np.array([starts[-1], len(arrays), ord(dtype.char), [*HOW].index(how)], np.int64)
+        for chunk, pieces in groupby(
+            parts(starts, [x.size for x in given]), operator.itemgetter(0)
+        ):
+            base = chunk * ROOM
+            self.turn = 1 - self.turn
+            here = self.rooms[rank][self.turn]
+            here[: said.nbytes].view(np.int64)[:] = said
+            for _, number, start, stop in pieces:
+                place = HEAD + starts[number] + start - base
+                here[place : place + stop - start] = given[number][start:stop]
+            self.window.Sync()
+            meet()
+            self.window.Sync()
+            if not chunk:
+                self.agreed(said.nbytes)
+            size = min(starts[-1] - base, ROOM)
+            self.add(
+                [x[self.turn, HEAD : HEAD + size] for x in self.rooms], dtype, how, found[base:]
+            )
+        return [
+            found[start : start + x.nbytes].view(dtype).reshape(x.shape)
+            for start, x in zip(starts, arrays, strict=False)
+        ]
+
+    def add(self, rooms: Sequence[Array], dtype: np.dtype, how: str, into: Array) -> None:
+        """Reduce what is in rooms, in order of the ranks."""
+        first, *more = (room.view(dtype) for room in rooms)
+        total = into[: rooms[0].size].view(dtype)
+        with np.errstate(all="ignore"):  # between arrays lies anything
+            for other in more:
+                HOW[how](first, other, out=total)
+                first = total
+
+    def agreed(self, size: int) -> None:
+        """Raise unless all ranks say that they give the same."""
+        rows = [room[self.turn, :size].view(np.int64).tolist() for room in self.rooms]
+        for rank, row in enumerate(rows):
+            if row != rows[0]:
+                raise WorldError(
+                    f"all_reduce: rank 0 gives {words(rows[0])}, rank {rank} gives {words(row)}"
+                )
+
+    def free(self) -> None:
+        """Give the rooms back; all ranks do it together."""
+        self.rooms = []
+        self.window.Unlock_all()
+        self.window.Free()
+
+
+def parts(starts: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Give room, array, and from which byte to which of it: what lies in each room, in order.
+
+    Something lies in the first one, if only nothing of the first array.
+
+    >>> [*parts([0, 64, ROOM + 64], [8, ROOM, 0])]
+    [(0, 0, 0, 8), (0, 1, 0, 1048512), (1, 1, 1048512, 1048576)]
+    """
+    yield 0, 0, 0, min(sizes[0], ROOM)
+    for number, (start, size) in enumerate(zip(starts, sizes, strict=False)):
+        done = 0 if number else min(size, ROOM)
+        while done < size:
+            room = (start + done) // ROOM
+            stop = min(size, (room + 1) * ROOM - start)
+            yield room, number, done, stop
+            done = stop
+
+
+def words(said: Sequence[int]) -> str:
+    """Return what a rank has said that it gives, for people."""
+    size, count, char, how = said
+    return f"{count} arrays of {np.dtype(chr(char))} in {size} bytes by {[*HOW][how]}"
