@@ -4,6 +4,7 @@
     int32_t TAG_NAME(TAG_state *state, inputs, outputs, workspace, context)     for each function
     void    TAG_save(const TAG_state *state, void *data)
     int32_t TAG_load(TAG_state *state, const void *data, size_t size)
+    int32_t TAG_check_cpu(void)
 
 The state is a struct with an array for each variable. A function is a compiled model of its own,
 whose name nobody sees: what is here completes the tables of its arguments by the variables that it
@@ -16,6 +17,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import CompileError
 from ..lazy import cached_property
@@ -44,7 +46,7 @@ FAULT_OF = (
 """Takes the status of a run, and gives that of its fault where it went well."""
 STATE_STATUS, DATA_STATUS = 127 << 24 | status(POINTER, 0), 127 << 24 | status(SHAPE, 0)
 """What is wrong with the state, and with data that is to be loaded."""
-RESERVED = frozenset({"init", "save", "load", "state", "status", "manifest"})
+RESERVED = frozenset({"init", "save", "load", "state", "status", "manifest", "check_cpu"})
 """Names that functions cannot have."""
 
 COPY = """
@@ -158,6 +160,20 @@ class Member:
         """Return the name of the model that it calls."""
         return self.compiled.description.tag
 
+    def described(self) -> dict[str, Any]:
+        """Return what callers give and get, as JSON."""
+        model = self.compiled.description
+        return {
+            "name": self.name,
+            "inputs": [described(*each) for each in zip(self.inputs, model.inputs, strict=False)],
+            "outputs": [described(each.name, each) for each in model.outputs[: self.outputs]],
+        }
+
+
+def described(name: str, info: TensorInfo) -> dict[str, Any]:
+    """Return a tensor as JSON."""
+    return {"name": name, "dtype": info.dtype, "shape": info.shape}
+
 
 @dataclass(frozen=True)
 class StateLibrary:
@@ -230,8 +246,27 @@ class StateLibrary:
             *put,
             "  ret void",
             "}",
+            *self.check_cpu(),
             *self.statuses(),
         ])  # fmt: skip
+
+    def check_cpu(self) -> list[str]:
+        """Return the function that asks the processor whether it can run all functions."""
+        count = len(self.members)
+        lines = [f"declare i32 @{member.tag}_check_cpu()" for member in self.members]
+        lines += [f"define i32 @{self.tag}_check_cpu() nounwind {{", "  br label %ask0"]
+        for number, member in enumerate(self.members):
+            after = f"ask{number + 1}" if number + 1 < count else "fine"
+            lines += [
+                f"ask{number}:",
+                f"  %status{number} = call i32 @{member.tag}_check_cpu()",
+                f"  %is.fine{number} = icmp eq i32 %status{number}, 0",
+                f"  br i1 %is.fine{number}, label %{after}, label %lacks{number}",
+                f"lacks{number}:",
+                f"  %named{number} = or i32 %status{number}, {number << 24}",
+                f"  ret i32 %named{number}",
+            ]
+        return [*lines, "fine:", "  ret i32 0", "}"]
 
     def caller(self, number: int) -> str:
         """Return the function that calls one model with the state."""
@@ -338,9 +373,14 @@ class StateLibrary:
         """Return what the library is, as JSON."""
         import json  # noqa: PLC0415  (only here)
 
-        rows = [{"name": f.name, "dtype": f.info.dtype, "shape": f.info.shape} for f in self.fields]
-        names = [member.name for member in self.members]
-        return json.dumps({"tag": self.tag, "functions": names, "state": rows})
+        return json.dumps({
+            "tag": self.tag,
+            "functions": [member.described() for member in self.members[1:]],
+            "state": [{**described(f.name, f.info), "offset": f.offset} for f in self.fields],
+            "state_bytes": self.size,
+            "saved_bytes": self.saved,
+            "workspace_bytes": self.workspace,
+        })  # fmt: skip
 
     def header(self) -> str:
         """Return the text of a C header that needs no other file."""
@@ -355,7 +395,12 @@ class StateLibrary:
             f" *     static {tag}_state state;",
             f" *     {tag}_init(&state);",
             " *",
-            " * The workspace is aligned to 64 bytes; context may be null. */",
+            " * The workspace is aligned to 64 bytes. The context may be null; then each call asks",
+            " * the processor what it can, which takes microseconds: ask once, and say so.",
+            " *",
+            f" *     if ({tag}_check_cpu() != 0) return 1;",
+            " *     gravure_context context = {0};",
+            " *     context.cpu = GRAVURE_CPU_CHECKED; */",
             f"#ifndef GRAVURE_STATE_{big}_H",
             f"#define GRAVURE_STATE_{big}_H",
             "",
@@ -383,6 +428,8 @@ class StateLibrary:
             f"void {tag}_save(const {tag}_state *state, void *data);",
             f"int32_t {tag}_load({tag}_state *state, const void *data, size_t size);",
             "",
+            "/* Say whether this processor can run the functions: 0 if so. */",
+            f"int32_t {tag}_check_cpu(void);",
             f"const char *{tag}_status(int32_t status);",
             f"extern const char {tag}_manifest[];",
             "",

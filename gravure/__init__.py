@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .frontend.function.variable import Variable as Variable
     from .frontend.graph.graph import Graph as Graph
     from .frontend.graph.graph import Operation as Operation
+    from .frontend.models.functions import load_functions as load_functions
     from .frontend.models.memory import MemoryCounter as MemoryCounter
     from .frontend.models.memory import count_memory as count_memory
     from .frontend.programs.compile import compile as compile  # noqa: A004  (users write gravure.compile)
@@ -139,6 +140,7 @@ _NAMES: dict[str, str] = {
     "frontend.function.session": "Session",
     "frontend.function.on_device": "device",
     "frontend.function.state_libraries": "save_functions",
+    "frontend.models.functions": "load_functions",
     "frontend.function.names": "cond control_dependencies gradients graph_mode group map_fn "
     "name_scope placeholder py_function scan switch_case while_loop",
     "frontend.values.dtypes": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "

@@ -53,6 +53,8 @@ from .tracing import EARS, WATCHED, note, tell
 
 CPU_CHECKED = 1
 """What says in a context that the processor was asked: loading did it."""
+FUNCTIONS = "functions"
+"""Where the manifest of functions over one state says which there are."""
 REACHED = 65
 """The code of a status that says which kernel would have gone outside of a buffer."""
 REQUIREMENT = 64
@@ -198,6 +200,12 @@ class Model:
         """
         library = Library.load(source)
         manifest = library.manifest
+        if FUNCTIONS in manifest:
+            raise ArtifactError(
+                "functions over one state, no model",
+                location=library.location,
+                hint="gravure.load_functions takes them",
+            )
         kept = bytes(source) if isinstance(source, bytes) else os.path.abspath(source)
         model = cls.of_library(library, kept, threads, device or 0)
         if weights is not None:

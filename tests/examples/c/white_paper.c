@@ -21,6 +21,7 @@ static float input[COLUMNS], hidden[ROWS * COLUMNS];
 static float weights[ROWS * COLUMNS], bias[COLUMNS];
 static _Alignas(64) unsigned char workspace[PAPER_WORKSPACE_BYTES + 1];
 static unsigned char saved[PAPER_SAVED_BYTES];
+static gravure_context context;
 
 static void check(int32_t status) {
     if (status != 0) {
@@ -34,7 +35,7 @@ static float train(paper_state *trained, int step) {
     for (int j = 0; j < COLUMNS; j++) input[j] = (float)(j * (step + 1) % 7 - 3) / 4.0f;
     const gravure_tensor inputs[] = {{input, NULL, 2, GRAVURE_F32}};
     const gravure_tensor outputs[] = {{&cost, NULL, 0, GRAVURE_F32}};
-    check(paper_train_step(trained, inputs, outputs, workspace, NULL));
+    check(paper_train_step(trained, inputs, outputs, workspace, &context));
     return cost;
 }
 
@@ -44,8 +45,8 @@ static void look(double *mean, double *slope) {
     const gravure_tensor out[] = {{hidden, NULL, 2, GRAVURE_F32}};
     const gravure_tensor gradients[] = {
         {weights, NULL, 2, GRAVURE_F32}, {bias, NULL, 1, GRAVURE_F32}};
-    check(paper_infer(&state, inputs, out, workspace, NULL));
-    check(paper_grad(&state, inputs, gradients, workspace, NULL));
+    check(paper_infer(&state, inputs, out, workspace, &context));
+    check(paper_grad(&state, inputs, gradients, workspace, &context));
     *mean = *slope = 0;
     for (int i = 0; i < ROWS * COLUMNS; i++) *mean += hidden[i] * hidden[i] / (ROWS * COLUMNS);
     for (int i = 0; i < ROWS * COLUMNS; i++) *slope += weights[i] * weights[i];
@@ -54,6 +55,8 @@ static void look(double *mean, double *slope) {
 
 int main(void) {
     double mean, slope, most = 0;
+    check(paper_check_cpu());
+    context.cpu = GRAVURE_CPU_CHECKED; /* so that no run asks again */
     check(paper_init(&state));
     for (int step = 0; step < STEPS; step++) {
         printf("%d %.6f\n", step, (double)train(&state, step));
@@ -72,6 +75,6 @@ int main(void) {
     puts(paper_status(paper_load(&other, saved, sizeof saved)));
     puts(paper_status(paper_init((paper_state *)((char *)&other + 4))));
     const gravure_tensor inputs[] = {{input, NULL, 1, GRAVURE_F32}}, outputs[] = {{bias, NULL, 0, 0}};
-    puts(paper_status(paper_train_step(&state, inputs, outputs, workspace, NULL)));
+    puts(paper_status(paper_train_step(&state, inputs, outputs, workspace, &context)));
     return 0;
 }
