@@ -1,6 +1,10 @@
 """Long and deep programs: no recursion, work that grows as they do."""
 
+import os
+import subprocess
+import sys
 from cProfile import Profile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,6 +103,37 @@ def test_x7_the_work_of_each_pass_grows_as_an_unrolled_trace_does() -> None:
     few, many = (calls_by_pass(layers(length)) for length in (200, 400))
     grown = {name: round(many[name] / few[name], 2) for name in few}
     assert {name: factor for name, factor in grown.items() if factor > 2.2} == {}
+
+
+MEASURED = """
+import gc
+from gravure.tools.cli import main
+for name in ("few", "many"):
+    gc.collect()
+    main(["compile", name + ".onnx", "-o", name + ".so"])
+    print("peak", open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "count", "limit"), [(4096, 1, 2.0), (2048, 4, 1.5)])
+def test_compiling_takes_less_memory_than_twice_the_weights(
+    tmp_path: Path, size: int, count: int, limit: float
+) -> None:
+    for file, width in (("few", 64), ("many", size)):
+        names = [[f"t{i}", f"w{i}", f"t{i + 1}"] for i in range(count)]
+        nodes = [helper.make_node("MatMul", [x, w], [y]) for x, w, y in names]
+        array = np.ones((width, width), np.float32)
+        weights = [numpy_helper.from_array(array + i, f"w{i}") for i in range(count)]
+        made = onnx.load_from_string(model(nodes, (4, width), f"t{count}", weights))
+        path = tmp_path / f"{file}.onnx"
+        onnx.save(made, path, save_as_external_data=True, location=f"{file}.data")
+    environment = {**os.environ, "GRAVURE_CACHE": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", MEASURED]
+    printed = subprocess.check_output(command, cwd=tmp_path, env=environment, text=True)
+    lines = [line.split() for line in printed.splitlines()]
+    few, many = (int(line[1]) / 1024 for line in lines if line[:1] == ["peak"])
+    assert 64 < many - few < limit * 64 + 8, "8 MiB are for all that is not weights"
 
 
 def test_x7_a_large_function_is_compiled_when_it_is_first_called() -> None:
