@@ -41,6 +41,8 @@ ALIGNMENT = 64
 
 OUTSIDE = "outside"
 """Where the manifest says which kernels look at their accesses, and where a run tells of them."""
+FUNCTIONS = "functions"
+"""Where the manifest of functions over one state says which there are."""
 LIBRARIES = "libraries"
 """The extra that names other libraries, each with the functions of it that kernels call."""
 REQUIRED = "requirements"

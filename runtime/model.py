@@ -41,7 +41,7 @@ from .arguments import (
     result_shape,
     to_array,
 )
-from .artifact import OUTSIDE, REQUIRED, DimInfo, SizeDemand, TensorInfo
+from .artifact import FUNCTIONS, OUTSIDE, REQUIRED, DimInfo, SizeDemand, TensorInfo
 from .buffer import Array, address, aligned_array, aligned_bytes, is_plain, told
 from .container import Seal, check_weights, check_weights_file, reader
 from .files import replacing
@@ -53,8 +53,6 @@ from .tracing import EARS, WATCHED, note, tell
 
 CPU_CHECKED = 1
 """What says in a context that the processor was asked: loading did it."""
-FUNCTIONS = "functions"
-"""Where the manifest of functions over one state says which there are."""
 REACHED = 65
 """The code of a status that says which kernel would have gone outside of a buffer."""
 REQUIREMENT = 64
@@ -201,11 +199,8 @@ class Model:
         library = Library.load(source)
         manifest = library.manifest
         if FUNCTIONS in manifest:
-            raise ArtifactError(
-                "functions over one state, no model",
-                location=library.location,
-                hint="gravure.load_functions takes them",
-            )
+            text = "functions over one state, no model: gravure.load_functions takes them"
+            raise ArtifactError(text, location=library.location)
         kept = bytes(source) if isinstance(source, bytes) else os.path.abspath(source)
         model = cls.of_library(library, kept, threads, device or 0)
         if weights is not None:

@@ -19,11 +19,11 @@ import numpy as np
 
 from ...errors import ArtifactError, RequirementError, RuntimeInputError
 from ...runtime.arguments import describe, in_order, mismatch, numpy_dtype, to_array
-from ...runtime.artifact import TensorInfo
+from ...runtime.artifact import FUNCTIONS, TensorInfo
 from ...runtime.buffer import Array, address, aligned_array, aligned_bytes
 from ...runtime.direct import tensor_table
 from ...runtime.library import Library
-from ...runtime.model import FUNCTIONS, REQUIREMENT, Context
+from ...runtime.model import REQUIREMENT, Context
 
 
 class SavedFunctions(Mapping[str, "SavedFunction"]):
