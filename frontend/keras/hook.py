@@ -48,6 +48,7 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     **dict.fromkeys(
         IN_PIPELINES, (("keras.src.backend import tensorflow", "keras.src.backend import gravure"),)
     ),
+    "keras.src.backend.common.dtypes": (('backend() == "tensorflow"', 'backend() == "gravure"'),),
     "keras.src.callbacks.tensorboard": (
         ("import tensorflow.summary as summary", "from gravure.tf import summary"),
         ("from tensorflow.compat.v1 import", "from gravure.tf.compat.v1 import"),
@@ -60,6 +61,16 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     "keras.src.trainers.data_adapters": (
         ('"DatasetV2"', '"Dataset"'),
         ('"tensorflow.python."', '"gravure.frontend.tf."'),
+    ),
+    "keras.src.layers.preprocessing.text_vectorization": (
+        ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
+    ),
+    "keras.src.trainers.data_adapters.array_slicing": (
+        ('backend.backend() == "tensorflow"', 'backend.backend() == "gravure"'),
+        ("keras.src.backend.tensorflow", PLACE),
+    ),
+    "keras.src.trainers.data_adapters.data_adapter_utils": (
+        ('"tensorflow.python."', '"gravure.frontend."'),
     ),
     "keras.src.trainers.data_adapters.tf_dataset_adapter": (
         ("keras.src.backend.tensorflow", PLACE),

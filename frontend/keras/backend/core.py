@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -60,7 +60,9 @@ class LayerVariable(KerasVariable):
     def _initialize(self, value: TensorLike) -> None:
         with init_scope():
             self._value = State(
-                convert_to_tensor(value, self._dtype), trainable=self.trainable, name=self.name
+                convert_to_tensor(value, self._dtype),
+                trainable=self.trainable,
+                name=self.name.replace(":", "_"),
             )
 
     def _initialize_with_initializer(self, initializer: Callable[..., TensorLike]) -> None:
@@ -82,7 +84,11 @@ class LayerVariable(KerasVariable):
         self._value.assign(convert_to_tensor(value, self._dtype))
 
     def _convert_to_tensor(self, value: TensorLike, dtype: DType = None) -> Tensor:
-        return convert_to_tensor(value, dtype)
+        with nullcontext() if self._is_made() else init_scope():  # it outlives a trace
+            return convert_to_tensor(value, dtype)
+
+    def _is_made(self) -> bool:
+        return getattr(self, "_value", None) is not None
 
     @property
     def _key(self) -> object:

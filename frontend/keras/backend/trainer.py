@@ -11,6 +11,7 @@ from keras.src import callbacks as callbacks_module
 from keras.src import optimizers as optimizers_module
 from keras.src import tree
 from keras.src.backend import config
+from keras.src.backend.common.name_scope import name_scope
 from keras.src.trainers import trainer as base_trainer
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.trainers.epoch_iterator import EpochIterator
@@ -68,6 +69,7 @@ class Trainer(base_trainer.Trainer):
         with GradientTape() as tape:
             loss, made, (x, y, weight) = self._loss_of(data, training=True)
             if self.optimizer is not None:
+                self._build_optimizer()  # a scale is a variable, not the number it starts with
                 loss = self.optimizer.scale_loss(loss)
         weights = self.trainable_weights
         if weights:
@@ -76,6 +78,12 @@ class Trainer(base_trainer.Trainer):
         else:
             warnings.warn("The model does not have any trainable weights.", stacklevel=2)
         return self.compute_metrics(x, y, made, sample_weight=weight)
+
+    def _build_optimizer(self) -> None:
+        """Make the optimiser's variables, unless they are there."""
+        if not self.optimizer.built:
+            with name_scope(self.optimizer.name, caller=self.optimizer):
+                self.optimizer.build(self.trainable_variables)
 
     def test_step(self, data: Tree) -> Logs:
         """Return the metrics of a batch."""

@@ -120,7 +120,8 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
             )
         return dressed(found)
     if isinstance(found, list | tuple) and _has_tensors(found):
-        return OPERATORS["stack"]([convert(x, dtype) for x in found])
+        wanted = dtype if row is not None else _row_within(found)
+        return OPERATORS["stack"]([convert(x, dtype if is_typed(x) else wanted) for x in found])
     if isinstance(found, TensorShape):
         found = found.as_list()
     array = array_of(found, row)
@@ -163,6 +164,15 @@ def _has_tensors(value: object) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_tensors, value))
     return isinstance(value, Tensor) or hasattr(value, "__gv_tensor__")
+
+
+def _row_within(value: object) -> DType | None:
+    """Return the element type of the first tensor of a list, which its other numbers take."""
+    if isinstance(value, list | tuple):
+        return next((row for row in map(_row_within, value) if row is not None), None)
+    if not _has_tensors(value):
+        return None
+    return row_of(value.dtype)  # type: ignore[attr-defined]
 
 
 def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfTensor]:

@@ -56,7 +56,8 @@ def trace(
     leaves = [leaf for spec in specs for leaf in flatten(spec)]
     with entered(graph):
         tensors = [graph.argument(core_spec(leaf), "args") for leaf in leaves]
-        made = adapt(function(*_elements(specs, tensors)))
+        found = function(*_elements(specs, tensors))
+        made = adapt(tuple(found) if type(found) is list else found)  # parts, not to be stacked
         outputs = [graph.output(tensor_of(leaf)) for leaf in flatten(made)]
     graph.finish(outputs)
     return Traced(graph, spec_of(made))
