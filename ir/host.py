@@ -14,7 +14,7 @@ same symbol may stand in several results; its value must then be the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -32,19 +32,42 @@ from .types.dims import Dim
 from .types.tensor import TensorSpec
 from .types.values import ANY, Spec, is_compilable, value_spec
 
+BESIDE = "beside"
+"""The attribute of a step that goes on beside what follows."""
+
 
 class HostOp(Op):
     """Base of the operations that are host steps."""
 
     HOST: ClassVar = "numpy"
+    GOES_ON: ClassVar[bool] = False
+    """Whether it can go on in another thread beside what follows and does not need it."""
+    queue: ClassVar[Any] = None
+    """Where it waits for its turn in that case, if it is to."""
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Evaluate, and bind the dimensions of the results."""
+        return self.bound(machine, self.evaluated(operands))
+
+    def evaluated(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Return the results of operands."""
         try:
             with np.errstate(all="ignore"):
-                results = list(self.evaluate(*operands, **self.plain_attributes()))
+                return list(self.evaluate(*operands, **self.plain_attributes()))
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise RuntimeInputError(str(error), location=label(self)) from error
+
+    @property
+    def goes_on(self) -> bool:
+        """Say whether it goes on beside what follows: something does, that does not need it."""
+        return BESIDE in self.attributes
+
+    def prepared(self, operands: Sequence[Any]) -> Callable[[], Sequence[Any]]:
+        """Return what gives the results of operands, in whatever thread."""
+        return lambda: self.evaluated(operands)
+
+    def bound(self, machine: Any, results: Sequence[Any]) -> Sequence[Any]:
+        """Return the results; bind their dimensions."""
         for spec, result in zip(self.result_specs, results, strict=True):
             machine.bind(spec, result, label(self), self)
         return results

@@ -7,8 +7,11 @@
 Host steps are the operations that say so (`ir/host.py`); regions of theirs are cut in the same
 way. Operations go into the first function that knows all their operands and sizes. A function
 that is not told a size by the shape of an argument gets a `gv.room` of that size. Constants and
-weights are copied into each function that uses them; reshapes alone make no function. Needs
-nothing; a program without host steps stays as it is.
+weights are copied into each function that uses them; reshapes alone make no function.
+
+What a host step needs that `GOES_ON` beside others is a function of its own, so that the rest can
+run meanwhile: `beside` marks such steps. Needs nothing; a program without host steps stays as it
+is.
 """
 
 from __future__ import annotations
@@ -16,14 +19,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import REGISTRY, Op, Program, spec_of
-from ..ir.host import defined, is_host, symbols_in, symbols_of
+from ..ir.host import BESIDE, HostOp, defined, is_host, symbols_in, symbols_of
 from ..ir.program import finish, functions, new_function
 from ..ir.types import dims
+from .analysis.walks import ready
 from .base import Pass
 
 PYTHON = "gv.python_step"
@@ -56,23 +60,41 @@ class CutHost(Pass):
         for number in range(stages.count):
             ops = [op for op in stages.ops if stages.of[op] == number and op is not last]
             group = [op for op in ops if isinstance(op, Op) and not is_host(op)]
+            hosts = [op for op in ops if is_host(op)]
             kept += (op for op in group if is_source(op))
-            if not all(op.WORKLESS for op in group):
-                kept += self.outlined(group, module)
-            else:
-                kept += (op for op in group if not is_source(op))
-            kept += (op for op in ops if is_host(op))
+            apart = [op for op in hosts if isinstance(op, HostOp) and op.GOES_ON]
+            for first in sorted(apart, key=stages.ready):
+                needed = needs(first, group)
+                if all(op.WORKLESS for op in group if op not in needed):
+                    break  # nothing is left to be done meanwhile
+                kept += [*self.outlined([op for op in group if op in needed], module), first]
+                group = [op for op in group if op not in needed or is_source(op)]
+                hosts.remove(first)
+                first.attributes[BESIDE] = UnitAttr()
+            kept += self.outlined(group, module)
+            kept += hosts
         block.add_ops([*kept, last])
         for op in kept:
             if is_source(op) and all(result.first_use is None for result in op.results):
                 block.erase_op(op)
 
     def outlined(self, group: Sequence[Op], module: ModuleOp) -> list[Operation]:
-        """Make operations a function; return the call of it, and the rooms before."""
+        """Make operations a function, if they do something; return its call, and the rooms."""
+        if all(op.WORKLESS for op in group):
+            return [op for op in group if not is_source(op)]
         segment = Segment(f"segment{self.counts.get('segments', 0)}", group)
         self.count("segments")
         module.body.block.add_op(segment.function)
         return [*segment.rooms, segment.call]
+
+
+def needs(op: Operation, group: Sequence[Op]) -> set[Operation]:
+    """Return the operations of a group that another one needs."""
+    found: set[Operation] = {op}
+    for each in reversed(group):
+        if any(use.operation in found for result in each.results for use in result.uses):
+            found.add(each)
+    return found - {op}
 
 
 class Stages:
@@ -97,6 +119,11 @@ class Stages:
             known.update(dict.fromkeys(op.results, after))
             sizes.update(dict.fromkeys(own, after))
         self.count = max(self.of.values(), default=0) + 1
+        self.places = {op: place for place, op in enumerate(self.ops)}
+
+    def ready(self, op: Operation) -> int:
+        """Return behind which place all operands of an operation are there."""
+        return ready(op, self.places)
 
 
 def calls_python(op: Operation) -> bool:

@@ -5,9 +5,9 @@
     %2 = gv.add %0, %1                %2 = gv.add %0, %1
 
 Reductions of one kind that are behind as many others are put where the last of them stands, as
-long as a bucket has room: so many small gradients cost one wait, and the first bucket does not wait
-for the last gradient. Needs nothing; before `cut-host`, which cuts at each of them. All ranks have
-the same program, so that they group alike.
+long as a bucket has room: so many small gradients cost one wait. What is there first is in the
+first bucket, so that this one need not wait for the last gradient. Needs nothing; before
+`cut-host`, which cuts at each of them. All ranks have the same program, so that they group alike.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..ir import Program, spec_of
 from ..ir.ops.host.collective import AllReduce
 from ..ir.program import functions
 from .analysis.effects import is_pure
+from .analysis.walks import ready
 from .base import Pass
 
 
@@ -44,9 +45,11 @@ class GroupCollectives(Pass):
         """Return the reductions that go together."""
         found: dict[tuple[int, str], list[list[AllReduce]]] = {}
         sizes: dict[int, int] = {}
-        for op, depth in depths(block).items():
-            if not isinstance(op, AllReduce):
-                continue
+        places = {op: place for place, op in enumerate(block.ops)}
+        behind_of = depths(block)
+        reductions = [op for op in places if isinstance(op, AllReduce)]
+        for op in sorted(reductions, key=lambda op: ready(op, places)):
+            depth = behind_of[op]
             key = (depth, str(op.plain_attributes()["how"]))
             size = sum(bytes_of(operand) for operand in op.operands)
             line = found.setdefault(key, [[]])
@@ -54,7 +57,8 @@ class GroupCollectives(Pass):
                 line.append([])
             line[-1].append(op)
             sizes[id(line[-1])] = sizes.get(id(line[-1]), 0) + size
-        return [ops for line in found.values() for ops in line]
+        lines = [ops for line in found.values() for ops in line]
+        return [sorted(ops, key=places.__getitem__) for ops in lines]
 
     def join(self, block: Block, ops: list[AllReduce]) -> None:
         """Put one operation in the place of the last of several; what uses them comes behind it."""

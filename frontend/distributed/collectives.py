@@ -5,23 +5,51 @@ Gradients go through sums and collections: what each rank gets depends on the op
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...ir.op import Op
 from ...ir.ops.host.collective import TALK, AllGather, AllReduce, Broadcast
 from ...runtime.comm import protocol
+from ...runtime.comm.local import standing
+from ...runtime.comm.protocol import Comm
 from ...runtime.comm.world import world
 from ..array.elementwise import add
 from ..array.manipulation import stack
 from ..eager.tape import identity
 from ..eager.tensor import Tensor, apply, as_tensor
+from ..models.later import ReadyQueue
 from ..values.context import STATE
+
+Found = TypeVar("Found")
 
 TALK.reduce = lambda arrays, how: world().all_reduce_each(arrays, how)
 TALK.gather = lambda array: protocol.all_gather(world(), array)
 TALK.send = lambda array, root: protocol.broadcast(world(), array, root)
+
+
+def apart(call: Callable[[], Found]) -> Callable[[], Found]:
+    """Return a call for another thread, which is of the same world and step."""
+    comm, number = world(), protocol.STEP.number
+
+    def run() -> Found:
+        with standing(comm), protocol.beside(number):
+            return call()
+
+    return run
+
+
+def queue() -> ReadyQueue:
+    """Return where the reductions of this rank wait for their turn."""
+    return QUEUES.setdefault(world(), ReadyQueue(1))
+
+
+QUEUES: WeakKeyDictionary[Comm, ReadyQueue] = WeakKeyDictionary()
+TALK.may_go_on = lambda: world().has_threads
+TALK.apart, TALK.queue = apart, queue
 
 
 def rank() -> int:

@@ -29,7 +29,7 @@ from ...codegen.compile import Options
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
 from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
-from ...ir.host import host_steps, refuse_host_steps, symbols_in, symbols_of
+from ...ir.host import HostOp, host_steps, refuse_host_steps, symbols_in, symbols_of
 from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.python_step import PythonStep
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
@@ -230,29 +230,30 @@ class Stepper(Interpreter):
             return super().operation(op, here, values)
 
     def run(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
-        """Run the operations of a block; calls of Python that may go on beside what follows."""
-        steps = [op for op in block.ops if isinstance(op, PythonStep) and op.call.is_apart]
-        return self.run_beside(block, values) if len(steps) > 1 else super().run(block, values)
+        """Run the operations of a block; steps that may go on beside what follows."""
+        steps = [op for op in block.ops if isinstance(op, HostOp) and op.goes_on]
+        apart = len(steps) > 1 or not all(isinstance(op, PythonStep) for op in steps)
+        return self.run_beside(block, values) if apart else super().run(block, values)
 
     def run_beside(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
         """Run operations in order, each when its operands are there."""
-        going: dict[PythonStep, Later[Sequence[object]]] = {}
+        going: dict[HostOp, Later[Sequence[object]]] = {}
         try:
             for op in block.ops:
                 for value in op.operands:
-                    if isinstance(value.owner, PythonStep) and value.owner in going:
+                    if isinstance(value.owner, HostOp) and value.owner in going:
                         self.ended(going, value.owner, values)
                 operands = [values[operand] for operand in op.operands]
-                if isinstance(op, PythonStep) and op.call.is_apart:
+                if isinstance(op, HostOp) and op.goes_on:
                     here = [on_host(operand) for operand in operands]
-                    going[op] = Later(op.call.prepared(*here), queue=op.call.queue)
+                    going[op] = Later(op.prepared(here), queue=op.queue)
                 elif op is block.last_op:
                     for each in [*going]:
                         self.ended(going, each, values)
                     return operands
                 else:
                     sizes = symbols_of(op) if going else ()
-                    if isinstance(op, PythonStep) or not self.symbols.keys() >= {*sizes}:
+                    if has_order(op) or not self.symbols.keys() >= {*sizes}:
                         for each in [*going]:  # it is behind them, or has a size that one tells
                             self.ended(going, each, values)
                     results = self.operation(op, operands, values)
@@ -264,11 +265,11 @@ class Stepper(Interpreter):
 
     def ended(
         self,
-        going: dict[PythonStep, Later[Sequence[object]]],
-        op: PythonStep,
+        going: dict[HostOp, Later[Sequence[object]]],
+        op: HostOp,
         values: dict[SSAValue, object],
     ) -> None:
-        """Take the results of a call of Python, which is waited for."""
+        """Take the results of a step, which is waited for."""
         results = op.bound(self, going.pop(op).result())
         values.update(zip(op.results, results, strict=True))
 
@@ -282,6 +283,11 @@ class Stepper(Interpreter):
             plain = on_host(found)
             self.copies[value, driver] = plain if driver is None else DeviceArray.of(driver, plain)
         return self.copies[value, driver]
+
+
+def has_order(op: Operation) -> bool:
+    """Say whether an operation, or one inside of it, comes behind all steps before it."""
+    return any(isinstance(inner, HostOp) and not inner.PURE for inner in op.walk())
 
 
 def on_host(found: object) -> Any:

@@ -6,7 +6,7 @@ walks in memory stays linear through the moves before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -230,3 +230,9 @@ class Walks:
             (axes[-2].tokens, (k, v)), (axes[-1].tokens, (q, k)),
         )  # fmt: skip
         return all(is_walked_as_one(t, each) for t, both in walked for each in both)
+
+
+def ready(op: Operation, places: Mapping[Operation, int]) -> int:
+    """Return behind which of the places of a block's operations all operands are there."""
+    owners = [value.owner for value in op.operands if isinstance(value.owner, Operation)]
+    return max((places[owner] for owner in owners), default=0)

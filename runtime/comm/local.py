@@ -34,6 +34,7 @@ class LocalComm:
     """One rank of a world of threads."""
 
     kind = "threads"
+    has_threads = True
 
     def __init__(self, board: Board, rank: int) -> None:
         self.board, self.rank, self.size = board, rank, board.size

@@ -85,7 +85,8 @@ class MpiComm:
         self.signs: dict[int, tuple[MPI.Request, bytes]] = {}
         """The last sign of life to each rank, and its bytes as long as they are being sent."""
         self.pulse = Pulse(self, self.abort)
-        if self.size > 1 and MPI.Query_thread() == MPI.THREAD_MULTIPLE:
+        self.has_threads = MPI.Query_thread() == MPI.THREAD_MULTIPLE
+        if self.size > 1 and self.has_threads:
             self.pulse.start()
         atexit.register(self.leave)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import local
@@ -79,6 +79,8 @@ class CurrentStep(local):
     """The step that a thread is in, for messages."""
 
     number: int | None = None
+    is_beside: bool = False
+    """Whether other threads work meanwhile, which a wait should let do so."""
 
 
 STEP = CurrentStep()
@@ -93,6 +95,16 @@ def in_step(number: int) -> Any:
         yield
     finally:
         STEP.number = before
+
+
+@contextmanager
+def beside(number: int | None) -> Iterator[None]:
+    """Let waits of this thread, which goes on beside others, sleep soon."""
+    before, STEP.number, STEP.is_beside = STEP.number, number, True
+    try:
+        yield
+    finally:
+        STEP.number, STEP.is_beside = before, False
 
 
 def in_which() -> str:
@@ -135,7 +147,7 @@ class Wait:
         """Return what a look gives, once it gives something; raise behind the deadline."""
         if PROGRESS.kept:
             PROGRESS.does(f"{self.operation}{in_which()}, with {self.peer}")
-        begin, spins = time.monotonic(), SPINS
+        begin, spins = time.monotonic(), 0 if STEP.is_beside else SPINS
         while spins:
             for _ in range(LOOKS):
                 if (found := look()) is not None:
@@ -166,6 +178,8 @@ class Comm(Protocol):
     size: int
     kind: str
     """What it is made of, for messages."""
+    has_threads: bool
+    """Whether other threads of a rank may take part while its first one works."""
 
     def post(self, message: Any, to: int) -> None:
         """Send a message, which can be pickled, to a rank; it is there in the order sent."""

@@ -1,5 +1,6 @@
 """Collective operations of ranks: at once, under tapes, in functions, compiled."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import gravure as gv
 from gravure import tf
 from gravure.runtime.comm.local import run_ranks
+from gravure.runtime.comm.protocol import LateError, in_step
 
 distributed = gv.distributed
 
@@ -160,6 +162,65 @@ def test_reductions_in_one_step_go_in_one_message_for_each_type() -> None:
 
     wanted = [3.0, 5.0, 4.0, 2.0, 6.0], [[90000, 90000, 300], [3, 3]]
     assert run_ranks(2, run) == [wanted] * 2
+
+
+def in_buckets(run: Any) -> list[Any]:
+    """Return what two ranks give, which reduce three tensors of 14 MiB in three buckets."""
+
+    def each(comm: Any) -> Any:
+        calls: list[tuple[int, bool]] = []
+        counted = comm.all_reduce_each
+
+        def reduce(arrays: Any, how: str) -> Any:
+            calls.append((int(arrays[0][0, 0]), threading.current_thread() is own))
+            return counted(arrays, how)
+
+        own, comm.all_reduce_each = threading.current_thread(), reduce
+
+        @gv.function
+        def step(x: Any) -> Any:
+            y = x + 1.0
+            z = y * 2.0
+            return [distributed.all_reduce(each) for each in (z, y, x * 3.0)]
+
+        large = gv.asarray(np.full((1900, 1900), comm.rank + 1.0, np.float32))
+        for _ in range(4):
+            calls.clear()
+            found = run(comm, lambda: step(large))
+        return [float(np.max(x)) for x in found], calls
+
+    return run_ranks(2, each)
+
+
+def test_reductions_go_on_while_the_rest_is_computed() -> None:
+    found = in_buckets(lambda comm, step: step())
+    for rank, (sums, calls) in enumerate(found):
+        assert sums == [10.0, 5.0, 9.0]
+        values = [rank + 2, 2 * (rank + 2), 3 * (rank + 1)]  # in the order that they are there in
+        assert calls == [(values[0], False), (values[1], False), (values[2], True)]
+
+
+def test_what_other_threads_may_not_do_is_done_in_order() -> None:
+    def run(comm: Any, step: Any) -> Any:
+        comm.has_threads = False
+        return step()
+
+    for sums, calls in in_buckets(run):
+        assert sums == [10.0, 5.0, 9.0]
+        assert all(own for _, own in calls)
+
+
+def test_a_rank_that_is_gone_while_others_reduce_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAVURE_TIMEOUT", "3")
+
+    def run(comm: Any, step: Any) -> Any:
+        with in_step(7):
+            return step() if comm.rank == 0 else [0.0]
+
+    with pytest.raises(
+        LateError, match=r"rank 0 has waited 3 s for rank 1 in all_reduce of step 7"
+    ):
+        in_buckets(run)
 
 
 def test_graphs_hold_them_and_sessions_run_them() -> None:

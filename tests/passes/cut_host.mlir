@@ -98,3 +98,30 @@ func.func @main() -> tensor<2x1x!gv.string> {
   %0 = gv.transpose %c {order = array<i64: 1, 0>} : (tensor<1x2x!gv.string>) -> tensor<2x1x!gv.string>
   func.return %0 : tensor<2x1x!gv.string>
 }
+
+// -----
+// What a reduction needs is done first, and the rest while it goes on; the last one has no company.
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = gv.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = gv.mul %0, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = gv.all_reduce %1 {how = "sum"} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = gv.all_reduce %0 {how = "sum"} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %2, %3 : tensor<4xf32>, tensor<4xf32>
+}
+
+// ->
+// func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+//   %0 = func.call @segment0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+//   %1 = gv.all_reduce %0 {how = "sum"} attributes {beside} : (tensor<4xf32>) -> tensor<4xf32>
+//   %2 = func.call @segment1(%0, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+//   %3 = gv.all_reduce %2 {how = "sum"} : (tensor<4xf32>) -> tensor<4xf32>
+//   func.return %3, %1 : tensor<4xf32>, tensor<4xf32>
+// }
+// func.func private @segment0(%x: tensor<4xf32> {gv.name = "x"}) -> (tensor<4xf32> {gv.name = "y"}) {
+//   %0 = gv.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+//   func.return %0 : tensor<4xf32>
+// }
+// func.func private @segment1(%x0: tensor<4xf32> {gv.name = "x0"}, %w: tensor<4xf32> {gv.name = "w"}) -> (tensor<4xf32> {gv.name = "y"}) {
+//   %0 = gv.mul %x0, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+//   func.return %0 : tensor<4xf32>
+// }

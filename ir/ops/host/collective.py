@@ -7,6 +7,7 @@ knows no processes; without, there is one rank, and they give what they get.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,12 @@ class Talk:
     reduce: Callable[[Sequence[Array], str], Sequence[Array]] = staticmethod(
         lambda arrays, how: arrays
     )
+    may_go_on: Callable[[], bool] = staticmethod(lambda: False)
+    """Says whether other threads may talk."""
+    apart: Callable[[Callable[[], Any]], Callable[[], Any]] = staticmethod(lambda call: call)
+    """Makes a call one for another thread, which talks as this one does."""
+    queue: Callable[[], Any] = staticmethod(lambda: None)
+    """Gives where reductions of other threads wait for their turn: all ranks have one order."""
     gather: Callable[[Array], Sequence[Array]] = staticmethod(lambda array: [array])
     send: Callable[[Array, int], Array] = staticmethod(lambda array, root: array)
 
@@ -45,6 +52,7 @@ class AllReduce(HostOp):
 
     name = "gv.all_reduce"
     PURE: ClassVar = False
+    GOES_ON: ClassVar = True
 
     @classmethod
     def infer(cls, *xs: TensorSpec, how: str = "sum") -> Sequence[TensorSpec]:
@@ -67,6 +75,20 @@ class AllReduce(HostOp):
             for place, each in zip(places, made, strict=True):
                 found[place] = np.asarray(each).reshape(xs[place].shape)
         return found
+
+    @property
+    def goes_on(self) -> bool:
+        """Say whether there is work meanwhile, and other threads may talk."""
+        return super().goes_on and TALK.may_go_on()
+
+    @property
+    def queue(self) -> Any:
+        """Return where all reductions wait for their turn."""
+        return TALK.queue()
+
+    def prepared(self, operands: Sequence[Any]) -> Callable[[], Sequence[Any]]:
+        """Return what reduces operands, in whatever thread."""
+        return TALK.apart(partial(self.evaluated, operands))
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

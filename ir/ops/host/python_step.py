@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ...host import HostOp, label
+from ...host import HostOp
 from ...op import Array, Call, register
 from ...types.dims import Dim
 from ...types.tensor import TensorSpec
@@ -105,8 +105,16 @@ class PythonStep(HostOp):
         """Call the function, whose errors are its own; bind the sizes."""
         return self.bound(machine, self.call(*operands))
 
-    def bound(self, machine: Any, results: Sequence[Any]) -> Sequence[Any]:
-        """Return the results; bind the sizes."""
-        for spec, result in zip(self.result_specs, results, strict=True):
-            machine.bind(spec, result, label(self), self)
-        return results
+    @property
+    def goes_on(self) -> bool:
+        """Say whether it waits for its operands only."""
+        return self.call.is_apart
+
+    @property
+    def queue(self) -> Any:
+        """Return where it waits for its turn."""
+        return self.call.queue
+
+    def prepared(self, operands: Sequence[Any]) -> Callable[[], Sequence[Any]]:
+        """Return what calls the function, in whatever thread."""
+        return self.call.prepared(*operands)
