@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .sliding import lower
+from .sliding_rows import lower
 
 __all__ = ["lower"]

@@ -1,7 +1,7 @@
-"""Windows that are combined: pooling. See `sliding`."""
+"""Windows that are combined: pooling. See `sliding_rows`."""
 
 from __future__ import annotations
 
-from .sliding import lower
+from .sliding_rows import lower
 
 __all__ = ["lower"]

@@ -11,57 +11,43 @@ themselves: code is made for each such range, as it is for each pixel at the lef
 So no tap outside of the image is read or masked. A source vector that several pixels of a tile
 see is loaded once. Rows follow each other within a block of channels, so that what they share is
 still in L1. Where sizes are symbols, code is made for each range of kernel rows that there may be,
-and pixels at the left and the right run over the taps that they have. What is no image, or has
-too many such ranges, goes the way of `reduce`.
+and pixels at the left and the right run over the taps that they have. Windows that would be too
+much code so go the way of `sliding_rows`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir.iteration import Iteration
-from ...ir.levels import KIND
 from ...ir.types.dims import Dim, floor_divide, product
 from ...ir.types.indices import Indices, Linear, Opaque, flatten, number, of
 from ...ir.types.tensor import spec_of
 from ...passes.analysis.kernels.tiles import lanes_of
 from ...target import Target
-from . import reduce
 from .builder.blocks import walk_heights
 from .builder.combine import COMBINERS, identity
 from .builder.elements import Element
 from .builder.loops import Index
-from .builder.plan import Opened, open_kernel, plan, returned_values
+from .builder.plan import Opened, plan
 from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space
 from .builder.window import Window
-from .map import fitting_lanes, walk_vectors
+from .map import Body, fitting_lanes, walk_vectors
 
 TYPES = ("f32", "f64", "i32", "u8", "i8")
-MAX_CODE = 256
+MAX_CODE = 32
 """Taps times distinct ranges of kernel rows: beyond, the code would not pay."""
 BLOCK = 4
 """Vectors of a channel block."""
 GROUPS = 4
 """The most groups of rows."""
-
-
-def lower(kernel: FuncOp, target: Target) -> FuncOp:
-    """Return the loops of a depthwise convolution or a pooling."""
-    kind = kernel.attributes[KIND]
-    assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
-    ops = [op for op in kernel.body.block.ops if isinstance(op, Op)]
-    anchor = next(op for op in ops if op.KERNEL is not None and op.KERNEL.kind == kind.data)
-    if not target.can.walk_vectors or not is_plane(anchor):
-        return reduce.lower(kernel, target)
-    (root,) = returned_values(kernel)
-    return Sliding(open_kernel(kernel, target), root, anchor, target).build()
 
 
 def is_plane(anchor: Op) -> bool:
@@ -73,8 +59,12 @@ def is_plane(anchor: Op) -> bool:
     pads = [size for pair in flags["pads"] for size in pair]
     if not all(isinstance(d, int) for d in (source.dims[3], result.dims[3], *pads)):
         return False
-    if not isinstance(anchor.operands[0], BlockArgument):
-        return False
+    return isinstance(anchor.operands[0], BlockArgument)
+
+
+def is_short(anchor: Op) -> bool:
+    """Say whether the code for all taps is short enough to stand one after the other."""
+    pads = [size for pair in anchor.plain_attributes()["pads"] for size in pair]
     rows, columns = windows_of(anchor)
     ranges = row_ranges(rows, pads[1])
     seen = rows.taps * len(ranges) if rows.is_known else sum(high - low for low, high in ranges)
@@ -171,9 +161,9 @@ class Sliding:
             return
         if last != self.row.extent:
             with loops.when(loops.compare("slt", row, last)):
-                self.over_channels(taps, channels)
+                self.over_channels(partial(self.over_pixels, taps), channels)
             return
-        self.over_channels(taps, channels)
+        self.over_channels(partial(self.over_pixels, taps), channels)
 
     def when_seen(self, channels: tuple[Index, int]) -> None:
         """Compute the output row with the kernel rows that it turns out to see."""
@@ -186,19 +176,18 @@ class Sliding:
                 loops.when(loops.compare("eq", low, taps[0])),
                 loops.when(loops.compare("eq", high, taps[1])),
             ):
-                self.over_channels(taps, channels)
+                self.over_channels(partial(self.over_pixels, taps), channels)
 
-    def over_channels(self, taps: tuple[int, int], channels: tuple[Index, int]) -> None:
-        """Walk the channels of a block by vectors."""
+    def over_channels(self, pixels: Body, channels: tuple[Index, int]) -> None:
+        """Compute pixels for the channels of a block by vectors."""
         start, block = channels
         if block == self.channel.extent or not self.lanes:
-            walk_vectors(self.loops, self.reader, self.channel, (0, block),
-                         lambda: self.over_pixels(taps))  # fmt: skip
+            walk_vectors(self.loops, self.reader, self.channel, (0, block), pixels)
             return
         with self.loops.loop(start, self.loops.add(start, block), self.lanes) as one:
             self.channel.value = one.index
             self.reader.fresh()
-            self.over_pixels(taps)
+            pixels()
 
     def over_pixels(self, rows: tuple[int, int]) -> None:
         """Compute an output row: its edges as they are, the middle in equal tiles."""
@@ -252,7 +241,7 @@ class Sliding:
                 total = Element(tap.values[0], zero.dtype, zero.lanes)
                 column = of(Opaque(tap.index, self.columns.taps))
                 for row in range(*rows):
-                    total = self.combined(total, self.seen(row, 0, column), row, column)
+                    total = self.combined(total, self.seen(row, 0, column), number(row), column)
                 tap.carry(total.value)
             self.store(Element(tap.results[0], zero.dtype, zero.lanes))
 
@@ -269,7 +258,7 @@ class Sliding:
                     if low <= j < high:
                         self.pixel.value = tile.start
                         seen = self.seen(i, number_, number(j))
-                        totals[number_] = self.combined(totals[number_], seen, i, number(j))
+                        totals[number_] = self.combined(totals[number_], seen, number(i), number(j))
         for number_, total in enumerate(totals):
             self.pixel.value = self.loops.add(tile.start, number_)
             self.store(total)
@@ -284,12 +273,14 @@ class Sliding:
         seen = self.reader.load(self.anchor.operands[0], (image, y, x, channel))
         return self.reader.math.cast(seen, self.dtype)
 
-    def combined(self, total: Element | None, seen: Element, row: int, column: Linear) -> Element:
+    def combined(
+        self, total: Element | None, seen: Element, row: Linear, column: Linear
+    ) -> Element:
         """Return the total with one more tap."""
         math, combiner = self.reader.math, self.iteration.combiner
         if self.anchor.name != "gv.depthwise_packed":
             return seen if total is None else COMBINERS[combiner](math, total, seen)
-        index = (number(row), column, self.plan.index[-1])
+        index = (row, column, self.plan.index[-1])
         weight = math.cast(self.reader.element(self.anchor.operands[1], index), self.dtype)
         return math.mul(seen, weight) if total is None else math.fma(seen, weight, total)
 
@@ -328,4 +319,4 @@ def channel_block(channels: int, lanes: int) -> int:
     return lanes * max(d for d in range(1, BLOCK + 1) if vectors % d == 0)
 
 
-__all__ = ["lower"]
+__all__ = ["PixelTile", "Sliding", "is_plane", "is_short", "windows_of"]
