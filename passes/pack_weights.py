@@ -4,8 +4,8 @@
                                       %y = gv.matmul_packed %x, %p {columns = 10}
 
 A right operand that does not depend on the inputs is packed into panels as wide as the
-target's tile for these sizes; channels-last convolutions are packed group by group, 1x1
-ones become products, and those with one channel a group get their own form. Needs
+target's tile for these sizes; channels-last convolutions are packed as products of rows, 1x1
+ones become products, and those in groups get their own forms. Needs
 `choose-layout`; the packing operations are moved by `hoist-prepare`. For GPUs
 there is `turn-weights`.
 """
@@ -20,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..ir import GraphEmit, Op, Program, operands_of, replace
 from ..ir.op import REGISTRY
+from ..ir.ops.laid_out.conv_groups import ConvGroupsPacked, has_several, pack_groups_of_channels
 from ..ir.ops.laid_out.conv_weights import ConvWeightsPacked
 from ..ir.ops.laid_out.packed import (
     DOTS,
@@ -43,6 +44,10 @@ from .analysis.walks import is_move
 from .base import Pass
 
 FAST = ("f32", "f64")
+LARGE_GROUP = 64
+"""Channels of a group from which on products of its pixels are as fast as anything."""
+MOST_TAPS = 32
+"""Taps along a side of a window that is walked tap by tap: beyond, that would be too much code."""
 RULES = RuleBook[Callable[[Op, GraphEmit, Target], SSAValue | None]]()
 
 
@@ -196,8 +201,11 @@ def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
         weight = spec_of(w.type)
     if groups == source.dims[-1] and groups > 1 and weight.dims[0] == groups:
         return depthwise(op, emit, x, w)
+    if narrow is None and walks_channels(op):
+        return _pack_channels(op, emit, target)
     rank = weight.rank
     taps = emit(REGISTRY["gv.transpose"], w, order=(*range(2, rank), 1, 0))
+    kept = {n: attributes[n] for n in ("strides", "pads", "dilations", "groups")}
     plain = is_pointwise(weight, attributes)
     columns, inner = int(weight.dims[0]), weight.dims[1]  # type: ignore[arg-type]
     depth = product((*weight.dims[2:], inner))
@@ -211,11 +219,46 @@ def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     if plain and groups == 1 and (narrow is None or lies_in_rows(x)):
         made: SSAValue = emit(MatmulPacked, x, panels, columns=columns)
         return made
-    kept = {n: attributes[n] for n in ("strides", "pads", "dilations", "groups")}
     packed: SSAValue = emit(
         ConvPacked, x, panels, columns=columns, window=tuple(weight.dims[2:]), **kept
     )
     return packed
+
+
+def walks_channels(op: Op) -> bool:
+    """Say whether the channels of groups are walked as vectors, by the taps of windows.
+
+    A product for each group is as good only of many channels, where windows are one pixel.
+    """
+    groups, weight = op.plain_attributes()["groups"], op.specs[1]
+    if groups == 1 or weight.rank != 4 or op.specs[0].dtype.name not in FAST:
+        return False
+    columns, _, *window = weight.static_shape
+    return 1 < max(window) <= MOST_TAPS or columns // groups < LARGE_GROUP
+
+
+def _pack_channels(op: Op, emit: GraphEmit, target: Target) -> SSAValue:
+    """Return a convolution in groups that walks channels as vectors."""
+    attributes = op.plain_attributes()
+    (x, w), weight = op.operands, op.specs[1]
+    columns, groups = weight.static_shape[0], attributes["groups"]
+    width = group_width(target, weight, groups)
+    panels = pack_groups_of_channels(emit, w, weight, width, groups)
+    kept = {n: attributes[n] for n in ("strides", "pads", "dilations", "groups")}
+    made: SSAValue = emit(ConvGroupsPacked, x, panels, columns=columns, **kept)
+    return made
+
+
+def group_width(target: Target, weight: TensorSpec, groups: int) -> int:
+    """Return the channels of a vector: of several groups where they fill it, else of one."""
+    columns, depth, *_ = weight.static_shape
+    filters = columns // groups
+    lanes = lanes_of(target, weight.dtype)
+    every = min(lanes, 1 << (columns - 1).bit_length())
+    even = columns % every == 0 or depth == filters
+    if has_several(filters, every) and even:
+        return every
+    return min(lanes, 1 << (filters - 1).bit_length())
 
 
 def _pack_groups(emit: GraphEmit, taps: Any, weight: TensorSpec, tile: int, groups: int) -> Any:

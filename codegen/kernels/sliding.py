@@ -25,7 +25,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir.iteration import Iteration
 from ...ir.types.dims import Dim, floor_divide, product
 from ...ir.types.indices import Indices, Linear, Opaque, flatten, number, of
 from ...ir.types.tensor import spec_of
@@ -81,10 +80,11 @@ def row_ranges(rows: Window, behind: int) -> Sequence[tuple[int, int]]:
     return [(low, high) for high in highs for low in range(min(most, high) + 1)]
 
 
-def windows_of(anchor: Op) -> list[Window]:
-    """Return how the windows move along rows and columns."""
+def windows_of(anchor: Op, taps: Sequence[int] | None = None) -> list[Window]:
+    """Return how the windows move along rows and columns; weights say their size first."""
     flags = anchor.plain_attributes()
-    taps = flags["window"] if "window" in flags else anchor.specs[1].dims[:-1]
+    if taps is None:
+        taps = flags["window"] if "window" in flags else anchor.specs[1].static_shape[:-1]
     source, result = anchor.specs[0].dims, anchor.result_specs[0].dims
     lows = [low for low, _ in flags["pads"]]
     each = zip(taps, flags["strides"], flags["dilations"], lows, strict=True)
@@ -104,12 +104,14 @@ class Sliding:
 
     def __init__(self, opened: Opened, root: SSAValue, anchor: Op, target: Target) -> None:
         self.root, self.anchor = root, anchor
-        made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
-        assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
-        self.iteration = made
+        made = None
+        if anchor.has("iteration"):
+            made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
+        self.combiner = made.combiner if made is not None else "add"
+        self.finish = made.finish if made is not None else None
         self.dtype = anchor.result_specs[0].dtype
         self.loops, self.arguments, (self.out,) = opened
-        self.rows, self.columns = windows_of(anchor)
+        self.rows, self.columns = self.windows()
 
         def visit(tracer: Tracer, index: Indices) -> None:
             tracer.stops[anchor.results[0]] = []
@@ -118,11 +120,19 @@ class Sliding:
         self.plan = plan(anchor.result_specs[0].dims, visit)
         self.axes = [Group(tuple(axis.tokens)) for axis in self.plan.axes]
         self.image, self.row, self.pixel, self.channel = self.axes
-        self.lanes = fitting_lanes(self.channel.extent, lanes_of(target, self.dtype))
+        self.lanes = self.fit(lanes_of(target, self.dtype))
         self.space = Space(self.axes, self.channel, self.lanes)
         self.reader = ElementReader(self.loops, self.arguments, self.space)
         self.offset = flatten(self.plan.index, spec_of(self.root.type).dims)
         self.wide = max(1, target.registers // 4)
+
+    def windows(self) -> list[Window]:
+        """Return how the windows move along rows and columns."""
+        return windows_of(self.anchor)
+
+    def fit(self, lanes: int) -> int:
+        """Return the lanes to walk channels with, of those that a register has."""
+        return fitting_lanes(self.channel.extent, lanes)
 
     # -- loops ----------------------------------------------------------------------------
 
@@ -131,7 +141,7 @@ class Sliding:
         loops = self.loops
         channels = self.channel.extent
         assert isinstance(channels, int), "the channels are known"
-        block = channel_block(channels, max(1, self.lanes))
+        block = self.block(channels)
         blocks, groups = channels // block, row_groups(self.row.extent)
         rows = floor_divide(self.row.extent, groups)
         with loops.loop(loops.lo, loops.hi) as unit:
@@ -141,6 +151,10 @@ class Sliding:
             self.row.value = loops.add(loops.multiply(group, rows), row)
             self.over_row((loops.multiply(start, block), block))
         return loops.finish(product((blocks, self.image.extent, self.row.extent)))
+
+    def block(self, channels: int) -> int:
+        """Return the channels of a block."""
+        return channel_block(channels, max(1, self.lanes))
 
     def over_row(self, channels: tuple[Index, int]) -> None:
         """Compute the current output row, for a block of channels."""
@@ -231,7 +245,7 @@ class Sliding:
     def edge(self, rows: tuple[int, int], low: Index, high: Index) -> None:
         """Compute pixels by a loop over the taps along the row that each has."""
         loops, math = self.loops, self.reader.math
-        zero = math.constant(identity(self.iteration.combiner, self.dtype), self.dtype)
+        zero = math.constant(identity(self.combiner, self.dtype), self.dtype)
         zero = math.spread(zero, self.lanes)
         with loops.loop(low, high) as one:
             self.pixel.value = one.index
@@ -277,21 +291,28 @@ class Sliding:
         self, total: Element | None, seen: Element, row: Linear, column: Linear
     ) -> Element:
         """Return the total with one more tap."""
-        math, combiner = self.reader.math, self.iteration.combiner
-        if self.anchor.name != "gv.depthwise_packed":
-            return seen if total is None else COMBINERS[combiner](math, total, seen)
-        index = (row, column, self.plan.index[-1])
-        weight = math.cast(self.reader.element(self.anchor.operands[1], index), self.dtype)
+        math = self.reader.math
+        weight = self.weight(row, column)
+        if weight is None:
+            return seen if total is None else COMBINERS[self.combiner](math, total, seen)
         return math.mul(seen, weight) if total is None else math.fma(seen, weight, total)
+
+    def weight(self, row: Linear, column: Linear) -> Element | None:
+        """Return what a tap is multiplied with; None where taps are combined as they are."""
+        if self.anchor.name != "gv.depthwise_packed":
+            return None
+        index = (row, column, self.plan.index[-1])
+        found = self.reader.element(self.anchor.operands[1], index)
+        return self.reader.math.cast(found, self.dtype)
 
     def store(self, total: Element | None) -> None:
         """Finish and store one vector; `None` has seen nothing."""
         reader, math = self.reader, self.reader.math
         if total is None:
-            total = math.constant(identity(self.iteration.combiner, self.dtype), self.dtype)
+            total = math.constant(identity(self.combiner, self.dtype), self.dtype)
         made = math.spread(total, self.lanes)
-        if self.iteration.finish is not None:
-            made = self.iteration.finish(math, made)
+        if self.finish is not None:
+            made = self.finish(math, made)
         reader.given = {self.anchor.results[0]: lambda _: made}
         reader.fresh()
         element = reader.element(self.root, self.plan.index)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby, pairwise
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
@@ -35,6 +36,8 @@ from .builder.loops import Index
 from .builder.plan import Opened, open_kernel, returned_values
 from .sliding import PixelTile, Sliding, is_plane, is_short, windows_of
 
+Seen: TypeAlias = dict[Linear, list[tuple[int, Linear]]]
+"""For places along a row, the pixels that see them, and by which tap."""
 MOST_TAPS = 64
 """Taps along a row: beyond, the code of a tile would be too much."""
 MOST_EDGES = 6
@@ -141,7 +144,7 @@ class SlidingRows(Sliding):
     def row_tile(self, rows: tuple[Index, Index], tile: PixelTile) -> None:
         """Compute and store neighbouring pixels."""
         self.pixel.value = tile.start
-        seen: dict[Linear, list[tuple[int, Linear]]] = {}
+        seen: Seen = {}
         for place, pixel, tap in sorted(self.places(tile)):
             seen.setdefault(number(place), []).append((pixel, number(tap)))
         first = [self.nothing().value for _ in tile.taps]
@@ -160,13 +163,10 @@ class SlidingRows(Sliding):
             for tap in range(low, high):
                 yield pixel * columns.stride + tap * columns.dilation, pixel, tap
 
-    def over_parts(
-        self, row: Linear, seen: dict[Linear, list[tuple[int, Linear]]], totals: list[Element]
-    ) -> list[Element]:
+    def over_parts(self, row: Linear, seen: Seen, totals: list[Element]) -> list[Element]:
         """Return the totals of pixels with one more row of the window.
 
-        `seen` has for each place along the row, in pixels of the source from the first tap of the
-        first, the pixels that see it, and by which tap.
+        Places are counted in pixels of the source, from the first tap of the first pixel.
         """
         self.reader.fresh()
         for place, users in seen.items():
@@ -191,7 +191,7 @@ class SlidingRows(Sliding):
     def nothing(self) -> Element:
         """Return the total of no taps."""
         math = self.reader.math
-        zero = math.constant(identity(self.iteration.combiner, self.dtype), self.dtype)
+        zero = math.constant(identity(self.combiner, self.dtype), self.dtype)
         return math.spread(zero, self.lanes)
 
     def element(self, value: SSAValue) -> Element:
@@ -206,7 +206,8 @@ def tile_spans(count: int, wide: int) -> list[tuple[int, int]]:
     [(0, 3), (3, 6), (6, 9)]
     """
     tiles = -(-count // wide)
-    ends = [count * i // tiles for i in range(tiles + 1)]
+    width, wider = divmod(count, tiles)
+    ends = [i * width + min(i, wider) for i in range(tiles + 1)]
     return list(pairwise(ends))
 
 
@@ -228,4 +229,4 @@ def runs(spans: Sequence[tuple[int, int]], low: int, high: int) -> Iterator[tupl
         yield each[0][0], each[-1][1], length
 
 
-__all__ = ["lower"]
+__all__ = ["SlidingRows", "lower", "way_of"]

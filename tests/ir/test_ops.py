@@ -288,8 +288,8 @@ ONE_TEMPLATE = {"gv.add", "gv.cast", "gv.clip", "gv.exp", "gv.select"}
 """Element-wise operations whose shapes are tried in compiled code, for all of them: they share
 a template, and what each computes is tried on special values."""
 BY_TARGET = {
-    "gv.conv_packed", "gv.conv_weights_packed", "gv.depthwise_packed", "gv.matmul_packed",
-    "gv.winograd_packed",
+    "gv.conv_groups_packed", "gv.conv_packed", "gv.conv_weights_packed", "gv.depthwise_packed",
+    "gv.matmul_packed", "gv.winograd_packed",
 }  # fmt: skip
 """Operations on panels, which are compiled in the widths that `pack-weights` gives them."""
 COMPILED = [

@@ -112,3 +112,39 @@ builtin.module attributes {gv.target = "znver4"} {
 //     func.return %4, %10 : tensor<2x20xf32>, tensor<1x2x2x8xf32>
 //   }
 // }
+
+// -----
+// Groups of few channels are walked as vectors, two groups in each; zeros fill the last panel.
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @groups(%x: tensor<1x6x6x20xf32>) -> tensor<1x6x6x20xf32> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 20, 4, 3, 3>, weight = @w} : () -> tensor<20x4x3x3xf32>
+    %1 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, groups = 5 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x6x6x20xf32>, tensor<20x4x3x3xf32>) -> tensor<1x6x6x20xf32>
+    func.return %1 : tensor<1x6x6x20xf32>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.target = "x86-64-v3"} {
+//   func.func @groups(%x: tensor<1x6x6x20xf32>) -> tensor<1x6x6x20xf32> {
+//     %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 20, 4, 3, 3>, weight = @w} : () -> tensor<20x4x3x3xf32>
+//     %1 = gv.transpose %0 {order = array<i64: 2, 1, 3, 0>} : (tensor<20x4x3x3xf32>) -> tensor<3x4x3x20xf32>
+//     %2 = gv.reshape %1 {shape = array<i64: 3, 4, 3, 1, 20>} : (tensor<3x4x3x20xf32>) -> tensor<3x4x3x1x20xf32>
+//     %3 = gv.pad %2 {pads = [array<i64: 0, 0>, array<i64: 0, 0>, array<i64: 0, 0>, array<i64: 0, 0>, array<i64: 0, 4>]} : (tensor<3x4x3x1x20xf32>) -> tensor<3x4x3x1x24xf32>
+//     %4 = gv.reshape %3 {shape = array<i64: 3, 4, 3, 3, 8>} : (tensor<3x4x3x1x24xf32>) -> tensor<3x4x3x3x8xf32>
+//     %5 = gv.transpose %4 {order = array<i64: 3, 0, 1, 2, 4>} : (tensor<3x4x3x3x8xf32>) -> tensor<3x3x4x3x8xf32>
+//     %6 = gv.conv_groups_packed %x, %5 {columns = 20 : i64, dilations = array<i64: 1, 1>, groups = 5 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x6x6x20xf32>, tensor<3x3x4x3x8xf32>) -> tensor<1x6x6x20xf32>
+//     func.return %6 : tensor<1x6x6x20xf32>
+//   }
+// }
+
+// -----
+// Products of many channels are as fast where windows are one pixel.
+// count: gv.conv_groups_packed 1
+// count: gv.conv_packed 1
+func.func @pixels(%x: tensor<1x6x6x128xf32>) -> tensor<1x6x6x96xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 128, 64, 1, 1>, weight = @w} : () -> tensor<128x64x1x1xf32>
+  %1 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 96, 64, 1, 1>, weight = @v} : () -> tensor<96x64x1x1xf32>
+  %2 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, groups = 2 : i64, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 1, 1>} : (tensor<1x6x6x128xf32>, tensor<128x64x1x1xf32>) -> tensor<1x6x6x128xf32>
+  %3 = gv.conv %2, %1 {channels_last = true, dilations = array<i64: 1, 1>, groups = 2 : i64, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 1, 1>} : (tensor<1x6x6x128xf32>, tensor<96x64x1x1xf32>) -> tensor<1x6x6x96xf32>
+  func.return %3 : tensor<1x6x6x96xf32>
+}

@@ -10,6 +10,7 @@ from xdsl.rewriter import InsertPoint
 from ....ir import GraphEmit, Op, spec_of
 from ....ir.compose.functions import cut
 from ....ir.compose.maker import Maker
+from ....ir.ops.laid_out.conv_groups import panels_of
 from .extents import NotWritableError
 from .rules import write_block, writes
 from .writer import CODES, Writer
@@ -40,6 +41,25 @@ def conv(out: Writer, op: Op, x: str, panels: str) -> str:
         order = (0, rank + 2, rank + 1, *range(1, rank + 1))
         wide = make.transpose(wide, order=order)
         wide = make.reshape(wide, shape=(columns, depth, *window))
+        kept = {name: rules[name] for name in ("strides", "pads", "dilations", "groups")}
+        return make.conv(x, wide, channels_last=True, **kept)
+
+    return _in_parts(out, op, parts)
+
+
+@writes("gv.conv_groups_packed")
+def conv_groups(out: Writer, op: Op, x: str, panels: str) -> str:
+    """Convolve in groups with the weights that the panels hold, of which the last are zeros."""
+    rules, (_, rows, depth, across, width) = op.plain_attributes(), op.specs[1].static_shape
+    columns, groups = rules["columns"], rules["groups"]
+    count, run = panels_of(columns // groups, columns, width)
+    runs = columns // run
+
+    def parts(make: Maker, x: object, w: object) -> object:
+        wide = make.transpose(w, order=(0, 4, 2, 1, 3))
+        wide = make.reshape(wide, shape=(runs, count // runs * width, depth, rows, across))
+        wide = cut(make.emit, wide, 1, 0, run)
+        wide = make.reshape(wide, shape=(columns, depth, rows, across))
         kept = {name: rules[name] for name in ("strides", "pads", "dilations", "groups")}
         return make.conv(x, wide, channels_last=True, **kept)
 

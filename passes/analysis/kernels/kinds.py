@@ -76,6 +76,7 @@ KINDS: Mapping[str, KernelKind] = {
     "blocked": KernelKind(behind=Behind.ELEMENTS),
     "contract": KernelKind(behind=Behind.ELEMENTS),
     "conv": KernelKind(behind=Behind.ELEMENTS, over=Over.TILE, compiling=3),
+    "conv_groups": KernelKind(behind=Behind.ELEMENTS, compiling=10),
     "conv_weights": KernelKind(),
     "depthwise": KernelKind(behind=Behind.ELEMENTS, compiling=10),
     "winograd": KernelKind(behind=Behind.ELEMENTS, compiling=6),
