@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.backend.base import Backend, BackendRep
 
 from ...errors import UnsupportedOp
@@ -186,4 +186,25 @@ def one_operator(name: str, domain: str, arrays: Mapping[str, Array], **attribut
     model = helper.make_model(
         helper.make_graph([node], name, given, [made]), opset_imports=sets, ir_version=8
     )
+    return bytes(model.SerializeToString())
+
+
+def repeated_operator(
+    name: str, count: int, shape: Sequence[int], weights: Mapping[str, Array], **attributes: Any
+) -> bytes:
+    """Return a model of an operator with weights, so many times, each with ReLU behind it."""
+    nodes = []
+    for number in range(count):
+        before = f"x{number}" if number else "x"
+        after = f"x{number + 1}" if number + 1 < count else "y"
+        nodes.append(helper.make_node(name, [before, *weights], [f"m{number}"], **attributes))
+        nodes.append(helper.make_node("Relu", [f"m{number}"], [after]))
+    graph = helper.make_graph(
+        nodes, name,
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(array, key) for key, array in weights.items()],
+    )  # fmt: skip
+    sets = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=sets, ir_version=8)
     return bytes(model.SerializeToString())

@@ -69,30 +69,23 @@ def values(channels: int, groups: int, taps: int) -> tuple[Any, Any]:
 
 def make_model(folder: Path, case: str) -> tuple[Path, Any, int]:
     """Write the model of a case; return it, an image for it, and the products it takes."""
-    from onnx import TensorProto, helper, numpy_helper
+    from ...frontend.programs.onnx_backend import repeated_operator
 
     channels, groups, taps, stride, pixels, dilation, count = sizes_of(case)
     flags: dict[str, Any] = {
         "group": groups, "strides": [stride] * 2, "dilations": [dilation] * 2,
         "pads": [dilation * (taps // 2)] * 4,
     }  # fmt: skip
-    nodes, name, wide, macs = [], "x", pixels, 0
-    for number in range(count):
-        nodes.append(helper.make_node("Conv", [name, "w", "b"], [f"c{number}"], **flags))
-        nodes.append(helper.make_node("Relu", [f"c{number}"], [f"y{number}"]))
-        name, wide = f"y{number}", (wide - 1) // stride + 1
+    wide, macs = pixels, 0
+    for _ in range(count):
+        wide = (wide - 1) // stride + 1
         macs += wide * wide * channels * taps * taps * (channels // groups)
     weights, bias = values(channels, groups, taps)
-    graph = helper.make_graph(
-        nodes, "convolutions",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, channels, pixels, pixels])],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, channels, wide, wide])],
-        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
-    )  # fmt: skip
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    path = folder / f"{case}.onnx"
-    path.write_bytes(model.SerializeToString())
     image = np.random.default_rng(1).standard_normal((1, channels, pixels, pixels))
+    path = folder / f"{case}.onnx"
+    path.write_bytes(
+        repeated_operator("Conv", count, image.shape, {"w": weights, "b": bias}, **flags)
+    )
     return path, {"x": image.astype(np.float32)}, macs
 
 
