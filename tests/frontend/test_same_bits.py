@@ -13,15 +13,19 @@ import pytest
 
 import gravure as gv
 from gravure.codegen.compile import Options
+from gravure.codegen.prepare import runs_here
 from gravure.frontend.eager.tensor import apply
 from gravure.frontend.function.staged import Staged
+from gravure.frontend.models.compiled import compile_program, load_compiled
 from gravure.ir import REGISTRY, Array, Op
+from gravure.ir import Program as IrProgram
 from gravure.ir.families import Elementwise
 from gravure.ir.ops.convert import Bitcast, Cast
 from gravure.ir.ops.elementwise import POWERS
 from gravure.passes.base import PipelineError
 from gravure.runtime.compare import ulps_between
 from gravure.runtime.model import Model
+from gravure.target import Target
 
 FLOATS = [np.float32, np.float64]
 BITS = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
@@ -105,6 +109,26 @@ def test_every_operation_on_every_way(dtype: Any, tmp_path: Path) -> None:
         for number in range(6):
             found = session.run(fetches, dict(zip(places, every.arrays, strict=True)))
             every.check(found, wanted, f"in run {number} of a session")
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_processors_do_not_matter(dtype: Any, target: str) -> None:
+    """Without fused products, functions that are near the true ones have other last bits."""
+    if not runs_here(Target.parse(target)):
+        pytest.skip(f"this machine runs no code for {target}")
+    every = All(dtype, 1600)
+    given = [*map(gv.asarray, every.arrays)]
+    program = gv.function(every).get_concrete_function(*given).frozen(None)
+    found = {}
+    for each in ("native", target):
+        copy = IrProgram(program.module.clone(), program.weights)
+        made = compile_program(copy, Options(target=each, numerics="exact"))
+        found[each] = load_compiled(made, 1).call(*every.arrays)
+    is_fused = target != "x86-64-v2" and "fma" in Target.parse("native").features
+    for op, one, other in zip(OPERATIONS, *found.values(), strict=True):
+        if is_fused or not op.is_near():
+            assert_same(other, one, op.name)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
