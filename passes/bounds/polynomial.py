@@ -40,9 +40,13 @@ class Polynomial:
         return f"Polynomial({dict(self.terms)})"
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
+        terms = number(other).terms if isinstance(other, int) else other.terms
+        if not terms:
+            return self
+        if not self.terms and isinstance(other, Polynomial):
+            return other
         made = dict(self.terms)
-        items = ((((), other),) if other else ()) if isinstance(other, int) else other.terms.items()
-        for monomial, coefficient in items:
+        for monomial, coefficient in terms.items():
             total = made.get(monomial, 0) + coefficient
             if total:
                 made[monomial] = total
@@ -54,17 +58,35 @@ class Polynomial:
         return Polynomial({monomial: -c for monomial, c in self.terms.items()})
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
-        return self + -other
+        if isinstance(other, int):
+            return self + -other
+        if not other.terms:
+            return self
+        made = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            total = made.get(monomial, 0) - coefficient
+            if total:
+                made[monomial] = total
+            else:
+                del made[monomial]
+        return Polynomial(made)
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return Polynomial({m: c * other for m, c in self.terms.items()}) if other else ZERO
+            return self if other == 1 else self._times(other)
+        if len(other.terms) == 1 and () in other.terms:
+            return self * other.terms[()]
+        if len(self.terms) == 1 and () in self.terms:
+            return other * self.terms[()]
         made: dict[Monomial, int] = {}
         for one, x in self.terms.items():
             for two, y in other.terms.items():
                 key = tuple(sorted(one + two)) if one and two else one or two
                 made[key] = made.get(key, 0) + x * y
         return Polynomial({m: c for m, c in made.items() if c})
+
+    def _times(self, factor: int) -> Polynomial:
+        return Polynomial({m: c * factor for m, c in self.terms.items()}) if factor else ZERO
 
     @property
     def constant(self) -> int:

@@ -203,7 +203,7 @@ class Prover:
         """Return an expression with atoms that were cut as their digits."""
         digits = self._digits
         while digits:
-            cut = next((each for each in value.atoms() if each in digits), None)
+            cut = next((each for m in value.terms for each in m if each in digits), None)
             if cut is None:
                 break
             factor, rest = value.parted(cut)
