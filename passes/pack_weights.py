@@ -5,7 +5,8 @@
 
 A right operand that does not depend on the inputs is packed into panels as wide as the
 target's tile for these sizes; channels-last convolutions are packed as products of rows, 1x1
-ones become products, and those in groups get their own forms. Needs
+ones become products, and those in groups get their own forms. Rows of a matrix whose transpose is
+packed are read from its panels, so that it is stored once. Needs
 `choose-layout`; the packing operations are moved by `hoist-prepare`. For GPUs
 there is `turn-weights`.
 """
@@ -22,6 +23,7 @@ from ..ir import GraphEmit, Op, Program, operands_of, replace
 from ..ir.op import REGISTRY
 from ..ir.ops.laid_out.conv_groups import ConvGroupsPacked, has_several, pack_groups_of_channels
 from ..ir.ops.laid_out.conv_weights import ConvWeightsPacked
+from ..ir.ops.laid_out.gather_packed import GatherPacked
 from ..ir.ops.laid_out.packed import (
     DOTS,
     NARROW,
@@ -66,6 +68,10 @@ class PackWeights(Pass):
         for op, fixed in with_fixed(program):
             if RULES.of(type(op)) and is_packed(op, fixed):
                 self.pack(op, target, fixed)
+        for function in functions(program.module):
+            for each in list(operations_of(function)):
+                if isinstance(each, Op) and is_packed_product(each):
+                    self.share(each)
 
     def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is a packed form."""
@@ -76,6 +82,59 @@ class PackWeights(Pass):
             return
         replace_marked(op, made, emit, fixed)
         self.count("packed")
+
+    def share(self, product: Op) -> None:
+        """Let what takes rows of a matrix take them from the panels of its transpose.
+
+        So an embedding that is also the last product is stored once. A row that lies in a panel is
+        slower to read, by far less than the product is to compute.
+        """
+        panels = product.operands[1]
+        matrix = turned_source(panels)
+        if matrix is None:
+            return
+        users = [use.operation for use in matrix.uses]
+        gathers = [op for op in users if isinstance(op, Op) and takes_rows(op, matrix)]
+        others = [op for op in users if op not in gathers]
+        if not gathers or any(op.name != "gv.transpose" for op in others):
+            return
+        tile, columns = int(spec_of(panels.type).dims[2]), spec_of(matrix.type).dims[0]  # type: ignore[arg-type]
+        for op in gathers:
+            emit = GraphEmit.before(op)
+            spec = spec_of(matrix.type)
+            turned = emit(REGISTRY["gv.transpose"], matrix, order=(1, 0))
+            own = pack(emit, turned, spec.with_shape(spec.dims[::-1]), tile)
+            replace(op, emit(GatherPacked, own, op.operands[1], columns=columns))
+            self.count("shared")
+
+
+def is_packed_product(op: Op) -> bool:
+    """Say whether an operation is a product with panels whose rows are not grouped."""
+    return op.name == "gv.matmul_packed" and op.specs[1].rank == 3
+
+
+def turned_source(panels: SSAValue) -> SSAValue | None:
+    """Return the matrix whose transpose was packed into panels, if that is what they are."""
+    value = panels
+    for name in ("gv.transpose", "gv.reshape", "gv.pad", "gv.transpose"):
+        owner = value.owner
+        if isinstance(owner, Op) and owner.name == name:
+            value = owner.operands[0]
+        elif name != "gv.pad":
+            return None
+    spec, made = spec_of(value.type), spec_of(panels.type)
+    is_matrix = spec.rank == 2 and spec.is_static and spec.dims[1] == made.dims[1]
+    return value if is_matrix else None
+
+
+def takes_rows(op: Op, matrix: SSAValue) -> bool:
+    """Say whether an operation takes rows of a matrix at indices."""
+    return (
+        op.name == "gv.gather"
+        and op.operands[0] is matrix
+        and op.operands[1] is not matrix
+        and op.plain_attributes()["axis"] == 0
+    )
 
 
 def is_weighted(op: Op, fixed: dict[SSAValue, bool]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 import gravure as gv
 from gravure.errors import GraphError, RuntimeInputError
@@ -110,3 +110,31 @@ def test_wrong_options_are_named(option: Any, message: str) -> None:
     with pytest.raises(gv.GravureError, match=message) as raised:
         gv.compile(MODELS / "mlp.onnx", **option)
     assert isinstance(raised.value, TypeError)
+
+
+@pytest.mark.parametrize("ids", [[3, 0, 4999, -1, 17], [7]])
+def test_an_embedding_that_is_the_last_product_is_stored_once(
+    ids: list[int], tmp_path: Path
+) -> None:
+    table = np.random.default_rng(0).standard_normal((5000, 96)).astype(np.float32)
+    nodes = [
+        helper.make_node("Gather", ["w", "ids"], ["h"]),
+        helper.make_node("Tanh", ["h"], ["t"]),
+        helper.make_node("Gemm", ["t", "w"], ["y"], transB=1),
+    ]
+    graph = helper.make_graph(
+        nodes, "g",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, [len(ids)])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(table, "w")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    found = []
+    for threads in (1, 2):
+        with gv.compile(model.SerializeToString(), threads=threads, cache=False) as compiled:
+            compiled.save(tmp_path / "m.so")
+            found.append(np.asarray(compiled.run([np.array(ids)])[0]))
+    assert (tmp_path / "m.so").stat().st_size < 1.1 * table.nbytes
+    wanted = np.tanh(table[ids]) @ table.T
+    np.testing.assert_allclose(found[0], wanted, rtol=1e-4, atol=1e-4)
+    assert found[0].tobytes() == found[1].tobytes()

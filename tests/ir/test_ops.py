@@ -289,7 +289,7 @@ ONE_TEMPLATE = {"gv.add", "gv.cast", "gv.clip", "gv.exp", "gv.select"}
 a template, and what each computes is tried on special values."""
 BY_TARGET = {
     "gv.conv_groups_packed", "gv.conv_packed", "gv.conv_weights_packed", "gv.depthwise_packed",
-    "gv.matmul_packed", "gv.winograd_packed",
+    "gv.gather_packed", "gv.matmul_packed", "gv.winograd_packed",
 }  # fmt: skip
 """Operations on panels, which are compiled in the widths that `pack-weights` gives them."""
 COMPILED = [

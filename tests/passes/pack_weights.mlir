@@ -148,3 +148,29 @@ func.func @pixels(%x: tensor<1x6x6x128xf32>) -> tensor<1x6x6x96xf32> {
   %3 = gv.conv %2, %1 {channels_last = true, dilations = array<i64: 1, 1>, groups = 2 : i64, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 1, 1>} : (tensor<1x6x6x128xf32>, tensor<96x64x1x1xf32>) -> tensor<1x6x6x96xf32>
   func.return %3 : tensor<1x6x6x96xf32>
 }
+
+// -----
+// Rows of a matrix that is also the last product are read from the panels of that.
+// count: gv.gather_packed 1
+// count: gv.gather 0
+// count: gv.matmul_packed 1
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @tied(%x: tensor<5xi64>) -> tensor<5x50xf32> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 50, 6>, weight = @w} : () -> tensor<50x6xf32>
+    %1 = gv.gather %0, %x {axis = 0 : i64} : (tensor<50x6xf32>, tensor<5xi64>) -> tensor<5x6xf32>
+    %2 = gv.matmul %1, %0 {transpose_rhs = true} : (tensor<5x6xf32>, tensor<50x6xf32>) -> tensor<5x50xf32>
+    func.return %2 : tensor<5x50xf32>
+  }
+}
+
+// -----
+// Columns are not.
+// count: gv.gather 1
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @columns(%x: tensor<6xi64>) -> tensor<50x50xf32> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 50, 6>, weight = @w} : () -> tensor<50x6xf32>
+    %1 = gv.gather %0, %x {axis = 1 : i64} : (tensor<50x6xf32>, tensor<6xi64>) -> tensor<50x6xf32>
+    %2 = gv.matmul %1, %0 {transpose_rhs = true} : (tensor<50x6xf32>, tensor<50x6xf32>) -> tensor<50x50xf32>
+    func.return %2 : tensor<50x50xf32>
+  }
+}
