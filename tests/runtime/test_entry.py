@@ -1,6 +1,7 @@
 """The C interface of an artefact: statuses, shapes, steps."""
 
 import ctypes
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 
 from gravure.codegen.aot.library import link
-from gravure.codegen.llvm.compile import assemble
+from gravure.codegen.llvm.compile import assemble, assembly
 from gravure.codegen.llvm.entry.checks import RunSlots
-from gravure.codegen.llvm.entry.cpu import check_cpu
-from gravure.codegen.llvm.entry.functions import emit_entry, entry_target
+from gravure.codegen.llvm.entry.cpu import check_cpu, messages
+from gravure.codegen.llvm.entry.functions import emit_entry, emit_support, entry_target
 from gravure.codegen.llvm.entry.steps import PIECE, SLOT_BITS, StepFunctions
 from gravure.errors import RuntimeInputError
 from gravure.runtime.artifact import (
@@ -30,7 +31,7 @@ from gravure.runtime.artifact import (
 from gravure.runtime.buffer import address, aligned_bytes
 from gravure.runtime.library import Library
 from gravure.runtime.model import Model
-from gravure.target import X86_FEATURES
+from gravure.target import X86_FEATURES, Target
 
 OK, CPU, DTYPE, RANK, SHAPE, RANGE, POINTER, WEIGHTS = range(8)
 
@@ -384,6 +385,26 @@ def test_wrong_processor_is_a_status_and_no_crash(kit: Any) -> None:
         assert run(*tables, context) == CPU | 2 << 8
     text = "this processor has no avx512fp16, and the code is for target x86-64-v3"
     assert found.status(CPU | 2 << 8) == text
+
+
+def test_linux_is_asked_whether_there_are_vectors(kit: Any) -> None:
+    target = Target.parse("riscv64-v")
+    model = replace(
+        kit.add("r"), triple=target.triple, features=target.features, target=target.name
+    )
+    plain = entry_target(target)
+    assert plain.features == Target.parse("riscv64").features
+    code = assembly(emit_support(model), plain)
+    asking = code.partition("\nr.check_cpu:")[2].partition("\nr_check_cpu:")[0]
+    assert "a7, 258" in asking
+    assert "r.system_call" in asking
+    assert re.search(r"\nr.system_call:.*\n(\t\..*\n)*\t\.word\t115\n(.*\n){0,3}\tret\n", code)
+    assert messages(model)[target.features.index("v")].startswith("this processor has no v, ")
+    assert "vset" not in code
+    for other in (replace(model, features=plain.features),
+                  replace(model, triple="riscv64-unknown-none-elf")):  # fmt: skip
+        assert messages(other) == []
+        assert "system_call" not in assembly(emit_support(other), plain)
 
 
 def unchecked(data: bytes) -> Library:

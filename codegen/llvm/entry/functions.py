@@ -26,12 +26,12 @@ from dataclasses import replace
 
 from ....runtime.artifact import ALIGNMENT, DTYPES, OUTSIDE, REQUIRED, Description
 from ....runtime.traces.recorder import RECORD
-from ....target import X86, Target
+from ....target import RISCV, X86, Target
 from ...cache import Cache
 from ...keys import key_of
 from ..compile import assemble
 from .checks import Checks, RunSlots
-from .cpu import check_cpu
+from .cpu import VECTORS, check_cpu, system_call
 from .pool import emit_pool
 from .profile import ProfiledSteps
 from .python_call import emit_python_call
@@ -59,6 +59,8 @@ WEIGHTS_SUFFIX = ".weights"
 
 def entry_target(target: Target) -> Target:
     """Return the target to assemble the entry for: see Note [The wrong processor]."""
+    if target.architecture is RISCV:
+        return replace(target, features=tuple(f for f in target.features if f != VECTORS))
     if target.architecture is not X86:
         return target
     return replace(target, cpu=X86.plain, features=())
@@ -109,6 +111,7 @@ def emit_check(model: Description) -> str:
     tag = model.tag
     return "\n".join(
         [
+            system_call(model),
             check_cpu(model).finish(f"hidden i32 @{tag}.check_cpu()"),
             f"define i32 @{tag}_check_cpu() nounwind {{",
             f"  %status = call i32 @{tag}.check_cpu()",
