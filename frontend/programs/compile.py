@@ -28,7 +28,7 @@ from ...runtime.gpu.driver import Driver
 from ...runtime.gpu.file import MAGIC, is_gpu_file
 from ...runtime.model import Model
 from ...target import Target
-from ..files.beside import Noted, map_beside, noting
+from ..files.beside import Noted, map_beside, map_file, noting
 from ..files.records import Records, with_words
 from ..models.compiled import CompiledModel, compile_if_whole, compile_program, is_kept, tag_of
 from ..models.making import is_whole, made_of
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from ..dims.symbols import DimOption, ShapeOption
 
 SUFFIX = ".parallel.json"
+RAW = ".safetensors"
+"""What files of weights end with that a library lays out when it is loaded."""
 """What the name of a manifest of several ranks ends in."""
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 """A file, or the bytes of one."""
@@ -310,8 +312,10 @@ def load(
 ) -> Model:
     """Load a compiled shared library, see `Model.load`, or a model for GPUs on a device.
 
-    A library that runs on a GPU takes `device` too, but only one of this machine: `gpu:0`. Of a
-    manifest `*.parallel.json` it is this rank's part: `gravure compile --parallel` writes it.
+    Weights in a file `*.safetensors` are those that the model was compiled with, or others like
+    them: the library lays them out as it wants them. One that runs on a GPU takes `device` too, but
+    only one of this machine: `gpu:0`. Of a manifest `*.parallel.json` it is this rank's part:
+    `gravure compile --parallel` writes it.
     """
     if not isinstance(path, bytes) and os.fspath(path).endswith(SUFFIX):
         if weights is not None or device is not None:
@@ -329,6 +333,10 @@ def load(
             hint="write the model to a file *.gpu, which any driver runs",
         )
     index = None if device is None else gpu_index(device)
+    if isinstance(weights, str | os.PathLike) and os.fspath(weights).endswith(RAW):
+        from ..files.weights import read_safetensors  # noqa: PLC0415  (loads xDSL)
+
+        weights = read_safetensors(map_file(Path(weights)), os.fspath(weights))
     return Model.load(path, threads=threads, weights=weights, device=index)
 
 

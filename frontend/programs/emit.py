@@ -37,6 +37,7 @@ from ...runtime.files import replacing
 from ...target import Target
 from ..dims.symbols import DimOption, ShapeOption
 from ..files.ir_text import ir_text, write_ir
+from ..files.weights import write_safetensors
 from ..models.compiled import tag_of
 from ..text.writer import write_text
 from .compile import compile_source
@@ -78,6 +79,7 @@ KINDS: Mapping[str, Kind] = {
     "pkgconfig": Kind(".pc", "what pkg-config says of the library", True),
     "cmake": Kind(".cmake", "what CMake includes for the library", True),
     "weights": Kind(".weights", "the weights, for a library that has them not"),
+    "raw": Kind(".raw.safetensors", "the weights as they were given, which a library lays out"),
     "manifest": Kind(".json", "what the model is and how it was made", True),
     "graph": Kind(".gv", "graph text as the model was read, weights beside it", True),
     "onnx": Kind(".onnx", "an ONNX model as the model was read, before any pass"),
@@ -111,15 +113,16 @@ def parse_kinds(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
-def kinds_for(output: Path, *, embed: bool = True) -> tuple[str, ...]:
-    """Return the kinds that a file's name asks for."""
+def kinds_for(output: Path, *, embed: bool = True, raw: bool = False) -> tuple[str, ...]:
+    """Return the kinds that a file's name asks for; `raw` says that weights stay as given."""
+    beside = () if embed else ("raw",) if raw else ("weights",)
     suffix = output.suffix
     if suffix == ".zip":
-        return ("library", "header", "manifest", *(() if embed else ("weights",)))
+        return ("library", "header", "manifest", *beside)
     found = _BY_SUFFIX.get(suffix, "library")
     if found == "library":
-        return ("library", "header", *(() if embed else ("weights",)))
-    return (found, *(("weights",) if found in _CODE and not embed else ()))
+        return ("library", "header", *beside)
+    return (found, *(beside if found in _CODE else ()))
 
 
 @dataclass(frozen=True)
@@ -371,7 +374,7 @@ def bytes_of(compiled: Compiled, kind: str, stem: str = "") -> bytes:
         return BINDINGS[kind](compiled, stem or compiled.description.tag).encode()
     if kind == "manifest":
         return f"{compiled.manifest}\n".encode()
-    if kind == "weights":
+    if kind in ("weights", "raw"):
         raise EmitError("weights can only be written to a file")
     return compiled.library().tobytes()
 
@@ -399,9 +402,19 @@ def write_kind(compiled: Compiled, kind: str, path: Path, stem: str) -> None:
         compiled.library().save(path)
     elif kind == "weights":
         Weights.of(compiled.blob).save(path)
+    elif kind == "raw":
+        save_raw(compiled, path)
     else:
         with replacing(path) as file:
             file.write(bytes_of(compiled, kind, stem))
+
+
+def save_raw(compiled: Compiled, path: Path) -> None:
+    """Write the weights of which a library that has none prepares its own."""
+    raw = compiled.description.raw
+    if compiled.plan is not None or (compiled.description.weights and not raw):
+        raise EmitError(f"target {compiled.target} prepares no weights, expected kind 'weights'")
+    write_safetensors(path, {info.name: compiled.weights[info.name] for info in raw})
 
 
 def _bundle(request: Request) -> Emitted:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import gravure as gv
 from gravure.codegen.ptx.assemble import find_ptxas
@@ -164,6 +164,37 @@ def test_weights_in_a_file_of_their_own(gravure: Any, models: Path, tmp_path: Pa
     assert lost.status == 65
     assert "help: --weights-file FILE names it" in lost.err
     assert "load(" not in lost.err
+
+
+def test_weights_as_they_were_given(gravure: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    weights = {
+        name: random.standard_normal((128, 128, 3, 3)).astype(np.float32) / 34 for name in "uv"
+    }
+    nodes = [
+        helper.make_node("Conv", [x, w], [y], pads=[1] * 4)
+        for x, w, y in (("x", "u", "m"), ("m", "v", "y"))
+    ]
+    graph = helper.make_graph(
+        nodes, "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 128, 28, 28])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 128, 28, 28])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )  # fmt: skip
+    model = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
+    x = random.standard_normal((1, 128, 28, 28)).astype(np.float32)
+    given, whole = sum(array.nbytes for array in weights.values()), tmp_path / "whole.so"
+    assert gravure("compile", model, "-o", whole).status == 0
+    out = tmp_path / "m.so"
+    assert gravure("compile", model, "-o", out, "--weights", "raw").status == 0
+    raw = tmp_path / "m.raw.safetensors"
+    assert whole.stat().st_size > 3 * given  # the test is about weights that grow
+    assert out.stat().st_size + raw.stat().st_size < 1.1 * given
+    wanted = gv.load(whole)(x)
+    assert gv.load(out, weights=raw)(x).tobytes() == wanted.tobytes()
+    assert gravure("run", out, "--weights-file", raw).status == 0
+    assert "m_prepare(" in (tmp_path / "m.h").read_text()
 
 
 def test_llvm_text_assembles_to_a_whole_object(gravure: Any, model: Path, tmp_path: Path) -> None:

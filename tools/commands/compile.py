@@ -64,8 +64,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--tag", default="", help="what all symbols begin with (the file's name)")
     parser.add_argument(
-        "--weights", choices=("embed", "file", "none"), default="embed",
-        help="in the library, or in a file beside it; none: IR text without its weights",
+        "--weights", choices=("embed", "file", "raw", "none"), default="embed",
+        help="in the library, or in a file beside it; raw: there as they were given, to be laid"
+        " out when loaded; none: IR text without its weights",
     )  # fmt: skip
     parser.add_argument("--no-header", action="store_true", help="no header beside a library")
     parser.add_argument(
@@ -122,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
 
 def emitted(args: argparse.Namespace) -> tuple[CompiledFiles, bool]:
     """Return what was made, and whether it goes to the standard output."""
-    from ...frontend.programs.emit import KINDS, kinds_for, parse_kinds
+    from ...frontend.programs.emit import KINDS, parse_kinds
     from ...passes.base import Observer
     from ..verbs.emit import emit
 
@@ -139,7 +140,7 @@ def emitted(args: argparse.Namespace) -> tuple[CompiledFiles, bool]:
     else:
         path = output_of(args.output, args.model)
     if not kinds:
-        kinds = kinds_for(path, embed=options.embed) if path else ("library",)
+        kinds = _kinds_for(args, path) if path else ("library",)
         kinds = tuple(kind for kind in kinds if not (args.no_header and kind == "header"))
     observers = observers_of(args)
     if is_watching(args) and not observers and not args.report:
@@ -186,7 +187,15 @@ def options_for(args: argparse.Namespace) -> Options:
     tag = args.tag or ("model" if args.model == "-" else tag_of(args.model))
     if not (tag.isascii() and tag.isidentifier()):
         raise UsageError(f"--tag {tag!r}: expected letters, digits and _, a letter first")
-    return options_of(args, tag=tag, embed=args.weights != "file", host=args.host)
+    return options_of(args, tag=tag, embed=args.weights not in ("file", "raw"), host=args.host)
+
+
+def _kinds_for(args: argparse.Namespace, path: Path) -> tuple[str, ...]:
+    """Return the kinds that a file's name asks for."""
+    from ...frontend.programs.emit import kinds_for
+
+    raw = args.weights == "raw"
+    return kinds_for(path, embed=not (raw or args.weights == "file"), raw=raw)
 
 
 def _stage(name: str) -> str:
