@@ -23,7 +23,7 @@ from ...tf.distribute.strategy import get_strategy
 from ...tf.graph.flow import GradientTape
 from ...tf.graph.state import function
 from ...tf.ops import array_ops
-from ...values.run_errors import UnimplementedError
+from ..replicated import Shares, over_ranks
 from .tensors import convert_to_numpy, convert_to_tensor, shape
 
 Tree: TypeAlias = object
@@ -49,8 +49,9 @@ class Trainer(base_trainer.Trainer):
         self.train_function: Step | None = None
         self.test_function: Step | None = None
         self.predict_function: Callable[[Data], Tree] | None = None
-        self._ranks = get_strategy().comm.size
-        """How many processes train the model, by the strategy that it was made under."""
+        strategy = get_strategy()
+        self._shares = Shares(strategy) if strategy.comm.size > 1 else None
+        """Which part of each batch is ours, where several processes train the model."""
 
     def _answered(self, x: Tree, *, training: bool) -> Tree:
         """Return what the model gives."""
@@ -61,8 +62,14 @@ class Trainer(base_trainer.Trainer):
         x, y, weight = data_adapter_utils.unpack_x_y_sample_weight(data)
         made = self._answered(x, training=training)
         loss = self._compute_loss(x=x, y=y, y_pred=made, sample_weight=weight, training=training)
-        self._loss_tracker.update_state(loss, sample_weight=_count(x))
+        plain = loss if self._shares is None else self._shares.plain(loss)
+        self._loss_tracker.update_state(plain, sample_weight=_count(x))
         return loss, made, (x, y, weight)
+
+    def compute_loss(self, *parts: Tree, **named: Tree) -> Tensor:
+        """Return the loss of a batch; of a part of it, as it counts in the whole."""
+        loss: Tensor = super().compute_loss(*parts, **named)
+        return loss if self._shares is None else self._shares.weighed(loss)
 
     def train_step(self, data: Tree) -> Logs:
         """Change the weights by the gradients of a batch; return the metrics."""
@@ -97,8 +104,27 @@ class Trainer(base_trainer.Trainer):
 
     def _compiled(self, step: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
         """Return a step as a compiled function; as it is where the model runs eagerly."""
+        if self._shares is not None:
+            return self._shared(self._shares, step)
+        return self._alone(step)
+
+    def _alone(self, step: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
+        """Return a step that this process makes by itself."""
         run = step if self.run_eagerly else function(step, autograph=False)
         return lambda data: run(_as_tensors(data))
+
+    def _shared(self, shares: Shares, step: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
+        """Return a step that all ranks make together, each with its rows."""
+        whole = over_ranks(self, shares, step)
+        run = whole if self.run_eagerly else function(whole, autograph=False)
+
+        def together(data: Tree) -> Tree:
+            with shares.strategy.scope():  # all state is there before the step is traced
+                self._symbolic_build(data_batch=data)
+            mine, weight, times = shares.rows(data)
+            return run(_as_tensors(mine), convert_to_tensor(weight), convert_to_tensor(times))
+
+        return together
 
     def _over(self, step: Callable[[Tree], Tree]) -> Step:
         """Return a function that takes steps on some batches and returns the last metrics."""
@@ -114,11 +140,6 @@ class Trainer(base_trainer.Trainer):
 
     def make_train_function(self, force: bool = False) -> Step:
         """Make the function of a step of training."""
-        if self._ranks > 1:
-            raise UnimplementedError(
-                f"Model.fit under a strategy of {self._ranks} ranks: each would train by itself",
-                hint="give a function with GradientTape and apply_gradients to strategy.run",
-            )
         if self.train_function is None or force:
             self.train_function = self._over(self.train_step)
         return self.train_function
@@ -132,7 +153,7 @@ class Trainer(base_trainer.Trainer):
     def make_predict_function(self, force: bool = False) -> Callable[[Data], Tree]:
         """Make the function of a step of prediction."""
         if self.predict_function is None or force:
-            one = self._compiled(self.predict_step)
+            one = self._alone(self.predict_step)
 
             def several(batches: Data) -> Tree:
                 made = [one(data) for data in batches]
@@ -188,6 +209,8 @@ class Trainer(base_trainer.Trainer):
             warnings.warn(f"Limiting epochs to {most}", stacklevel=2)
             epochs = most
         self._eval_epoch_iterator = None
+        if self._shares is not None:
+            self._shares.agree()
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = array_slicing.train_validation_split(
                 (x, y, sample_weight), validation_split=validation_split

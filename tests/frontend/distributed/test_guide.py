@@ -33,7 +33,7 @@ def test_snippets_of_the_guide_run(tmp_path: Path, options: str, text: str) -> N
 
 
 def test_every_snippet_says_how_it_is_launched() -> None:
-    assert len(SNIPPETS) == GUIDE.count("```python") == 5
+    assert len(SNIPPETS) == GUIDE.count("```python") == 6
 
 
 def test_a_network_over_two_tasks() -> None:

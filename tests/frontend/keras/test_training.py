@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.frontend.values.run_errors import UnimplementedError
 from gravure.runtime.comm.local import run_ranks
 
 with warnings.catch_warnings():
@@ -296,12 +295,17 @@ def test_shapes_that_are_not_known_stay_so() -> None:
     )
 
 
-def test_ranks_that_would_train_by_themselves_are_refused() -> None:
-    def run(comm: object) -> None:
-        with gv.tf.distribute.MultiWorkerMirroredStrategy().scope():
-            model = keras.Sequential([layers.Input((4,)), layers.Dense(1)])
-            model.compile("sgd", "mse")
-        with pytest.raises(UnimplementedError, match="a strategy of 2 ranks: each would train"):
-            model.fit(np.ones((4, 4)), np.ones((4, 1)), verbose=0)
+def test_ranks_take_their_rows_of_each_batch() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(6, 2) / 12
 
-    run_ranks(2, run)
+    def run(comm: Any) -> Any:
+        with gv.tf.distribute.MultiWorkerMirroredStrategy().scope():
+            model = keras.Sequential([layers.Input((2,)), layers.Dense(1, "linear", True, "ones")])
+            model.compile("sgd", "mse")
+        losses = model.fit(x, x[:, :1], batch_size=5, epochs=2, verbose=0, shuffle=False)
+        return [losses.history["loss"], *model.get_weights()]
+
+    [alone], (first, second) = run_ranks(1, run), run_ranks(2, run)
+    for one, a, b in zip(alone, first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(a, one, rtol=1e-6)

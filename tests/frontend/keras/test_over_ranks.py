@@ -1,0 +1,94 @@
+"""Keras's `fit` on several ranks: what one process computes on whole batches."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+ALIKE = """
+    from gravure import tf
+
+    keras = tf.keras
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    rank = strategy.extended.comm.rank
+    x = np.random.default_rng(0).normal(size=(37, 6)).astype("float32")
+    y = (x[:, 0] > 0).astype("int32")
+
+
+    def trained(scope, seed):
+        keras.utils.set_random_seed(seed)
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        with scope:
+            model = keras.Sequential(
+                [keras.layers.Dense(8, "relu", kernel_regularizer="l2"), keras.layers.Dense(2)]
+            )
+            model.compile(keras.optimizers.Adam(0.01), loss, metrics=["accuracy"])
+        history = model.fit(
+            x, y, batch_size=12, epochs=3, verbose=0, validation_data=(x[:9], y[:9])
+        )
+        found = [*history.history.values(), model.evaluate(x, y, verbose=0)]
+        one = model.train_on_batch(x[:1], y[:1])  # fewer rows than ranks
+        return [*found, one, model.predict(x, verbose=0), *model.get_weights()]
+"""
+
+
+def test_ranks_train_as_one_process_does(mpiexec: Any) -> None:
+    text = mpiexec(
+        2,
+        ALIKE
+        + """
+    from contextlib import nullcontext
+
+    # the weights, and the order of the rows, are those of the first rank
+    for a, b in zip(trained(nullcontext(), 3), trained(strategy.scope(), 3 + rank), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
+    print(f"well {rank} ", flush=True)
+    """,
+    )
+    assert "well 0 " in text
+    assert "well 1 " in text
+
+
+def test_steps_of_ones_own_and_averages_are_of_all_ranks(mpiexec: Any) -> None:
+    text = mpiexec(
+        2,
+        """
+        from gravure import tf
+
+        keras = tf.keras
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        rank = strategy.extended.comm.rank
+        x = np.arange(32.0, dtype=np.float32).reshape(8, 4)
+
+        class Own(keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.norm = keras.layers.BatchNormalization(momentum=0.5)
+                self.dense = keras.layers.Dense(1, kernel_initializer="ones")
+                self.seen = keras.metrics.Mean("seen")
+
+            def call(self, x, training=False):
+                return self.dense(self.norm(x, training=training))
+
+            def train_step(self, data):
+                x, y = data
+                with tf.GradientTape() as tape:
+                    loss = self.compute_loss(x, y, self(x, training=True))
+                gradients = tape.gradient(loss, self.trainable_variables)
+                self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+                self.seen.update_state(tf.reduce_mean(x))
+                return {"seen": self.seen.result(), "mean": tf.reduce_mean(x)}
+
+        with strategy.scope():
+            model = Own()
+            model.compile("sgd", "mse")
+        history = model.fit(x, x[:, :1], batch_size=8, epochs=1, verbose=0, shuffle=False).history
+        assert history == {"seen": [15.5], "mean": [15.5]}, history
+        moved = model.norm.moving_mean.numpy()
+        np.testing.assert_allclose(moved, x.mean(0) / 2, rtol=1e-6)
+        print(f"well {rank} {model.get_weights()[0].sum()} ", flush=True)
+        """,
+    )
+    first, second = (text.partition(f"well {rank} ")[2].split()[0] for rank in range(2))
+    assert first == second
