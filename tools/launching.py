@@ -251,6 +251,9 @@ def end_all(process: subprocess.Popen[str], notes: Path) -> None:
         with suppress(OSError):
             if str(notes).encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
                 os.kill(pid, signal.SIGKILL)
+    for note in notes.glob("*.shared"):
+        for path in note.read_text().splitlines():
+            Path(path).unlink(missing_ok=True)  # (MPI has not, where a rank was killed)
 
 
 def descendants(parent: int) -> list[int]:

@@ -88,6 +88,7 @@ class MpiComm:
         self.has_threads = MPI.Query_thread() == MPI.THREAD_MULTIPLE
         if self.size > 1 and self.has_threads:
             self.pulse.start()
+        PROGRESS.shares()
         atexit.register(self.leave)
 
     def send_sign(self, sign: bytes, to: int) -> None:
@@ -208,7 +209,9 @@ class MpiComm:
     @cached_property
     def rooms(self) -> SharedRooms | None:
         """Return memory that all ranks see; all ask for it at the same time."""
-        return SharedRooms.of(self.world)
+        found = SharedRooms.of(self.world)
+        PROGRESS.shares()
+        return found
 
     def _meet(self, size: int) -> None:
         self._wait(self.world.Ibarrier(), "all_reduce", busy=size / SLOW if size > PIECE else 0.0)

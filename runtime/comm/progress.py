@@ -5,17 +5,22 @@ A rank of `gravure launch` keeps it in files of the job's folder:
     3.pid       its number as a process     3.doing       in what it was last, in a mapping
     3.failed    why it has given up         3.checkpoint  the last checkpoint that was complete
     3.done      nothing: the program has ended
+    3.shared    files of memory that MPI shares between ranks: one that is killed leaves them
 """
 
 from __future__ import annotations
 
 import mmap
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+MAPS = Path("/proc/self/maps")
+SHARED = re.compile(r" /dev/shm/(mpich|sm_segment|vader_segment|osc_)[^ ]*$")
+"""The files of MPICH and Open MPI in memory, among all that a process has mapped."""
 ROOM = 512
 """Bytes of the mapping."""
 
@@ -53,6 +58,13 @@ class Progress:
             new = self.folder / f"new {self.rank} {threading.get_ident()}"
             new.write_text(text)
             os.replace(new, path)
+
+    def shares(self) -> None:
+        """Take note of the memory that MPI shares with other ranks by now."""
+        if self.folder is not None:
+            lines = MAPS.read_text().splitlines() if MAPS.exists() else []
+            paths = {line.split()[-1] for line in lines if SHARED.search(line)}
+            self.note("shared", "\n".join(sorted(paths)))
 
     @property
     def kept(self) -> bool:

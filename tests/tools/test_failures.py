@@ -30,6 +30,9 @@ folder, rank, kind, where, pidfile = sys.argv[1], int(sys.argv[2]), *sys.argv[3:
 comm = world()
 open(f"{pidfile}-{comm.rank}", "w").write(str(os.getpid()))
 kept = tf.train.CheckpointManager(tf.train.Checkpoint(x=tf.Variable(1.0)), folder)
+comm.all_reduce(np.float32(1.0))
+for line in {x.split()[-1] for x in open("/proc/self/maps") if " /dev/shm/" in x}:
+    print("shares", line, flush=True)
 
 def fail():
     comm.exchange(None, "here")
@@ -92,6 +95,9 @@ def failed(folder: Path, *arguments: str, ranks: int = 2) -> tuple[str, float]:
     over = time.time()
     assert done.returncode not in (0, 70), done.stderr
     assert left(folder) == []
+    shared = re.findall(r"shares (/dev/shm/\S+)", done.stdout)
+    assert len(shared) >= ranks, done.stdout
+    assert not any(map(os.path.exists, shared))
     found = re.search(r"fails ([\d.]+)", done.stdout)
     assert found, done.stdout + done.stderr
     return done.stderr, over - float(found[1])
