@@ -44,8 +44,9 @@ MOST_EDGES = 6
 """Tiles at the edges of a row that have code of their own."""
 WIDEST = 10
 """The most pixels of a tile: more hide no more of the latency of a multiply-add."""
-LEAST = 4
-"""The fewest, where the taps of a row alone fill the registers."""
+LEAST = 8
+"""The fewest: with less, sums wait for each other, which costs more than weights that are read
+again where the taps of a row fill the registers."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
