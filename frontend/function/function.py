@@ -262,18 +262,19 @@ class Function:
             self.reasons.append(self.reason(bound))
             if self.check:
                 self.warn(retraces(self.label, self.reasons))
-            if key in self._tracing:
+            here = key, os.getpid(), threading.get_ident()  # not a thread that a child has not got
+            if here in self._tracing:
                 raise GraphError(
                     f"function {self.label!r} calls itself with arguments like its own, expected a"
                     " Python value that ends it",
                     location=short(user_line()),
                     hint="a trace has no end then; write what depends on a tensor as while_loop",
                 )
-            self._tracing.add(key)
+            self._tracing.add(here)
             try:
                 found = self.trace(bound)
             finally:
-                self._tracing.discard(key)
+                self._tracing.discard(here)
             local = any(not tensor.eager for tensor in found.graph.captures)
             self.cache[(key, id(STATE.context)) if local else key] = found
         return found

@@ -201,6 +201,10 @@ class Gradients:
         """Return how many pairs of programs there are."""
         return sum(isinstance(x, StagedGradient) for x in self.known.values())
 
+    def may_come(self, specs: Sequence[TensorSpec]) -> bool:
+        """Say whether there may be programs for arguments some time."""
+        return self.known.get(tuple(spec.shape for spec in specs), 0) is not None
+
     def get(self, plan: Plan, specs: Sequence[TensorSpec]) -> StagedGradient | None:
         """Return the programs for arguments, once the function was called often enough."""
         key = tuple(spec.shape for spec in specs)

@@ -28,7 +28,7 @@ from ..eager.tape import GradientTape
 from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.execute import Plan
 from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store
-from ..graph.func_graph import CallGraph, FuncGraph, must_run, touched_by
+from ..graph.func_graph import CallGraph, Draws, FuncGraph, must_run, touched_by
 from ..graph.gradients import gradients, node_backward
 from ..graph.graph import Graph, GraphTensor, dims_or_none, within
 from ..graph.placement import check_placement
@@ -101,6 +101,17 @@ class AgainFrame(TapeFrame):
     def write(self, variable: Stateful, value: object) -> None:
         """Take note of the value that the variable had from here on."""
         self.values[variable] = np.asarray(value)
+
+
+@dataclass
+class Step:
+    """A call that a tape sees, and what there was before it."""
+
+    store: Store
+    inputs: Sequence[Tensor]
+    variables: Sequence[VariableState]
+    values: dict[Stateful, Array]
+    draws: dict[object, int]
 
 
 class ConcreteFunction:
@@ -262,6 +273,9 @@ class ConcreteFunction:
         if self.is_watched(inputs):
             if (made := self.call_staged(store, inputs)) is not None:
                 return made
+            comes = self.gradients.may_come([x.spec for x in inputs])
+            if comes and self.is_one_step(inputs) and not self.graph.whole_plan().calls_python:
+                return self.call_apart(store, inputs)
             found = self.graph.run(TapeFrame(store, apply), inputs)
             return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
         place = wanted_place(inputs)
@@ -295,9 +309,13 @@ class ConcreteFunction:
         seen = [*inputs, *(owner for owner in owners if owner is not None)]
         return any(recorder.knows(x) for recorder in STATE.recorders for x in seen)
 
+    def is_one_step(self, inputs: Sequence[Tensor]) -> bool:
+        """Say whether a tape sees a call as one step."""
+        return len(STATE.recorders) == 1 and self.is_dense and wanted_place(inputs).kind == "cpu"
+
     def call_staged(self, store: Store, inputs: Sequence[Tensor]) -> Sequence[object] | None:
         """Run the forward program under a tape; None where there is none."""
-        if len(STATE.recorders) > 1 or not self.is_dense or wanted_place(inputs).kind != "cpu":
+        if not self.is_one_step(inputs):
             return None
         staged = self.gradients.get(self.graph.whole_plan(), [x.spec for x in inputs])
         if staged is None:
@@ -307,21 +325,68 @@ class ConcreteFunction:
             made, back = staged.run(store, [x._array for x in inputs])
         wrap = self.function.wrap
         outputs = [wrap(np.asarray(x)) for x in made]
-        owners = [v.owner() for v in staged.variables]
 
         def backward(*grads: Tensor | None) -> Sequence[object]:
-            if STATE.context is not None or STATE.recorders:
-                if self.kind.stateful or any(v.value_in(store) is not x for v, x in values.items()):
-                    then = Store()
-                    then.draws = {**draws}
-                    frame = AgainFrame(then, apply, values={**values})
-                    return self.again(frame, inputs, grads, owners)
-                return self.way_back(inputs, grads, staged.variables)
             found = back([None if g is None else g.numpy() for g in grads])
             return [None if g is None else wrap(g) for g in found]
 
-        record(self.kind.type, [*inputs, *owners], outputs, backward)
+        step = Step(store, inputs, staged.variables, values, draws)
+        self.record_step(step, outputs, backward)
         return outputs
+
+    def call_apart(self, store: Store, inputs: Sequence[Tensor]) -> Sequence[object]:
+        """Run every operation under a tape of its own: gradients are summed as compiled code does.
+
+        What the call gives back is one sum, to which the tape outside adds what else there is.
+        """
+        variables = [v for v in self.graph.variables() if isinstance(v, VariableState)]
+        touched = [v for v in touched_by([self.graph]) if isinstance(v, VariableState | Draws)]
+        values: dict[Stateful, Array] = {
+            v: v.value_in(store) for v in touched if isinstance(v, VariableState)
+        }
+        draws: dict[object, int] = {
+            v.op: store.draws.get(v.op, 0) for v in touched if isinstance(v, Draws)
+        }
+        with entered(None):
+            taken = [x.alias() for x in inputs]
+            sources = [*taken, *(v.owner() for v in variables)]
+            with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+                tape.watch([x for x in sources if x is not None])
+                found = self.graph.run(TapeFrame(store, apply), taken)
+        made = [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
+        outputs = [x.alias() for x in made]
+
+        def backward(*grads: Tensor | None) -> Sequence[object]:
+            pairs = [(y, g) for y, g in zip(made, grads, strict=True) if g is not None]
+            gradients: Sequence[object] = tape.gradient(
+                [y for y, _ in pairs], sources, [g for _, g in pairs]
+            )
+            return gradients
+
+        self.record_step(Step(store, inputs, variables, values, draws), outputs, backward)
+        return outputs
+
+    def record_step(
+        self,
+        step: Step,
+        outputs: Sequence[object],
+        back: Callable[..., Sequence[object]],
+    ) -> None:
+        """Show a call to the tape; where a tape watches the way back too, it is computed again."""
+        owners, store = [v.owner() for v in step.variables], step.store
+
+        def backward(*grads: Tensor | None) -> Sequence[object]:
+            if STATE.context is None and not STATE.recorders:
+                return back(*grads)
+            changed = any(v.value_in(store) is not x for v, x in step.values.items())
+            if self.kind.stateful or changed:
+                then = Store()
+                then.draws = {**step.draws}
+                frame = AgainFrame(then, apply, values={**step.values})
+                return self.again(frame, step.inputs, grads, owners)
+            return self.way_back(step.inputs, grads, step.variables)
+
+        record(self.kind.type, [*step.inputs, *owners], outputs, backward)
 
     def again(
         self,

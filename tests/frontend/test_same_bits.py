@@ -207,6 +207,20 @@ def test_gradients(seed: int) -> None:
         assert_same(function(x).numpy(), wanted, f"call {number}")
 
 
+def test_gradients_through_a_call_are_one_sum() -> None:
+    """What is used within a function and beside it: the terms are added in one order."""
+    function = gv.function(lambda x: gv.tanh(x) * 0.3 + gv.exp(x) / (1.5 + x * x))
+    made = []
+    for _ in range(4):
+        x = gv.asarray(np.linspace(-2, 2, 99, dtype=np.float32))
+        with gv.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x) * x
+        made.append(tape.gradient(y, x).numpy())
+    for number, found in enumerate(made):
+        assert_same(found, made[0], f"call {number}")
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("exponent", [*POWERS, 0.0, 4.0, 1 / 3, np.inf, np.nan])
 def test_powers(dtype: Any, exponent: float) -> None:

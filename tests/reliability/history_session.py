@@ -68,8 +68,8 @@ def chosen(x: Any) -> Any:
     for _ in range(3):
         if tf.reduce_sum(y) > 0:
             y = tf.sin(y) - 0.25
-        else:
-            y = tf.cos(y) + 0.5
+            continue
+        y = tf.cos(y) + 0.5
     return tf.while_loop(lambda i, _: i < 4, lambda i, z: (i + 1, z * 0.5 + y), (0, y))[1]
 
 
@@ -103,7 +103,7 @@ def taped(n: int) -> Any:
     x = gv.asarray(row(n))
     with gv.GradientTape() as tape:
         tape.watch(x)
-        y = staged(x)
+        y = staged(x) * x
     return [tape.gradient(y, x)]
 
 
