@@ -104,7 +104,7 @@ class AgainFrame(TapeFrame):
 
 
 @dataclass
-class Step:
+class WatchedCall:
     """A call that a tape sees, and what there was before it."""
 
     store: Store
@@ -330,7 +330,7 @@ class ConcreteFunction:
             found = back([None if g is None else g.numpy() for g in grads])
             return [None if g is None else wrap(g) for g in found]
 
-        step = Step(store, inputs, staged.variables, values, draws)
+        step = WatchedCall(store, inputs, staged.variables, values, draws)
         self.record_step(step, outputs, backward)
         return outputs
 
@@ -363,12 +363,12 @@ class ConcreteFunction:
             )
             return gradients
 
-        self.record_step(Step(store, inputs, variables, values, draws), outputs, backward)
+        self.record_step(WatchedCall(store, inputs, variables, values, draws), outputs, backward)
         return outputs
 
     def record_step(
         self,
-        step: Step,
+        step: WatchedCall,
         outputs: Sequence[object],
         back: Callable[..., Sequence[object]],
     ) -> None:
