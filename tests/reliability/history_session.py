@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import importlib
+import importlib.util
 import os
 import pickle
 import pkgutil
@@ -254,13 +255,15 @@ def import_all() -> None:
     """Import what is imported when it is needed.
 
     Where Ctrl-C comes while Python waits for the lock of imports, Python keeps that lock for good:
-    nothing that is done here can help it.
+    nothing that is done here can help it. Nor can a child whose parent forked in an import.
     """
     for folder in ("ir", "passes", "codegen", "runtime", "frontend"):
         package = importlib.import_module(f"gravure.{folder}")
         for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             with contextlib.suppress(ImportError):
                 importlib.import_module(each.name)
+    if importlib.util.find_spec("pycuda") is None:  # it is asked for again and again, by a lock
+        sys.modules["pycuda.driver"] = None  # type: ignore[assignment]
 
 
 Wanted = dict[tuple[str, int], list[Any]]
