@@ -117,7 +117,7 @@ class HostStep(PythonCall):
             inputs.insert(place, value)
         results = self.checked(self.carried_out(inputs))
         behind = [(state, state.value_in(store)) for state in states]
-        if RUNS.done is not None and self.op.kind.is_python:
+        if RUNS.done is not None and (self.op.kind.is_python or self.op.kind.stateful):
             RUNS.done.append(Done(self.function, results, behind))
         for tensor, spec, value in zip(self.op.outputs, self.specs, results, strict=False):
             declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)

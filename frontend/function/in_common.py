@@ -11,20 +11,20 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from ...ir import GraphEmit
 from ...ir.op import Array, Op
-from ...ir.ops.host.python_step import PythonStep
+from ...ir.ops.host.python_step import PythonCall, PythonStep
 from ...ir.ops.structure import Constant, Yield
 from ...ir.types.dims import Dim, parse
-from ...ir.types.dtypes import i64
+from ...ir.types.dtypes import i64, string
 from ...ir.types.tensor import TensorSpec
 from ...ir.types.values import ANY, held, join
 from ...requirements import NUMBERS, Requirement
 from ..graph.execute import RunError
-from ..graph.frame import NotSeenError, Store
+from ..graph.frame import NotSeenError, NotStageableError, Store
 from ..graph.graph import Operation
 from ..graph.kinds import Primitive, is_symbolic
 from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
-from .host_steps import HostStep, not_seen
+from .host_steps import not_seen
 
 SIZES = 64
 """So many integers are computed while a program is made, not when it runs."""
@@ -63,7 +63,7 @@ class Shared:
         """The calls of Python that may go on beside others."""
         self.queues: Mapping[Operation, ReadyQueue] = {}
         """Where they wait for their turns."""
-        self.calls: list[HostStep] = []
+        self.calls: list[PythonCall] = []
         """What the program calls."""
         self.slow: dict[Operation, str] = {}
         """Operations that Python carries out although it need not be so, and why."""
@@ -71,6 +71,14 @@ class Shared:
         """The variables that the program touches."""
         self.withheld: dict[object, None] = {}
         """Variables that are not to be written at all in a step that has a fault."""
+
+    def text(self, array: Array) -> PythonCall:
+        """Return a step that gives a text, which programs do not hold."""
+        if not self.has_host:
+            raise NotStageableError("text")
+        step = PythonCall(lambda: [array], [TensorSpec(string, array.shape)])
+        self.calls.append(step)
+        return step
 
     def named(self, spec: TensorSpec) -> TensorSpec:
         """Return a tensor's spec with new names for the sizes that are open."""
@@ -119,11 +127,6 @@ class FaultVariable:
     def put_in(self, store: Store, value: Array) -> None:
         """Refuse: it is read before variables are written (`put_all`)."""
         raise AssertionError("a fault is raised, it is no variable")
-
-
-def has_text(op: Operation) -> bool:
-    """Say whether an operation takes or gives text."""
-    return any(x.spec.dtype.kind == "s" for x in (*op.inputs, *op.outputs))
 
 
 def folded(

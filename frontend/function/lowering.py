@@ -53,7 +53,7 @@ from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
 from .host_steps import HostStep, backward_of, interpreted, seen_spec
-from .in_common import Shared, as_python, folded, has_text, if_seen, inferred, way_out, widened
+from .in_common import Shared, as_python, folded, if_seen, inferred, way_out, widened
 from .refusals import MISTAKES, wants_the_run
 
 INLINE = 1024
@@ -94,7 +94,7 @@ class StagingFrame(Frame):
     def carried_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation that is known as the present one."""
         kind = op.kind
-        if kind.is_numbers and self.shared.has_host and not has_text(op):
+        if kind.is_numbers and self.shared.has_host:
             return self.host_step(op, interpreted(op), inputs, None)
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
             return kind.run(self, op, inputs)
@@ -230,17 +230,16 @@ class StagingFrame(Frame):
             return x
         array = np.asarray(x)
         if array.dtype.kind in "OSU":
-            raise NotStageableError("text")
+            step = self.shared.text(np.asarray(array, object))
+            return self.value(self.emitter(PythonStep, function=step.name, sizes=()))
         if array.size <= INLINE:
             made: SSAValue = self.emitter(Constant, value=array)
             return made
         name = f"c{len(self.shared.weights)}"
         self.shared.weights[name] = array
         spec = spec_of_array(array)
-        kept: SSAValue = self.emitter(
-            Weight, weight=Symbol(name), dtype=spec.dtype, shape=spec.dims
-        )
-        return kept
+        kept = self.emitter(Weight, weight=Symbol(name), dtype=spec.dtype, shape=spec.dims)
+        return self.value(kept)
 
     def host(
         self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
@@ -271,7 +270,7 @@ class StagingFrame(Frame):
         operands = [self.value(x) for x, text in zip(inputs, is_text, strict=True) if not text]
         if self.recorded is None:
             operands += self.shown_to(step, function)
-        elif step.constants:
+        elif step.constants and backward is not None:
             raise NotStageableError("the gradient of a function of text")
         self.shared.calls.append(step)
         sizes = tuple(d for spec in known for d in spec.dims if not isinstance(d, int))

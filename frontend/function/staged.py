@@ -25,7 +25,7 @@ from ...ir.program import (
     set_level,
     set_requirements,
 )
-from ...ir.types.dtypes import DTYPES
+from ...ir.types.dtypes import DTYPES, string
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.tracing import EARS
@@ -309,6 +309,8 @@ def staged(
     except NotSeenError:
         raise
     except (NotStageableError, GravureError) as error:
+        if isinstance(error, OutsideError) and any(spec.dtype.kind == "s" for spec in specs):
+            return None  # names of files, records: the host's work
         refused(plan, error)
         return None
 
@@ -353,11 +355,15 @@ def compiled_for(
     return known
 
 
+def _argument_spec(array: Array) -> TensorSpec:
+    """Return the spec of an argument; text goes to host steps."""
+    return TensorSpec(string, array.shape) if array.dtype.kind == "O" else spec_of_array(array)
+
+
 def compiled_now(plan: Plan, arrays: Sequence[Array], shapes: Hashable) -> Staged | None:
     """Return the plan compiled for arrays of these shapes; keep it, or that it cannot be."""
-    is_text = any(x.dtype.kind == "O" for x in arrays)
     try:
-        made = None if is_text else staged(plan, [spec_of_array(x) for x in arrays])
+        made = staged(plan, [_argument_spec(x) for x in arrays])
     except NotSeenError:
         plan.early += 1
         plan.compiled[shapes] = -(2 ** min(plan.early, 12))

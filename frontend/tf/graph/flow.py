@@ -384,8 +384,15 @@ def _given(made: object, dtype: DTypeLike | None) -> TfTensor:
         raise InvalidArgumentError(f"TypeError: {error}") from None
 
 
-def py_function(func: object, inp: object, Tout: object, name: str | None = None) -> Any:  # noqa: N803
-    """Call Python with eager tensors, also from a graph."""
+def py_function(
+    func: object = None,
+    inp: object = None,
+    Tout: object = None,  # noqa: N803
+    name: str | None = None,
+) -> Any:
+    """Call Python with eager tensors, also from a graph; without a function, decorate one."""
+    if func is None:
+        return lambda given: lambda *xs: _python(given, xs, Tout, name, is_smooth=True)
     return _python(func, inp, Tout, name, is_smooth=True)
 
 
@@ -414,13 +421,15 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
 
 
 def numpy_function(
-    func: Any,
-    inp: Any,
-    Tout: DTypeLike | None,  # noqa: N803
+    func: Any = None,
+    inp: Any = None,
+    Tout: DTypeLike | None = None,  # noqa: N803
+    stateful: bool = True,
     name: str | None = None,
-    **_: object,
 ) -> object:
-    """Call Python with arrays, also from a graph."""
+    """Call Python with arrays, also from a graph; without a function, decorate one."""
+    if func is None:
+        return lambda given: lambda *xs: numpy_function(given, xs, Tout, stateful, name)
     rows_ = [row_of(t) for t in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 
     def called(*xs: Any) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,10 @@ def shown(array: Any, ends: int, depth: int = 0, *, quoted: bool = False) -> str
     if not array.ndim:
         text = _number(array[()])
         return f'"{text}"' if quoted and array.dtype.kind in "OS" else text
-    count = len(array)
-    places: Sequence[int] = range(count)
-    if ends >= 0 and count > 2 * ends:
-        places = [*range(ends), -1, *range(count - ends, count)]
+    extent = len(array)
+    places: Sequence[int] = range(extent)
+    if ends >= 0 and extent > 2 * ends:
+        places = [*range(ends), -1, *range(extent - ends, extent)]
     parts = [
         "..." if i < 0 else shown(np.asarray(array[i]), ends, depth + 1, quoted=True)
         for i in places
@@ -85,13 +86,16 @@ def _put(text: str, stream: Any) -> None:
 
 
 def write(
-    inputs: Any, stream: object, sep: str, end: str, summarize: Any = None
+    inputs: Any, stream: object, sep: str, end: str, summarize: Any = None, most: int = -1
 ) -> Operation | None:
-    """Write values now, or add the operation that does to a graph."""
+    """Write values now, or add the operation that does to a graph, `most` times if not negative."""
     ends = 3 if summarize is None else int(summarize)
+    turns: Iterator[object] = count() if most < 0 else iter(range(most))
 
     def run(*values: Any) -> tuple[()]:
         given = iter(values)
+        if next(turns, None) is None:
+            return ()
         if len(inputs) == 1 and len(values) == 1 and not np.ndim(values[0]):
             _put(shown(np.asarray(values[0]), ends) + end, stream)  # one text has no quotes
             return ()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 
 _NUMBERS = count()
+Made = TypeVar("Made")
 Done: TypeAlias = Operation | Sequence[Array]
 """What a step on a queue is in a graph, or what it gave at once."""
 Element: TypeAlias = TfTensor | list[TfTensor] | dict[str, TfTensor]
@@ -220,3 +222,33 @@ class RandomShuffleQueue(QueueBase):
     ) -> None:
         more = {"least": min_after_dequeue, "seed": seed}
         super().__init__(capacity, dtypes, shapes, names, shared_name, name, **more)
+
+
+class CriticalSection:
+    """A part of a program that only one thread is in at a time.
+
+    Operations of one graph follow the order in which they were made, so that of two parts of a
+    graph one is over before the other one begins.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        shared_name: str | None = None,
+        critical_section_def: object = None,
+        import_scope: str | None = None,
+    ) -> None:
+        if critical_section_def is not None or import_scope is not None:
+            raise ValueError("critical_section_def and import_scope are not here, expected None")
+        self.name = shared_name or name or "critical_section"
+        self._lock = threading.RLock()
+
+    def execute(
+        self,
+        fn: Callable[[], Made],
+        exclusive_resource_access: bool = True,
+        name: str | None = None,
+    ) -> Made:
+        """Return what a function gives, while no other thread is in the section."""
+        with self._lock:
+            return fn()

@@ -238,7 +238,7 @@ class TfFunction(Function):
 
     def spec_of(self, tensor: GraphTensor) -> TensorSpec:
         """Return the spec of an argument of a trace."""
-        return TensorSpec(tensor.shape, tensor.dtype, tensor.op.name)
+        return TensorSpec(dressed(tensor).shape, tensor.dtype, tensor.op.name)
 
     def wrap(self, array: object) -> EagerTensor:
         """Return a result as a tensor."""

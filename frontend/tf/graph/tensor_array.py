@@ -14,13 +14,17 @@ import numpy as np
 from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.op import Array
 from ....ir.types import dtypes as rows
-from ...graph.graph import Graph, GraphTensor
+from ....ir.types.tensor import TensorSpec
+from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
+from ...graph.text_arrays import TEXT
 from ...values import dtypes
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.calls import op
+from ..core.host_ops import host
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, reshape, shape, split, stack, unstack
@@ -45,6 +49,30 @@ def _write(m: Maker, array: object, index: object, value: object, grows: bool) -
     at = m.reshape(m.to(index, rows.i64), shape=(1, 1))
     row = c.unsqueeze(m.emit, value, (0,))
     return m.scatter_nd(array, at, row, reduction="none")
+
+
+def _write_text(
+    array: TfTensor, index: object, value: TfTensor, grows: bool, name: str | None = None
+) -> TfTensor:
+    """Put a text, or texts, at an index: a step of the host's."""
+
+    def put(found: Array, place: Array, text: Array) -> Sequence[Array]:
+        missing = int(place) + 1 - len(found) if grows else 0
+        made = np.full((len(found) + max(missing, 0), *text.shape), b"", object)
+        if found.shape[1:] == text.shape:
+            made[: len(found)] = found
+        made[int(place), ...] = text
+        return [made]
+
+    def infer(specs: Sequence[TensorSpec]) -> Sequence[TensorSpec]:
+        text = specs[2]
+        if text.shape is None:
+            return [TensorSpec(TEXT, None)]
+        first = None if grows or specs[0].shape is None else specs[0].dims[0]
+        sizes = [d if isinstance(d, int) else None for d in (first, *text.dims)]
+        return [spec_with_unknowns(TEXT, sizes)]
+
+    return host("TensorArrayWrite", put, [array, convert(index), value], infer, name=name)[0]
 
 
 @op("TensorArrayRead", "array", "index", strict=False)
@@ -156,7 +184,8 @@ class TensorArray:
             array._enter(graph)
             if array._flow is None:
                 array._start(listed(found.shape), found)
-            made = _write(array._flow, index, found, grows=self._grows, name=name)
+            write = _write_text if self.dtype is dtypes.string else _write
+            made = write(array._flow, index, found, grows=self._grows, name=name)
             dims = listed(array._flow.shape)
             if dims is not None:
                 made.set_shape([None if self._grows else dims[0], *dims[1:]])

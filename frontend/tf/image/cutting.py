@@ -10,10 +10,12 @@ from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ..core.bridge import TfTensor
 from ..core.calls import op
-from ..core.values import static
-from ..ops.array_ops import concat, pad, reverse, slice_, stack, transpose
-from ..ops.creation import zeros
+from ..core.values import convert, static
+from ..ops.array_ops import concat, pad, reverse, shape, slice_, stack, transpose, unstack, where
+from ..ops.creation import range_, zeros, zeros_like
+from ..ops.gathering import gather
 from ..ops.math_ops import cast
+from ..ops.random_ops import normal, uniform
 from ..ops.window_ops import pads_of, spatial
 from .sizes import Size, batched, extent, height_and_width, least, most
 
@@ -170,3 +172,56 @@ def extract_patches(
     """Return the rectangles around each place, their pixels in the last axis."""
     inner = {"sizes": sizes, "strides": strides, "rates": rates}
     return _patches(images, **{k: list(v)[1:3] for k, v in inner.items()}, padding=padding)
+
+
+def extract_glimpse(
+    input: object,
+    size: object,
+    offsets: object,
+    centered: bool = True,
+    normalized: bool = True,
+    noise: str = "uniform",
+    name: str | None = None,
+) -> TfTensor:
+    """Cut a window out of each image, around a place of its own; outside of the image is noise.
+
+    Noise of other kinds than `zero` is drawn anew in each call.
+    """
+    images, places = convert(input), cast(offsets, "float32")
+    height, width = height_and_width(images)
+    rows, columns = (
+        _window(place, extent_, length, centered, normalized)
+        for place, extent_, length in zip(
+            unstack(places, axis=1), (height, width), unstack(convert(size)), strict=True
+        )
+    )
+    inside = [(x >= 0) & (x < e) for x, e in ((rows, height), (columns, width))]
+    at = [where(ok, x, 0) for ok, x in zip(inside, (rows, columns), strict=True)]
+    found = gather(gather(images, at[0], axis=1, batch_dims=1), at[1], axis=2, batch_dims=1)
+    mask = (inside[0][:, :, None] & inside[1][:, None, :])[..., None]
+    return where(mask, found, _noise(found, images, noise), name=name)
+
+
+def _window(
+    place: TfTensor, extent_: Size, length: TfTensor, centered: bool, normalized: bool
+) -> TfTensor:
+    """Return the rows of each image's window, which may lie outside."""
+    whole = cast(extent_, "float32")
+    if normalized and centered:  # from -1 to 1, of the window's middle
+        place = (place + 1.0) * whole / 2.0 - cast(length, "float32") / 2.0
+    elif normalized:
+        place = place * whole
+    elif centered:  # TensorFlow takes the window's corner here
+        place = place + whole / 2.0
+    return cast(place, "int32")[:, None] + range_(length)
+
+
+def _noise(like: TfTensor, images: TfTensor, kind: str) -> TfTensor:
+    """Return what stands where a window leaves its image."""
+    if kind == "zero":
+        return zeros_like(like)
+    if kind == "uniform":
+        return uniform(shape(like), 0.0, 1.0)
+    if kind == "gaussian":
+        return normal(shape(like))
+    raise ValueError(f"noise is {kind!r}, expected 'uniform', 'gaussian' or 'zero'")

@@ -27,6 +27,7 @@ NAMES: dict[str, object] = {
     **_listed(chance, "stateless_random_crop", "stateless_random_hue"),
     **_listed(chance, "stateless_random_flip_left_right", "stateless_random_flip_up_down"),
     **_listed(chance, "stateless_random_saturation"),
+    "extract_glimpse": cutting.extract_glimpse,
     "extract_patches": cutting.extract_patches,
     "image_gradients": quality.steps,
     "transpose": cutting.turned,

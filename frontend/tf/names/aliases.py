@@ -49,12 +49,11 @@ def print_(
     name: str | None = None,
 ) -> TfTensor:
     """Return a tensor; when it is computed, a message and values go to standard error."""
-    if first_n is not None and first_n >= 0:
-        raise NotImplementedError(f"tf.compat.v1.Print: first_n is {first_n}, expected None")
     values = list(data) if isinstance(data, list | tuple) else [data]
     with InGraph(graph_of([input_, *values])):
         x = convert(input_)
-        said = write([message or "", *values], None, "", "\n", summarize)
+        most = -1 if first_n is None else first_n
+        said = write([message or "", *values], None, "", "\n", summarize, most)
         with control_dependencies([] if said is None else [said]):
             return _m.identity(x, name=name)
 

@@ -18,6 +18,8 @@ from ..core.host_ops import host, unknown
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
 from ..graph.graph_lists import get_collection
+from ..graph.queues import CriticalSection
+from ..io.sounds import audio
 from ..program.logging import LOGGER
 
 VERSION = "2.21.0"
@@ -143,6 +145,8 @@ SAVED = {
 """The words that saved models use."""
 TOP: dict[str, object] = {
     "AggregationMethod": AggregationMethod,
+    "CriticalSection": CriticalSection,
+    "audio": audio,
     "fingerprint": fingerprint,
     "get_current_name_scope": get_current_name_scope,
     "get_logger": get_logger,

@@ -44,6 +44,7 @@ from .aliases import ALIASES
 from .namespaces import linalg as _linalg
 from .namespaces import math as _math
 from .namespaces import nn as _nn
+from .namespaces import random as _random
 
 
 def renamed(function: Callable[..., object], **names: str) -> Callable[..., object]:
@@ -317,12 +318,14 @@ MATRICES = {
 }
 """Functions of `tf.linalg` by their names at the top."""
 REDUCING = {"keep_dims": "keepdims", "reduction_indices": "axis"}
+SAMPLERS = ("log_uniform_candidate_sampler", "uniform_candidate_sampler")
 NN = Space(
     "compat.v1.nn",
     **{
         **vars(_nn),
         **_RNN,
         **_CTC,
+        **{n: getattr(_random, n) for n in SAMPLERS},
         "dropout": dropout,
         "embedding_lookup": embedding_lookup,
         "embedding_lookup_sparse": embedding_lookup_sparse,

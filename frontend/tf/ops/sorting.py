@@ -15,6 +15,7 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all
+from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
@@ -33,6 +34,7 @@ from ..core.values import (
 )
 from .array_ops import expand_dims
 from .creation import range_
+from .gathering import gather
 from .math_ops import cast
 
 TopKV2 = namedtuple("TopKV2", "values indices")
@@ -57,7 +59,12 @@ def top_k(
     name: str | None = None,
 ) -> TopKV2:
     """Return the largest elements of each row, and where they are."""
-    values, places = _top_k(input, k=int(static(k)), sorted=sorted, name=name)
+    known = static(k)
+    if isinstance(known, GraphTensor):  # how many is computed: the first of all of them
+        x = convert(input)
+        order = argsort(x, -1, "DESCENDING", stable=True)[..., :known]
+        return TopKV2(gather(x, order, axis=-1, batch_dims=-1), cast(order, index_type))
+    values, places = _top_k(input, k=int(known), sorted=sorted, name=name)
     return TopKV2(values, cast(places, index_type))
 
 

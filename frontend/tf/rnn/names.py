@@ -9,6 +9,7 @@ from . import wrappers as _w
 from .unrolled import (
     bidirectional_dynamic_rnn,
     dynamic_rnn,
+    raw_rnn,
     static_bidirectional_rnn,
     static_rnn,
 )
@@ -28,6 +29,7 @@ rnn_cell = SimpleNamespace(
 NN = {
     "rnn_cell": rnn_cell,
     "dynamic_rnn": dynamic_rnn,
+    "raw_rnn": raw_rnn,
     "static_rnn": static_rnn,
     "bidirectional_dynamic_rnn": bidirectional_dynamic_rnn,
     "static_bidirectional_rnn": static_bidirectional_rnn,

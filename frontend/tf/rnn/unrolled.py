@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import SupportsIndex
 
 from ...graph.graph import GraphTensor
@@ -18,9 +18,12 @@ from ..layers.base import settled
 from ..ops import array_ops as _a
 from ..ops.creation import constant, zeros, zeros_like
 from ..ops.gathering import gather
-from ..ops.math_ops import cast
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
 from ..variables.scopes import VariableScope, scopes, scopes_are, variable_scope
 from .cells import Output, RNNCell
+
+logical_not, logical_or = FUNCTIONS["logical_not"], FUNCTIONS["logical_or"]
+reduce_all = REDUCTIONS["reduce_all"]
 
 
 def _turned(x: TfTensor) -> TfTensor:
@@ -128,6 +131,68 @@ def _loop(
     start = (constant(0), state, arrays)
     _, last, found = while_loop(lambda time, *_: time < count, body, start)
     return nest.pack(shown, [a.stack() for a in found]), last
+
+
+def raw_rnn(
+    cell: RNNCell,
+    loop_fn: Callable[..., tuple[object, object, object, object, object]],
+    parallel_iterations: object = None,
+    swap_memory: bool = False,
+    scope: str | VariableScope | None = None,
+) -> tuple[object, object, object]:
+    """Return what a loop emits, the last state of a cell, and that of the loop.
+
+    `loop_fn` is given the time, what the cell gave, its state and the loop's; it says who has
+    finished, what goes in next, with which state, what is emitted, and the loop's next state.
+    """
+    with variable_scope(scope or "rnn") as entered:
+        time = constant(0)
+        over, given, state, kind, held = loop_fn(time, None, None, None)
+        like = _emitted(kind, cell, _batch(convert(nest.flatten(given)[0]), 0))
+        arrays = [TensorArray(x.dtype, size=0, dynamic_size=True) for x in nest.flatten(like)]
+        with variable_scope(entered):
+            cell(given, state)
+        known = scopes()
+        empty = held is None
+
+        def body(
+            time: TfTensor,
+            over: TfTensor,
+            given: object,
+            made: Sequence[TensorArray],
+            state: object,
+            held: object,
+        ) -> tuple[object, ...]:
+            with scopes_are(known), variable_scope(entered, reuse=True):
+                out, after = cell(given, state)
+            found = loop_fn(time + 1, out, after, None if empty else held)
+            ends, following, chosen, emitted, kept = found
+            shown = nest.flatten(_stopped(over, zeros_like, emitted))
+            written = [a.write(time, x) for a, x in zip(made, shown, strict=True)]
+            chosen = _chosen(over, state, chosen)
+            both = logical_or(over, convert(ends))
+            return time + 1, both, following, written, chosen, 0 if empty else kept
+
+        start = (time, convert(over), given, arrays, state, 0 if empty else held)
+        found = while_loop(lambda time, over, *_: logical_not(reduce_all(over)), body, start)
+        _, _, _, written, state, held = found
+        emits = nest.pack(like, list(written))
+        return emits, state, None if empty else held
+
+
+def _emitted(kind: object, cell: RNNCell, batch: object) -> object:
+    """Return zeros like what is emitted in a turn: of the cell's size where nothing says it."""
+    if kind is None:
+        sizes = nest.flatten(cell.output_size)
+        return nest.pack(cell.output_size, [zeros([batch, n]) for n in sizes])
+    return nest.map_structure(
+        lambda x: zeros([batch, *TensorShape(x.shape).as_list()], x.dtype), kind
+    )
+
+
+def _stopped(over: TfTensor, empty: Callable[..., TfTensor], made: object) -> object:
+    """Return what is emitted: zeros of those that have finished."""
+    return _chosen(over, nest.map_structure(empty, made), made)
 
 
 def static_rnn(

@@ -37,7 +37,7 @@ from ...function.traces import ACTIVE, ConcreteFunction
 from ...graph.graph import GraphTensor
 from ...graph.variables import VariableState
 from ...values import nest
-from ..core.bridge import wrap
+from ..core.bridge import dressed, wrap
 from ..core.specs import TensorSpec
 from ..graph.state import TfFunction, Variable
 from .modules import Module
@@ -507,14 +507,21 @@ class _Signature:
 
     @property
     def structured_outputs(self) -> dict[str, object]:
-        """Return the results by name."""
-        made = self.function.structured_outputs
-        return self._by_name(made)
+        """Return what the results are like, by name."""
+        found = self._by_name(self.function.structured_outputs).items()
+        made = [(n, dressed(x)) for n, x in found if isinstance(x, GraphTensor)]
+        return {n: TensorSpec(x.shape, x.dtype, n) for n, x in made}
 
     @property
     def inputs(self) -> list[GraphTensor]:
         """Return the inputs."""
         return self.function.inputs
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[()], dict[str, TensorSpec]]:
+        """Return what the arguments are like, by name."""
+        given = self.function.graph.inputs
+        return (), {x.op.name: TensorSpec(dressed(x).shape, x.dtype, x.op.name) for x in given}
 
     def _by_name(self, made: object) -> dict[str, object]:
         if isinstance(made, dict):

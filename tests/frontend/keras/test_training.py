@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gravure as gv
+import gravure.tf as tf
 from gravure.runtime.comm.local import run_ranks
 
 with warnings.catch_warnings():
@@ -250,10 +251,22 @@ def test_the_order_of_random_numbers_is_that_of_the_seed() -> None:
     assert losses() == losses()
 
 
-def test_exporting_a_saved_model_is_refused(tmp_path: Path) -> None:
-    model = keras.Sequential([keras.Input((4,)), layers.Dense(1)])
-    with pytest.raises(gv.GravureError, match="cannot be exported as a SavedModel"):
-        model.export(tmp_path / "model", verbose=False)
+def test_an_exported_model_is_loaded_again(tmp_path: Path) -> None:
+    model = keras.Sequential([keras.Input((4,)), layers.Dense(3), layers.Dense(1)])
+    model.export(tmp_path / "model", verbose=False)
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    x = tf.ones([2, 4])
+    np.testing.assert_allclose(loaded.serve(x), model(x), rtol=1e-6)
+    signature = loaded.signatures["serving_default"]
+    np.testing.assert_allclose(signature(x)["output_0"], model(x), rtol=1e-6)
+    assert signature.structured_outputs["output_0"].shape.as_list() == [None, 1]
+    archive = keras.export.ExportArchive()
+    archive.add_endpoint("twice", lambda a: model(a) * 2, [keras.InputSpec("float32", (None, 4))])
+    with pytest.raises(ValueError, match="already taken"):
+        archive.add_endpoint("twice", lambda a: a, [keras.InputSpec("float32", (None, 4))])
+    archive.write_out(tmp_path / "two", verbose=False)
+    again = tf.saved_model.load(str(tmp_path / "two"))
+    np.testing.assert_allclose(again.twice(x), 2 * model(x), rtol=1e-6)
 
 
 def test_keras_on_another_backend_is_named() -> None:

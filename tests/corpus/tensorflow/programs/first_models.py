@@ -339,3 +339,48 @@ def deep_q_network_with_targets(tf):
             }
             losses.append(sess.run([train, loss], feed)[1])
         return losses, sess.run(mine[1])
+
+
+def raw_recurrence_and_printed_twice(tf):
+    rs = np.random.RandomState(0)
+    given = tf.constant(rs.randn(2, 5, 3).astype("f4"))
+    rows = tf.TensorArray(tf.float32, size=5).unstack(tf.transpose(given, [1, 0, 2]))
+    lengths = tf.constant([5, 3])
+    w = tf.constant(rs.randn(7, 4).astype("f4"))
+
+    class Cell:
+        output_size = state_size = 4
+
+        def __call__(self, x, state, scope=None):
+            out = tf.tanh(tf.matmul(tf.concat([x, state], 1), w))
+            return out, out
+
+        def zero_state(self, batch, dtype):
+            return tf.zeros([batch, 4], dtype)
+
+    cell = Cell()
+
+    def turn(time, out, state, _):
+        over = time >= lengths
+        following = cell.zero_state(2, tf.float32) if out is None else state
+        x = tf.cond(tf.reduce_all(over), lambda: tf.zeros([2, 3]), lambda: rows.read(time))
+        return over, x, following, out, None
+
+    emitted, last, _ = tf.nn.raw_rnn(cell, turn)
+    said = tf.Print(last, [last], first_n=1) + 1.0
+    with tf.Session() as session:
+        return [session.run([emitted.stack(), last, said]) for _ in range(2)]
+
+
+def summaries_run_with_a_step(tf):
+    x = tf.placeholder(tf.float32, [None, 4])
+    w = tf.get_variable("w", initializer=tf.constant(np.ones((4, 2), "f4")))
+    loss = tf.reduce_mean(tf.matmul(x, w) ** 2)
+    step = tf.train.AdamOptimizer(0.1).minimize(loss)
+    tf.summary.scalar("loss", loss)
+    merged = tf.summary.merge_all()
+    rs = np.random.RandomState(0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found = [session.run([step, loss, merged], {x: rs.rand(3, 4)}) for _ in range(5)]
+    return [[loss, len(text)] for _, loss, text in found]
