@@ -22,7 +22,7 @@ from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.control_flow import traced
 from ..graph.frame import Frame, Store
 from ..graph.func_graph import PLACEHOLDER, FuncGraph, has_effect
-from ..graph.graph import Graph
+from ..graph.graph import Graph, Operation
 from ..values import nest
 from ..values.context import STATE, Use, record, recording
 
@@ -88,6 +88,21 @@ def custom_gradient(
     return run
 
 
+class CopyingFrame(Frame):
+    """A run on tensors, which are of a graph where that is differentiated.
+
+    What only the host computes becomes an operation of that graph.
+    """
+
+    def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
+        """Return the results of an operation of the gradient."""
+        graph = next((_graph_of([x]) for x in inputs if isinstance(x, Tensor)), None)
+        if graph is None or not op.kind.is_numbers:
+            return super().carry_out(op, inputs)
+        made = graph.add(op.kind, [graph.owned(as_tensor(x)) for x in inputs])
+        return made.outputs
+
+
 class Seen:
     """What collects the variables that are read."""
 
@@ -145,7 +160,7 @@ def _staged(
             for g, s in zip(grads, call.result_specs, strict=True)
         ]
         taken = call.operands[len(results) + len(operands) :]
-        found = iter(inner.run(Frame(Store(), call.emit), [*filled, *taken]))
+        found = iter(inner.run(CopyingFrame(Store(), call.emit), [*filled, *taken]))
         of_operands = [next(found) if is_there else None for is_there in there]
         return [*[None] * len(results), *of_operands, *[None] * len(captures)]
 

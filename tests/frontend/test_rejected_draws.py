@@ -166,3 +166,30 @@ def test_moments():
         made = R.poisson([20000], rate, seed=1).numpy()
         assert abs(made.mean() - rate) < 0.05 * rate**0.5
         assert abs(made.var() - rate) < 0.05 * rate
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_gradients_of_gamma_by_its_parameters(*, staged: bool) -> None:
+    def gradients(alphas: list[float], function: object) -> list[list[float]]:
+        alpha, beta = tf.Variable(alphas), tf.constant([1.0, 2.0, 0.5])
+
+        def run() -> object:
+            with tf.GradientTape() as tape:
+                tape.watch(beta)
+                total = tf.reduce_sum(function(R.gamma([4], alpha, beta, seed=3)))
+            return tape.gradient(total, [alpha, beta])
+
+        tf.random.set_seed(5)
+        return [g.numpy().tolist() for g in (tf.function(run)() if staged else run())]
+
+    wanted = [[1420.445068, 74.161354, 9.907997], [-4.0, -2.0, -8.0]]
+    np.testing.assert_allclose(gradients([0.05, 0.3, 1.0], tf.math.log), wanted, rtol=2e-5)
+    wanted = [[3.960634, 1.972814, 8.042376], [-9.560426, -29.17696, -14558.59]]
+    np.testing.assert_allclose(gradients([2.5, 30.0, 900.0], lambda y: y), wanted, rtol=2e-5)
+
+
+def test_gradients_of_stateless_gamma() -> None:
+    alpha = tf.Variable([0.5, 4.0])
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(R.stateless_gamma([3, 2], [1, 2], alpha) ** 2.0)
+    np.testing.assert_allclose(tape.gradient(total, alpha), [2.2125657, 26.381395], rtol=1e-5)

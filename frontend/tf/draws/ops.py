@@ -19,6 +19,7 @@ from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS
 from ..ops.random_ops import key_of_seed, seeded_key
 from . import sampling
+from .reparametrised import by_alpha
 
 TINY = {name: float(np.finfo(name).tiny) for name in ("float16", "float32", "float64")}
 
@@ -116,12 +117,13 @@ def gamma(
 ) -> TfTensor:
     """Draw from the gamma distribution: a block of the shape for each alpha; TensorFlow's numbers.
 
-    No gradient goes to alpha.
+    Gradients go to alpha and beta.
     """
     with InGraph(graph_of([shape, alpha, beta])):
         a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
         key = seeded_key(f"RandomGamma/{as_dtype(dtype).name}", _count(shape, a), seed)
-        made = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=True)
+        drawn = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=True)
+        made = by_alpha(a, drawn)
         return FUNCTIONS["maximum"](convert(TINY[as_dtype(dtype).name], dtype), made / b)
 
 
@@ -137,7 +139,8 @@ def stateless_gamma(
     with InGraph(graph_of([shape, seed, alpha, beta])):
         a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
         key = key_of_seed(seed)
-        made = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=False)
+        drawn = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=False)
+        made = by_alpha(a, drawn)
         return FUNCTIONS["maximum"](convert(TINY[as_dtype(dtype).name], dtype), made / b)
 
 

@@ -188,7 +188,7 @@ def _by_fraction(a: Array, x: Array) -> Array:
     return found
 
 
-def _lower(a: Array, x: Array) -> Array:
+def lower_gamma(a: Array, x: Array) -> Array:
     """Return the regularised lower incomplete gamma function of arrays of f64."""
     with np.errstate(all="ignore"):
         front = np.exp(a * np.log(x) - x - in_doubles(math.lgamma, a))
@@ -220,7 +220,7 @@ def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
     def function(m: Maker, a: object, x: object) -> object:
         """Compute on the host."""
         left, right = np.broadcast_arrays(elements(a), elements(x))
-        found = _lower(left.astype(np.float64), right.astype(np.float64))
+        found = lower_gamma(left.astype(np.float64), right.astype(np.float64))
         return (1 - found if upper else found).astype(left.dtype)
 
     return function
