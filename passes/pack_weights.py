@@ -115,16 +115,19 @@ def is_packed_product(op: Op) -> bool:
 
 def turned_source(panels: SSAValue) -> SSAValue | None:
     """Return the matrix whose transpose was packed into panels, if that is what they are."""
-    value = panels
-    for name in ("gv.transpose", "gv.reshape", "gv.pad", "gv.transpose"):
-        owner = value.owner
-        if isinstance(owner, Op) and owner.name == name:
-            value = owner.operands[0]
-        elif name != "gv.pad":
-            return None
+    tiles = before(before(panels, "gv.transpose"), "gv.reshape")
+    value = before(before(tiles, "gv.pad") or tiles, "gv.transpose")
+    if value is None:
+        return None
     spec, made = spec_of(value.type), spec_of(panels.type)
     is_matrix = spec.rank == 2 and spec.is_static and spec.dims[1] == made.dims[1]
     return value if is_matrix else None
+
+
+def before(value: SSAValue | None, name: str) -> SSAValue | None:
+    """Return what an operation of a name has made a value of, None if none has."""
+    owner = None if value is None else value.owner
+    return owner.operands[0] if isinstance(owner, Op) and owner.name == name else None
 
 
 def takes_rows(op: Op, matrix: SSAValue) -> bool:

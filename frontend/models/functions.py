@@ -35,7 +35,7 @@ class SavedFunctions(Mapping[str, "SavedFunction"]):
             raise ArtifactError(
                 "no functions over one state",
                 location=library.location,
-                hint="gravure.load takes a model",
+                hint="it is a model: load it as one",
             )
         self.library, self.lock = library, RLock()
         self.memory = aligned_bytes(manifest["state_bytes"])

@@ -165,12 +165,14 @@ def test_a_rank_at_its_end_does_not_wait_for_one_that_is_stopped(tmp_path: Path)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_launcher_that_is_ended_leaves_nothing(tmp_path: Path, number: int) -> None:
+    """Ctrl-C ends it also where these tests are run by what ignores it (`nohup`, `&`)."""
     pytest.importorskip("mpi4py", reason="several processes need mpi4py: gravure[dist]")
     (tmp_path / "program.py").write_text(ENDS + "else:\n    time.sleep(60)\n")
     line = command(tmp_path / "program.py", "-n", "2", "--timeout", "50")
     process = subprocess.Popen(
         [*line, str(tmp_path / "pid"), "7"],
         cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (one call)
     )  # fmt: skip
     end = time.monotonic() + 30
     while len(list(tmp_path.glob("pid-*"))) < 2 and time.monotonic() < end:

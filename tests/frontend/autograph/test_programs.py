@@ -44,9 +44,6 @@ REFUSED = {
     "mixtures.chosen_sizes",
     "lists.appended_to_before_and_behind",  # one branch appends
     "lists.with_break_and_while",
-    "choices.text",
-    "choices.float_equality",  # text, too
-    "python_rules.classes_inside",  # text, too
 }
 """Programs of which a function is not compiled: this list may only shrink."""
 
