@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from ..buffer import aligned_bytes
+from ..buffer import address
 from .protocol import HOW, Array, WorldError
 
 ROOM = 1 << 20
@@ -60,7 +60,7 @@ class SharedRooms:
         given = [np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in arrays]
         rows = [-(-x.size // ALIGNED) * ALIGNED for x in given]
         starts = [*accumulate(rows, initial=0)]
-        found = aligned_bytes(starts[-1])
+        found = kept_bytes(starts[-1])
         said = np.array([starts[-1], len(arrays), ord(dtype.char), [*HOW].index(how)], np.int64)
         for chunk, pieces in groupby(
             parts(starts, [x.size for x in given]), operator.itemgetter(0)
@@ -109,6 +109,16 @@ class SharedRooms:
         self.rooms = []
         self.window.Unlock_all()
         self.window.Free()
+
+
+def kept_bytes(size: int) -> Array:
+    """Return memory that begins at a multiple of `ALIGNED`, of pages that numpy has kept.
+
+    New pages would be cleared by the system first, which takes as long as to add up.
+    """
+    room = np.empty(size + ALIGNED, np.uint8)
+    start = -address(room) % ALIGNED
+    return room[start : start + size]
 
 
 def parts(starts: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
