@@ -20,6 +20,8 @@ from .recorder import Done, Recording
 
 Least = Callable[[Sequence[int]], tuple[float, str]]
 """Of the numbers of a `Work`: the seconds that it takes at least, and by which limit."""
+LAUNCHES = "launches of "
+"""With the name of a lane: that of what was launched from it."""
 NUMBERS = ("macs", "flops", "functions", "read", "written")
 
 
@@ -64,13 +66,15 @@ class Timeline:
 
     @property
     def leaves(self) -> list[Slice]:
-        """Return the slices that hold no others in their lane, without the lanes of launches."""
+        """Return the slices that hold no others in their lane, without the lanes of launches.
+
+        What launched something holds it, also where threads of other lanes did all its parts.
+        """
         lanes: dict[str, list[Slice]] = {}
         for each in self.slices:
-            if each.kind != "launch" or "parts" not in each.details:
-                lanes.setdefault(each.lane, []).append(each)
+            lanes.setdefault(each.lane.removeprefix(LAUNCHES), []).append(each)
         found = [leaf for lane in lanes.values() for leaf in _leaves(lane)]
-        return sorted(found, key=lambda s: s.start)
+        return sorted((x for x in found if "parts" not in x.details), key=lambda s: s.start)
 
     @cached_property
     def edges(self) -> Sequence[int]:
@@ -133,7 +137,7 @@ def _launches(recording: Recording, begin: int, least: Least | None) -> Iterator
         work = recording.works[done.number]
         name = ", ".join(work.sources or work.operations or (work.template,)) if work else "launch"
         details = {"launch": done.number, "model": recording.model, **_about(done, work, least)}
-        lane = f"launches of {recording.lane}"
+        lane = f"{LAUNCHES}{recording.lane}"
         start, end = done.start - begin, done.end - begin
         shares = {"parts": len(done.parts)}
         yield Slice(lane, "launch", name, start, end, {**details, **shares})

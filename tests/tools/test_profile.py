@@ -284,6 +284,17 @@ def test_the_chain_takes_the_slower_thread() -> None:
     ]  # fmt: skip
 
 
+def test_what_others_do_is_not_the_time_of_who_launched_it() -> None:
+    found = [
+        Slice("MainThread", "library", "model", 0, 100),
+        Slice("launches of MainThread", "launch", "conv", 10, 90, {"parts": 1}),
+        Slice("pool", "part", "conv", 10, 90, {"launch": 0}),
+    ]
+    links = critical_path(Timeline(tuple(found), 0)).links
+    inside = "inside of library model"
+    assert [(x.name, x.length) for x in links] == [(inside, 10), ("conv", 80), (inside, 10)]
+
+
 def test_tensorflows_profiler_writes_where_its_folders_have_it(tmp_path: Path) -> None:
     with tf.profiler.experimental.Profile(str(tmp_path)):
         for step in range(2):
