@@ -3,6 +3,7 @@
     python tools/measuring/data_parallel.py convnet --peer VENV/bin/python --size 32
     python tools/measuring/data_parallel.py transformer --peer VENV/bin/python --size 4
     python tools/measuring/data_parallel.py resnet --peer VENV/bin/python --size 8
+    python tools/measuring/data_parallel.py resnet50 --peer VENV/bin/python --size 8 --rounds 5
 
 Each rank trains on `--size` examples of its own, whether it is alone or not: what a step of two
 ranks takes longer is the price of working together (weak scaling). `--peer` is a Python that has
@@ -59,6 +60,7 @@ SUBJECTS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         {"classes": 100, "stages": ((1, 32), (1, 64), (1, 128)), "width": 32},
         {"pixels": 64, "classes": 100},
     ),
+    "resnet50": ("resnet50_staged", "ResNet", {}, {"pixels": 224, "classes": 1000}),
 }
 """The example, its network, and what network and batches are made with."""
 
