@@ -58,8 +58,11 @@ def address(array: Array) -> int:
 
 def aligned_bytes(size: int) -> Array:
     """Return `size` bytes, not set to anything, that begin at a multiple of `ALIGNMENT`."""
-    if size >= HUGE:
-        return _huge_bytes(size)
+    return _huge_bytes(size) if size >= HUGE else kept_bytes(size)
+
+
+def kept_bytes(size: int) -> Array:
+    """Return aligned bytes of numpy's: of pages that it has kept, where there are some."""
     try:
         room = np.empty(size + ALIGNMENT, np.uint8)
     except MemoryError as error:

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..graph.graph import Graph, Operation
-from ..values.context import STATE
+from ..graph.graph import Operation
+from ..graph.transfers import marked
 
 ATTRIBUTE = "_micro_batch"
 """The attribute of operations that says to which part of a batch they belong."""
@@ -32,15 +32,8 @@ def micro_batch(number: int) -> Iterator[None]:
     """
     if not isinstance(number, int) or number < 0:
         raise ValueError(f"micro_batch({number!r}), expected a number from 0")
-    graph = STATE.context
-    if not isinstance(graph, Graph):
-        raise ValueError("micro_batch is for operations of graphs, not for eager ones")
-    first = len(graph.operations)
-    try:
+    with marked("micro_batch", lambda op: op.attributes.setdefault(ATTRIBUTE, number)):
         yield
-    finally:
-        for op in graph.operations[first:]:
-            op.attributes.setdefault(ATTRIBUTE, number)
 
 
 def first_stage(op: Operation) -> int:

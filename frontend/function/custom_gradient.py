@@ -96,7 +96,8 @@ class CopyingFrame(Frame):
 
     def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the results of an operation of the gradient."""
-        graph = next((_graph_of([x]) for x in inputs if isinstance(x, Tensor)), None)
+        tensors = [x for x in inputs if isinstance(x, Tensor)]
+        graph = _graph_of(tensors) if tensors else None
         if graph is None or not op.kind.is_numbers:
             return super().carry_out(op, inputs)
         made = graph.add(op.kind, [graph.owned(as_tensor(x)) for x in inputs])

@@ -9,7 +9,7 @@ take it so. Only `float32` is cut. A session may ask it of all (`enable_bfloat16
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -40,15 +40,22 @@ def transfer_bits(bits: int) -> Iterator[None]:
     """
     if bits not in BITS:
         raise ValueError(f"transfer_bits({bits}), expected 16 or 32")
+    with marked("transfer_bits", lambda op: mark(op, bits)):
+        yield
+
+
+@contextmanager
+def marked(what: str, note: Callable[[Operation], object]) -> Iterator[None]:
+    """Mark the operations made within, for `what`; raise `ValueError` where they run at once."""
     graph = STATE.context
     if not isinstance(graph, Graph):
-        raise ValueError("transfer_bits is for operations of graphs, not for eager ones")
+        raise ValueError(f"{what} is for operations of graphs, not for eager ones")
     first = len(graph.operations)
     try:
         yield
     finally:
         for op in graph.operations[first:]:
-            mark(op, bits)
+            note(op)
 
 
 def mark(op: Operation, bits: int) -> None:

@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from ..buffer import address
+from ..artifact import ALIGNMENT
+from ..buffer import kept_bytes
 from .protocol import HOW, Array, WorldError
 
 ROOM = 1 << 20
 """Bytes of a room: what all ranks have in theirs fits into a processor's cache."""
 HEAD = 64
 """Bytes before it, in which a rank says what it gives."""
-ALIGNED = 64
-"""Results begin at multiples of so many bytes, as compiled code likes its arguments."""
 MOST = 4
 """Of more ranks, each would read too much that others have read too."""
 
@@ -58,9 +57,9 @@ class SharedRooms:
         """Return arrays of one type reduced; `meet` waits until all ranks are there."""
         dtype, rank = arrays[0].dtype, self.world.Get_rank()
         given = [np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in arrays]
-        rows = [-(-x.size // ALIGNED) * ALIGNED for x in given]
+        rows = [-(-x.size // ALIGNMENT) * ALIGNMENT for x in given]
         starts = [*accumulate(rows, initial=0)]
-        found = kept_bytes(starts[-1])
+        found = kept_bytes(starts[-1])  # new pages would take as long to clear as to add up
         said = np.array([starts[-1], len(arrays), ord(dtype.char), [*HOW].index(how)], np.int64)
         for chunk, pieces in groupby(
             parts(starts, [x.size for x in given]), operator.itemgetter(0)
@@ -109,16 +108,6 @@ class SharedRooms:
         self.rooms = []
         self.window.Unlock_all()
         self.window.Free()
-
-
-def kept_bytes(size: int) -> Array:
-    """Return memory that begins at a multiple of `ALIGNED`, of pages that numpy has kept.
-
-    New pages would be cleared by the system first, which takes as long as to add up.
-    """
-    room = np.empty(size + ALIGNED, np.uint8)
-    start = -address(room) % ALIGNED
-    return room[start : start + size]
 
 
 def parts(starts: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:

@@ -117,10 +117,14 @@ class Trainer(base_trainer.Trainer):
         """Return a step that all ranks make together, each with its rows."""
         whole = over_ranks(self, shares, step)
         run = whole if self.run_eagerly else function(whole, autograph=False)
+        built = False
 
         def together(data: Tree) -> Tree:
-            with shares.strategy.scope():  # all state is there before the step is traced
-                self._symbolic_build(data_batch=data)
+            nonlocal built
+            if not built:  # all state is there before the step is traced
+                with shares.strategy.scope():
+                    self._symbolic_build(data_batch=data)
+                built = True
             mine, weight, times = shares.rows(data)
             return run(_as_tensors(mine), convert_to_tensor(weight), convert_to_tensor(times))
 

@@ -35,6 +35,22 @@ class PartitionInfo:
         return 0 if axis is None else self.var_offset[axis]
 
 
+def _on_parts(change: Callable[..., object], says: str) -> Callable[..., list[object]]:
+    """Return a method that changes each part by its share of a value."""
+
+    def method(
+        self: PartitionedVariable,
+        value: object,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> list[object]:
+        return self._each(change, value, read_value)
+
+    method.__name__, method.__doc__ = change.__name__, says
+    return method
+
+
 class PartitionedVariable:
     """Variables that together are one tensor. It is converted to a tensor, and is none itself."""
 
@@ -67,35 +83,13 @@ class PartitionedVariable:
 
     __gv_tensor__ = as_tensor
 
-    def assign(
-        self,
-        value: object,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> list[object]:
-        """Give each part its share of a value; return what does it."""
-        return self._each(Variable.assign, value, read_value)
-
-    def assign_add(
-        self,
-        value: object,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> list[object]:
-        """Add its share of a value to each part; return what does it."""
-        return self._each(Variable.assign_add, value, read_value)
-
-    def assign_sub(
-        self,
-        value: object,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> list[object]:
-        """Take its share of a value from each part; return what does it."""
-        return self._each(Variable.assign_sub, value, read_value)
+    assign = _on_parts(Variable.assign, "Give each part its share of a value; return what does it.")
+    assign_add = _on_parts(
+        Variable.assign_add, "Add its share of a value to each part; return what does it."
+    )
+    assign_sub = _on_parts(
+        Variable.assign_sub, "Take its share of a value from each part; return what does it."
+    )
 
     def _each(self, change: Callable[..., object], value: object, read: bool) -> list[object]:
         made = []
