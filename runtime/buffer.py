@@ -7,6 +7,7 @@ import ctypes
 import math
 import mmap
 import platform
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
@@ -27,6 +28,8 @@ VAST = 8 << 30
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; Python 3.13 has the name
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
+UNUSED = 2
+"""References to the owner of a block that nothing else looks at: the block's, and who asks."""
 TAKEN: list[Callable[[mmap.mmap], None]] = []
 """What is told of memory that is taken from the system directly, past numpy."""
 LARGEST_KEPT = 32 << 20
@@ -69,6 +72,29 @@ def kept_bytes(size: int) -> Array:
         raise _out_of_memory(size, str(error)) from error
     start = -address(room) % ALIGNMENT
     return room[start : start + size]
+
+
+class RecycledBytes:
+    """Memory that is used again once no array looks at it any more: its pages are there already.
+
+    It is for large results that are made again and again. What nothing looks at when none of it
+    fits is given back.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Array] = []
+
+    def take(self, size: int) -> Array:
+        """Return `size` bytes, not set to anything, that begin at a multiple of `ALIGNMENT`."""
+        if size < HUGE:
+            return kept_bytes(size)
+        unused = [x for x in self.blocks if sys.getrefcount(x.base) == UNUSED]
+        fitting = [x for x in unused if size <= x.size <= 2 * size]
+        if not fitting:
+            gone = set(map(id, unused))
+            fitting = [aligned_bytes(size)]
+            self.blocks = [x for x in self.blocks if id(x) not in gone] + fitting
+        return min(fitting, key=len)[:size]
 
 
 def told(error: MemoryError) -> OutOfMemoryError:

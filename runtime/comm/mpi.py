@@ -14,9 +14,9 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,8 @@ LARGEST = 1 << 18
 """Bytes from which an array goes by itself, where there is no memory that all see."""
 SLOW = 200e6
 """Bytes a second that a reduction surely moves, while all ranks look after it."""
+SOON = 0.01
+"""Seconds that the others may take to come to the next piece, while nobody sleeps."""
 HANGS = 0.5
 """Seconds that MPI has to end a job, before this process ends itself."""
 AGENTS = ("hydra", "pmi_proxy", "prte", "orte")
@@ -204,7 +206,7 @@ class MpiComm:
             rooms = self.rooms
             if rooms is None:
                 return self._sent(arrays, how)
-            return rooms.reduce(arrays, how, partial(self._meet, size))
+            return rooms.reduce(arrays, how, self._met)
 
     @cached_property
     def rooms(self) -> SharedRooms | None:
@@ -213,8 +215,8 @@ class MpiComm:
         PROGRESS.shares()
         return found
 
-    def _meet(self, size: int) -> None:
-        self._wait(self.world.Ibarrier(), "all_reduce", busy=size / SLOW if size > PIECE else 0.0)
+    def _met(self, soon: bool, look: Callable[[], bool | None]) -> None:
+        self._until(look, Wait("all_reduce", self.others(), self.rank, busy=SOON if soon else 0.0))
 
     def _sent(self, arrays: Sequence[Array], how: str) -> Sequence[Array]:
         """Reduce large arrays by themselves, for to copy them takes longer than a message more."""
@@ -256,11 +258,15 @@ class MpiComm:
         self, request: MPI.Request, operation: str, peer: str = "", busy: float = 0.0
     ) -> None:
         wait = Wait(operation, peer or self.others(), self.rank, busy=busy)
+        self._until(lambda: request.Test() or None, wait, one=bool(peer))
+
+    def _until(self, look: Callable[[], bool | None], wait: Wait, *, one: bool = False) -> None:
+        """Wait; if it is in vain and not for a certain rank, say which ones are silent."""
         try:
-            wait.until(lambda: request.Test() or None)
+            wait.until(look)
         except LateError:
             silent = ", ".join(f"rank {rank}" for rank in self.pulse.silent())
-            if peer or not silent:
+            if one or not silent:
                 raise
             wait.peer = silent
             raise wait.late() from None

@@ -29,6 +29,8 @@ SPINS = 2000
 """How often a wait looks again at once, before it sleeps in between."""
 NAPS = (50e-6, 200e-6)
 """Seconds of sleep between looks: at first, and at most."""
+BESIDE = 2e-3
+"""At most, where something else goes on meanwhile, which each look would take time from."""
 LOOKS = 64
 """After so many looks others may run."""
 
@@ -154,12 +156,13 @@ class Wait:
                     return found
             os.sched_yield()
             spins = max(0, spins - LOOKS) or (time.monotonic() < begin + self.busy)
+        longest = BESIDE if STEP.is_beside else NAPS[1]
         end, nap = time.monotonic() + self.seconds, NAPS[0]
         while (found := look()) is None:
             if time.monotonic() > end:
                 raise self.late()
             time.sleep(nap)
-            nap = min(2 * nap, NAPS[1])
+            nap = min(2 * nap, longest)
         return found
 
     def late(self) -> LateError:

@@ -1,15 +1,16 @@
 """Memory that all ranks of one machine see: they reduce there what they have, in order.
 
 Each rank has two rooms, used by turns. What ranks reduce goes through them in pieces: each copies
-its piece into its own room, all wait for each other once, and then each adds up what is in the
-rooms of all. Who comes to the next piece uses the other room, so that nobody writes where another
-still reads.
+its piece into its own room and says which number that has, waits until all have said so, and then
+adds up what is in the rooms of all. Who comes to the next piece uses the other room, so that nobody
+writes where another still reads.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, groupby
 from typing import Any
 
@@ -17,15 +18,17 @@ import numpy as np
 from mpi4py import MPI
 
 from ..artifact import ALIGNMENT
-from ..buffer import kept_bytes
+from ..buffer import RecycledBytes
 from .protocol import HOW, Array, WorldError
 
-ROOM = 1 << 20
+ROOM = 2 << 20
 """Bytes of a room: what all ranks have in theirs fits into a processor's cache."""
 HEAD = 64
-"""Bytes before it, in which a rank says what it gives."""
+"""Bytes before it, in which a rank says the number of its piece and of what it is."""
 MOST = 4
 """Of more ranks, each would read too much that others have read too."""
+Look = Callable[[], bool | None]
+"""Says whether all are there; None: not yet."""
 
 
 class SharedRooms:
@@ -37,7 +40,14 @@ class SharedRooms:
         self.window.Lock_all(MPI.MODE_NOCHECK)
         every: Sequence[Any] = [self.window.Shared_query(n)[0] for n in range(world.Get_size())]
         self.rooms = [np.frombuffer(room, np.uint8).reshape(2, HEAD + ROOM) for room in every]
-        self.turn = 0
+        self.heads = [[x[n, :HEAD].data.cast("q") for x in self.rooms] for n in (0, 1)]
+        """By turn and rank: the number of the piece, its array's bytes, their count, type, how."""
+        self.number = 0
+        self.results = RecycledBytes()
+        for heads in self.heads:
+            heads[world.Get_rank()][0] = 0
+        self.window.Sync()
+        world.Barrier()
 
     @classmethod
     def of(cls, world: MPI.Intracomm) -> SharedRooms | None:
@@ -52,38 +62,45 @@ class SharedRooms:
         return None if alone else cls(world)
 
     def reduce(
-        self, arrays: Sequence[Array], how: str, meet: Callable[[], None]
+        self, arrays: Sequence[Array], how: str, wait: Callable[[bool, Look], object]
     ) -> Sequence[Array]:
-        """Return arrays of one type reduced; `meet` waits until all ranks are there."""
+        """Return arrays of one type reduced; `wait` looks until all are there.
+
+        It is told whether all were there a moment ago, so that they will be here soon.
+        """
         dtype, rank = arrays[0].dtype, self.world.Get_rank()
         given = [np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in arrays]
         rows = [-(-x.size // ALIGNMENT) * ALIGNMENT for x in given]
         starts = [*accumulate(rows, initial=0)]
-        found = kept_bytes(starts[-1])  # new pages would take as long to clear as to add up
-        said = np.array([starts[-1], len(arrays), ord(dtype.char), [*HOW].index(how)], np.int64)
-        for chunk, pieces in groupby(
-            parts(starts, [x.size for x in given]), operator.itemgetter(0)
-        ):
-            base = chunk * ROOM
-            self.turn = 1 - self.turn
-            here = self.rooms[rank][self.turn]
-            here[: said.nbytes].view(np.int64)[:] = said
-            for _, number, start, stop in pieces:
+        found = self.results.take(starts[-1])
+        said = (starts[-1], len(arrays), ord(dtype.char), [*HOW].index(how))
+        pieces = parts(starts, [x.size for x in given])
+        for chunk, here in groupby(pieces, operator.itemgetter(0)):
+            base, turn = chunk * ROOM, self.number % 2
+            self.number += 1
+            for _, number, start, stop in here:
                 place = HEAD + starts[number] + start - base
-                here[place : place + stop - start] = given[number][start:stop]
-            self.window.Sync()
-            meet()
-            self.window.Sync()
+                self.rooms[rank][turn, place : place + stop - start] = given[number][start:stop]
+            self.meet(turn, said, partial(wait, chunk > 0))
             if not chunk:
-                self.agreed(said.nbytes)
+                self.agreed(self.heads[turn])
             size = min(starts[-1] - base, ROOM)
-            self.add(
-                [x[self.turn, HEAD : HEAD + size] for x in self.rooms], dtype, how, found[base:]
-            )
+            self.add([x[turn, HEAD : HEAD + size] for x in self.rooms], dtype, how, found[base:])
         return [
             found[start : start + x.nbytes].view(dtype).reshape(x.shape)
             for start, x in zip(starts, arrays, strict=False)
         ]
+
+    def meet(self, turn: int, said: Sequence[int], wait: Callable[[Look], object]) -> None:
+        """Say that a piece is in the own room, and wait until those of all others are."""
+        heads, number = self.heads[turn], self.number
+        mine = heads[self.world.Get_rank()]
+        for place, word in enumerate(said, 1):
+            mine[place] = word
+        self.window.Sync()  # what the number stands for is there before it
+        mine[0] = number
+        wait(lambda: all(head[0] >= number for head in heads) or None)
+        self.window.Sync()
 
     def add(self, rooms: Sequence[Array], dtype: np.dtype, how: str, into: Array) -> None:
         """Reduce what is in rooms, in order of the ranks."""
@@ -94,9 +111,9 @@ class SharedRooms:
                 HOW[how](first, other, out=total)
                 first = total
 
-    def agreed(self, size: int) -> None:
+    def agreed(self, heads: Sequence[memoryview[int]]) -> None:
         """Raise unless all ranks say that they give the same."""
-        rows = [room[self.turn, :size].view(np.int64).tolist() for room in self.rooms]
+        rows = [head[1:5].tolist() for head in heads]
         for rank, row in enumerate(rows):
             if row != rows[0]:
                 raise WorldError(
@@ -105,7 +122,7 @@ class SharedRooms:
 
     def free(self) -> None:
         """Give the rooms back; all ranks do it together."""
-        self.rooms = []
+        self.rooms, self.heads = [], []
         self.window.Unlock_all()
         self.window.Free()
 
@@ -116,7 +133,7 @@ def parts(starts: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, in
     Something lies in the first one, if only nothing of the first array.
 
     >>> [*parts([0, 64, ROOM + 64], [8, ROOM, 0])]
-    [(0, 0, 0, 8), (0, 1, 0, 1048512), (1, 1, 1048512, 1048576)]
+    [(0, 0, 0, 8), (0, 1, 0, 2097088), (1, 1, 2097088, 2097152)]
     """
     yield 0, 0, 0, min(sizes[0], ROOM)
     for number, (start, size) in enumerate(zip(starts, sizes, strict=False)):

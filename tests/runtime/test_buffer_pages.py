@@ -5,7 +5,11 @@ import platform
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from gravure.runtime.artifact import ALIGNMENT
+from gravure.runtime.buffer import HUGE, RecycledBytes, address
 
 PROGRAM = """
 import resource
@@ -45,3 +49,22 @@ def test_pages_of_freed_results_are_used_again() -> None:
 @glibc
 def test_what_the_user_told_glibc_holds() -> None:
     assert faults(MALLOC_MMAP_THRESHOLD_="100000", MALLOC_TRIM_THRESHOLD_="100000") > 900
+
+
+def test_memory_is_used_again_once_nothing_looks_at_it() -> None:
+    room = RecycledBytes()
+    first = room.take(2 * HUGE)
+    first[:] = 7
+    part, where = first[64:128].view(np.int64), address(first)
+    del first
+    other = room.take(2 * HUGE)
+    assert address(other) != where, "a part is still looked at"
+    assert (part == 0x0707070707070707).all()
+    del part
+    assert address(room.take(2 * HUGE - 5)) == where
+    assert room.take(2 * HUGE - 5).size == 2 * HUGE - 5
+    large = room.take(5 * HUGE)
+    assert address(large) % ALIGNMENT == 0
+    assert len(room.blocks) == 2, "what did not fit is given back, what is looked at is kept"
+    assert room.take(100).size == 100
+    assert len(room.blocks) == 2
