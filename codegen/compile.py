@@ -26,10 +26,12 @@ from ..ir.placement import WORKSPACE, weight_rows
 from ..passes.base import Observer, PipelineError
 from ..passes.manager import parse_pipeline
 from ..passes.pipelines import ROUNDING, calling, remaining, with_numerics
+from ..passes.tell_sizes import tell_sizes
+from ..runtime.artifact import TOLD
 from ..target import Target
 from .aot.vendors import check_target, vendor_of
 from .backends.backend import Job, lower_by
-from .backends.processors import compile_for_host
+from .backends.processors import Processors, compile_for_host
 from .backends.table import backend_of
 from .compiled import Compiled, Options, spell
 from .describe import Names
@@ -75,9 +77,11 @@ def compile_program(
     options = options or Options()
     if not options.tag.isascii() or not options.tag.isidentifier():
         raise CompileError(f"tag {options.tag!r} is no identifier of C")
-    refuse_host_steps(program)
     target = Target.parse(options.target, options.mattr)
     backend = backend_of(target)
+    is_ours = backend.name == Processors.name and program.level == "graph"
+    rows = tell_sizes(program) if is_ours else []
+    refuse_host_steps(program)
     backend.check(target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     pipeline = pipeline_for(options, target)
@@ -92,6 +96,8 @@ def compile_program(
             " level graph: what computes products is decided there"
         )
     extras = {"pipeline": str(pipeline), "numerics": options.numerics, **options.extras}
+    if rows:
+        extras[TOLD] = rows
     if target.choices:
         extras["records"] = target.records
     names = Names(options.tag, target, options.slots, options.checks, extras)

@@ -17,7 +17,7 @@ from ..ir.demands import Demand
 from ..ir.host import label
 from ..ir.interpret.launch import ROUNDS, SCRATCH, UNITS, kernel_symbols
 from ..ir.ops.control.steps import Choose, Loop
-from ..ir.ops.structure import Buffer, Launch, View
+from ..ir.ops.structure import Buffer, Launch, Tell, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, constant_rows, roles, weight_rows
 from ..ir.program import (
     argument_names,
@@ -47,6 +47,7 @@ from ..runtime.artifact import (
     Work,
 )
 from ..runtime.artifact import Launch as LaunchStep
+from ..runtime.artifact import Tell as TellStep
 from ..target import Target
 from .kernels.builder.outside import guarded, watch
 from .kernels.builder.plan import demands_of_kernel
@@ -196,6 +197,8 @@ class Sequel:
                     if self.demands is not None:
                         made += self.demands.before(op, self.kernel(op), inside=inside)
                     made.append(self.launch(op))
+                case Tell():
+                    made += self.tell(op)
                 case Choose():
                     flag = self.places.pointer(op.operands[0])
                     made.append(If(flag, *map(steps_of, op.blocks)))
@@ -204,6 +207,14 @@ class Sequel:
                     test, body = map(steps_of, op.blocks)
                     made.append(While(test, flag, body))
         return tuple(made)
+
+    def tell(self, op: Tell) -> list[Step]:
+        """Return the step that gives a size its value, and what must be found of it then."""
+        rules, count = op.plain_attributes(), self.places.pointer(op.operands[0])
+        name = str(rules["size"])
+        if self.demands is None:
+            return [TellStep(name, count, _extent(rules["most"]))]
+        return [TellStep(name, count, _extent(rules["most"])), *self.demands.told(name)]
 
     def launch(self, op: Launch) -> Step:
         """Return the step that launches a kernel."""
@@ -220,16 +231,33 @@ class Demands:
 
     def __init__(self, program: Program, *, only_first: bool) -> None:
         self.requirements = Requirements(Prover(program.ranges))
+        tells = [op for op in operations_of(program.main) if isinstance(op, Tell)]
+        self.unknown = {str(op.plain_attributes()["size"]) for op in tells}
+        """Sizes that the run has still to find out."""
+        self.later: list[Demand] = []
         for demand in required(program.module):
-            self.requirements.add(demand)
+            if self.unknown & dims.symbols(demand.spare):
+                self.later.append(demand)
+            else:
+                self.requirements.add(demand)
+        self.found = frozenset(self.unknown)
         self.first: list[Demand] = self.requirements.demands
         """Those that every run must meet."""
         self.only_first = only_first
         """Whether what not every run comes to counts as well."""
         self.known: dict[str, Sequence[Demand]] = {}
 
+    def told(self, name: str) -> list[Step]:
+        """Return what must be looked at as soon as the run has found out a size."""
+        self.unknown.discard(name)
+        now = [each for each in self.later if not self.unknown & dims.symbols(each.spare)]
+        self.later = [each for each in self.later if each not in now]
+        return [Require(_size_demand(each)) for each in now]
+
     def before(self, op: Launch, kernel: FuncOp, *, inside: bool) -> list[Step]:
         """Return what must be looked at before a launch."""
+        used = {name for size in op.sizes for name in dims.symbols(size)}
+        assert not used & self.unknown, f"{label(op)}: sizes {used & self.unknown} come later"
         name = kernel.sym_name.data
         if name not in self.known:
             self.known[name] = demands_of_kernel(kernel)
@@ -238,7 +266,8 @@ class Demands:
         for demand in self.known[name]:
             small, large = (dims.substitute(d, values) for d in (demand.small, demand.large))
             here = Demand(small, large, f"{label(op)}: {demand.text}")
-            if not inside or self.only_first:
+            own = self.found & dims.symbols(here.spare)
+            if self.only_first or not (inside or own):
                 self.requirements.add(here)
             elif not self.requirements.follows(here):
                 made.append(Require(_size_demand(here)))

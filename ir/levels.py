@@ -1,7 +1,7 @@
 """The levels of the ladder, as tables: which operations may stand where.
 
     graph    gv.* on tensors, and what else is registered, in functions; structured control flow
-    fused    gv.kernel regions; outside them constants, weights, reshapes (views), control flow
+    fused    gv.kernel regions; outside them constants, weights, views, control flow
     planned  buffers, launches, choices and loops in entry functions; kernel functions on tensors
     loops    kernel functions in upstream dialects and gvk micro-kernels
 
@@ -33,9 +33,10 @@ It asks memory for them meanwhile.
 """
 
 _STRUCTURE = frozenset({"builtin.module", "func.func", "func.return", "func.call"})
-_VALUES = frozenset({"gv.constant", "gv.weight", "gv.reshape"})
+_VALUES = frozenset({"gv.constant", "gv.weight", "gv.reshape", "gv.told"})
 _CONTROL = frozenset({"gv.if", "gv.while", "gv.yield"})
-_LAUNCHES = frozenset({"gv.buffer", "gv.launch", "gv.view", "gv.choose", "gv.loop", "gv.yield"})
+_MEMORY = frozenset({"gv.buffer", "gv.view", "gv.prefix"})
+_LAUNCHES = _MEMORY | {"gv.launch", "gv.tell", "gv.choose", "gv.loop", "gv.yield"}
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,18 @@ from ..ir.interpret.launch import kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.control.control import If, While
 from ..ir.ops.control.steps import Choose, Loop, Steps
-from ..ir.ops.structure import Buffer, Constant, Kernel, Launch, View, Weight, Yield
+from ..ir.ops.selecting import Told
+from ..ir.ops.structure import (
+    Buffer,
+    Constant,
+    Kernel,
+    Launch,
+    Prefix,
+    Tell,
+    View,
+    Weight,
+    Yield,
+)
 from ..ir.placement import ALIGNMENT, CONSTANT, ROLE, WEIGHTS, WORKSPACE, align, space_type
 from ..ir.program import (
     NAME,
@@ -212,7 +223,7 @@ class Bufferiser:
             self.convert(op)
         self.update(block)
         for op in reversed(operations(block)):
-            if not isinstance(op, Buffer | View | Launch | Steps | ReturnOp):
+            if not isinstance(op, Buffer | View | Launch | Steps | Tell | ReturnOp):
                 erase(op)
 
     def update(self, block: Block) -> None:
@@ -245,6 +256,8 @@ class Bufferiser:
             self.loop(op)
         elif isinstance(op, Op) and op.name == "gv.reshape":
             self.view(op)
+        elif isinstance(op, Told):
+            self.tell(op)
         elif isinstance(op, Kernel):
             raise CompileError(f"{op.name} has no place in memory: expected outline-kernels before")
 
@@ -260,6 +273,14 @@ class Bufferiser:
         """Make a reshape a view of its source."""
         source = self.buffers[op.operands[0]]
         self.insert(op, View.of(source, op.result_specs[0].dims))
+
+    def tell(self, op: Told) -> None:
+        """Read a size from memory; the result is the first part of a buffer."""
+        spec = op.result_specs[0]
+        source, count = (self.buffers[value] for value in op.operands)
+        made = Tell.make(count, size=spec.dims[0], most=op.specs[0].dims[0])
+        _block_of(op).insert_op_before(made, op)
+        self.insert(op, Prefix.of(source, spec.dims))
 
     def insert(self, op: Op, made: Op) -> None:
         """Put a buffer before the operation whose result it holds."""

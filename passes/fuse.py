@@ -39,6 +39,7 @@ from ..ir import (
     uses_of,
 )
 from ..ir.ops.control.control import Control
+from ..ir.ops.selecting import Told
 from ..ir.ops.structure import Constant, Kernel, Weight, Yield
 from ..ir.program import functions, laid_over, set_level
 from ..ir.types.indices import NeedSplit, Token, of
@@ -565,7 +566,9 @@ def finished_product(op: Op) -> Op | None:
 
 def _outside(op: Op) -> bool:
     """Say whether an operation stays outside of kernels."""
-    return isinstance(op, Weight | Control) or (isinstance(op, Constant) and not is_splat(op))
+    return isinstance(op, Weight | Control | Told) or (
+        isinstance(op, Constant) and not is_splat(op)
+    )
 
 
 def _copied(owner: object) -> bool:

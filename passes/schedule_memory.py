@@ -15,16 +15,20 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import Program, operands_of, operations
+from ..ir.host import symbols_of
+from ..ir.interpret.launch import kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.control.control import Control, While
-from ..ir.program import functions, laid_over, ranges_of
+from ..ir.ops.selecting import Told
+from ..ir.program import by_name, functions, laid_over, ranges_of
 from ..ir.types.dims import Range
 from .analysis.blocks import blocks_of
 from .analysis.memory.layers import largest_bytes
@@ -48,7 +52,7 @@ class ScheduleMemory(Pass):
 
     def schedule(self, block: Block, ranges: dict[str, Range]) -> None:
         """Reorder one block if that lowers the peak."""
-        graph = BlockNeeds(block, ranges, readers_first(block))
+        graph = BlockNeeds(block, ranges, before_others(block))
         given = graph.ops
         calm = graph.order(by_memory=False) if graph.first else given
         order = graph.order()
@@ -141,6 +145,27 @@ class BlockNeeds:
                 if not uses[value]:
                     live -= self.size.get(value, 0)
         return most
+
+
+def before_others(block: Block) -> dict[Operation, list[Operation]]:
+    """Return operations, and others that must stand behind them without using their results."""
+    found, given = readers_first(block), operations(block)
+    tells = [op for op in given if isinstance(op, Told)]
+    module = block.parent_op().parent_op() if tells else None  # type: ignore[union-attr]
+    kernels = by_name(module) if isinstance(module, ModuleOp) else {}
+    sizes = {op: sizes_of(op, kernels) for op in given} if tells else {}
+    for op in tells:
+        own = {str(size) for size in op.plain_attributes()["sizes"]}
+        behind = given[given.index(op) + 1 :]
+        found.setdefault(op, []).extend(each for each in behind if own & sizes[each])
+    return found
+
+
+def sizes_of(op: Operation, kernels: Mapping[str, FuncOp]) -> set[str]:
+    """Return the symbols that an operation needs to know, or a kernel that it calls."""
+    calls = [each for each in op.walk() if isinstance(each, CallOp)]
+    called = {name for c in calls for name in kernel_symbols(kernels[c.callee.root_reference.data])}
+    return called | set(symbols_of(op))
 
 
 def readers_first(block: Block) -> dict[Operation, list[Operation]]:

@@ -48,6 +48,9 @@ LIBRARIES = "libraries"
 REQUIRED = "requirements"
 """Where the manifest says what is required of values, and where a run tells of it."""
 
+TOLD = "told"
+"""Where the manifest says which extents of results a run tells, and by which other results."""
+
 Base: TypeAlias = Literal["input", "output", "workspace", "weights", "raw"]
 
 
@@ -220,7 +223,16 @@ class Require:
     demand: SizeDemand
 
 
-Step: TypeAlias = Launch | If | While | Repeat | Require
+@dataclass(frozen=True)
+class Tell:
+    """From here on a symbol has the value of the i64 at `count`, at least 0 and at most `most`."""
+
+    symbol: str
+    count: Pointer
+    most: Extent
+
+
+Step: TypeAlias = Launch | If | While | Repeat | Require | Tell
 
 
 @dataclass(frozen=True)
@@ -367,7 +379,7 @@ CLASSES: Mapping[str, type] = {
     each.__name__: each
     for each in (
         *(Description, TensorInfo, DimInfo, Pointer, Scalar),
-        *(Launch, Work, If, While, Repeat, Require, SizeDemand),
+        *(Launch, Work, If, While, Repeat, Require, SizeDemand, Tell),
     )
 }
 

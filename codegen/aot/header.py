@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...runtime.artifact import ALIGNMENT, DTYPES, LIBRARIES, Description, TensorInfo
+from ...runtime.artifact import ALIGNMENT, DTYPES, LIBRARIES, TOLD, Description, TensorInfo
 
 SHARED = Path(__file__).resolve().parents[2] / "runtime" / "include" / "gravure.h"
 """What the headers of all models have in common."""
@@ -68,6 +68,7 @@ def _comment(model: Description, embedded: bool) -> list[str]:
                 "" if tensor.over is None else f"  (may be given the data of inputs[{tensor.over}])"
             )
             lines.append(f"    {kind}[{number}]  {tensor}  {_plain(tensor.name)}{over}")
+            lines += _told(model, number) if kind == "outputs" else []
     if model.dims:
         ranges = (f"{dim.name} = {dim.low} to {dim.high}" for dim in model.dims)
         lines += ["", f"Dimensions: {', '.join(ranges)}."]
@@ -85,6 +86,15 @@ def _comment(model: Description, embedded: bool) -> list[str]:
     lines += _example(model)
     escaped = [line.replace("*/", "* /").replace("/*", "/ *") for line in lines]
     return ["/* " + escaped[0], *(f" * {line}".rstrip() for line in escaped[1:]), " */"]
+
+
+def _told(model: Description, number: int) -> list[str]:
+    """Say how much of an output there is where only a run tells."""
+    return [
+        f"        of axis {row['axis']} the first *outputs[{row['by']}], behind them zeros"
+        for row in model.extras.get(TOLD, ())
+        if row["output"] == number
+    ]
 
 
 def _libraries(model: Description) -> list[str]:

@@ -29,7 +29,7 @@ from ...codegen.compile import Options
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
 from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
-from ...ir.host import HostOp, host_steps, refuse_host_steps, symbols_in, symbols_of
+from ...ir.host import HostOp, host_steps, symbols_in, symbols_of
 from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.python_step import PythonStep
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
@@ -44,7 +44,7 @@ from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
 from ...runtime.tracing import span
 from ...runtime.values import ValueInfo, to_value
-from .compiled import CompiledModel, compile_piece, load_compiled
+from .compiled import CompiledModel, compile_piece, compile_program, load_compiled
 from .gpu import DeviceModel, load_on_gpu
 from .later import Later
 
@@ -298,7 +298,8 @@ def on_host(found: object) -> Any:
 class SteppedModel(CompiledModel):
     """A model with host steps, or on several devices. Any number of threads may run it at once.
 
-    It is called as every model is. It cannot be written as a library: `host_steps` says why.
+    It is called as every model is. A library has no host steps: `save` writes one
+    where all of them select elements, and else refuses.
     """
 
     def __init__(self, program: Program, options: Options, threads: int) -> None:
@@ -306,6 +307,8 @@ class SteppedModel(CompiledModel):
         check_threads(threads)
         self.host_steps = tuple(host_steps(program))
         """What is done between the compiled pieces, in order."""
+        module = program.module.clone()
+        self._uncut = Program(module, dict(program.weights), program.source, program.assumed)
         self.program = program
         cut(program)
         main = program.main
@@ -435,8 +438,11 @@ class SteppedModel(CompiledModel):
         return run
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Refuse: a library has no host steps."""
-        refuse_host_steps(self.program)
+        """Write a library, or refuse: it has no host steps but those that select elements."""
+        from ...codegen.export import export  # noqa: PLC0415  (loads LLVM)
+
+        whole = replace(self._uncut, module=self._uncut.module.clone())
+        export(compile_program(whole, self._options), path)
 
     def set_weights(self, weights: object) -> None:
         """Refuse: the pieces have their weights for good."""

@@ -23,6 +23,7 @@ from ...codegen.store import find, keep, program_key
 from ...errors import ArtifactError, CompileError, ParseError, did_you_mean
 from ...plugins import load_named, names_loaded
 from ...runtime.arguments import check_threads
+from ...runtime.artifact import TOLD
 from ...runtime.devices import gpu_index
 from ...runtime.gpu.driver import Driver
 from ...runtime.gpu.file import MAGIC, is_gpu_file
@@ -337,7 +338,12 @@ def load(
         from ..files.weights import read_safetensors  # noqa: PLC0415  (loads xDSL)
 
         weights = read_safetensors(map_file(Path(weights)), os.fspath(weights))
-    return Model.load(path, threads=threads, weights=weights, device=index)
+    model = Model.load(path, threads=threads, weights=weights, device=index)
+    if TOLD not in model.manifest:
+        return model
+    from ..models.told import ToldModel  # noqa: PLC0415  (most tell nothing)
+
+    return ToldModel(model)
 
 
 def is_for_gpu(path: str | os.PathLike[str] | bytes) -> bool:

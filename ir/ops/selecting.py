@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..families import expect_same
-from ..host import HostOp, one_of
-from ..op import Array, register
+from ..host import HostOp, label, one_of
+from ..op import Array, Op, register
 from ..types.dims import Dim
 from ..types.dtypes import f32, i64
 from ..types.tensor import TensorSpec
@@ -52,6 +52,39 @@ class Leading(HostOp):
     def evaluate(cls, x: Array, count: Array, *, sizes: Any = ()) -> Sequence[Array]:
         """Cut."""
         return (x[: int(count)],)
+
+
+@register
+class Told(Op):
+    """The first slices along the first axis, as many as a number says that compiled code computes.
+
+    It is `gv.leading` without a host: from here on the run knows the symbol. A number below 0 means
+    none, one above the extent means all.
+    """
+
+    name = "gv.told"
+    PURE: ClassVar = False
+    WORKLESS: ClassVar = True
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, count: TensorSpec, *, sizes: tuple[Dim, ...]
+    ) -> Sequence[TensorSpec]:
+        """Return the operand's shape with another first extent."""
+        if count.dtype != i64:
+            raise TypeError(f"{count} slices, expected a number of i64")
+        return Leading.infer(x, count, sizes=sizes)
+
+    @classmethod
+    def evaluate(cls, x: Array, count: Array, *, sizes: Any = ()) -> Sequence[Array]:
+        """Cut."""
+        return (x[: max(int(count), 0)],)
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Evaluate, and give the symbol its value."""
+        results = self.evaluate(*operands)
+        machine.bind(self.result_specs[0], results[0], label(self), self)
+        return results
 
 
 @register

@@ -17,7 +17,7 @@ from ..op import Array, Op, register
 from ..reading import Reading
 from ..types.attributes import Symbol, integer_attribute, to_attribute, to_python
 from ..types.dims import Dim, evaluate
-from ..types.dtypes import DType, string
+from ..types.dtypes import DType, i64, string
 from ..types.indices import Indices
 from ..types.tensor import TensorSpec, memref_of, spec_of, spec_of_array
 
@@ -237,6 +237,46 @@ class View(Op):
         view: Array = operands[0].reshape(shape)
         assert np.shares_memory(view, operands[0]) or not view.size, "a view was copied"
         return (view,)
+
+
+@register
+class Prefix(View):
+    """The memory of the first slices along the first axis of a tensor."""
+
+    name = "gv.prefix"
+
+    def verify_(self) -> None:
+        """Check that slices stay what they are."""
+        source, result = self.specs[0], self.result_specs[0]
+        if source.dims[1:] != result.dims[1:] or source.dtype != result.dtype:
+            raise VerifyException(f"the first slices of {source} cannot be {result}")
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
+        """Return a part of the array, on the same memory."""
+        return (operands[0][: evaluate(self.plain_attributes()["shape"][0], machine.symbols)],)
+
+
+@register
+class Tell(Op):
+    """A symbol gets its value from a number in memory, from 0 to `most`: what follows uses it."""
+
+    name = "gv.tell"
+    LEVEL: ClassVar = "planned"
+    PURE: ClassVar = False
+
+    @classmethod
+    def infer(cls, count: TensorSpec, *, size: Dim, most: Dim) -> Sequence[TensorSpec]:
+        """Return nothing."""
+        if count != TensorSpec(i64, ()):
+            raise TypeError(f"{count} as a size, expected i64[]")
+        return ()
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Give it its value."""
+        rules = self.plain_attributes()
+        most = evaluate(rules["most"], machine.symbols)
+        machine.bind_size(rules["size"], min(max(int(operands[0]), 0), most), self)
+        return ()
 
 
 @register

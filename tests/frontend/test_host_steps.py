@@ -459,12 +459,12 @@ def test_texts(model: Make) -> None:
 
 
 def test_library_is_refused_and_names_the_nodes(model: Make, tmp_path: Path) -> None:
-    made = model([node("NonZero", ["x"], ["y"], name="find")], {"x": ("f32", [3])}, ["y"])
+    made = model([node("Unique", ["x"], ["y"], name="find")], {"x": ("f32", [3])}, ["y"])
     found = stepped(made)
-    with pytest.raises(CompileError, match=r"host steps.*find \(non_zero\)"):
+    with pytest.raises(CompileError, match=r"host steps.*find \(unique\)"):
         found.save(tmp_path / "m.so")
     assert not list(tmp_path.iterdir())
-    assert found.manifest["host_steps"] == ["find (non_zero)"]
+    assert found.manifest["host_steps"] == ["find (unique)"]
     assert "1 host steps" in repr(found)
 
 

@@ -192,3 +192,27 @@ func.func @main(%n: tensor<i32>, %x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> te
 //     func.return %0 : tensor<4x4xf32>
 //   }
 // }
+
+// -----
+// A size is read from memory where it is told; the slices are the first part of a buffer.
+builtin.module attributes {gv.ranges = {u = array<i64: 0, 4>}} {
+  func.func @main(%x: tensor<4xf32>, %k: tensor<i64>) -> tensor<4xf32> {
+    %0 = gv.told %x, %k {sizes = #gv.dims<"u">} : (tensor<4xf32>, tensor<i64>) -> tensor<?xf32, #gv.dims<"u">>
+    %1 = gv.pad %0 {pads = [#gv.dims<"0, -u + 4">], value = 7.0 : f64} : (tensor<?xf32, #gv.dims<"u">>) -> tensor<4xf32>
+    func.return %1 : tensor<4xf32>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.ranges = {u = array<i64: 0, 4>}, gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<4xf32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<i64> {gv.name = "arg1", gv.role = "input"}, %result0: memref<4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 0 : i64} {
+//     gv.tell %arg1 {most = 4 : i64, size = #gv.dim<"u">} : (memref<i64>) -> ()
+//     %0 = gv.prefix %arg0 {shape = #gv.dims<"u">} : (memref<4xf32>) -> memref<?xf32, #gv.dims<"u">>
+//     gv.launch %0, %result0 {dims = #gv.dims<"u">, inputs = 1 : i64, kernel = @k0} : (memref<?xf32, #gv.dims<"u">>, memref<4xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%0: tensor<?xf32, #gv.dims<"u">>) -> tensor<4xf32> attributes {gv.kind = "map", gv.symbols = ["u"]} {
+//     %1 = gv.pad %0 {pads = [#gv.dims<"0, -u + 4">], value = 7.000000e+00 : f64} : (tensor<?xf32, #gv.dims<"u">>) -> tensor<4xf32>
+//     func.return %1 : tensor<4xf32>
+//   }
+// }

@@ -23,6 +23,7 @@ from ....runtime.artifact import (
     Require,
     Scalar,
     Step,
+    Tell,
     While,
     launches,
 )
@@ -100,6 +101,8 @@ class StepFunctions:
                 case Require():
                     number = self.demanded.index(step.demand)
                     require_sizes(routine, step.demand, status(SIZES, number))
+                case Tell():
+                    self.tell(routine, step)
 
     def launch(self, routine: Routine, launch: Launch) -> None:
         """Put the arguments into the slots of the context, and run the kernel."""
@@ -155,6 +158,16 @@ class StepFunctions:
         kind = f"[{len(self.rows)} x i64]"
         return f"@{self.tag}.rows = internal constant {kind} [{numbers}]" if self.rows else ""
 
+    def tell(self, routine: Routine, step: Tell) -> None:
+        """Give a symbol its value."""
+        count = routine.load("i64", self.pointer(routine, step.count))
+        most = routine.extent(step.most)
+        some = routine.value(f"icmp sgt i64 {count}, 0")
+        count = routine.value(f"select i1 {some}, i64 {count}, i64 0")
+        fewer = routine.value(f"icmp slt i64 {count}, {most}")
+        count = routine.value(f"select i1 {fewer}, i64 {count}, i64 {most}")
+        routine.store("i64", count, "%frame", self.frame.symbols[step.symbol])
+
     def condition(self, routine: Routine, pointer: Pointer) -> str:
         """Load a byte and say whether it is not zero."""
         return routine.value(f"icmp ne i8 {routine.load('i8', self.pointer(routine, pointer))}, 0")
@@ -206,7 +219,7 @@ class StepFunctions:
 
 
 def counters(steps: Sequence[Step]) -> Iterator[str]:
-    """Give the names of all counters of loops."""
+    """Give the names of all counters of loops, and of the sizes that a run finds."""
     for step in steps:
         match step:
             case If(then=first, otherwise=second) | While(test=first, body=second):
@@ -214,6 +227,8 @@ def counters(steps: Sequence[Step]) -> Iterator[str]:
             case Repeat(index=index, body=body):
                 yield index
                 yield from counters(body)
+            case Tell(symbol=symbol):
+                yield symbol
 
 
 ROW = """

@@ -18,7 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ....ir import operands_of, operations
 from ....ir.ops.control.steps import Choose, Loop, Steps
-from ....ir.ops.structure import Buffer, Launch, View
+from ....ir.ops.structure import Buffer, Launch, Tell, View
 from ....ir.placement import roles
 from ....ir.program import laid_over
 
@@ -114,6 +114,9 @@ class Lives:
         for op in operations(block):
             if isinstance(op, Launch):
                 self._launch(op, depth)
+            elif isinstance(op, Tell):
+                self.number[op] = self._step()
+                self._read(op.operands[0], self.number[op], 0)
             elif isinstance(op, Choose):
                 self._tests[op] = self._step()
                 self._read(op.operands[0], self._tests[op], 0)
@@ -162,6 +165,10 @@ class Lives:
         for op in reversed(operations(block)):
             if isinstance(op, Launch):
                 self._pass(op, live, record)
+            elif isinstance(op, Tell):
+                root = self.root(op.operands[0])
+                if root is not None:
+                    live.setdefault(root, 2 * self.number[op])
             elif isinstance(op, Steps):
                 self._cut(live, 2 * self.number[op], record)
                 inner = self._choice if isinstance(op, Choose) else self._loop

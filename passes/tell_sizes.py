@@ -1,0 +1,277 @@
+"""Have compiled code find out how many elements are selected, and tell it.
+
+    %0 = gv.non_zero %x {sizes = "u"}      %1, %2 = ... (all places, and how many there are)
+    %3 = gv.neg %0                   =>    %0 = gv.told %1, %2 {sizes = "u"}
+    func.return %3                         %3 = gv.neg %0
+                                           func.return (%3 up to the most, behind it zeros), u
+
+What selects (`gv.non_zero`, `gv.leading`, `gv.non_max_suppression`) is a host step elsewhere; here
+it is computed at its most, and `gv.told` cuts off what is too much: from there on the run knows the
+size, and all that follows is computed for as many elements as there are. A result of such a size
+becomes one of the most elements, and one more result tells each extent. It is for libraries,
+which have no host: nothing is done where there are other host steps as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..errors import unbounded
+from ..ir import Op, Program, block_for, erase, operations, replace, spec_of
+from ..ir.build import DEVICE, GraphEmit
+from ..ir.compose.functions import cut, stack
+from ..ir.compose.maker import Maker
+from ..ir.host import is_host
+from ..ir.ops.control.control import While
+from ..ir.ops.selecting import Leading, NonMaxSuppression, NonZero, Told
+from ..ir.ops.structure import Yield
+from ..ir.program import finish, result_names, returned, set_ranges
+from ..ir.types import dims, dtypes
+from ..ir.types.dims import Dim
+from .analysis.constants import scalar_of
+from .base import Pass
+
+LOWEST = float("-inf")
+
+
+@dataclass(frozen=True)
+class TellSizes(Pass):
+    """Have compiled code find out how many elements are selected, and tell it."""
+
+    LEVEL = "graph"
+
+    def apply(self, program: Program) -> None:
+        """Rewrite the entry, if nothing else in it is a host's."""
+        self.count("told", len(tell_sizes(program)))
+
+
+def tell_sizes(program: Program) -> list[dict[str, Any]]:
+    """Rewrite a program; return by which result the extent of which axis of another is told."""
+    block = program.main.body.block
+    hosts = [op for op in operations(block) if is_host(op)]
+    if not hosts or not all(isinstance(op, tuple(SELECTING)) for op in hosts):
+        return []
+    if any(DEVICE in op.attributes for op in program.module.walk()):
+        return []
+    selecting = Selecting(program)
+    for op in hosts:
+        assert isinstance(op, Op), "a host step is an operation of ours"
+        selecting.rewrite(op)
+    set_ranges(program.module, selecting.ranges)
+    return selecting.tell()
+
+
+class Selecting:
+    """The rewriting of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.ranges = program, dict(program.ranges)
+        self.told: set[str] = set()
+
+    def rewrite(self, op: Op) -> None:
+        """Compute what an operation selects, and cut off what is too much."""
+        make, (size,) = Maker(GraphEmit.before(op)), op.plain_attributes()["sizes"]
+        self.told |= dims.symbols(size)
+        replace(op, SELECTING[type(op)](self, make, op, size))
+
+    def most(self, size: Dim) -> int:
+        """Return the highest value of a size."""
+        high = dims.bounds(size, self.ranges)[1]
+        if high is None:
+            raise unbounded(*sorted(dims.symbols(size)))
+        return high
+
+    def limit(self, size: Dim, most: int) -> None:
+        """Note that a size is at most so much."""
+        self.ranges[str(size)] = (0, most)
+
+    def leading(self, make: Maker, op: Op, size: Dim) -> SSAValue:
+        """Return the first slices."""
+        x, count = op.operands
+        self.limit(size, self.most(op.specs[0].dims[0]))
+        return make.emit(Told, x, make.to(count, dtypes.i64), sizes=(size,))  # type: ignore[no-any-return]
+
+    def places(self, make: Maker, flags: SSAValue, size: Dim) -> list[SSAValue]:
+        """Return where flags hold, in row-major order: a vector for each axis."""
+        shape = spec_of(flags.type).dims
+        count = dims.product(shape)
+        most = self.most(count)
+        self.limit(size, most)
+        flat = make.reshape(flags, shape=(count,))
+        ones = make.cast(flat, dtype=dtypes.i64)
+        before = make.cumsum(ones, axis=0, exclusive=True)
+        target = make.select(flat, before, make.number(most, dtypes.i64))
+        every = make.iota(shape=(count,), axis=0, dtype=dtypes.i64)
+        padded = make.filled(0, dtypes.i64, (most + 1,))
+        padded = make.scatter_elements(padded, target, every, axis=0)
+        total = make.sum(ones, axes=(0,), keepdims=False)
+        rest = make.emit(Told, padded, total, sizes=(size,))
+        found = []
+        for extent in reversed(shape):
+            whole = make.extent_of(extent)
+            found.append(make.mod(rest, whole))
+            rest = make.floor_divide(rest, whole)
+        return found[::-1]
+
+    def non_zero(self, make: Maker, op: Op, size: Dim) -> SSAValue:
+        """Return a row of places for each axis."""
+        x = op.operands[0]
+        if not op.specs[0].rank:
+            x = make.reshape(x, shape=(1,))
+        return stack(make.emit, self.places(make, make.to(x, dtypes.bool_), size), 0)  # type: ignore[no-any-return]
+
+    def suppressed(self, make: Maker, op: Op, size: Dim) -> SSAValue:
+        """Return batch, class and box of the boxes that stand out."""
+        picked = picks(make, op, self.rounds(op))
+        zero = make.number(0, dtypes.i64)
+        places = self.places(make, make.greater_equal(picked, zero), size)
+        box = make.gather_nd(picked, stack(make.emit, places, 1))
+        return stack(make.emit, [*places[:2], box], 1)  # type: ignore[no-any-return]
+
+    def rounds(self, op: Op) -> int:
+        """Return how many boxes of a class can stand out."""
+        boxes, most = self.most(op.specs[0].dims[1]), scalar_of(op.operands[2])
+        return boxes if most is None else max(min(boxes, int(most)), 0)
+
+    def tell(self) -> list[dict[str, Any]]:
+        """Have results be of fixed sizes, and return the extents too; say which those are."""
+        main = self.program.main
+        values, names = list(returned(main)), result_names(main)
+        last = main.body.block.last_op
+        assert last is not None, "a function returns"
+        make, told = Maker(GraphEmit.before(last)), dict[Dim, int]()
+        rows: list[dict[str, Any]] = []
+        for number, value in enumerate(tuple(values)):
+            shape = spec_of(value.type).dims
+            pads: list[tuple[int, Dim]] = []
+            for axis, extent in enumerate(shape):
+                if not self.told & dims.symbols(extent):
+                    pads.append((0, 0))
+                    continue
+                if extent not in told:
+                    told[extent] = len(values)
+                    values.append(make.extent_of(extent))
+                    names.append(new_name(extent, names))
+                row = {"output": number, "axis": axis, "by": told[extent], "size": str(extent)}
+                rows.append(row)
+                pads.append((0, self.most(extent) - extent))
+            if any(pad != (0, 0) for pad in pads):
+                values[number] = make.pad(value, pads=tuple(pads))
+        erase(last)
+        finish(main, values, names)
+        return rows
+
+
+def new_name(extent: Dim, names: Sequence[str]) -> str:
+    """Return what the result is called that tells an extent."""
+    stem = "".join(c if c.isalnum() else "_" for c in str(extent))
+    every: Iterator[str] = (f"{stem}_count{n or ''}" for n in range(len(names) + 1))
+    return next(name for name in every if name not in names)
+
+
+SELECTING: dict[type[Operation], Any] = {
+    NonZero: Selecting.non_zero,
+    Leading: Selecting.leading,
+    NonMaxSuppression: Selecting.suppressed,
+}
+"""What computes what an operation selects."""
+
+
+def picks(make: Maker, op: Op, rounds: int) -> SSAValue:
+    """Return the boxes of each batch and class that stand out, the best first, -1 behind them.
+
+    In each round the best box that is left is taken, and those that it overlaps are left out. One
+    box more than there are has no score: it is the best where none is left.
+    """
+    boxes, scores, most, overlap, threshold = op.operands
+    batches, classes, count = op.specs[1].dims
+    box = corners(
+        make, make.pad(boxes, pads=((0, 0), (0, 1), (0, 0))), bool(op.plain_attributes()["center"])
+    )
+    lowest = make.number(LOWEST, dtypes.f32)
+    threshold = make.reshape(threshold, shape=())
+    left = make.select(make.greater(scores, threshold), scores, lowest)
+    left = make.pad(left, pads=((0, 0), (0, 0), (0, 1)), value=LOWEST)
+    none = make.filled(-1, dtypes.i64, (batches, classes, rounds))
+    limit = make.minimum(
+        make.to(make.reshape(most, shape=()), dtypes.i64), make.number(rounds, dtypes.i64)
+    )
+    carried = [left, none, make.number(0, dtypes.i64)]
+    fixed = [*box, make.reshape(overlap, shape=()), limit]
+    test, body = block_for([*carried, *fixed]), block_for([*carried, *fixed])
+    goes_on(Maker(GraphEmit.at_end(test)), test)
+    take_best(Maker(GraphEmit.at_end(body)), body, count + 1)
+    loop = While.make_from(carried, fixed, test, body)
+    make.emit.append(loop)  # type: ignore[attr-defined]
+    return loop.results[1]
+
+
+def corners(make: Maker, boxes: SSAValue, center: bool) -> list[SSAValue]:
+    """Return the lower corner of boxes, the upper one and the area, a matrix each."""
+    batches, count, _ = spec_of(boxes.type).dims
+    a, b, c, d = (
+        make.reshape(cut(make.emit, boxes, 2, at, at + 1), shape=(batches, count))
+        for at in range(4)
+    )
+    if center:
+        two = make.number(2, dtypes.f32)
+        across, down = make.div(c, two), make.div(d, two)
+        low, high = (
+            (make.sub(b, down), make.sub(a, across)),
+            (make.add(b, down), make.add(a, across)),
+        )
+    else:
+        low, high = (
+            (make.minimum(a, c), make.minimum(b, d)),
+            (make.maximum(a, c), make.maximum(b, d)),
+        )
+    area = make.mul(make.sub(high[0], low[0]), make.sub(high[1], low[1]))
+    return [*low, *high, area]
+
+
+def goes_on(make: Maker, block: Block) -> None:
+    """Say whether a box is left, and another round is allowed."""
+    left, _, turn, *_, limit = block.args
+    some = make.any(
+        make.greater(left, make.number(LOWEST, dtypes.f32)), axes=(0, 1, 2), keepdims=False
+    )
+    make.emit(Yield, make.logical_and(some, make.less(turn, limit)))
+
+
+def take_best(make: Maker, block: Block, count: Dim) -> None:
+    """Take the best box of each class, and leave out those that it overlaps."""
+    left, picked, turn, *box, overlap, _ = block.args
+    batches, classes, rounds = spec_of(picked.type).dims
+    lowest, zero = make.number(LOWEST, dtypes.f32), make.number(0, dtypes.f32)
+    best = make.argmax(left, axis=2)
+    score = make.max(left, axes=(2,), keepdims=True)
+    mine = [
+        make.reshape(make.gather_elements(part, best, axis=1), shape=(batches, classes, 1))
+        for part in box
+    ]
+    others = [make.reshape(part, shape=(batches, 1, count)) for part in box]
+    sides = [
+        make.maximum(
+            make.sub(make.minimum(mine[i + 2], others[i + 2]), make.maximum(mine[i], others[i])),
+            zero,
+        )
+        for i in (0, 1)
+    ]
+    common = make.mul(*sides)
+    union = make.sub(make.add(mine[4], others[4]), common)
+    share = make.select(make.greater(union, zero), make.div(common, union), zero)
+    best = make.reshape(best, shape=(batches, classes, 1))
+    place = make.iota(shape=(1, 1, count), axis=2, dtype=dtypes.i64)
+    stays = make.logical_and(make.less_equal(share, overlap), make.not_equal(place, best))
+    here = make.equal(make.iota(shape=(1, 1, rounds), axis=2, dtype=dtypes.i64), turn)
+    some = make.logical_and(here, make.greater(score, lowest))
+    make.emit(
+        Yield,
+        make.select(stays, left, lowest),
+        make.select(some, best, picked),
+        make.add(turn, make.number(1, dtypes.i64)),
+    )

@@ -1,0 +1,222 @@
+"""Models that select elements as libraries: results have bounds, and the run tells their sizes."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import gravure as gv
+from gravure.codegen.compiled import Options
+from gravure.errors import CompileError, RuntimeInputError
+from gravure.frontend.models.told import ToldModel
+from gravure.frontend.programs.compile import compile_source
+
+node = helper.make_node
+Make = Callable[..., onnx.ModelProto]
+RANDOM = np.random.default_rng(7)
+STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+
+
+def library(made: onnx.ModelProto, folder: Path, **options: Any) -> tuple[Any, ToldModel]:
+    """Return a model with host steps, and the library that is made of it."""
+    stepped = gv.compile(made.SerializeToString(), **options)
+    stepped.save(folder / "m.so")
+    found = gv.load(folder / "m.so")
+    assert isinstance(found, ToldModel)
+    return stepped, found
+
+
+def check(made: onnx.ModelProto, folder: Path, sets: Sequence[Any], **options: Any) -> ToldModel:
+    """Compare a library with the host's steps."""
+    stepped, found = library(made, folder, **options)
+    assert [str(info) for info in found.outputs] == [str(info) for info in stepped.outputs]
+    for inputs in sets:
+        for result, wanted in zip(found.run(inputs), stepped.run(inputs), strict=True):
+            assert result.shape == wanted.shape
+            assert result.dtype == wanted.dtype
+            np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
+    return found
+
+
+def f32(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def test_what_is_selected_is_computed_with(model: Make, tmp_path: Path) -> None:
+    made = model(
+        [
+            node("Relu", ["x"], ["a"]),
+            node("NonZero", ["a"], ["places"]),
+            node("Transpose", ["places"], ["rows"]),
+            node("GatherND", ["a", "rows"], ["b"]),
+            node("ReduceMax", ["b"], ["most"], keepdims=1),
+            node("Sub", ["b", "most"], ["c"]),
+            node("Softmax", ["c"], ["d"]),
+            node("ReduceSum", ["b"], ["y"], keepdims=0),
+        ],
+        {"x": ("f32", ["n", 3])},
+        ["places", "d", "y"],
+    )
+    found = check(made, tmp_path, [[f32(n, 3)] for n in (1, 4, 8)], dims={"n": (1, 8)})
+    none, _, total = found.run([-np.ones((2, 3), np.float32)])
+    assert (none.shape, total) == ((2, 0), 0)
+    assert [info["name"] for info in found.manifest["outputs"]][3:] == ["places_count"]
+
+
+def test_sizes_are_added_and_selected_from_again(model: Make, tmp_path: Path) -> None:
+    made = model(
+        [
+            node("NonZero", ["x"], ["p"]),
+            node("NonZero", ["y"], ["q"]),
+            node("Concat", ["p", "q"], ["both"], axis=1),
+            node("Mod", ["both", "two"], ["odd"]),
+            node("NonZero", ["odd"], ["r"]),
+            node("Shape", ["both"], ["size"]),
+            node("Expand", ["one", "size"], ["ones"]),
+        ],
+        {"x": ("f32", [5]), "y": ("f32", [7])},
+        ["both", "r", "ones", "size"],
+        {"two": np.int64([2]), "one": np.float32([1])},
+    )
+    sets = [[f32(5).round(), f32(7).round()] for _ in range(4)]
+    check(made, tmp_path, [*sets, [np.zeros(5, np.float32), np.zeros(7, np.float32)]])
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+@pytest.mark.parametrize("most", [0, 2, 1 << 40])
+def test_boxes_that_stand_out(model: Make, tmp_path: Path, classes: int, most: int) -> None:
+    made = model(
+        [
+            node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "low"], ["y"]),
+            node("Slice", ["y", "from", "to", "from"], ["which"]),
+            node("Gather", ["boxes", "which"], ["kept"], axis=1),
+        ],
+        {"boxes": ("f32", [2, "n", 4]), "scores": ("f32", [2, classes, "n"])},
+        ["y"],
+        {
+            "most": np.int64([most]), "iou": np.float32([0.4]), "low": np.float32([-0.3]),
+            "from": np.int64([2]), "to": np.int64([3]),
+        },
+    )  # fmt: skip
+    del made.graph.node[1:]
+    sets = [[RANDOM.random((2, n, 4), np.float32), f32(2, classes, n)] for n in (1, 9, 20, 20)]
+    even = [np.zeros((2, 5, 4), np.float32), np.ones((2, classes, 5), np.float32)]
+    found = check(made, tmp_path, [*sets, even], dims={"n": (1, 20)})
+    rows = found.manifest["outputs"][0]["shape"]
+    assert rows == [2 * classes * min(most, 20), 3]
+
+
+def test_centres_of_boxes_and_scores_that_are_no_numbers(model: Make, tmp_path: Path) -> None:
+    made = model(
+        [node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"], center_point_box=1)],
+        {"boxes": ("f32", [1, 6, 4]), "scores": ("f32", [1, 1, 6]), "most": ("i64", [1])},
+        ["y"],
+        {"iou": np.float32([0.2])},
+    )
+    boxes, scores = RANDOM.random((1, 6, 4), np.float32), f32(1, 1, 6)
+    odd = np.float32([[[np.nan, 1, -np.inf, np.inf, 0, 1]]])
+    check(made, tmp_path, [[boxes, s, np.int64([k])] for s in (scores, odd) for k in (0, 2, 9)])
+
+
+def test_a_detector_from_scores_to_boxes(model: Make, tmp_path: Path) -> None:
+    """Take what is good, suppress it, take as many as there are, or ten, and their boxes."""
+    made = model(
+        [
+            node("Greater", ["scores", "low"], ["good"]),
+            node("NonZero", ["good"], ["found"]),
+            node("Squeeze", ["found", "zero"], ["where"]),
+            node("Gather", ["scores", "where"], ["s"]),
+            node("Gather", ["boxes", "where"], ["b"]),
+            node("Unsqueeze", ["s", "first"], ["s3"]),
+            node("Unsqueeze", ["b", "zero"], ["b3"]),
+            node("NonMaxSuppression", ["b3", "s3", "all", "iou"], ["kept"]),
+            node("Gather", ["kept", "two"], ["which"], axis=1),
+            node("Gather", ["s", "which"], ["best"]),
+            node("Shape", ["best"], ["count"]),
+            node("Min", ["count", "ten"], ["k"]),
+            node("TopK", ["best", "k"], ["top", "order"]),
+            node("Gather", ["which", "order"], ["places"]),
+            node("Gather", ["b", "places"], ["y"]),
+        ],
+        {"boxes": ("f32", [30, 4]), "scores": ("f32", [30])},
+        ["top", "y"],
+        {
+            "low": np.float32([0.2]), "zero": np.int64([0]), "first": np.int64([0, 1]),
+            "all": np.int64([1 << 40]), "iou": np.float32([0.3]), "two": np.int64(2),
+            "ten": np.int64([10]),
+        },
+    )  # fmt: skip
+    sets = [[RANDOM.random((30, 4), np.float32), f32(30)] for _ in range(4)]
+    check(made, tmp_path, [*sets, [sets[0][0], -np.ones(30, np.float32)]])
+
+
+def test_other_host_steps_are_still_refused(model: Make, tmp_path: Path) -> None:
+    made = model(
+        [node("NonZero", ["x"], ["p"]), node("Unique", ["p"], ["y"], name="once")],
+        {"x": ("f32", [3])},
+        ["y"],
+    )
+    with pytest.raises(CompileError, match=r"host steps.*\(non_zero\).*once \(unique\)"):
+        gv.compile(made.SerializeToString()).save(tmp_path / "m.so")
+
+
+def test_a_size_without_a_bound_is_refused(model: Make) -> None:
+    made = model([node("NonZero", ["x"], ["y"])], {"x": ("f32", ["n"])}, ["y"])
+    with pytest.raises(CompileError, match="dimension n has no upper bound"):
+        compile_source(made.SerializeToString(), Options())
+
+
+def test_bound_arrays_and_threads(model: Make, tmp_path: Path) -> None:
+    made = model([node("NonZero", ["x"], ["y"])], {"x": ("f32", [3])}, ["y"])
+    _, found = library(made, tmp_path)
+    x = np.float32([0, 2, 1])
+    found.threads = 2
+    again = found.bind([x])
+    first = again()
+    x[:] = [1, 0, 0]
+    assert [first[0].tolist(), again()[0].tolist(), found(x).tolist()] == [[[1, 2]], [[0]], [[0]]]
+    with pytest.raises(RuntimeInputError, match="no place ahead"):
+        found.bind([x], [first[0]])
+
+
+MAIN = r"""
+#include <stdio.h>
+#include "m.h"
+
+int main(void) {
+    float x[6] = {0, 3, 0, -1, 0, 5};
+    static unsigned char workspace[M_WORKSPACE_BYTES + 64];
+    unsigned char *room = workspace + 64 - (size_t)workspace % 64;
+    int64_t places[12], count;
+    const int64_t in_shape[] = {2, 3}, shape[] = {2, 6};
+    const gravure_tensor inputs[] = {{x, in_shape, 2, GRAVURE_F32}};
+    const gravure_tensor outputs[] = {
+        {places, shape, 2, GRAVURE_I64}, {&count, NULL, 0, GRAVURE_I64}};
+    int32_t status = m_run(inputs, outputs, room, NULL);
+    if (status != 0) return puts(m_status(status));
+    printf("%d:", (int)count);
+    for (int i = 0; i < 12; i++) printf(" %d", (int)places[i]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no C compiler")
+def test_c_is_told_how_many_there_are(model: Make, tmp_path: Path) -> None:
+    made = model([node("NonZero", ["x"], ["y"])], {"x": ("f32", [2, 3])}, ["y"])
+    compiled = gv.compile(made.SerializeToString(), tag="m")
+    for suffix in ("h", "o"):
+        compiled.save(tmp_path / f"m.{suffix}")
+    text = " ".join((tmp_path / "m.h").read_text().split())
+    assert "of axis 1 the first *outputs[1], behind them zeros" in text
+    (tmp_path / "main.c").write_text(MAIN)
+    command = ["gcc", *STRICT, "main.c", "m.o", "-o", "main"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    done = subprocess.run(["./main"], check=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "3: 0 1 1 0 0 0 1 0 2 0 0 0"
