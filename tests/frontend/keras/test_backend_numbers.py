@@ -1,5 +1,7 @@
 """Functions of numbers that Keras asks its backend for, beside numpy's."""
 
+import importlib
+import math
 import warnings
 
 import numpy as np
@@ -43,3 +45,39 @@ def test_shares_are_of_the_numbers_that_are_there(axis: int | None, share: objec
     x[1, 1] = x[0, 2] = np.nan
     found = np.asarray(keras.ops.nanquantile(x, share, axis))
     np.testing.assert_allclose(found, np.nanquantile(x, share, axis), rtol=1e-6)
+
+
+def test_the_weighted_mean_of_keras() -> None:
+    x, weights = np.float32([[1, 2, 4], [3, 3, 9]]), np.float32([1, 2, 5])
+    found = keras.ops.average(x, 1, weights)
+    np.testing.assert_allclose(found, np.average(x, 1, weights), rtol=1e-6)
+
+
+def test_correlations_of_keras() -> None:
+    x = np.float32([[1, 2, 4, 3], [2, 1, 7, 9], [0, 4, -2, 1]])
+    np.testing.assert_allclose(keras.ops.corrcoef(x), np.corrcoef(x), rtol=1e-5)
+    np.testing.assert_allclose(keras.ops.corrcoef(x[0]), 1, rtol=1e-6)
+
+
+def test_singular_values_of_keras() -> None:
+    x = np.float32([[3, 0], [4, 5], [1, 1]])
+    u, s, v = keras.ops.svd(x, full_matrices=False)
+    np.testing.assert_allclose(np.asarray(u) * np.asarray(s) @ np.asarray(v), x, atol=1e-5)
+    np.testing.assert_allclose(keras.ops.svd(x, compute_uv=False), s, rtol=1e-6)
+
+
+def test_images_of_keras_are_scaled_along_the_axes_that_are_named() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4, 1)
+    found = keras.ops.image.scale_and_translate(
+        x, (3, 8, 1), np.float32([2]), np.float32([0]), (-2,), "linear"
+    )
+    assert tuple(found.shape) == (3, 8, 1)
+    np.testing.assert_allclose(np.asarray(found)[0, 1:-1, 0], np.arange(0.25, 3, 0.5), atol=1e-6)
+
+
+def test_a_prefix_that_was_not_there_has_no_probability() -> None:
+    losses = importlib.import_module("gravure.frontend.keras.backend.losses")
+    into: dict[tuple[int, ...], tuple[float, float]] = {}
+    losses._add(into, (1,), math.log(0.25), -math.inf)
+    losses._add(into, (1,), math.log(0.5), math.log(0.125))
+    np.testing.assert_allclose(np.exp(into[1,]), [0.75, 0.125])

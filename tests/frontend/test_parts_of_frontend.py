@@ -1,0 +1,159 @@
+"""Small parts of the frontends that larger tests came by without looking."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.data.batches import Batched
+from gravure.frontend.dims.symbols import Symbols
+from gravure.frontend.formats.fingerprints import _short
+from gravure.frontend.tf.core.structures import with_front
+from gravure.frontend.tf.names.aliases import extract_image_patches
+from gravure.frontend.tf.ops.cepstra import inverse_mdct
+from gravure.frontend.tf.ops.composed import batch_to_space
+from gravure.frontend.tf.ops.linear_ops import _flat
+from gravure.frontend.tf.ops.older import is_numeric_tensor
+from gravure.frontend.tf.ragged.shapes import DynamicRaggedShape
+from gravure.frontend.tf.special.beta import _by_fraction
+from gravure.ir.compose.maker import Maker
+from gravure.ir.op import EagerEmit
+
+
+def test_batches_are_counted() -> None:
+    def count(elements: int, size: int, whole: bool) -> int:
+        return Batched.count([elements], {"size": np.int64(size), "whole": np.bool_(whole)})
+
+    assert [count(7, 3, False), count(7, 3, True), count(6, 3, False), count(-1, 3, True)] == [
+        3, 2, 2, -1,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", range(4, 8))
+def test_short_texts_have_the_fingerprints_of_farmhash(size: int) -> None:
+    """Two words that overlap: the first moved by three bits and with the size added."""
+    data, mask, factor = bytes(range(1, size + 1)), (1 << 64) - 1, 0x9AE16A3B2F90404F + size * 2
+    first, last = (int.from_bytes(part, "little") for part in (data[:4], data[-4:]))
+    a = ((size + (first << 3) ^ last) * factor) & mask
+    a ^= a >> 47
+    b = ((last ^ a) * factor) & mask
+    b ^= b >> 47
+    assert _short(data) == b * factor & mask
+
+
+def test_specs_of_elements_that_are_stacked() -> None:
+    found: Any = with_front(tf.TensorSpec([2, None], "float32"), 5)
+    assert found.shape.as_list() == [5, 2, None]
+    unknown: Any = with_front(tf.TensorSpec(None, "float32"), 5)
+    assert unknown.shape.rank is None
+
+
+def test_patches_want_all_that_says_which() -> None:
+    x, one = np.zeros((1, 3, 3, 1), np.float32), [1, 1, 1, 1]
+    assert extract_image_patches(x, one, one, one, "VALID").shape == (1, 3, 3, 1)
+    for missing in range(4):
+        given: list[Any] = [one, one, one, "VALID"]
+        given[missing] = None
+        with pytest.raises(TypeError, match="wants ksizes, strides, rates and padding"):
+            extract_image_patches(x, *given)
+
+
+def test_transforms_that_overlap_are_undone() -> None:
+    signal = np.random.default_rng(0).standard_normal(24).astype(np.float32)
+    made = tf.signal.mdct(signal, 8, pad_end=True)
+    np.testing.assert_allclose(inverse_mdct(made)[4:24], signal[4:], atol=1e-5)
+
+
+@pytest.mark.parametrize("blocks", [[2], [2, 3], [2, 3, 2]])
+def test_blocks_are_put_back(blocks: list[int]) -> None:
+    x = np.arange(2 * 4 * 6 * 2 * 3, dtype=np.float32).reshape(2, 4, 6, 2, 3)
+    pads = [[0, 0]] * len(blocks)
+    apart = tf.space_to_batch_nd(x, blocks, pads)
+    np.testing.assert_array_equal(batch_to_space(apart, blocks, pads), x)
+
+
+def test_matrices_are_rows_of_their_elements() -> None:
+    x = np.arange(24).reshape(2, 3, 4)
+    assert np.asarray(_flat(Maker(EagerEmit()), x)).tolist() == x.reshape(2, 12).tolist()
+
+
+def test_numbers_are_no_text() -> None:
+    assert is_numeric_tensor(tf.constant(1.5))
+    assert not is_numeric_tensor(tf.constant("1.5"))
+    assert not is_numeric_tensor(1.5)
+
+
+def test_windows_of_one_cosine() -> None:
+    np.testing.assert_allclose(tf.signal.hann_window(5, periodic=False), np.hanning(5), atol=1e-6)
+    np.testing.assert_allclose(tf.signal.hann_window(4), np.hanning(5)[:4], atol=1e-6)
+
+
+def test_norms_of_vectors_and_matrices_have_names() -> None:
+    x = np.float32([[3, 0], [0, 4]])
+    np.testing.assert_allclose(tf.norm(x, "fro", axis=[0, 1]), 5)
+    np.testing.assert_allclose(tf.norm(x, 2.5, axis=1), [3, 4], rtol=1e-6)
+    with pytest.raises(ValueError, match="supported vector norm, got fro"):
+        tf.norm(x, "fro", axis=1)
+    with pytest.raises(ValueError, match="supported matrix norm"):
+        tf.norm(x, 2.5, axis=[0, 1])
+
+
+def test_padding_has_the_shape_of_an_element() -> None:
+    x = np.float32([[[1, 1], [0, 0]], [[2, 2], [3, 3]]])
+    made = tf.RaggedTensor.from_tensor(x, padding=np.float32([0, 0]))
+    assert made.to_list() == [[[1, 1]], [[2, 2], [3, 3]]]
+    with pytest.raises(ValueError, match="is not that of an element"):
+        tf.RaggedTensor.from_tensor(x, padding=np.zeros((2, 2), np.float32))
+
+
+def test_rows_of_one_length_must_hold_the_values() -> None:
+    made = tf.RaggedTensor.from_uniform_row_length(np.arange(6), 3)
+    assert made.to_list() == [[0, 1, 2], [3, 4, 5]]
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        tf.RaggedTensor.from_uniform_row_length(np.arange(6), 3, nrows=3)
+
+
+def test_lengths_of_shapes_without_and_with_rows() -> None:
+    flat = DynamicRaggedShape([], [2, 3])
+    assert flat.static_lengths() == [2, 3]
+    ragged = DynamicRaggedShape.from_tensor(tf.ragged.constant([[1, 2], [3]]))
+    assert ragged.static_lengths() == [2, (2, 1)]
+
+
+def test_shares_of_the_beta_distribution() -> None:
+    """Of whole numbers it is a sum of binomial terms."""
+    a, b, x = 3, 4, np.linspace(0.05, 0.95, 7)
+    wanted = sum(
+        math.comb(a + b - 1, j) * x**j * (1 - x) ** (a + b - 1 - j) for j in range(a, a + b)
+    )
+    found = tf.math.betainc(np.float64(a), np.float64(b), x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    front = math.factorial(6) / 2 / 6 * x**3 * (1 - x) ** 4 / 3
+    low = x < 0.4
+    fraction = _by_fraction(np.full(7, 3.0), np.full(7, 4.0), x)
+    np.testing.assert_allclose((front * fraction)[low], wanted[low], rtol=1e-12)
+    with tf.GradientTape() as tape:
+        point = tf.constant(0.3, "float64")
+        tape.watch(point)
+        made = tf.math.betainc(tf.constant(3.0, "float64"), tf.constant(4.0, "float64"), point)
+    np.testing.assert_allclose(tape.gradient(made, point), 60 * 0.3**2 * 0.7**3, rtol=1e-10)
+
+
+def test_names_in_expressions_of_sizes_are_symbols() -> None:
+    symbols = Symbols(None)
+    assert str(symbols.parsed("2*n")) == "2*n"
+    assert str(symbols.parsed("n")) == "n"
+    assert symbols.parsed("7") == 7
+
+
+def test_records_are_read_in_pieces(tmp_path: Path) -> None:
+    path = str(tmp_path / "records")
+    texts = [bytes([n]) * (n * 3000) for n in range(1, 30)]
+    with tf.io.TFRecordWriter(path) as writer:
+        for text in texts:
+            writer.write(text)
+    data = tf.data.TFRecordDataset(path, buffer_size=16)
+    assert [each.numpy() for each in data] == texts
