@@ -108,3 +108,29 @@ def test_pictures_of_odd_sizes_are_compared_at_smaller_scales():
     y = np.clip(x + noise * np.linspace(0, 0.3, 45, dtype="f4")[None, None, :, None], 0, 1)
     found = tf.image.ssim_multiscale(x, y, 1.0, power_factors=(0.4, 0.3, 0.3), filter_size=5)
     np.testing.assert_allclose(found, [0.99131143], atol=1e-6)  # as in TensorFlow 2.21
+
+
+@pytest.mark.parametrize(
+    ("method", "total"),
+    [("nearest", 50837), ("bilinear", 50837), ("gaussian", 50836.3135), ("lanczos3", 50836.9988),
+     ("mitchellcubic", 50836.8255)],
+)  # fmt: skip
+def test_a_size_that_stays_changes_the_type_all_the_same(method, total):
+    x = (np.random.default_rng(0).random((2, 7, 9, 3)) * 255).astype(np.uint8)
+    for run in (tf.image.resize, tf.function(tf.image.resize, autograph=False)):
+        for _ in range(3):  # what is done is remembered
+            found = run(tf.constant(x), [7, 9], method)
+        assert found.dtype == (tf.uint8 if method == "nearest" else tf.float32)
+        np.testing.assert_allclose(np.sum(found, dtype=np.float64), total, rtol=1e-6)
+    assert tf.compat.v1.image.resize_images(x, [7, 9]).dtype == tf.uint8
+
+
+def test_many_boxes_of_a_large_image_need_no_copies_of_it():
+    x = np.random.default_rng(0).random((1, 1024, 1024, 8), np.float32)
+    boxes = np.tile(np.float32([0, 0, 1, 1]), (4000, 1))  # (copies would be 134 GB)
+    found = tf.image.crop_and_resize(x, boxes, np.zeros(4000, np.int32), [2, 2])
+    np.testing.assert_array_equal(found[3999], x[0, ::1023, ::1023])
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"indices\[1\] = 1 is not in \[0, 1\)"
+    ):
+        tf.image.crop_and_resize(x, boxes[:2], [0, 1], [2, 2])

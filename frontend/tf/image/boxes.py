@@ -12,17 +12,17 @@ from ....ir.compose.maker import Maker
 from ....ir.ops.selecting import corners, overlaps
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import Array, TensorSpec
+from ...eager.remembered import remember_all
 from ...graph.inference import Given
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import perform, perform_all, rule
 from ..core.values import InGraph, convert, graph_of, static
-from ..ops.array_ops import expand_dims, reshape, where
-from ..ops.creation import linspace
+from ..ops.array_ops import reshape, where
+from ..ops.creation import linspace, range_
 from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, cast
 from ..ops.nn_ops import clip_by_value
-from .cutting import turned
 from .sizes import Size, extent
 
 
@@ -279,15 +279,13 @@ def crop_and_resize(
     with InGraph(graph_of([image, boxes, box_indices])):
         x, box = cast(image, "float32"), convert(boxes, "float32")
         height, width = (int(v) for v in static(crop_size))
-        whole = gather(x, convert(box_indices, "int32"), axis=0)
-        across = _places(box[:, 1], box[:, 3], extent(x, 2), width)
-        down = _places(box[:, 0], box[:, 2], extent(x, 1), height)
-        narrow = _taken(whole, across, 2, extent(x, 2), method)
-        made = _taken(narrow, down, 1, extent(x, 1), method)
-        inside = FUNCTIONS["logical_and"](
-            expand_dims(_inside(down, extent(x, 1)), 2),
-            expand_dims(_inside(across, extent(x, 2)), 1),
-        )
+        sizes = extent(x, 1), extent(x, 2)
+        down = _places(box[:, 0], box[:, 2], sizes[0], height)[:, :, None]
+        across = _places(box[:, 1], box[:, 3], sizes[1], width)[:, None, :]
+        batch = range_(cast(extent(x, 0), "int64"))  # (a number that no image has is refused)
+        of_image = gather(batch, convert(box_indices))[:, None, None]
+        made = _taken(x, of_image, (down, across), sizes, method)
+        inside = FUNCTIONS["logical_and"](_inside(down, sizes[0]), _inside(across, sizes[1]))
         return where(inside[..., None], made, extrapolation_value + 0.0 * made)
 
 
@@ -305,18 +303,36 @@ def _inside(place: TfTensor, size: Size) -> TfTensor:
     return FUNCTIONS["logical_and"](place >= 0.0, place <= last)
 
 
-def _taken(x: TfTensor, place: TfTensor, axis: int, size: Size, method: str) -> TfTensor:
-    """Return the pixels of each box at its places along an axis."""
-    last = cast(size, "float32") - 1.0
+def _taken(
+    x: TfTensor,
+    of_image: TfTensor,
+    places: tuple[TfTensor, TfTensor],
+    sizes: tuple[Size, Size],
+    method: str,
+) -> TfTensor:
+    """Return pixels of images at places of rows and columns: only those are looked at."""
+    pixels = reshape(x, [-1, extent(x, 3)])
+    height, width = (cast(size, "int64") for size in sizes)
 
-    def at(found: TfTensor) -> TfTensor:
-        return gather(x, cast(clip_by_value(found, 0.0, last), "int32"), axis=axis, batch_dims=1)
+    def at(*found: TfTensor) -> TfTensor:
+        row, column = (
+            cast(clip_by_value(place, 0.0, cast(size, "float32") - 1.0), "int64")
+            for place, size in zip(found, sizes, strict=True)
+        )
+        return gather(pixels, (of_image * height + row) * width + column)
 
-    if axis == 2:  # each box has its own columns: they are taken as rows
-        return turned(_taken(turned(x), place, 1, size, method))
+    floor, ceil = FUNCTIONS["floor"], FUNCTIONS["ceil"]
     if method == "nearest":
-        return at(FUNCTIONS["floor"](place + 0.5))
-    low = FUNCTIONS["floor"](place)
-    share = place - low
-    first, second = at(low), at(FUNCTIONS["ceil"](place))
-    return first + (second - first) * share[:, :, None, None]
+        return at(*(floor(place + 0.5) for place in places))
+    (above, left), (below, right) = ([way(place) for place in places] for way in (floor, ceil))
+    down, across = ((place - floor(place))[..., None] for place in places)
+
+    def between(row: TfTensor) -> TfTensor:
+        first = at(row, left)
+        return first + (at(row, right) - first) * across
+
+    first = between(above)
+    return first + (between(below) - first) * down
+
+
+remember_all(globals())

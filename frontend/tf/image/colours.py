@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...eager.remembered import remember_all
 from ...values.dtypes import DataType, DTypeLike, as_dtype
 from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of
@@ -178,3 +179,6 @@ def per_image_standardization(image: object) -> TfTensor:
         spread = reduce_mean(x * x, axis=axes, keepdims=True) - mean * mean
         deviation = FUNCTIONS["sqrt"](FUNCTIONS["maximum"](spread, 0.0))
         return (x - mean) / FUNCTIONS["maximum"](deviation, FUNCTIONS["rsqrt"](count))
+
+
+remember_all(globals())

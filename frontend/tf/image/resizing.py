@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types.dims import Dim
+from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.values import InvalidShapesError, convert, static
@@ -82,6 +84,10 @@ KERNELS = {
 }
 
 
+INTERPOLATING = ("bilinear", "bicubic", "area")
+"""The methods that leave images of the same size as they are; the others make them smoother."""
+
+
 @op("ResizeImages", "images", strict=False)
 def resized(m: Maker, images: object, size: tuple[int, int], mode: str, how: str) -> object:
     """Interpolate to a known size."""
@@ -135,12 +141,15 @@ def resize(
     wanted = wanted_size(size)
     if preserve_aspect_ratio:
         wanted = in_proportion(before, wanted)
-    if all(isinstance(v, int) for v in (*before, *wanted)) and wanted == before:
-        return images
+    stays = all(isinstance(v, int) for v in (*before, *wanted)) and wanted == before
     if method == "nearest":
+        if stays:
+            return images
         # a place is the middle of a pixel: it lies in the pixel that it is scaled back into
         return _by_axes(images, before, _middles(before, wanted), _nearest)
     x = cast(images, "float32")
+    if stays and method in INTERPOLATING:
+        return x
     if method == "area":
         return weighted(x, [_shares(*pair) for pair in zip(before, wanted, strict=True)])
     if antialias or method not in MODES:
@@ -338,6 +347,7 @@ def _known(value: TfTensor) -> Size:
     return int(value) if value.eager else value
 
 
+@cache
 def old_resize(mode: str) -> Callable[..., TfTensor]:
     """Return what resizes as the first version did: pixels lie at their corners."""
 
@@ -366,3 +376,6 @@ def old_resize(mode: str) -> Callable[..., TfTensor]:
         return _by_axes(x, before, _corners(before, wanted, align=align_corners), along)
 
     return function
+
+
+remember_all(globals())

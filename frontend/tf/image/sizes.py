@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from ...eager.remembered import remembered
 from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import shape
@@ -58,4 +59,4 @@ def batched(function: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
                 return function(x, *args, **options)
             return function(x[None], *args, **options)[0]
 
-    return public
+    return remembered(public)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ...eager.remembered import remember_all
 from ...graph.inference import Abstract, is_unknown
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, row_of
@@ -189,3 +190,6 @@ def batch_to_space(
         x = reshape(x, [-1, *big, *dims[count:]])
         ends = [slice(a, d - b) for (a, b), d in zip(static(crops), big, strict=True)]
         return x[(slice(None), *ends)]
+
+
+remember_all(globals())
