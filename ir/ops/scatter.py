@@ -199,6 +199,8 @@ class ScatterElements(Scatter):
 class ScatterNd(Scatter):
     """The tensor with updates at index vectors, which are the indices' last axis."""
 
+    COMPILED_ALONE: ClassVar = True
+
     name = "gv.scatter_nd"
     ONNX: ClassVar = "ScatterND"
     SAMPLES: ClassVar = (
