@@ -3,7 +3,8 @@
 All ranks go over the same batches, in the same order. A rank's loss counts as its rows do, so that
 the sum of all gradients is the gradient of the whole batch. What a step adds to the state of
 metrics is added up, and so is, by its part in the batch, what it changes of other state (moving
-averages): behind each step all ranks have the same variables and the same logs.
+averages): behind each step all ranks have the same variables and the same logs. What is predicted
+is computed in equal parts, and collected, so that each rank has the rows of all.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from keras.src import tree
 from keras.src.backend.common import KerasVariable
 from keras.src.metrics import Metric
 
+from ...ir.types.tensor import Array
 from ..distributed import collectives
 from ..eager.tensor import Tensor
 from ..tf.distribute.strategy import Strategy
+from ..tf.ops.gathering import gather
 from .backend.tensors import cast, convert_to_tensor, shape
 
 Tree: TypeAlias = object
@@ -75,6 +78,20 @@ class Shares:
         mine = tree.map_structure(lambda x: None if x is None else x[start:stop], data)
         return mine, np.float32((stop - start) / count), np.float32(1)
 
+    def even(self, data: Tree) -> tuple[Tree, Array]:
+        """Return as many rows as any rank has, and which of all of them make the whole batch.
+
+        Where the rows cannot be shared out evenly, neighbours have some in common.
+        """
+        first = next(each for each in tree.flatten(data) if each is not None)
+        count = int(shape(first)[0])
+        each = -(-count // self.ranks)
+        starts = [min(n * each, count - each) for n in range(self.ranks)]
+        start = starts[self.rank]
+        mine = tree.map_structure(lambda x: None if x is None else x[start : start + each], data)
+        of_rank = [min(row // each, self.ranks - 1) for row in range(count)]
+        return mine, np.array([n * each + row - starts[n] for row, n in enumerate(of_rank)])
+
     def agree(self) -> None:
         """Let the orders of rows that are drawn from now on be those of the first rank."""
         state = np.random.get_state()  # (what Keras's iterators draw by)
@@ -95,6 +112,25 @@ def over_ranks(model: Trained, shares: Shares, step: Callable[[Tree], Tree]) -> 
             logs = shares.strategy.run(step, (data,))
         together(rows, before)
         return told(model, logs, weight)
+
+    return whole
+
+
+def predicted(shares: Shares, step: Callable[[Tree], Tree]) -> Callable[..., Tree]:
+    """Return a step that gives what all ranks predict: it takes a rank's rows, and which count."""
+
+    def whole(data: Tree, wanted: Tensor) -> Tree:
+        rows = next(shape(each)[0] for each in tree.flatten(data) if each is not None)
+
+        def collected(made: Tensor) -> Tensor:
+            if made.shape.rank == 0 or made.shape[0] not in (None, rows):
+                raise ValueError(
+                    f"a prediction of shape {made.shape} for {rows} rows, expected a row for each: "
+                    "ranks share the rows of a batch (`predict_step` says what they make of them)"
+                )
+            return gather(collectives.all_gather(made), wanted)
+
+        return tree.map_structure(collected, step(data))
 
     return whole
 

@@ -23,7 +23,7 @@ from ...tf.distribute.strategy import get_strategy
 from ...tf.graph.flow import GradientTape
 from ...tf.graph.state import function
 from ...tf.ops import array_ops
-from ..replicated import Shares, over_ranks
+from ..replicated import Shares, over_ranks, predicted
 from .tensors import convert_to_numpy, convert_to_tensor, shape
 
 Tree: TypeAlias = object
@@ -130,6 +130,24 @@ class Trainer(base_trainer.Trainer):
 
         return together
 
+    def _predicting(self) -> Callable[[Tree], Tree]:
+        """Return a step of prediction: on several ranks each computes a part of the rows."""
+        shares = self._shares
+        if shares is None:
+            return self._alone(self.predict_step)
+        whole = predicted(shares, self.predict_step)
+        run = whole if self.run_eagerly else function(whole, autograph=False)
+
+        def together(data: Tree) -> Tree:
+            mine, wanted = shares.even(_as_tensors(data))
+            if not all(layer.built for layer in self._flatten_layers()):
+                with shares.strategy.scope():  # all state is there before the step is traced
+                    x, _, _ = data_adapter_utils.unpack_x_y_sample_weight(mine)
+                    self._answered(x, training=False)
+            return run(mine, convert_to_tensor(wanted))
+
+        return together
+
     def _over(self, step: Callable[[Tree], Tree]) -> Step:
         """Return a function that takes steps on some batches and returns the last metrics."""
         one = self._compiled(step)
@@ -157,7 +175,7 @@ class Trainer(base_trainer.Trainer):
     def make_predict_function(self, force: bool = False) -> Callable[[Data], Tree]:
         """Make the function of a step of prediction."""
         if self.predict_function is None or force:
-            one = self._alone(self.predict_step)
+            one = self._predicting()
 
             def several(batches: Data) -> Tree:
                 made = [one(data) for data in batches]

@@ -92,3 +92,53 @@ def test_steps_of_ones_own_and_averages_are_of_all_ranks(mpiexec: Any) -> None:
     )
     first, second = (text.partition(f"well {rank} ")[2].split()[0] for rank in range(2))
     assert first == second
+
+
+def test_each_rank_predicts_a_part_of_the_rows_and_has_all(mpiexec: Any) -> None:
+    text = mpiexec(
+        3,
+        """
+        import pytest
+        from gravure import tf
+
+        keras = tf.keras
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        rank = strategy.extended.comm.rank
+        x = np.random.default_rng(0).normal(size=(37, 6)).astype("float32")
+        rows = []
+
+        class Own(keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.hidden, self.last = keras.layers.Dense(4), keras.layers.Dense(1)
+
+            def call(self, x):
+                rows.append(int(x.shape[0]))
+                hidden = self.hidden(x)
+                return {"hidden": hidden, "last": [self.last(hidden)]}
+
+        keras.utils.set_random_seed(rank)
+        with strategy.scope():
+            model = Own()  # not built: its weights are those of the first rank nevertheless
+        found = model.predict(x, batch_size=10, verbose=0)
+        assert max(rows) == 4, rows
+        alone = model(x)
+        np.testing.assert_allclose(found["hidden"], alone["hidden"].numpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found["last"][0], alone["last"][0].numpy(), rtol=1e-5, atol=1e-6)
+        for few in (1, 2, 4):  # fewer rows than ranks, and rows that two ranks compute
+            some = model.predict_on_batch(x[:few])["hidden"]
+            np.testing.assert_allclose(some, alone["hidden"].numpy()[:few], rtol=1e-5, atol=1e-6)
+
+        class Mean(Own):
+            def predict_step(self, data):
+                return tf.reduce_mean(super().predict_step(data)["hidden"])
+
+        with strategy.scope():
+            mean = Mean()
+        with pytest.raises(ValueError, match="expected a row for each"):
+            mean.predict(x, verbose=0)
+        print(f"well {rank} {found['hidden'].sum():.9g} ", flush=True)
+        """,
+    )
+    first, *others = (text.partition(f"well {rank} ")[2].split()[0] for rank in range(3))
+    assert others == [first, first]
