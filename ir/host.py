@@ -44,6 +44,8 @@ class HostOp(Op):
     """Whether it can go on in another thread beside what follows and does not need it."""
     queue: ClassVar[Any] = None
     """Where it waits for its turn in that case, if it is to."""
+    pace: ClassVar[Any] = None
+    """How long it takes, if whoever runs it keeps that."""
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Evaluate, and bind the dimensions of the results."""

@@ -26,6 +26,7 @@ from ..graph.execute import failure, located
 from ..graph.frame import Frame, Store
 from ..graph.graph import GraphTensor, Operation
 from ..graph.variables import Handle, VariableState
+from ..models.later import Pace
 from ..values.run_errors import OpError
 
 
@@ -94,7 +95,7 @@ class HostStep(PythonCall):
         backward: Backward | None = None,
     ) -> None:
         super().__init__(function, specs, backward)
-        self.op = op
+        self.op, self.pace = op, Pace()
         self.constants: dict[int, Array] = {}
         """Inputs that are text, which programs do not hold, by their places."""
         self.variables: list[Handle[VariableState]] = []

@@ -25,7 +25,7 @@ from ...runtime.deadline import DEADLINE
 from ...runtime.queues import CHANGES, WouldWaitError
 from ...runtime.tracing import EARS, note
 from ..eager.recorded import unboxed
-from ..models.later import Later, ReadyQueue
+from ..models.later import Later, Pace, ReadyQueue
 from ..values.run_errors import InvalidArgumentError, OpError
 from .frame import Frame, Guarded, LoweringError, Store
 from .graph import GraphTensor, Operation
@@ -170,6 +170,11 @@ class Plan:
         return frozenset(found if len(found) > 1 else ())
 
     @cached_property
+    def paces(self) -> dict[Operation, Pace]:
+        """Return how long those calls take."""
+        return {op: Pace() for op in self.beside}
+
+    @cached_property
     def order(self) -> Waits:
         """Return what waits for what."""
         return Waits(self.ops, self.makers)
@@ -198,10 +203,14 @@ class Plan:
                     op = self.ops[place]
                     if op in self.beside:
                         step, then = partial(self.step, frame, op, env), partial(ended.put, place)
-                        going[place] = Later(step, then, self.queues.get(op))
+                        going[place] = Later(step, then, self.queues.get(op), self.paces[op])
                         continue
                     self.step(frame, op, env)
                 else:
+                    for each in going.values():
+                        if not each.is_begun:
+                            each.begin()
+                            break
                     place = ended.get()
                     going.pop(place).result()
                 left.done(place)

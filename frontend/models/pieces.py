@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -36,6 +36,7 @@ from ...ir.program import argument_names, functions, result_names, set_level, se
 from ...ir.types import dims
 from ...ir.types.dims import Range
 from ...ir.types.values import OptionalSpec, SequenceSpec, Spec, value_spec
+from ...lazy import cached_property
 from ...passes.manager import run as run_passes
 from ...runtime.arguments import Inputs, check_threads, in_order, to_array
 from ...runtime.artifact import DimInfo, TensorInfo
@@ -206,12 +207,35 @@ def shares(
     return bounds(bisect_left(range(LARGEST), x=True, key=lambda exponent: not fits(exponent + 1)))
 
 
+class Turn:
+    """An operation in its block, and what a run has to know of it each time."""
+
+    def __init__(self, op: Operation) -> None:
+        self.op, self.operands, self.results = op, tuple(op.operands), tuple(op.results)
+        self.step = op if isinstance(op, HostOp) else None
+        self.makers = [v.owner for v in self.operands if isinstance(v.owner, HostOp)]
+        """The steps that operands come from."""
+        self.is_last = op.next_op is None
+
+    @cached_property
+    def has_order(self) -> bool:
+        """Say whether it, or an operation inside of it, comes behind all steps before it."""
+        return any(isinstance(inner, HostOp) and not inner.PURE for inner in self.op.walk())
+
+    @cached_property
+    def sizes(self) -> frozenset[str]:
+        """Return the sizes that it asks for."""
+        return frozenset(symbols_of(self.op))
+
+
 class Stepper(Interpreter):
     """Carries out a program that was cut: calls run compiled pieces."""
 
-    def __init__(self, whole: Program, pieces: Mapping[str, Piece]) -> None:
+    def __init__(
+        self, whole: Program, pieces: Mapping[str, Piece], turns: dict[Block, list[Turn]]
+    ) -> None:
         super().__init__(whole.module, whole.weights, {})
-        self.pieces = pieces
+        self.pieces, self.turns = pieces, turns
         self.copies: dict[tuple[SSAValue, Driver | None], object] = {}
         self.has_devices = any(piece.driver is not None for piece in pieces.values())
 
@@ -231,33 +255,38 @@ class Stepper(Interpreter):
 
     def run(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
         """Run the operations of a block; steps that may go on beside what follows."""
-        steps = [op for op in block.ops if isinstance(op, HostOp) and op.goes_on]
+        if block not in self.turns:
+            self.turns[block] = [Turn(op) for op in block.ops]
+        turns = self.turns[block]
+        steps = [turn.step for turn in turns if turn.step is not None and turn.step.goes_on]
         apart = len(steps) > 1 or not all(isinstance(op, PythonStep) for op in steps)
-        return self.run_beside(block, values) if apart else super().run(block, values)
+        return self.run_beside(turns, {*steps}, values) if apart else super().run(block, values)
 
-    def run_beside(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
+    def run_beside(
+        self, turns: Sequence[Turn], apart: Set[HostOp], values: dict[SSAValue, object]
+    ) -> Sequence[object]:
         """Run operations in order, each when its operands are there."""
         going: dict[HostOp, Later[Sequence[object]]] = {}
         try:
-            for op in block.ops:
-                for value in op.operands:
-                    if isinstance(value.owner, HostOp) and value.owner in going:
-                        self.ended(going, value.owner, values)
-                operands = [values[operand] for operand in op.operands]
-                if isinstance(op, HostOp) and op.goes_on:
+            for turn in turns:
+                for maker in turn.makers:
+                    if maker in going:
+                        self.ended(going, maker, values)
+                operands = [values[operand] for operand in turn.operands]
+                step = turn.step
+                if step is not None and step in apart:
                     here = [on_host(operand) for operand in operands]
-                    going[op] = Later(op.prepared(here), queue=op.queue)
-                elif op is block.last_op:
-                    for each in [*going]:
+                    going[step] = Later(step.prepared(here), queue=step.queue, pace=step.pace)
+                    continue
+                if going and (
+                    turn.is_last or turn.has_order or not turn.sizes <= self.symbols.keys()
+                ):
+                    for each in [*going]:  # it is behind them, or has a size that one tells
                         self.ended(going, each, values)
+                if turn.is_last:
                     return operands
-                else:
-                    sizes = symbols_of(op) if going else ()
-                    if has_order(op) or not self.symbols.keys() >= {*sizes}:
-                        for each in [*going]:  # it is behind them, or has a size that one tells
-                            self.ended(going, each, values)
-                    results = self.operation(op, operands, values)
-                    values.update(zip(op.results, results, strict=True))
+                results = self.operation(turn.op, operands, values)
+                values.update(zip(turn.results, results, strict=True))
         finally:
             for later in going.values():
                 later.wait()
@@ -283,11 +312,6 @@ class Stepper(Interpreter):
             plain = on_host(found)
             self.copies[value, driver] = plain if driver is None else DeviceArray.of(driver, plain)
         return self.copies[value, driver]
-
-
-def has_order(op: Operation) -> bool:
-    """Say whether an operation, or one inside of it, comes behind all steps before it."""
-    return any(isinstance(inner, HostOp) and not inner.PURE for inner in op.walk())
 
 
 def on_host(found: object) -> Any:
@@ -323,6 +347,8 @@ class SteppedModel(CompiledModel):
             function.sym_name.data: Piece(function, program, options, threads, room)
             for function in parts
         }
+        self.turns: dict[Block, list[Turn]] = {}
+        """What runs keep of the blocks that they have come by."""
         self.call = self._call
 
     def _dims(self) -> Sequence[DimInfo]:
@@ -391,7 +417,7 @@ class SteppedModel(CompiledModel):
 
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
-        machine = Stepper(self.program, self.pieces)
+        machine = Stepper(self.program, self.pieces, self.turns)
         tensors = [
             (spec.shape, np.shape(value))
             for spec, value in zip(self._specs, values, strict=True)

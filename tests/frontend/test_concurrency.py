@@ -122,6 +122,36 @@ def test_threads_that_have_made_a_call_make_others() -> None:
     assert len(set(noted)) < 40, "a new thread for each call"
 
 
+def test_short_functions_are_called_by_who_needs_them() -> None:
+    noted: list[threading.Thread] = []
+    step = with_two_calls(noted)
+    for number in range(100):
+        assert step(number) == 2.0 * number + 2.0
+    assert noted.count(threading.current_thread()) > 100
+
+
+def test_functions_that_were_short_may_wait_for_each_other() -> None:
+    meeting: list[threading.Barrier] = []
+
+    def called(x: Any) -> Any:
+        for each in meeting:
+            each.wait(20)  # until the other one is here
+        return x + np.float32(1)
+
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [])
+        both = [v1.py_func(called, [x], tf.float32) for _ in range(2)]
+        unknown = [v1.py_func(called, [x], tf.float32, name=name) for name in ("a", "b")]
+        with v1.Session() as session:
+            for fetched in (tf.add_n(both), unknown):  # compiled, and one by one
+                meeting.clear()
+                for number in range(40):
+                    session.run(fetched, {x: number})
+                meeting.append(threading.Barrier(2))
+                for number in range(TIMES):
+                    assert np.sum(session.run(fetched, {x: number})) == 2.0 * number + 2.0
+
+
 def test_a_child_process_has_threads_of_its_own() -> None:
     step = with_two_calls([])
     assert [step(n) for n in range(TIMES)] == [2.0 * n + 2.0 for n in range(TIMES)]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 import numpy as np
+from xdsl.dialects.builtin import StringAttr
 
 from ...host import HostOp
 from ...op import Array, Call, register
@@ -37,6 +38,8 @@ class PythonCall:
         """Whether it may go on beside others: it waits for its operands only."""
         self.queue: Any = None
         """Where it waits for its turn beside others of its device, if it is to."""
+        self.pace: Any = None
+        """How long it takes where it may go on beside others, as who runs it keeps that."""
         CALLS[self.name] = self
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
@@ -99,7 +102,9 @@ class PythonStep(HostOp):
     @property
     def call(self) -> PythonCall:
         """Return what is called."""
-        return CALLS[self.plain_attributes()["function"]]
+        function = self.properties["function"]  # (asked in each run, for which all are too many)
+        assert isinstance(function, StringAttr)
+        return CALLS[function.data]
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Call the function, whose errors are its own; bind the sizes."""
@@ -114,6 +119,11 @@ class PythonStep(HostOp):
     def queue(self) -> Any:
         """Return where it waits for its turn."""
         return self.call.queue
+
+    @property
+    def pace(self) -> Any:
+        """Return how long it takes, if that is kept."""
+        return self.call.pace
 
     def prepared(self, operands: Sequence[Any]) -> Callable[[], Sequence[Any]]:
         """Return what calls the function, in whatever thread."""
