@@ -123,7 +123,8 @@ def predicted(shares: Shares, step: Callable[[Tree], Tree]) -> Callable[..., Tre
         rows = next(shape(each)[0] for each in tree.flatten(data) if each is not None)
 
         def collected(made: Tensor) -> Tensor:
-            if made.shape.rank == 0 or made.shape[0] not in (None, rows):
+            dims = made.spec.shape
+            if dims is not None and (not dims or (isinstance(dims[0], int) and dims[0] != rows)):
                 raise ValueError(
                     f"a prediction of shape {made.shape} for {rows} rows, expected a row for each: "
                     "ranks share the rows of a batch (`predict_step` says what they make of them)"
