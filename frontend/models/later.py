@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ...forks import renewed
 from ...runtime.deadline import DEADLINE
@@ -115,6 +115,17 @@ class Pace:
         return self.seconds < SHORT
 
 
+class Startable(Protocol):
+    """A call that another thread can be let make."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Say whether a thread has begun to make it."""
+
+    def start(self) -> None:
+        """Let another thread make it, unless one has begun to."""
+
+
 class Later(Generic[T]):
     """What a function gives, which is called in another thread just now, or by who needs it.
 
@@ -198,7 +209,7 @@ class PutOff:
     """Calls that who needs them makes, or a thread when they have waited for long."""
 
     def __init__(self) -> None:
-        self.calls: deque[tuple[float, Later[Any]]] = deque()
+        self.calls: deque[tuple[float, Startable]] = deque()
         """Since when they wait; some have been made."""
         self.is_looking = False
         self.lock = renewed(threading.Lock())
@@ -208,7 +219,7 @@ class PutOff:
         self.calls.clear()
         self.is_looking = False
 
-    def add(self, call: Later[Any]) -> None:
+    def add(self, call: Startable) -> None:
         """Let a call wait for who needs it."""
         self.calls.append((perf_counter(), call))
         if not self.is_looking:
