@@ -50,23 +50,37 @@ COMPILE_AFTER = 4
 
 
 class KnownFetch:
-    """A fetch of one tensor and the keys of feeds, which are kept, with their plan."""
+    """A fetch, or a list of fetches, and the keys of feeds, which are kept, with their plan."""
 
-    def __init__(self, fetch: GraphTensor, keys: tuple[object, ...], plan: Plan) -> None:
-        self.fetch, self.keys, self.plan = fetch, keys, plan
+    def __init__(self, fetches: tuple[object, ...], keys: tuple[object, ...], plan: Plan) -> None:
+        self.fetches, self.keys, self.plan = fetches, keys, plan
         self.dtypes = [tensor.spec.dtype.numpy for tensor in plan.feeds]
 
-    def run(self, session: Session, feeds: Mapping[object, Any] | None) -> list[object] | None:
-        """Return the values if the plan is compiled for arrays like these, as they are."""
-        arrays = list(feeds.values()) if feeds else []
-        for value, dtype in zip(arrays, self.dtypes, strict=True):
-            if value.__class__ is not np.ndarray or value.dtype != dtype:
+    def run(
+        self, session: Session, feeds: Mapping[object, object] | None, *, calls: bool
+    ) -> list[object] | None:
+        """Return the values if the plan is compiled for arrays like these, as they are.
+
+        One that calls Python is not run unless that is said.
+        """
+        arrays: list[Array] = []
+        for value, dtype in zip(feeds.values() if feeds else (), self.dtypes, strict=True):
+            if type(value) is not np.ndarray or value.dtype != dtype:
                 return None
+            arrays.append(value)
         native = self.plan.compiled.get(tuple([array.shape for array in arrays]))
-        if native.__class__ is not Staged:
+        if native.__class__ is not Staged or (native.calls and not calls):
             return None
         found: list[object] = native.run(session.store, arrays)
         return found
+
+
+def key_of(fetches: object, feeds: Mapping[object, object] | None) -> object:
+    """Return what a session knows fetches and the keys of feeds by, as they are given."""
+    keys = map(id, feeds or ())
+    if isinstance(fetches, list | tuple):
+        return (fetches.__class__, *map(id, fetches)), *keys
+    return id(fetches), *keys
 
 
 class Session:
@@ -101,11 +115,9 @@ class Session:
             raise RuntimeError(
                 "The Session graph is empty. Add operations to the graph before calling run()."
             )
-        known = self._known.get((id(fetches), *map(id, feeds or ())))
-        known = None if self.order is not None or EARS.count or DEADLINE.at else known
-        values = known.run(self, feeds) if known is not None else None
-        if values is not None:
-            return fetched(values[0])
+        known = self.at_once(fetches, feeds)
+        if known is not None:
+            return known[0]
         wanted: list[GraphTensor | Operation] = []
         rebuild = self._flatten(fetches, wanted)
         given = {}
@@ -124,11 +136,26 @@ class Session:
                 f"Retval[{wanted.index(dead)}] does not have value: {dead.name} is on a way that "
                 "was not taken"
             )
-        if isinstance(fetches, GraphTensor) and plan.compiled and self.order is None:
-            known = KnownFetch(fetches, tuple(feeds or ()), plan)
-            self._known[(id(fetches), *map(id, known.keys))] = known
+        if plan.compiled and self.order is None and is_plain(fetches):
+            kept = (*fetches,) if isinstance(fetches, list | tuple) else (fetches,)
+            self._known[key_of(fetches, feeds)] = KnownFetch(kept, tuple(feeds or ()), plan)
         found = iter([None if v is None else fetched(unboxed(v)) for v in values])
         return rebuild(found)
+
+    def at_once(
+        self, fetches: object, feeds: Mapping[object, object] | None, *, calls: bool = True
+    ) -> tuple[object] | None:
+        """Return what the fetches are, if these were asked for before and are compiled."""
+        known = self._known.get(key_of(fetches, feeds))
+        if known is None or self._closed or self.order is not None or EARS.count or DEADLINE.at:
+            return None
+        values = known.run(self, feeds, calls=calls)
+        if values is None:
+            return None
+        found = [None if x is None else fetched(x) for x in values]
+        if isinstance(fetches, list | tuple):
+            return (found if isinstance(fetches, list) else (*found,),)
+        return (found[0],)
 
     def _plan(
         self, fetches: Sequence[GraphTensor | Operation], feeds: Sequence[GraphTensor]
@@ -308,6 +335,13 @@ def text_of(value: object) -> Array:
 def is_text(dtype: DType) -> bool:
     """Say whether elements are bytes."""
     return dtype.kind == "s"
+
+
+def is_plain(fetches: object) -> bool:
+    """Say whether fetches are a tensor or operation, or a list of such."""
+    several = fetches if type(fetches) in (list, tuple) else [fetches]
+    assert isinstance(several, list | tuple)
+    return all(isinstance(each, GraphTensor | Operation) for each in several)
 
 
 def fetched(value: object) -> Array | np.generic:

@@ -76,7 +76,10 @@ class VariableState(Guarded):
         if self.is_eager:
             assert self.value is not None, "an eager variable has a value"
             return self.value
-        found = self.where(store).get(self.key(store))
+        if self.container:
+            found = self.where(store).get(self.key(store))
+        else:  # (asked for in each step)
+            found = store.values.get(self.name if store.by_name else self)
         if found is None and store.initialise is not None and self.initial is not None:
             with Held([self]):
                 if not self.has_value(store):

@@ -520,3 +520,30 @@ def test_b3_a_variable_that_is_fed_is_fed_wherever_it_is_read():
             assert session.run([v, doubled]) == [3.0, 6.0]
     finally:
         v1.enable_v2_behavior()
+
+
+def test_lists_that_were_fetched_before_are_what_they_were() -> None:
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [None, 2])
+        w = v1.Variable(np.ones((2, 2), np.float32))
+        y = tf.reduce_sum(tf.matmul(x, w))
+        more = w.assign_add(tf.ones([2, 2]))
+        both = v1.py_func(lambda a: a * np.float32(2), [y], tf.float32)
+        ends = {"list": [y, more.op], "tuple": (y, y), "calls": [both, y], "one": more.op}
+        with v1.Session(graph=graph) as session:
+            session.run(w.initializer)
+            for number in range(12):
+                rows = np.full((1 + number % 3, 2), number, np.float32)
+                total = float(rows.sum()) * 2 * (number + 1)
+                assert session.run(ends["tuple"], {x: rows}) == (total, total)
+                assert session.run(ends["calls"], {x: rows}) == [total * 2, total]
+                listed = session.run([*ends["list"]], {x: rows.tolist() if number == 9 else rows})
+                assert listed[1] is None
+                assert isinstance(listed[0], np.float32)
+                with pytest.raises(ValueError, match="Cannot feed value of shape"):
+                    session.run([y], {x: rows[0]})
+                assert session.run(w)[0, 0] == number + 2
+            assert session.run(ends["one"]) is None
+            np.testing.assert_array_equal(session.run([w])[0], np.full((2, 2), 14))
+        with pytest.raises(RuntimeError, match="closed Session"):
+            session.run([*ends["list"]], {x: rows})

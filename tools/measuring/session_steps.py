@@ -7,7 +7,9 @@ Python that may go on at once; by default, and with `inter_op_parallelism_thread
 does. Both sessions take turns, and the least of the processor's microseconds of all rounds counts.
 `first` is a step that is not compiled yet, of a session of its own. Then 8 threads run one session,
 on a step that takes about a millisecond on one thread: by the clock, in steps a second, beside one
-thread. `--peer` is a Python that has TensorFlow.
+thread, and in the processor's microseconds, of which threads that do not keep each other waiting
+need no more. Last, steps of some small operations, where Python is all. `--peer` is a Python that
+has TensorFlow.
 """
 
 from __future__ import annotations
@@ -152,13 +154,35 @@ def threads(tf: Any, rounds: int) -> Rows:
     for number in range(10):
         step(number)
     times: dict[int, list[float]] = {count: [] for count in THREADS}
+    work: dict[int, list[float]] = {count: [] for count in THREADS}
     for _ in range(rounds):
         for count, found in times.items():
             with ThreadPoolExecutor(count) as pool:
-                start = time.perf_counter()
+                start, begin = time.perf_counter(), time.process_time()
                 list(pool.map(step, range(64)))
                 found.append(64 / (time.perf_counter() - start))
-    return {f"{count} threads, steps/s": max(found) for count, found in times.items()}
+                work[count].append((time.process_time() - begin) * 1e6 / 64)
+    return {
+        **{f"{count} threads, steps/s": max(found) for count, found in times.items()},
+        **{f"{count} threads, us a step": min(found) for count, found in work.items()},
+        "step of training, us": min(used(training_step(tf), 200) for _ in range(rounds)),
+    }
+
+
+def training_step(tf: Any) -> Callable[[], object]:
+    """Return a small step of training, of which the loss is fetched too, that was run often."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [8, 8])
+        w = v1.get_variable("w", [8, 8], initializer=v1.zeros_initializer(), use_resource=True)
+        loss = tf.reduce_sum((tf.matmul(x, w) - 1.0) ** 2)
+        train = v1.train.GradientDescentOptimizer(0.01).minimize(loss)
+        init = v1.global_variables_initializer()
+    session, fed = v1.Session(graph=graph), {x: np.ones((8, 8), np.float32)}
+    session.run(init)
+    for _ in range(20):
+        session.run([train, loss], fed)
+    return lambda: session.run([train, loss], fed)
 
 
 if __name__ == "__main__":
