@@ -79,9 +79,7 @@ def compile_program(
         raise CompileError(f"tag {options.tag!r} is no identifier of C")
     target = Target.parse(options.target, options.mattr)
     backend = backend_of(target)
-    is_ours = backend.name == Processors.name and program.level == "graph"
-    rows = tell_sizes(program) if is_ours else []
-    refuse_host_steps(program)
+    rows = without_host_steps(program, target)
     backend.check(target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     pipeline = pipeline_for(options, target)
@@ -123,6 +121,17 @@ def compile_program(
         executable=code.executable,
         again=compile_for_host,
     )
+
+
+def without_host_steps(program: Program, target: Target) -> list[dict[str, Any]]:
+    """Have processors compute what they can of the host's steps, and refuse the others.
+
+    Returns by which results the extents of others are told.
+    """
+    ours = backend_of(target).name == Processors.name and program.level == "graph"
+    rows = tell_sizes(program) if ours else []
+    refuse_host_steps(program)
+    return rows
 
 
 def lower_kernels(program: Program, target: Target) -> None:

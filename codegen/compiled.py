@@ -20,12 +20,13 @@ from ..runtime.executable import Executable
 from ..runtime.gpu.plan import GpuPlan
 from ..target import Target
 from .aot.debug import kernel_notes
-from .aot.library import Library, link
+from .aot.library import Library, More, link
+from .aot.linker import Room
 from .aot.manifest import manifest
 from .aot.vendors import vendor_of
 from .aot.weights import Weights
 from .cache import Cache, default_cache
-from .prepare import prepared_weights
+from .prepare import given_weights, grows, prepared_weights, raw_places
 
 if TYPE_CHECKING:
     from ..ir import Program
@@ -180,7 +181,8 @@ class Compiled:
     @cached_property
     def manifest(self) -> str:
         """Return the manifest's text."""
-        return manifest(self.face, self.objects, embedded=self.options.embed)
+        stored = raw_places(self.description)[1] if self.lays_out else None
+        return manifest(self.face, self.objects, embedded=self.options.embed, stored=stored)
 
     @cached_property
     def blob(self) -> Array:
@@ -196,22 +198,30 @@ class Compiled:
             for offset, _ in self.description.fixed
         ]
 
-    def entry(self, *, embedded: bool) -> tuple[bytes, ...]:
-        """Return the objects with the functions that callers see."""
+    @cached_property
+    def lays_out(self) -> bool:
+        """Say whether the library lays its weights out when it is loaded."""
+        return self.options.embed and self.plan is None and grows(self.description)
+
+    def entry(self, *, embedded: bool, late: bool = False) -> tuple[bytes, ...]:
+        """Return the objects with the functions that callers see; `late`: it lays weights out."""
         if self.executable is not None:
             raise CompileError(
                 f"target {self.target}: its back end runs programs in this process, and makes no"
                 " files"
             )
         if self.plan is None:
-            from .llvm.entry.functions import entry_objects  # noqa: PLC0415  (loads LLVM)
+            from .llvm.entry.functions import Inside, entry_objects  # noqa: PLC0415  (loads LLVM)
 
             return entry_objects(
                 self.description,
                 self.manifest,
                 self.target,
-                embedded=embedded,
-                fixed=() if embedded else self.fixed,
+                embedded=embedded and not late,
+                held=Inside(
+                    () if embedded and not late else self.fixed,
+                    raw_places(self.description)[0] if late else (),
+                ),
                 cache=object_cache(self.options),
             )
         from .llvm.entry.gpu import gpu_entry_object  # noqa: PLC0415  (loads LLVM)
@@ -220,14 +230,18 @@ class Compiled:
 
     def library(self) -> Library:
         """Return the shared library, with its weights if they are to be embedded."""
-        weights = Weights.of(self.blob) if self.description.weights else None
-        embed = self.options.embed
-        objects = [*self.entry(embedded=embed), *self.objects]
+        model, late = self.description, self.lays_out
+        if late:
+            weights: Weights | None = given_weights(self)
+        else:
+            weights = Weights.of(self.blob) if model.weights else None
+        size, embed = model.weights + model.prepare_bytes, self.options.embed
+        room = Room(f"{model.tag}.room", size, f"{model.tag}.loading") if late else None
+        objects = [*self.entry(embedded=embed, late=late), *self.objects]
         finder = () if self.plan is None else (FINDER,)
         return link(
-            objects, self.description.tag, weights=weights, embed=embed,
-            libraries=(*finder, *self.description.libraries),
-            notes=kernel_notes(self.description),
+            objects, model.tag, weights=weights, embed=embed,
+            libraries=(*finder, *model.libraries), more=More(kernel_notes(model), room),
         )  # fmt: skip
 
     def code(self) -> bytes:
@@ -237,7 +251,7 @@ class Compiled:
             objects = [*self.entry(embedded=False), *self.objects]
             notes = kernel_notes(self.description)
             names = [vendor_of(self.options.use_lib).path for _ in self.description.libraries]
-            made = link(objects, self.description.tag, notes=notes, libraries=names)
+            made = link(objects, self.description.tag, libraries=names, more=More(notes))
             self.linked = made.tobytes()
         return self.linked
 

@@ -2,7 +2,8 @@
 
 `@prepare` is compiled like the rest and run once, on this machine if it can run the target's
 code; else its kernels are compiled for this machine, for preparing is moving data and a few
-multiplications, the same on every target.
+multiplications, the same on every target. Where that makes weights much larger, a shared library
+has them as they were given, and runs `@prepare` itself when it is loaded.
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ import mmap
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import CompileError
-from ..runtime.artifact import Description, TensorInfo
+from ..runtime.artifact import ALIGNMENT, DTYPES, Description, TensorInfo, round_up
 from ..runtime.buffer import Array, address, aligned_bytes
 from ..runtime.library import Library
 from ..runtime.model import Context
 from ..runtime.pool import shared_pool
 from ..target import Target
+from .aot.weights import Weights
 
 
 class Unprepared(Protocol):
@@ -48,6 +51,47 @@ PREPARED = "prepared."
 
 PAUSE = 0.02
 """Seconds between two times of giving back."""
+
+
+GROWTH, LEAST = 1.25, 1 << 16
+"""How many times as large, and how many bytes larger, weights may become in a library's file."""
+REACH = 1 << 30
+"""Bytes of weights in both forms that code of a library can reach."""
+
+
+def raw_places(model: Description) -> tuple[list[int], int]:
+    """Return where each weight lies in a library as it was given, and the bytes of all."""
+    offsets, end = [], 0
+    for info in model.raw:
+        offsets.append(end)
+        size = DTYPES[info.dtype]
+        for extent in info.shape_for({}):
+            size *= extent
+        end += round_up(size, ALIGNMENT)
+    return offsets, end
+
+
+def grows(model: Description) -> bool:
+    """Say whether weights are laid out when a library is loaded: in its file they are too large.
+
+    Only where the entry is linked here: who links an object has its own idea of what is loaded.
+    """
+    size = raw_places(model)[1]
+    larger = model.weights > GROWTH * size and model.weights - size > LEAST
+    return bool(model.prepare) and larger and size + model.weights < REACH
+
+
+def given_weights(compiled: Unprepared) -> Weights:
+    """Return the weights as they were given, one after the other."""
+    _require_data(compiled)
+    model = compiled.description
+    offsets, size = raw_places(model)
+
+    def piece(info: TensorInfo) -> Array:
+        return _checked(compiled.weights[info.name], info).reshape(-1).view(np.uint8)
+
+    rows = zip(offsets, model.raw, strict=True)
+    return Weights.placed(size, {offset: partial(piece, info) for offset, info in rows})
 
 
 def prepared_weights(compiled: Unprepared) -> Array:

@@ -17,13 +17,12 @@ from xdsl.dialects.builtin import StringAttr
 from ..errors import GraphError
 from ..ir import Array, Program
 from ..ir.collection import paused
-from ..ir.host import refuse_host_steps
 from ..passes.base import Observer, Pass, Report, Step
 from ..passes.manager import parse_pipeline, print_pipeline, run
 from ..passes.pipelines import DESCENTS, remaining
 from ..target import Target
 from .backends.table import backend_of
-from .compile import lower_kernels, pipeline_for
+from .compile import lower_kernels, pipeline_for, without_host_steps
 from .compiled import Compiled, Options, spell
 from .objects import name_kernels
 
@@ -83,9 +82,9 @@ def lower(
     program: Program, options: Options, stage: str, observers: Sequence[Observer] = ()
 ) -> Report:
     """Run the passes that lead to a stage of IR; the program is changed in place."""
-    if stage != IR_STAGES[0]:
-        refuse_host_steps(program)
     target = Target.parse(options.target, options.mattr)
+    if stage != IR_STAGES[0]:
+        without_host_steps(program, target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     report = run(
         remaining(until(passes_of(options), stage), program.level),

@@ -5,11 +5,12 @@
     written once   pointers to constants, dynamic section, addresses of imports
     not loaded     symbols for debuggers and profilers (see `debug`), section headers
     weights        last, from a page of their own, of any size
+    room           not in the file: where weights are laid out that the file has as they were given
 
 Everything lies at the same place in the file as in memory. Only names that begin with the tag
 are exported. Unless `libraries` are named nothing may be imported. There is no data that stays
-writable, no code that runs at loading, no thread-local storage. The bytes depend on nothing but
-the arguments.
+writable and no code that runs at loading, but for a room and what fills it; no thread-local
+storage. The bytes depend on nothing but the arguments.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from ...errors import CompileError
@@ -25,7 +26,7 @@ from ...runtime.container import EMBEDDED, Seal, digest_of
 from ...runtime.elf import EM_X86_64, MACHINES
 from ...runtime.files import replacing
 from .debug import KernelNote
-from .linker import Linker
+from .linker import Linker, Room
 from .program import LinkedObjects
 from .relocate import GOT_SYMBOL
 from .weights import Weights, weights_symbol
@@ -67,6 +68,16 @@ class Library:
         return file.getvalue()
 
 
+@dataclass(frozen=True)
+class More:
+    """What few libraries have besides code and weights."""
+
+    notes: Mapping[str, KernelNote] = field(default_factory=dict)
+    """What debuggers and profilers are told of kernels, by the names of these."""
+    room: Room | None = None
+    """Where the weights are laid out at loading, and by what."""
+
+
 def link(
     objects: Sequence[bytes],
     tag: str,
@@ -74,24 +85,25 @@ def link(
     weights: Weights | None = None,
     embed: bool = True,
     libraries: Sequence[str] = (),
-    notes: Mapping[str, KernelNote] | None = None,
+    more: More = More(),
 ) -> Library:
     """Make a library of objects, one of which defines the manifest.
 
     Objects find embedded weights under the name `weights_symbol(tag)`. Weights that are not
     embedded leave only their size and digest, by which the file that holds them is known.
-    `libraries` are those that functions may be imported from, such as `libm.so.6`. `notes` say by
-    the names of kernels what debuggers and profilers are told of them.
+    `libraries` are those that functions may be imported from, such as `libm.so.6`.
     """
     program = LinkedObjects.of(objects, tag)
     _check_machine(program)
     inside = weights if embed else None
     known = {GOT_SYMBOL} if inside is None else {GOT_SYMBOL, weights_symbol(tag)}
+    known |= set() if more.room is None else {more.room.name}
     imports = [name for name in program.wanted() if name not in known]
     if imports and not libraries:
         raise CompileError(f"functions that no object defines: {', '.join(imports)}")
     size = inside.size if inside is not None else 0
-    linker = Linker(program, imports, libraries, weights_symbol(tag), size, tag, notes or {})
+    where = weights_symbol(tag), size, more.room
+    linker = Linker(program, imports, libraries, *where, tag, more.notes)
     head, note = linker.link()
     manifest = f"{tag}_manifest"
     _, symbol = program.definitions[manifest]

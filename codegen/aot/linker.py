@@ -50,14 +50,23 @@ from .relocate import STUB_SIZE, Addresses, Relocator, needs_pointer
 
 BUILD_ID = struct.pack("<III", 4, 20, 3) + b"GNU\0"
 """How the note begins that debuggers know a file by; 20 bytes follow."""
-SEGMENTS = 8
-"""How many program headers there are."""
+SEGMENTS = 9
+"""How many program headers there are at most."""
 CODE, ONCE = SHF_ALLOC | SHF_EXECINSTR, SHF_ALLOC | SHF_WRITE
 
 DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA = 1, 4, 5, 6, 7
-DT_RELASZ, DT_RELAENT, DT_STRSZ, DT_SYMENT, DT_FLAGS = 8, 9, 10, 11, 30
+DT_RELASZ, DT_RELAENT, DT_STRSZ, DT_SYMENT, DT_INIT, DT_FLAGS = 8, 9, 10, 11, 12, 30
 DT_GNU_HASH, DT_RELACOUNT, DT_FLAGS_1 = 0x6FFFFEF5, 0x6FFFFFF9, 0x6FFFFFFB
 BIND_NOW = ((DT_FLAGS, 8), (DT_FLAGS_1, 1))
+
+
+@dataclass(frozen=True)
+class Room:
+    """Memory that takes no place in the file: zeros until a function writes it at loading."""
+
+    name: str
+    size: int
+    function: str
 
 
 @dataclass
@@ -71,6 +80,8 @@ class Linker:
     """The name of the embedded weights."""
     weights_size: int
     """Their bytes; 0 if there are none in the file."""
+    room: Room | None
+    """Memory that is filled when the library is loaded."""
     tag: str = ""
     notes: Mapping[str, KernelNote] = field(default_factory=dict)
     """What debuggers are told of kernels, by name."""
@@ -105,11 +116,18 @@ class Linker:
         headers = image.finish(self.weights_section())
         if self.weights_size:
             names[self.weights] = image.next_page()
+        if self.room is not None:
+            names[self.room.name] = self.behind()
         numbers = {name: number for number, name in enumerate(self.imports)}
         self.relocate(Addresses(self.places, names, got, numbers, stubs))
         self.dynamic_symbols(order, names)
         self.file_header(headers, self.segments(code, once, end))
         return self.image.data, seal
+
+    def behind(self) -> int:
+        """Return the first page behind the weights."""
+        weights = self.image.header(".weights")
+        return -(-(weights.address + weights.size) // PAGE) * PAGE
 
     def lookup_tables(self, order: Sequence[str]) -> None:
         """Append what the dynamic linker finds names and relocations in; addresses come later."""
@@ -170,6 +188,8 @@ class Linker:
                 (DT_RELAENT, RelaEntry.layout.size),
                 (DT_RELACOUNT, rows - len(self.imports)),
             ]
+        if self.room is not None:
+            entries.append((DT_INIT, self.address(self.room.function)))
         data = b"".join(struct.pack("<QQ", *entry) for entry in (*entries, *BIND_NOW, (0, 0)))
         header = SectionHeader(type=SHT_DYNAMIC, link=image.number(".dynstr"), entry_size=16)
         image.add(".dynamic", ONCE, data, 16, header)
@@ -295,11 +315,19 @@ class Linker:
             _segment(PT_LOAD, PF_R | PF_X, code, once, PAGE),
             _segment(PT_LOAD, PF_R | PF_W, once, end, PAGE),
             *([_segment(PT_LOAD, PF_R, start, start + weights.size, PAGE)] if start else []),
+            *self.room_segment(),
             _segment(PT_DYNAMIC, PF_R | PF_W, dynamic.address, dynamic.address + dynamic.size, 8),
             _segment(PT_NOTE, PF_R, notes.address, seal.address + seal.size, 4),
             _segment(PT_GNU_RELRO, PF_R, once, end, 1),
             _segment(PT_GNU_STACK, PF_R | PF_W, 0, 0, 16),
         ]
+
+    def room_segment(self) -> list[Segment]:
+        """Return the program header of the memory that is filled at loading."""
+        if self.room is None:
+            return []
+        place = self.behind()
+        return [Segment(PT_LOAD, PF_R | PF_W, 0, place, place, 0, self.room.size, PAGE)]
 
 
 def _segment(kind: int, flags: int, start: int, end: int, align: int) -> Segment:

@@ -20,8 +20,17 @@ EMBEDDED, IN_FILE, NONE = "embedded", "file", "none"
 """Where the weights of a model are."""
 
 
-def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: bool = True) -> str:
-    """Return the manifest of a model; `kernels` are the objects with the code of its kernels."""
+def manifest(
+    model: Description,
+    kernels: Sequence[bytes] = (),
+    *,
+    embedded: bool = True,
+    stored: int | None = None,
+) -> str:
+    """Return the manifest of a model; `kernels` are the objects with the code of its kernels.
+
+    `stored` are the bytes of weights in the file where they are laid out at loading.
+    """
     where = NONE if not model.weights else EMBEDDED if embedded else IN_FILE
     control = list(control_steps(model.steps))
     choices = sum(isinstance(step, If) for step in control)
@@ -48,6 +57,8 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
         "sections": sections(kernels),
         "versions": versions(),
     }
+    if stored is not None:
+        found["stored_bytes"] = stored
     clash = found.keys() & model.extras.keys()
     assert not clash, f"extras of a manifest that it has already: {sorted(clash)}"
     return json.dumps(found | dict(model.extras), sort_keys=True, separators=(",", ":"))

@@ -22,7 +22,7 @@ from ..aot.vendors import vendor_of
 from ..compiled import object_cache
 from ..describe import Names, describe
 from ..llvm.emit.kernel import emit_kernel
-from ..llvm.entry.functions import emit_entry, emit_support
+from ..llvm.entry.functions import Inside, emit_entry, emit_support
 from ..llvm.listing import listing, listing_assembly
 from ..objects import Objects, kernels_of, name_kernels
 from .backend import Code, Job, lower_by
@@ -70,7 +70,7 @@ class Processors:
             lower_by(self, program, target)
         made = [emit_kernel(f, target) for f in functions(program.module) if KIND in f.attributes]
         entry = (
-            emit_entry(model, compiled.manifest, fixed=compiled.fixed),
+            emit_entry(model, compiled.manifest, held=Inside(compiled.fixed)),
             emit_support(model, python=False),
         )
         text = listing(entry, made, target)

@@ -2,9 +2,9 @@
  *
  * Every model has its own functions, whose names begin with its tag; what is here they share. A
  * model allocates nothing, writes to no global variable and starts no thread: memory and threads
- * are the caller's. Any number of runs may go on at the same time, each with a workspace of its
- * own. No function sets errno or changes the rounding mode. (A model for GPUs allocates memory
- * there, in TAG_create.)
+ * are the caller's. (A shared library may lay its weights out when it is loaded, once.) Any number
+ * of runs may go on at the same time, each with a workspace of its own. No function sets errno or
+ * changes the rounding mode. (A model for GPUs allocates memory there, in TAG_create.)
  */
 #ifndef GRAVURE_H
 #define GRAVURE_H

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ...codegen.aot.elf import Object
 from ...codegen.aot.program import group_of
 from ...codegen.compiled import Compiled, OptionFields, Options
+from ...codegen.prepare import raw_places
 from ...frontend.programs.compile import compile_source, options_with
 from ...runtime.artifact import Launch, Pointer, launches
 from ...runtime.library import inspect as read_library
@@ -102,7 +103,8 @@ def _of_library(source: Source) -> Sizes:
     path = name_of(source)
     whole = len(source) if isinstance(source, bytes) else os.path.getsize(source)
     manifest = read_library(source).manifest
-    embedded = manifest["weights_bytes"] if manifest["weights"] == "embedded" else 0
+    stored = manifest.get("stored_bytes", manifest["weights_bytes"])
+    embedded = stored if manifest["weights"] == "embedded" else 0
     rows = [
         SizeRow("weights", "weights", 0, embedded),
         *(SizeRow("all kernels", name, n, 0) for name, n in manifest["sections"].items()),
@@ -121,7 +123,7 @@ def _rows(compiled: Compiled) -> list[SizeRow]:
     objects = [Object.read(data) for data in compiled.objects]
     codes = {s.name: n for n, o in enumerate(objects) for s in o.symbols if s.is_global}
     places = {offset: size for _, offset, size in compiled.places}
-    if not compiled.options.embed:
+    if not compiled.options.embed or compiled.lays_out:
         places = {}
     used, rows = set[int](), list[SizeRow]()
     for launch in launches(compiled.description.steps):
@@ -134,12 +136,16 @@ def _rows(compiled: Compiled) -> list[SizeRow]:
         _code(objects, codes.get(x.kernel), used) for x in launches(compiled.description.prepare)
     )
     shared = sum(_code(objects, n, used) for n in range(len(objects)))
-    entry = sum(_loaded(Object.read(o)) for o in compiled.entry(embedded=compiled.options.embed))
+    late = compiled.lays_out
+    objects_of_entry = compiled.entry(embedded=compiled.options.embed, late=late)
+    entry = sum(_loaded(Object.read(o)) for o in objects_of_entry)
+    given = raw_places(compiled.description)[1] if late else 0
     rows += [
         SizeRow("what prepares weights from raw ones", "prepare", ahead, 0),
         SizeRow("loops that several kernels share", "shared", shared, 0),
         SizeRow("what callers call: checks, order of launches, threads", "entry", entry, 0),
         SizeRow("weights that no launch reads by itself", "weights", 0, sum(places.values())),
+        SizeRow("weights as they were given: laid out at loading", "weights", 0, given),
     ]
     return [row for row in rows if row.whole or row.kind not in ("prepare", "shared", "weights")]
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from ....runtime.artifact import ALIGNMENT, DTYPES, OUTSIDE, REQUIRED, Description
 from ....runtime.traces.recorder import RECORD
@@ -55,6 +56,22 @@ CPU_CHECKED = 1
 """What a caller that asked about the processor writes into the context."""
 WEIGHTS_SUFFIX = ".weights"
 """What the name of embedded weights has behind the tag."""
+ROOM_SUFFIX = ".room"
+"""What the name of the memory has behind the tag where weights are laid out at loading."""
+LOADING_SUFFIX = ".loading"
+"""What the name of the function has behind the tag that does so."""
+
+
+class Inside(NamedTuple):
+    """What an entry has of the weights, where they are not in the library as kernels want them."""
+
+    fixed: Sequence[bytes] = ()
+    """Those constants that `prepare` does not make from weights."""
+    raw: Sequence[int] = ()
+    """Where each weight lies as it was given, if the library lays them out when it is loaded."""
+
+
+OUTSIDE_ONLY = Inside()
 
 
 def entry_target(target: Target) -> Target:
@@ -72,18 +89,17 @@ def entry_objects(
     target: Target,
     *,
     embedded: bool = False,
-    fixed: Sequence[bytes] = (),
+    held: Inside = OUTSIDE_ONLY,
     cache: Cache | None = None,
 ) -> tuple[bytes, bytes]:
     """Return the objects that, linked with those of its kernels, are the library of a model.
 
-    `embedded` says that the weights are linked too; else `fixed` are those constants that
-    `prepare` does not make from weights. What depends on little is kept in
-    `cache`. See Note [Two modules].
+    `embedded` says that the weights are linked too, as kernels want them. What depends on little
+    is kept in `cache`. See Note [Two modules].
     """
     plain = entry_target(target)
     support = emit_support(model)
-    text = emit_entry(model, manifest, embedded=embedded, fixed=fixed)
+    text = emit_entry(model, manifest, embedded=embedded, held=held)
     kept = cache or Cache(None)
     return (
         kept.get_or_make(key_of(support, plain), lambda: assemble(support, plain), "entry"),
@@ -122,20 +138,20 @@ def emit_check(model: Description) -> str:
 
 
 def emit_entry(
-    model: Description, manifest: str, *, embedded: bool = False, fixed: Sequence[bytes] = ()
+    model: Description, manifest: str, *, embedded: bool = False, held: Inside = OUTSIDE_ONLY
 ) -> str:
     """Return the text of the module that knows the arguments and the steps of `model`."""
-    return Entry(model, manifest, embedded, fixed).text()
+    return Entry(model, manifest, embedded, held).text()
 
 
 class Entry:
     """The module under construction."""
 
     def __init__(
-        self, model: Description, manifest: str, embedded: bool, fixed: Sequence[bytes] = ()
+        self, model: Description, manifest: str, embedded: bool, held: Inside = OUTSIDE_ONLY
     ) -> None:
         self.model = model
-        self.fixed = fixed
+        self.held = held
         self.tag = model.tag
         self.manifest = manifest
         self.embedded = embedded and model.weights > 0
@@ -160,9 +176,9 @@ class Entry:
                 self.outside(),
                 self.steps.table(),
                 *declarations,
-                *(f"@{tag}.fixed{n} = {constant(data)}" for n, data in enumerate(self.fixed)),
+                *(f"@{tag}.fixed{n} = {constant(data)}" for n, data in enumerate(self.held.fixed)),
                 COPY.replace("TAG", tag) if model.raw else "",
-                *([f"@{tag}{WEIGHTS_SUFFIX} = external hidden global i8"] if self.embedded else []),
+                *(f"@{tag}{name} = external hidden global i8" for name in self.elsewhere()),
                 f"@{tag}_manifest = constant [{size} x i8] {manifest}",
                 self.number("workspace", model.workspace_bytes),
                 self.number("weights", model.weights),
@@ -171,6 +187,12 @@ class Entry:
                 DIVISION if divides else "",
             ]
         )
+
+    def elsewhere(self) -> Sequence[str]:
+        """Return what the names of memory have behind the tag that the linker gives."""
+        if self.held.raw:
+            return (WEIGHTS_SUFFIX, ROOM_SUFFIX)
+        return (WEIGHTS_SUFFIX,) if self.embedded else ()
 
     def steps_of(self, model: Description) -> StepFunctions:
         """Return what makes the functions that run steps."""
@@ -216,6 +238,8 @@ class Entry:
             yield from steps.functions("prepare", model.prepare)
             arguments = "ptr %raw, ptr %weights, ptr %workspace, ptr %context"
             yield self.prepare(), f"i32 @{tag}_prepare({arguments})"
+        if self.held.raw:
+            yield self.loading(), f"hidden i32 @{tag}{LOADING_SUFFIX}()"
 
     def require_cpu(self, routine: Routine) -> None:
         """Ask the processor, unless the context says that this was done."""
@@ -236,7 +260,8 @@ class Entry:
         model, frame, routine = self.model, self.frame, Routine()
         routine.store("ptr", "%workspace", "%frame", frame.WORKSPACE)
         routine.store("ptr", "null", "%frame", frame.PARALLEL_FOR)
-        weights = f"@{self.tag}{WEIGHTS_SUFFIX}" if self.embedded else "null"
+        own = self.elsewhere()
+        weights = f"@{self.tag}{own[-1]}" if own else "null"
         routine.store("ptr", weights, "%frame", frame.WEIGHTS)
         routine.line(
             f"br i1 {routine.value('icmp eq ptr %context, null')}, label %end, label %given"
@@ -353,6 +378,21 @@ class Entry:
         self.scope(routine, 1)
         routine.line(f"call i32 @{tag}.prepare(ptr %frame)")
         self.scope(routine, 0)
+        return routine
+
+    def loading(self) -> Routine:
+        """Make the function that lays the weights out when the library is loaded.
+
+        Where it cannot, as on a processor that the code is not for, no run can, either.
+        """
+        routine, tag, places = Routine(), self.tag, self.held.raw
+        routine.line(f"%raw = alloca [{len(places)} x ptr], align 16")
+        for number, offset in enumerate(places):
+            place = routine.address(f"@{tag}{WEIGHTS_SUFFIX}", offset)
+            routine.store("ptr", place, "%raw", 8 * number)
+        behind = routine.address(f"@{tag}{ROOM_SUFFIX}", self.model.weights)
+        arguments = f"ptr %raw, ptr @{tag}{ROOM_SUFFIX}, ptr {behind}, ptr null"
+        routine.require_call(f"@{tag}_prepare({arguments})")
         return routine
 
     def copy_weights(self, routine: Routine) -> None:
