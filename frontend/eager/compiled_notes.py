@@ -43,11 +43,12 @@ class NotedCall:
     results: tuple[int, ...]
     attributes: tuple[tuple[str, object], ...]
 
-    def is_exact(self) -> bool:
+    def is_exact(self, arrays: Sequence[Array]) -> bool:
         """Say whether the results have the same bits however they are computed."""
         op = self.op
+        signed = op.name in SIGNED and arrays[self.results[0]].dtype.kind not in "iu"
         moves = op.has("source_index") or op.has("element_at") or op.INDICES == 0
-        known = REGISTRY.get(op.name) is op and op.name not in SIGNED
+        known = REGISTRY.get(op.name) is op and not signed
         return known and (issubclass(op, Elementwise) or moves or op.EXACT)
 
 
@@ -81,7 +82,7 @@ class Noted:
         kinds = {(self.arrays[i].dtype.kind, self.arrays[i].dtype.itemsize) for i in used}
         usual = all(kind in "biu" or (kind == "f" and size > 2) for kind, size in kinds)
         filled = all(self.arrays[i].size for i in used)
-        return usual and filled and all(call.is_exact() for call in self.calls)
+        return usual and filled and all(call.is_exact(self.arrays) for call in self.calls)
 
     def in_rows(self) -> bool:
         """Say whether all that is done is element-wise, on arrays of one shape and on numbers."""

@@ -12,7 +12,6 @@ It is for functions of their arguments alone. What depends on a state besides, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, wraps
 from types import FunctionType
@@ -29,7 +28,7 @@ from ..values.dispatch import NotDenseError, answered
 from ..values.dtypes import DataType
 from .compiled_notes import Noted, NotedCall, compiled
 from .kernels import evaluate, prepared, quiet
-from .tensor import Tensor
+from .tensor import NOTING, Tensor
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
@@ -46,13 +45,9 @@ class ElementsError(Exception):
     """A function looked at the elements of what it was given, or at a state."""
 
 
-NOTING: ContextVar[bool] = ContextVar("noting", default=False)
-"""Whether it is noted what a function does."""
-
-
 def depends_on_state() -> None:
     """Say that what follows differs from call to call: it is not noted what the caller does."""
-    if NOTING.get():
+    if NOTING.get() is not None:
         raise ElementsError
 
 
@@ -162,13 +157,33 @@ class Notes:
         """Carry an operation out, and note it."""
         places = [self.place_of(x) for x in operands]
         given = [self.arrays[place] for place in places]
-        made = [Tensor(x)._array for x in evaluate(op, given, attributes)]
+        return self.added(op, places, attributes, evaluate(op, given, attributes))
+
+    def begun(
+        self, op: type[Op], attributes: dict[str, object], results: Sequence[Array]
+    ) -> Tensor | tuple[Tensor, ...]:
+        """Return the results of an operation without operands; large ones are made each time."""
+        is_large = sum(x.nbytes for x in results) > LARGEST
+        if is_large and not isinstance(attributes.get("value"), np.ndarray):
+            return self.added(op, [], attributes, results)
+        return Tensor(results[0]) if len(results) == 1 else tuple(map(Tensor, results))
+
+    def added(
+        self,
+        op: type[Op],
+        places: Sequence[int],
+        attributes: dict[str, object],
+        results: Sequence[Array],
+    ) -> Tensor | tuple[Tensor, ...]:
+        """Note an operation on numbered arrays, and return its results to be watched."""
+        given = [self.arrays[place] for place in places]
+        made = [Tensor(x)._array for x in results]
         self.failed |= not op.PURE and op is not Require
         found = [Watched(HiddenElements(self, x)) for x in made]
         function = prepared(op, given, attributes)
-        results = [x._array.place for x in found]
-        self.steps.append(NotedStep(function, places, results))
-        self.calls.append(NotedCall(op, tuple(places), tuple(results), tuple(attributes.items())))
+        numbers = [x._array.place for x in found]
+        self.steps.append(NotedStep(function, places, numbers))
+        self.calls.append(NotedCall(op, tuple(places), tuple(numbers), tuple(attributes.items())))
         return found[0] if len(found) == 1 else tuple(found)
 
     def place_of(self, tensor: Tensor) -> int:
@@ -215,7 +230,7 @@ def planned(
     """
     notes = Notes()
     watched = [notes.watch(x) for x in args], {n: notes.watch(x) for n, x in kwargs.items()}
-    before = NOTING.set(True)
+    before = NOTING.set(notes.begun)
     try:
         made = function(*watched[0], **watched[1])
         form = notes.form(made)

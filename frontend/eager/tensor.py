@@ -11,7 +11,8 @@ Memory is shared with numpy, and through DLPack, without a copy.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -33,6 +34,12 @@ from .above import Above
 from .kernels import OperandError, evaluate, on_complex
 from .operators import Operators
 
+NOTING: ContextVar[Callable[[type[Op], dict[str, object], Sequence[Array]], Any] | None] = (
+    ContextVar("noting", default=None)
+)
+"""While it is noted what a function does: what makes tensors of the results of an operation that
+has no operands."""
+
 
 def apply(op: type[Op], *operands: Any, **attributes: object) -> Any:
     """Carry out an operation where the context says; return its result, or the tuple of several.
@@ -47,6 +54,8 @@ def apply(op: type[Op], *operands: Any, **attributes: object) -> Any:
     if STATE.busy:
         return _apply_anywhere(op, operands, attributes)
     made = evaluate(op, arrays, attributes)
+    if not operands and (note := NOTING.get()) is not None:
+        return note(op, attributes, made)
     return Tensor(made[0]) if len(made) == 1 else tuple(map(Tensor, made))
 
 

@@ -196,9 +196,9 @@ def triangle(emit: Emit, x: Any, offset: Any, *, upper: bool) -> Any:
     The offset of the diagonal is a number, or a value (i64, no axes).
     """
     make, spec = Maker(emit), spec_of_value(x)
-    height, width = spec.dims[-2:]
-    row = make.iota(shape=(height, 1), axis=0, dtype=dtypes.i64)
-    column = make.iota(shape=(1, width), axis=1, dtype=dtypes.i64)
+    matrix = spec.dims[-2:]
+    row = make.iota(shape=matrix, axis=0, dtype=dtypes.i64)
+    column = make.iota(shape=matrix, axis=1, dtype=dtypes.i64)
     if isinstance(offset, int):
         offset = make.number(offset, dtypes.i64)
     diagonal = make.add(row, offset)

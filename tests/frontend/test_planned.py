@@ -8,6 +8,8 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
+from gravure.frontend.eager import compiled_notes
+from gravure.frontend.eager import remembered as remembering
 from gravure.frontend.eager.compiled_notes import ROWS, Noted
 from gravure.frontend.eager.remembered import Notes, remembered
 from gravure.frontend.eager.tensor import Tensor
@@ -190,3 +192,27 @@ def test_floats_of_16_bits_have_the_same_bits_compiled_as_one_by_one(name: str, 
     with np.errstate(invalid="ignore"):
         wide = np.concatenate(pieces).astype(np.float64)
         np.testing.assert_array_equal(whole.astype(np.float64), wide)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: tf.linalg.band_part(tf.ones([600, 1000]), 2, 3),
+        lambda: tf.random.stateless_normal([600, 1000], [1, 2]),
+        lambda: tf.random.stateless_uniform([600, 1000], [1, 2], -3, 9, tf.int32),
+    ],
+    ids=["masks", "draws", "remainders"],
+)
+def test_what_is_made_of_no_operands_is_compiled_too(
+    draw: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    whole = compiled_notes.compiled
+    monkeypatch.setattr(
+        remembering, "compiled", lambda noted: made.append(whole(noted)) or made[-1]
+    )
+    first, *others = [draw().numpy() for _ in range(4)]
+    assert made, "nothing was noted"
+    assert made[-1] is not None, "what was noted was not compiled"
+    for other in others:
+        np.testing.assert_array_equal(first, other, strict=True)
