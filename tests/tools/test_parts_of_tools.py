@@ -1,25 +1,38 @@
 """Parts of the tools that reports stand on."""
 
+import os
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 from onnx import helper
 
 from gravure import plugins
 from gravure.ir.op import REGISTRY, find_op
 from gravure.runtime.traces.timeline import Slice, _leaves
+from gravure.tools import onnx_tests, watch
 from gravure.tools.accuracy.ulp_table import DOMAIN, error_in_ulp, samples
+from gravure.tools.checking import widen
+from gravure.tools.checking.lint import Linted
 from gravure.tools.cli import main
+from gravure.tools.fuzz import mutate
+from gravure.tools.fuzz.making import elementwise, products
 from gravure.tools.fuzz.making.pipeline import until
 from gravure.tools.launching import Job, failure
+from gravure.tools.machine import machine
 from gravure.tools.options import UsageError, shapes_of
+from gravure.tools.talk import listed
+from gravure.tools.verbs import explain, subject
 from gravure.tools.verbs.ablation import _difference
 from gravure.tools.verbs.emit import _row
-from gravure.tools.verbs.quantize import _split
+from gravure.tools.verbs.quantize import _split, accuracy_of
 from gravure.tools.verbs.run import _described
 from gravure.tools.verbs.size import SizeRow
+from gravure.tools.viewing import ablation, histograms
 
 
 def test_shapes_of_inputs_are_read_by_name() -> None:
@@ -127,3 +140,133 @@ def test_the_demo_keeps_its_library_where_it_is_told(
     assert not [*tmp_path.iterdir()]
     assert main(["demo", "-o", "digits.so"]) == 0
     assert (tmp_path / "digits.so").is_file()
+
+
+def test_what_is_known_of_sums_of_products() -> None:
+    def value(most: float, noise: float) -> Any:
+        return SimpleNamespace(most=most, noise=noise, step=0.5, dtype="float32")
+
+    exact = products.product(value(3.0, 0.0), value(5.0, 0.0), 4)
+    assert exact == {"most": 60.0, "step": 0.25, "noise": 0, "single": False}
+    found = products.product(value(3.0, 0.25), value(5.0, 0.5), 4)
+    assert found["noise"] >= 4 * (0.25 * 5 + 0.5 * 3)
+    assert found["noise"] < 4 * (0.25 * 5 + 0.5 * 3) + 1
+
+
+@pytest.mark.parametrize("number", [0, 1, 127, 128, 300, 1 << 40])
+def test_numbers_of_protocol_buffers_are_read_where_they_stand(number: int) -> None:
+    data = b"ab" + mutate._number_encoded(number)
+    assert mutate._varint(data, 2) == (number, len(data))
+    assert mutate._varint(data[:-1], 2) == (0, len(data))
+
+
+def test_a_machine_has_processors() -> None:
+    assert machine()["cores"] == os.cpu_count()
+
+
+def test_results_that_are_missing_differ_from_those_that_are_not() -> None:
+    one = np.float32(1)
+    assert onnx_tests.difference(None, None, (0, 0)) == ""
+    assert "expected" in onnx_tests.difference(None, one, (0, 0))
+    assert "expected" in onnx_tests.difference(one, None, (0, 0))
+
+
+def test_lines_below_each_other_have_one_name() -> None:
+    assert listed("n", ["a", "b"]) == [["n", "a"], ["", "b"]]
+
+
+def test_errors_are_listed_by_the_first_line_of_their_text() -> None:
+    text = str(explain.ErrorPages((explain.ErrorPage("GV1", "Name", 1, "the first\nthe second"),)))
+    assert "the first" in text
+    assert "the second" not in text
+
+
+def test_accuracy_is_in_decibels() -> None:
+    wanted = np.float32([[10, 0], [0, 10]])
+    found = accuracy_of("y", [(wanted, wanted + np.float32([[2, 0], [0, 0]]))])
+    assert found.decibels == pytest.approx(10 * np.log10(200 / 4))
+    assert accuracy_of("y", [(wanted, wanted)]).decibels == float("inf")
+
+
+def test_a_library_wants_numbers_as_dimensions() -> None:
+    assert subject._sizes({"n": 3}) == {"n": 3}
+    with pytest.raises(UsageError, match="expected a number"):
+        subject._sizes({"n": (1, 3)})
+
+
+def test_ratios_are_drawn_where_they_are() -> None:
+    row = {"pass": "fuse", "ratio": 0.8, "ratio_interval": [0.7, 0.9]}
+    kinds = {
+        (significant, same): ablation._ratios(
+            [{**row, "significant": significant, "same_code": same}]
+        )
+        for significant in (False, True)
+        for same in (False, True)
+    }
+    slower, same = ablation.COLOURS["slower"], ablation.COLOURS["same"]
+    assert slower in kinds[True, False]
+    for key in ((True, True), (False, True), (False, False)):
+        assert slower not in kinds[key]
+        assert same in kinds[key]
+    one = ablation.LEFT + ablation.WIDE * (1 - 0.7) / (1.05 - 0.7)
+    assert f'x1="{one:.1f}"' in kinds[False, False]
+
+
+def test_weights_that_are_looked_at_whole_are_not_sampled() -> None:
+    whole = histograms.row_of("w", np.arange(10.0))
+    part = histograms.row_of("w", np.zeros(histograms.MOST * 2, np.float32))
+    assert (whole["sampled"], part["sampled"]) == (False, True)
+
+
+def test_passes_are_watched_before_or_after_them() -> None:
+    rest = dict.fromkeys(
+        ("print_ir_before_all", "print_ir_after_all", "print_ir_after_change", "check"), False
+    )
+    none = {"function": "", "dump_dir": None, "dump_change": False, **rest}
+    for before, after, count in (
+        (["dce"], [], 1),
+        ([], ["dce"], 1),
+        (["dce"], ["cse"], 1),
+        ([], [], 0),
+    ):
+        args = Namespace(print_ir_before=before, print_ir_after=after, **none)
+        assert len(watch.observers_of(args)) == count
+
+
+def test_nothing_found_is_true() -> None:
+    assert Linted((), 1)
+    assert not Linted((SimpleNamespace(),), 1)  # type: ignore[arg-type]
+
+
+def test_what_stands_for_many_numbers_stays_one() -> None:
+    many = np.broadcast_to(np.float32(0.1), (3, 4))
+    assert widen._wide_array(many).strides == (0, 0)
+    np.testing.assert_array_equal(widen._wide_array(many), np.float64(np.float32(0.1)))
+    assert widen._wide_array(np.float32([3])).strides == (8,)
+    assert widen._wide_array(np.float32([3])).flags.writeable
+    assert widen._wide_array(np.int32([3])).dtype == np.int32
+
+
+def test_what_is_nearer_to_infinity_than_to_the_largest_is_right_there() -> None:
+    largest = float(np.finfo(np.float32).max)
+    assert error_in_ulp(float("inf"), mp.mpf(largest) * (1 + mp.mpf(2) ** -20), "float") == 0
+    assert error_in_ulp(float("inf"), mp.mpf(largest), "float") == float("inf")
+    assert error_in_ulp(float("-inf"), mp.mpf(largest) * 2, "float") == float("inf")
+
+
+def test_functions_of_integers_need_a_sign_to_change_it() -> None:
+    class Asks:
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        def choose(self, names: list[str]) -> str:
+            self.names = names
+            return names[0]
+
+        def node(self, *given: object, **more: object) -> None:
+            del given, more
+
+    for dtype, changes in (("int32", True), ("uint8", False)):
+        asks: Any = Asks()
+        elementwise.unary(asks, SimpleNamespace(is_float=False, dtype=dtype))  # type: ignore[arg-type]
+        assert ("Neg" in asks.names) == changes

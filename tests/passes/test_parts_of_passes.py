@@ -1,0 +1,87 @@
+"""Small parts of the passes that larger tests came by without looking."""
+
+import numpy as np
+
+from gravure.ir import Program, parse
+from gravure.ir.types.dtypes import f32
+from gravure.passes.analysis.effects import is_pure
+from gravure.passes.analysis.finite import first_not_finite
+from gravure.passes.analysis.kernels.tiles import panel_width
+from gravure.passes.fuse import is_laid_out
+from gravure.passes.manager import run
+from gravure.target import Target
+
+CHOICE = """
+func.func @main(%p: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = gv.if %p, %x ({
+  ^bb0(%a: tensor<2xf32>):
+    BODY
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    gv.yield %a : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}
+"""
+
+
+def test_a_choice_is_as_pure_as_what_is_in_it() -> None:
+    neg = "%b = gv.neg %a : (tensor<2xf32>) -> tensor<2xf32>"
+    checked = '%b = gv.check_numerics %a {message = ""} : (tensor<2xf32>) -> tensor<2xf32>'
+    for line, pure in ((neg, True), (checked, False)):
+        text = CHOICE.replace("BODY", f"{line}\n    gv.yield %b : (tensor<2xf32>) -> ()")
+        op = Program(parse(text)).main.body.block.first_op
+        assert op is not None
+        assert is_pure(op) == pure
+
+
+def test_what_is_not_finite_is_counted_by_kind() -> None:
+    text = """
+    func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> {
+      %0 = gv.log %x : (tensor<5xf32>) -> tensor<5xf32>
+      func.return %0 : tensor<5xf32>
+    }
+    """
+    found = first_not_finite(Program(parse(text)), [np.float32([1, -1, 0, 0, 0])])
+    assert found is not None
+    assert (found.nans, found.infinities) == (1, 3)
+
+
+def test_panels_of_one_row_are_as_wide_as_there_are_columns() -> None:
+    target = Target.parse("x86-64-v3")
+    widths = {n: panel_width(target, 1, n, f32) for n in (1, 8, 9, 64, 1000)}
+    assert widths == {1: 8, 8: 8, 9: 16, 64: 56, 1000: 56}
+    assert [panel_width(target, 64, n, f32) for n in (56, 48, 24)] == [8, 24, 24]
+
+
+def test_reshapes_that_keep_runs_of_axes_are_laid_out() -> None:
+    def reshape(source: str, result: str) -> bool:
+        text = f"""
+        func.func @main(%x: tensor<{source}xf32>) -> tensor<{result}xf32> {{
+          %0 = gv.reshape %x {{shape = array<i64: {result.replace("x", ", ")}>}}
+            : (tensor<{source}xf32>) -> tensor<{result}xf32>
+          func.return %0 : tensor<{result}xf32>
+        }}
+        """
+        op = Program(parse(text)).main.body.block.first_op
+        assert op is not None
+        return is_laid_out(op)
+
+    assert reshape("2x12", "2x3x4")
+    assert reshape("4x6", "24")
+
+
+def test_bytes_that_another_order_saves_are_those_between_the_peaks() -> None:
+    text = """
+    func.func @main(%x: tensor<64x64xf32>, %y: tensor<32x32xf32>) -> tensor<f32> {
+      %0 = gv.matmul %x, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      %1 = gv.matmul %y, %y : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+      %2 = gv.sum %1 {axes = array<i64: 0, 1>} : (tensor<32x32xf32>) -> tensor<f32>
+      %3 = gv.sum %0 {axes = array<i64: 0, 1>} : (tensor<64x64xf32>) -> tensor<f32>
+      %4 = gv.add %2, %3 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      func.return %4 : tensor<f32>
+    }
+    """
+    report = run("fuse,outline-kernels,schedule-memory", Program(parse(text)))
+    saved = report.steps[-1].rewrite.counts.get("bytes saved", 0)
+    assert 0 < saved <= 4 * 32 * 32
