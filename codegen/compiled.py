@@ -67,6 +67,8 @@ class Options:
     or `fast` (they may be written in any cheaper form)."""
     use_lib: str = ""
     """A library whose products of matrices are called: `cblas`, or `cblas:FILE`; else ours."""
+    recompute: bool = False
+    """Whether whole layers are computed again on the way back of training, not kept till then."""
     disable: tuple[str, ...] = ()
     """Passes to leave out, by name."""
     settable: tuple[str, ...] = ()
@@ -100,6 +102,7 @@ class OtherOptionFields(TypedDict, total=False):
     dtype: str
     numerics: str
     use_lib: str
+    recompute: bool
     disable: Sequence[str]
     settable: Sequence[str]
     slots: int

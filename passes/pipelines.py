@@ -115,6 +115,13 @@ def calling(pipeline: str, sgemm: str, dgemm: str) -> str:
     return ",".join(passes)
 
 
+def recomputing(pipeline: str) -> str:
+    """Return a pipeline in which whole layers are computed again where they are used late."""
+    passes = pipeline.split(",")
+    passes.insert(passes.index("fuse"), "rematerialise{layers}")
+    return ",".join(passes)
+
+
 NUMERICS = ("exact", "ulp:N", "fast")
 """What results may differ in."""
 

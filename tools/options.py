@@ -68,6 +68,10 @@ def add_pipeline(parser: argparse.ArgumentParser) -> None:
         help="exact: element-wise operations give the bits that each gives alone, as in functions;"
         " ulp:N: at most N ulps off",
     )  # fmt: skip
+    group.add_argument(
+        "--recompute", action="store_true",
+        help="compute whole layers again on the way back of training, instead of keeping them",
+    )  # fmt: skip
     group.add_argument("--verify-each", action="store_true", help="verify the IR after each pass")
 
 
@@ -135,6 +139,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         disable=tuple(name for each in args.disable_pass for name in each.split(",")),
         numerics=args.numerics,
         use_lib=getattr(args, "use_lib", ""),
+        recompute=args.recompute,
         verify=args.verify_each,
         cache=not getattr(args, "no_cache", False),
         budget=getattr(args, "budget", ""),

@@ -27,6 +27,7 @@ from ...lazy import cached_property
 from ...runtime.tracing import EARS, span
 from ..autograph import to_trace
 from ..eager.tensor import Tensor, as_tensor
+from ..graph.execute import Wishes
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor
 from ..values import nest
@@ -94,7 +95,7 @@ class Function:
     has_python: ClassVar[bool] = True
     """Whether it can run eagerly, and not by its traces alone."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (the options of `function`)
         self,
         python_function: Callable[..., object],
         *,
@@ -103,6 +104,7 @@ class Function:
         autograph: bool = False,
         features: frozenset[str] = frozenset(),
         check: bool = False,
+        recompute: bool = False,
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
@@ -110,7 +112,7 @@ class Function:
         """Whether its choices and loops are handed to the graph, and what else of it is."""
         self.input_signature = input_signature
         self.reduce_retracing = reduce_retracing
-        self.check = check
+        self.check, self.recompute = check, recompute
         self.effects: list[Effect] = []
         """What was found, where that is checked, that a trace does once and not each run."""
         self.signature = inspect.signature(python_function)
@@ -161,6 +163,7 @@ class Function:
                 autograph=self.autograph,
                 features=self.features,
                 check=self.check,
+                recompute=self.recompute,
             )
             self._bound[instance] = found
         return found
@@ -296,6 +299,7 @@ class Function:
         self.traced += 1
         with entered(graph):
             arguments = bound.enter(graph)
+            graph.wishes = Wishes(recompute=self.recompute)
             if self.check:
                 with Watch(self.python_function, arguments) as watch:
                     made = call_with(self.to_trace(), self.signature, arguments)
@@ -393,7 +397,8 @@ class Function:
 
         Behind them, one for each trace that is run operation by operation: why it is not compiled;
         one for each operation inside of compiled code that Python carries out; and, of a function
-        with `check`, one for each effect of its Python that happens once a trace.
+        with `check`, one for each effect of its Python that happens once a trace; with `recompute`,
+        one for each compiled trace: how much memory a run works in.
         """
         graphs = [concrete.graph for concrete in self.cache.values()]
         refused = [f"{g.name} is not compiled: {g.refusal}" for g in graphs if g.refusal]
@@ -404,14 +409,26 @@ class Function:
             for op, why in slow.items()
         ]
         effects = [str(each) for each in self.effects if each.kind != "retrace"]
-        return [*self.reasons, *refused, *left, *effects]
+        return [*self.reasons, *refused, *left, *effects, *self._memory()]
+
+    def _memory(self) -> list[str]:
+        """Return how much memory runs work in, where layers are computed again to save some."""
+        if not self.recompute:
+            return []
+        return [
+            f"{concrete.graph.name} works in {staged.model.workspace_bytes} bytes, as layers are "
+            "computed again"
+            for concrete in self.cache.values()
+            for staged in concrete.compiled.values()
+            if isinstance(staged, Staged)
+        ]
 
     def pretty_printed_concrete_signatures(self) -> str:
         """Return the signatures of all traces."""
         return "\n".join(str(c) for c in self.cache.values())
 
 
-def function(
+def function(  # noqa: PLR0913  (each is an option of its own)
     python_function: Callable[..., object] | None = None,
     *,
     input_signature: Sequence[object] | None = None,
@@ -419,6 +436,7 @@ def function(
     autograph: bool = False,
     features: frozenset[str] = frozenset(),
     check: bool = False,
+    recompute: bool = False,
 ) -> Any:
     """Let a Python function run as a graph; a decorator, with or without options.
 
@@ -437,6 +455,9 @@ def function(
       run: random numbers of numpy, clocks, files, lists and globals that change, tensors that are
       kept. The Python is run once more for each trace, to compare results. Each is a
       `gravure.StagingWarning` with its line.
+    - `recompute`: whether whole layers are computed again for gradients that are taken inside,
+      instead of being kept till then: less than half of the memory where there are many layers,
+      for the time of going forward once more. The numbers stay the same.
 
     Returns a `Function`: called like the original, and `explain()` says which traces there are,
     why, and what is not compiled.
@@ -460,6 +481,7 @@ def function(
             autograph=autograph,
             features=features,
             check=check,
+            recompute=recompute,
         )
 
     return made if python_function is None else made(python_function)

@@ -267,7 +267,13 @@ class Staged:
 def wished(wishes: Wishes) -> Options:
     """Return how a plan is compiled."""
     threads = min(wishes.threads or all_threads(), all_threads())
-    return Options(level=wishes.level, numerics="exact", disable=wishes.disable, slots=threads)
+    return Options(
+        level=wishes.level,
+        numerics="exact",
+        recompute=wishes.recompute,
+        disable=wishes.disable,
+        slots=threads,
+    )
 
 
 def loaded(program: Program, options: Options) -> CompiledModel:

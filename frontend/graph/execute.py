@@ -61,6 +61,8 @@ class Wishes:
     level: str = "O2"
     disable: tuple[str, ...] = ()
     """Passes that are left out."""
+    recompute: bool = False
+    """Whether whole layers are computed again on the way back, instead of being kept."""
     threads: int = 0
     """The most threads that share the work of a run; 0: as everywhere."""
     overlap: bool = True

@@ -17,7 +17,7 @@ from ...ir.types.dtypes import i64
 from ...ir.types.tensor import TensorSpec
 from ..eager.backward import key_of
 from ..eager.tensor import Tensor
-from .execute import Plan
+from .execute import Plan, Wishes
 from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn
 from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
 from .kinds import CONSTANT, EVERYWHERE, Placeholder
@@ -47,6 +47,7 @@ class FuncGraph(Graph):
         self.values: list[object] | None = None
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
+        self.wishes = Wishes()
         self.waits: list[Operation] = []
         """The operations outside that something inside waits for."""
         if outer is not None:
@@ -119,6 +120,7 @@ class FuncGraph(Graph):
         if self.plan is None:
             effects = [op for op in self.operations if must_run(op)]
             self.plan = Plan(self.outputs, self.all_inputs, effects)
+            self.plan.wishes = self.wishes
         return self.plan
 
     def run(self, frame: Frame, values: Sequence[object]) -> list[object]:

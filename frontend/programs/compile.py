@@ -89,6 +89,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
       they may be written in any cheaper form.
     - `use_lib`: `cblas`, or `cblas:FILE`, whose functions compute products of f32 and f64; ours do
       unless it is said. What is in a run beyond `threads` is that library's.
+    - `recompute`: whether whole layers are computed again on the way back of training, instead of
+      being kept: less than half of the memory where there are many, a third more time.
     - `settable`: tensors of an ONNX model that can be given later (`Model.set_weights`), however
       small they are.
     - `checks`: whether a run looks at its arguments (True).

@@ -15,9 +15,11 @@ import pytest
 import gravure as gv
 import gravure.tf as tf
 from gravure.errors import GravureError
+from gravure.frontend.formats.messages import RewriterConfig
 from gravure.frontend.function.graph_data import NotSerialisableError
 from gravure.frontend.function.graph_text import graph_text, read_graph
 from gravure.frontend.function.libraries import program_of
+from gravure.frontend.function.staged import Staged
 from gravure.frontend.graph.frame import Store
 from gravure.frontend.graph.placement import PlacementError, parse_device
 from gravure.frontend.tf.graph.state import TfGraph
@@ -417,3 +419,67 @@ def test_f7_less_is_kept_for_the_way_back():
         found.append(gv.compile(of_layers(4), passes=pipeline)(x, w))
     assert peaks[1] < 0.8 * peaks[0]
     assert np.array_equal(*found)
+
+
+def workspaces(compiled):
+    """Return how many bytes compiled steps work in."""
+    return [made.model.workspace_bytes for made in compiled if isinstance(made, Staged)]
+
+
+def layers_trained(recompute):
+    """Return what steps leave of 50 layers, the bytes that they work in, and what they say."""
+    rng = np.random.default_rng(0)
+    weights = [tf.Variable(rng.normal(0, 0.3, (16, 16)).astype(np.float32)) for _ in range(50)]
+    given = tf.constant(rng.normal(size=(256, 16)).astype(np.float32))
+
+    @tf.function(recompute=recompute)
+    def step(x):
+        with tf.GradientTape() as tape:
+            y = x
+            for w in weights:
+                y = tf.tanh(y @ w)
+            loss = tf.reduce_mean((y - x) ** 2.0)
+        for w, grad in zip(weights, tape.gradient(loss, weights), strict=True):
+            w.assign_sub(0.1 * grad)
+        return loss
+
+    losses = [float(step(given)) for _ in range(8)]
+    assert losses[-1] < losses[0]
+    [concrete] = step.cache.values()
+    [bytes_] = workspaces(concrete.compiled.values())
+    return [w.numpy() for w in weights], bytes_, step.explain()
+
+
+def test_f7_a_training_step_of_a_function_computes_its_layers_again():
+    plain, kept, said = layers_trained(recompute=False)
+    again, less, told = layers_trained(recompute=True)
+    assert less < kept / 2
+    assert told[-1].endswith(f"works in {less} bytes, as layers are computed again")
+    assert len(told) == len(said) + 1
+    assert all(map(np.array_equal, plain, again))
+
+
+def test_f7_a_session_is_told_to_compute_layers_again():
+    rng = np.random.default_rng(0)
+    first = [rng.normal(0, 0.3, (16, 16)).astype(np.float32) for _ in range(50)]
+    rows = rng.normal(size=(256, 16)).astype(np.float32)
+    found, kept = [], []
+    for way in (RewriterConfig.NO_MEM_OPT, RewriterConfig.RECOMPUTATION_HEURISTICS):
+        config = v1.ConfigProto()
+        config.graph_options.rewrite_options.memory_optimization = way
+        with tf.Graph().as_default() as graph:
+            x = v1.placeholder(tf.float32, [256, 16])
+            weights = [v1.Variable(each) for each in first]
+            y = x
+            for w in weights:
+                y = tf.tanh(y @ w)
+            train = v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(y * y))
+            with v1.Session(graph=graph, config=config) as session:
+                session.run(v1.global_variables_initializer())
+                for _ in range(8):
+                    session.run(train, {x: rows})
+                found.append(session.run(weights))
+                plans = session._plans.values()
+                kept.append(max(b for p in plans for b in workspaces(p.compiled.values())))
+    assert kept[1] < kept[0] / 2
+    assert all(map(np.array_equal, *found))

@@ -17,6 +17,8 @@ from ...function.session import COMPILE_AFTER
 from ...graph.execute import Wishes
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
 
+NOTHING, AGAIN = RewriterConfig.NO_MEM_OPT, RewriterConfig.RECOMPUTATION_HEURISTICS
+"""Ways to use less memory that there are: none, and layers that are computed again."""
 HOLDS: dict[str, Callable[[object], bool]] = {
     "isolate_session_state": lambda wanted: True,  # each session has values of its own
     "graph_options.infer_shapes": lambda wanted: True,  # they are inferred when an edge is made
@@ -31,6 +33,7 @@ HOLDS: dict[str, Callable[[object], bool]] = {
     "graph_options.rewrite_options.loop_optimization": lambda toggle: toggle == 1,
     "graph_options.rewrite_options.dependency_optimization": lambda toggle: toggle == 1,
     "graph_options.rewrite_options.disable_model_pruning": lambda wanted: False,
+    "graph_options.rewrite_options.memory_optimization": lambda way: way in {NOTHING, AGAIN},
     "gpu_options.allow_growth": lambda wanted: True,  # memory is taken when it is needed
     "gpu_options": lambda wanted: not gpu_names(),  # nothing to say of what is not there
 }
@@ -152,6 +155,7 @@ def wishes_of(message: Any) -> Wishes:
     return Wishes(
         level="O0" if plain else "O2",
         disable=tuple(off),
+        recompute=rewriter.memory_optimization == AGAIN,
         overlap=message.inter_op_parallelism_threads != 1,
         threads_each=max(message.inter_op_parallelism_threads, 0),
         threads=message.intra_op_parallelism_threads,
