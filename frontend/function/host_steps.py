@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 import numpy as np
 
-from ...ir.op import Array
-from ...ir.ops.host.python_step import Backward, PythonCall
+from ...ir.families import spec_of_value
+from ...ir.op import Array, Call
+from ...ir.ops.host.python_step import Backward, PythonCall, PythonStep
 from ...ir.types.dims import Dim
 from ...ir.types.dtypes import DType, string
 from ...ir.types.tensor import TensorSpec
 from ...ir.types.values import ANY
-from ..eager.recorded import EMIT, Recorded, unboxed
+from ..eager.recorded import EMIT, Box, Recorded, unboxed
 from ..graph.execute import failure, located
-from ..graph.frame import Frame, Store
+from ..graph.frame import Frame, NotStageableError, Store
 from ..graph.graph import GraphTensor, Operation
 from ..graph.variables import Handle, VariableState
 from ..models.later import Pace
@@ -69,7 +70,22 @@ class Again(Frame):
         self.done.remove(found)
         for variable, value in found.variables:
             variable.put_in(self.store, value)
-        return found.results
+        call: PythonCall | None = getattr(function, "call", None)
+        if self.recorded is None or call is None:
+            return found.results
+        made = [Box(x) for x in found.results]
+        attributes = {"function": call.name, "sizes": ()}
+        specs, given = [*map(spec_of_value, inputs)], [x.spec for x in made]
+        emit = self.recorded.start
+        self.recorded.tape.remember(Call(PythonStep, inputs, made, attributes, specs, emit, given))
+        return made
+
+    def recording(self, op: object) -> tuple[Frame, Recorded]:
+        """Return a frame in which an operation is run so that its gradient can be taken."""
+        inner, record = super().recording(op)
+        made = Again(self.store, inner.emit, self.symbols, self.records, record, outer=self)
+        made.done = self.done
+        return made, record
 
 
 def seen_spec(tensor: GraphTensor) -> TensorSpec | None:
@@ -103,6 +119,11 @@ class HostStep(PythonCall):
         self.fault: Callable[[Array], Exception] | None = None
         """Makes an error of the last input, unless that begins with 0."""
 
+    @property
+    def has_effects(self) -> bool:
+        """Say whether Python is called, or state is changed."""
+        return self.op.kind.is_python or self.op.kind.stateful
+
     def __call__(self, *arrays: Array) -> Sequence[Array]:
         """Return the outputs of the operation, and what variables are behind it."""
         given = list(arrays)
@@ -118,7 +139,7 @@ class HostStep(PythonCall):
             inputs.insert(place, value)
         results = self.checked(self.carried_out(inputs))
         behind = [(state, state.value_in(store)) for state in states]
-        if RUNS.done is not None and (self.op.kind.is_python or self.op.kind.stateful):
+        if RUNS.done is not None and self.has_effects:
             RUNS.done.append(Done(self.function, results, behind))
         for tensor, spec, value in zip(self.op.outputs, self.specs, results, strict=False):
             declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)
@@ -126,6 +147,16 @@ class HostStep(PythonCall):
                 tensor.see(value.shape)
                 raise ShapesChangedError(self.op.name)
         return [*results, *(value for _, value in behind)]
+
+    def way_back(self, call: Call, grads: Sequence[object]) -> Sequence[object]:
+        """Return the gradients of inputs by another call; those of variables go by."""
+        if self.backward is not None and self.constants:
+            raise NotStageableError("the gradient of a function of text")
+        given, made = len(call.operands), len(self.op.outputs)
+        count = given - len(self.variables) - (self.fault is not None)
+        own = replace(call, operands=call.operands[:count], specs=call.specs[:count])
+        found = [*super().way_back(own, grads[:made]), *grads[made:]]
+        return [*found, *[None] * (given - len(found))]
 
     def prepared(self, *arrays: Array) -> Callable[[], Sequence[Array]]:
         """Return what calls it with arrays, in whatever thread; this one's run takes note of it."""

@@ -10,12 +10,13 @@ import numpy as np
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ...ir import GraphEmit
+from ...ir.compose.maker import Maker
 from ...ir.op import Array, Op
 from ...ir.ops.host.python_step import PythonCall, PythonStep
 from ...ir.ops.structure import Constant, Yield
 from ...ir.types.dims import Dim, parse
 from ...ir.types.dtypes import i64, string
-from ...ir.types.tensor import TensorSpec
+from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import ANY, held, join
 from ...requirements import NUMBERS, Requirement
 from ..graph.execute import RunError
@@ -191,6 +192,29 @@ def widened(a: TensorSpec, b: TensorSpec) -> TensorSpec:
     made = join(held(a), held(b))
     assert isinstance(made, TensorSpec), "tensors have a spec of tensors in common"
     return made
+
+
+def is_begun(spec: TensorSpec, wanted: TensorSpec) -> bool:
+    """Say whether elements along the first axis had no shape yet when a loop began with them."""
+    if spec.shape is None or wanted.shape is None or not spec.rank or not wanted.rank:
+        return False
+    return spec.dims[1:] == (0,) and wanted.dims[1:] != (0,)
+
+
+def grown(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+    """Return the spec of what a loop carries from those before and behind a turn."""
+    if is_begun(a, b):
+        return TensorSpec(a.dtype, (held(a).dims[0], *held(b).dims[1:]))
+    return widened(a, b)
+
+
+def begun(make: Maker, x: SSAValue, wanted: TensorSpec) -> object:
+    """Return what a loop begins with; elements of a shape that was not known get theirs."""
+    spec = spec_of(x.type)
+    if not is_begun(spec, wanted):
+        return x
+    dims = [d if isinstance(d, int) else 0 for d in wanted.dims[1:]]
+    return make.filled(0, spec.dtype, (spec.dims[0], *dims))
 
 
 def if_seen(shared: Shared, make: Callable[[], Block]) -> Block | None:

@@ -53,7 +53,7 @@ from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
 from .host_steps import HostStep, backward_of, interpreted, seen_spec
-from .in_common import Shared, as_python, folded, if_seen, inferred, way_out, widened
+from .in_common import Shared, as_python, begun, folded, grown, if_seen, inferred, way_out
 from .refusals import MISTAKES, wants_the_run
 
 INLINE = 1024
@@ -425,14 +425,14 @@ class StagingFrame(Frame):
         self, loop: Growing, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
     ) -> Sequence[object]:
         """Append a loop whose values change their shapes: a host step around compiled code."""
-        if self.recorded is not None:
-            raise NotStageableError("the gradient of a loop that changes shapes")
         first = run_inside(loop.test, self, [*carried[: loop.count], *loop.of_test(fixed)])
         state = [self.value(self.read(v)) for v in loop.touched]
         carried = [*carried[: loop.count], *state]
         trips = self.value(np.array(np.iinfo(np.int64).max))
         block, specs = loop.region(self.shared, carried, fixed)
         types = [self.shared.named(held(spec)).type for spec in specs]
+        pairs = zip(carried, specs, strict=True)
+        carried = [self.value(begun(Maker(self.append), x, spec)) for x, spec in pairs]
         op = HostLoop.make_from([trips, self.goes_on(first[0])], carried, fixed, block, types)
         return self.added(op, loop.touched, [False] * len(loop.touched))
 
@@ -487,7 +487,7 @@ class StagingFrame(Frame):
 
     def control(self, op: If | While | HostLoop) -> Sequence[SSAValue]:
         """Append a choice or a loop; where this is recorded, so that it has a gradient."""
-        if self.recorded is None or isinstance(op, HostLoop):
+        if self.recorded is None:
             return self.insert(op)
         try:
             return append(self.recorded.tape, op, self.recorded.start)
@@ -507,7 +507,6 @@ class Through:
 
     def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
         """Append a choice or a loop."""
-        assert isinstance(op, If | While), f"{op.name} is appended as it is"
         return append(self.record.tape, op, self.record.start)
 
 
@@ -603,7 +602,7 @@ class Growing:
             block = Block(arg_types=types)
             made = self.turn(shared, block)
             found = [spec_of(x.type) for x in made[1:]]
-            joined = [widened(a, b) for a, b in zip(specs, found, strict=True)]
+            joined = [grown(a, b) for a, b in zip(specs, found, strict=True)]
             if any(spec.shape is None for spec in joined):
                 raise NotStageableError("a loop that changes how many axes there are")
             if joined == [held(spec) for spec in taken]:

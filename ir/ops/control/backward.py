@@ -17,7 +17,7 @@ power of 2 are there, and n trips back take n log n trips at most, in memory tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 from typing import Any, Protocol
@@ -31,12 +31,10 @@ from ...gradient.tape import Tape
 from ...op import Call, Op
 from ...types.dtypes import i64
 from ...types.tensor import TensorSpec, spec_of
+from ..host.host_control import FLAG, NUMBER, HostLoop
 from ..structure import Constant, Yield
 from .control import If, While
-
-
-class UnknownSizesError(ValueError):
-    """A loop whose gradient is taken carries tensors of sizes that are not known."""
+from .told_steps import UnknownSizesError, has_steps, is_told, split_choice, yielded
 
 
 class Appends(Protocol):
@@ -102,19 +100,87 @@ class Ring:
         return found
 
 
-def append(tape: Tape, op: If | While, at: Appends) -> Sequence[SSAValue]:
+GOES_BACK: dict[str, Callable[[Tape, Any, Appends], Sequence[SSAValue]]] = {}
+"""What appends other control flow so that a tape goes back through it, by its name."""
+
+
+def append(tape: Tape, op: Operation, at: Appends) -> Sequence[SSAValue]:
     """Append a choice or a loop so that a tape goes back through it; return its results."""
-    operands = tuple(op.operands)
-    results: list[SSAValue]
+    if op.name in GOES_BACK:
+        return GOES_BACK[op.name](tape, op, at)
+    assert isinstance(op, If | While), f"{op.name} has no way back"
+    if isinstance(op, While) and (changing(op) or has_steps(op.blocks())):
+        return GOES_BACK[HostLoop.name](tape, hosted(op, at), at)
     if isinstance(op, If):
-        kept, results = Kept(op.blocks(), at), list(at.insert(op))
+        operands, kept, results = telling(op, at)
     else:
+        operands = list(op.operands)
         kept, results = saving(op, at)
     rule = ChoiceGradient if isinstance(op, If) else LoopGradient
     specs = [spec_of(x.type) for x in operands]
     made = tuple(spec_of(x.type) for x in results)
-    tape.remember(Call(rule, operands, tuple(results), {"kept": kept}, specs, at, made))
+    tape.remember(Call(rule, tuple(operands), tuple(results), {"kept": kept}, specs, at, made))
     return results
+
+
+def changing(op: While) -> bool:
+    """Say whether a loop carries sizes that are not known where it is."""
+    return not all(spec_of(x.type).is_static for x in op.operands[: op.carried])
+
+
+def hosted(op: While, at: Appends) -> HostLoop:
+    """Return a loop that the host carries out, whose steps or sizes compiled code cannot keep."""
+    test, body = op.blocks()
+    count, operands = op.carried, list(op.operands)
+    first = yielded(test, copied(test, operands, at.insert))
+    block = Block(arg_types=[NUMBER.type, FLAG.type, *(x.type for x in body.args)])
+    made = yielded(body, copied(body, block.args[2:], inserting(block)))
+    fixed = block.args[2 + count :]
+    again = yielded(test, copied(test, [*made, *fixed], inserting(block)))
+    block.add_op(Yield.make(*again, *made))
+    types = [x.type for x in op.results]
+    trips = as_value(np.array(np.iinfo(np.int64).max), at)
+    loop = HostLoop.make_from([trips, *first], operands[:count], operands[count:], block, types)
+    loop.attributes.update(op.attributes)
+    op.operands = []  # what is not appended uses nothing
+    return loop
+
+
+def inserting(block: Block) -> Callable[[Operation], Sequence[SSAValue]]:
+    """Return what appends operations that are made already to a block."""
+
+    def insert(op: Operation) -> Sequence[SSAValue]:
+        block.add_op(op)
+        return op.results
+
+    return insert
+
+
+def copied(
+    block: Block,
+    arguments: Sequence[SSAValue],
+    insert: Callable[[Operation], Sequence[SSAValue]],
+) -> dict[SSAValue, SSAValue]:
+    """Append what a block does, with other arguments; return what stands for its values."""
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
+    for op in block.ops:
+        if not isinstance(op, Yield):
+            values.update(zip(op.results, insert(op.clone(values)), strict=True))
+    return values
+
+
+def telling(op: If, at: Appends) -> tuple[list[SSAValue], Kept, list[SSAValue]]:
+    """Append a choice that tells what its steps gave; return what its gradient takes, results."""
+    operands = list(op.operands)
+    if not has_steps(op.blocks()):
+        return operands, Kept(op.blocks(), at), list(at.insert(op))
+    same = {x: x for x in operands}
+    run, again, count = split_choice(op, same, same)
+    results = list(at.insert(run))
+    blocks = [detached(region) for region in again.regions]
+    for each in (op, again):
+        each.operands = []  # what is not appended uses nothing
+    return [*operands, *results[count:]], Kept(blocks, at), results[:count]
 
 
 class ChoiceGradient(Op):
@@ -135,8 +201,9 @@ class ChoiceGradient(Op):
         given = [(n, as_value(g, kept.at)) for n, g in enumerate(grads) if g is not None]
         wanted = [n for n, x in enumerate(operands) if spec_of(x.type).dtype.is_float]
         blocks, found = [], []
+        taken = [*operands, *(g for _, g in given)]
         for branch in kept.blocks:
-            block = Block(arg_types=[x.type for x in (*operands, *(g for _, g in given))])
+            block = Block(arg_types=[x.type for x in taken])
             emit = GraphEmit.at_end(block)
             tape = Tape(emit)
             arguments, passed = block.args[: len(operands)], block.args[len(operands) :]
@@ -152,7 +219,7 @@ class ChoiceGradient(Op):
         for block, row in zip(blocks, found, strict=True):
             emit = GraphEmit.at_end(block)
             block.add_op(Yield.make(*(or_zeros(row[n], operands[wanted[n]], emit) for n in used)))
-        op = If.make_from(condition, [*operands, *(g for _, g in given)], *blocks)
+        op = If.make_from(condition, taken, *blocks)
         for n, grad in zip(used, kept.at.insert(op), strict=True):
             result[1 + wanted[n]] = grad
         return result
@@ -363,7 +430,11 @@ def replay(
         operands = [values[x] for x in op.operands]
         if isinstance(op, Yield):
             return operands
-        if isinstance(op, If | While):
+        made: Sequence[SSAValue]
+        if is_told(op):
+            made = operands[len(operands) - len(op.results) :]
+            remember(tape, op, operands[: len(operands) - len(made)], made, at)
+        elif isinstance(op, If | While) or op.name in GOES_BACK:
             made = append(tape, op.clone(values), at)
         else:
             assert isinstance(op, Op), f"{op.name} in a region"
@@ -371,6 +442,20 @@ def replay(
             made = result if isinstance(result, tuple) else (result,)
         values.update(zip(op.results, made, strict=True))
     raise AssertionError("a region ends in gv.yield")
+
+
+def remember(
+    tape: Tape,
+    op: Operation,
+    operands: Sequence[SSAValue],
+    results: Sequence[SSAValue],
+    at: Appends,
+) -> None:
+    """Let a tape go back through an operation whose results are there already."""
+    assert isinstance(op, Op), f"{op.name} in a region"
+    specs, made = ([spec_of(x.type) for x in each] for each in (operands, results))
+    attributes = op.plain_attributes()
+    tape.remember(Call(type(op), operands, results, attributes, specs, at, made))
 
 
 def as_value(x: Any, at: Appends) -> SSAValue:

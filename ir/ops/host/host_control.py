@@ -43,11 +43,16 @@ class HostControl(HostOp):
                 raise VerifyException(f"{what}: found {one}, expected {other}")
 
     def enter(self, machine: Any, index: int, values: Sequence[Any]) -> Sequence[Any]:
-        """Run a region: bind the sizes of its arguments first."""
+        """Run a region: bind the sizes of its arguments first. Its sizes are its own."""
         block = self.regions[index].block
-        for argument, value in zip(block.args, values, strict=True):
-            machine.bind(value_spec(argument.type), value, label(self), block)
-        done: Sequence[Any] = machine.block(block, values)
+        outside = machine.symbols, machine.owners
+        machine.symbols, machine.owners = map(dict, outside)
+        try:
+            for argument, value in zip(block.args, values, strict=True):
+                machine.bind(value_spec(argument.type), value, label(self), block)
+            done: Sequence[Any] = machine.block(block, values)
+        finally:
+            machine.symbols, machine.owners = outside
         return done
 
     def leave(self, machine: Any, values: Sequence[Any]) -> Sequence[Any]:

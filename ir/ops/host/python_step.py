@@ -48,6 +48,11 @@ class PythonCall:
         listed = made if isinstance(made, tuple | list) else (made,)
         return [np.asarray(x) for x in listed][: len(self.specs)]
 
+    @property
+    def has_effects(self) -> bool:
+        """Say whether calling it twice differs from calling it once."""
+        return False
+
     def prepared(self, *arrays: Array) -> Callable[[], Sequence[Array]]:
         """Return what calls it with arrays, in whatever thread."""
         return lambda: self(*arrays)

@@ -1,0 +1,135 @@
+"""Gradients of loops that the host carries out: sizes that change, steps that have effects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gravure import tf
+
+pytestmark = pytest.mark.filterwarnings("error")
+MATRIX = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
+
+
+def refusals(function):
+    return [concrete.graph.refusal for concrete in function.cache.values()]
+
+
+def check(function, *cases):
+    """Check a function of numbers against itself run at once, compiled for all of them."""
+    staged = tf.function(function)
+    for _ in range(4):
+        for case in cases:
+            found, wanted = staged(*map(tf.constant, case)), function(*map(tf.constant, case))
+            for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(wanted), strict=True):
+                np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-6)
+    assert refusals(staged) == [""]
+
+
+def test_d4_gradients_of_arrays_that_a_loop_writes():
+    w = tf.Variable(MATRIX)
+
+    def episode(start, most):
+        state, chances = start, tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        with tf.GradientTape() as tape:
+            for t in tf.range(most):
+                chance = tf.nn.softmax(tf.linalg.matvec(w, state, transpose_a=True))
+                chances = chances.write(t, chance[0])
+                state = tf.tanh(state * 0.5 + chance[1])
+                state.set_shape([3])
+                if tf.reduce_sum(state) > 2.4:
+                    break
+            loss = tf.reduce_sum(tf.math.log(chances.stack()) ** 2)
+        return loss, tape.gradient(loss, w)
+
+    start = np.array([0.1, -0.3, 0.6], np.float32)
+    check(episode, (start, 2), (start, 3), (start * 5, 9))
+
+
+def test_d4_gradients_of_rows_that_a_loop_appends_and_reads():
+    w = tf.Variable(MATRIX)
+
+    def decode(count):
+        with tf.GradientTape() as tape:
+            rows, i = tf.zeros([1, 2]), tf.constant(0)
+            while i < count:
+                tf.autograph.experimental.set_loop_options(
+                    shape_invariants=[(rows, tf.TensorShape([None, 2]))]
+                )
+                query = w[i % 3]
+                heed = tf.nn.softmax(tf.linalg.matvec(rows, query))
+                new = tf.tanh(tf.linalg.matvec(rows, heed, transpose_a=True) + query)
+                rows, i = tf.concat([rows, new[None]], 0), i + 1
+            loss = tf.reduce_sum(rows**2)
+        return loss, tf.convert_to_tensor(tape.gradient(loss, w))
+
+    check(decode, (1,), (3,), (5,))
+
+
+def test_d4_gradients_of_loops_that_carry_sizes_which_only_the_run_tells():
+    v = tf.Variable(2.0)
+
+    def masked(x, most):
+        with tf.GradientTape() as tape:
+            y = tf.boolean_mask(x * v, x > 0)
+            while tf.reduce_sum(y) < most:
+                y = y * v + 1.0
+            loss = tf.reduce_sum(y)
+        return tape.gradient(loss, v)
+
+    x = np.linspace(-1, 2, 5, dtype=np.float32)
+    check(masked, (x, 100.0), (x[::-1] + 1, 50.0), (x - 1, 30.0))
+
+
+def test_d4_python_steps_run_once_though_the_way_back_computes_again():
+    v, calls = tf.Variable(2.0), []
+
+    def note(x):
+        calls.append(float(x))
+        return np.float32(len(calls) % 2 + 1)
+
+    def slope(x, count):
+        with tf.GradientTape() as tape:
+            y = x * v
+            for i in tf.range(count):
+                if i > 0:
+                    y = y * tf.ensure_shape(tf.numpy_function(note, [y], tf.float32), [])
+                y = y * v * tf.ensure_shape(tf.numpy_function(note, [y], tf.float32), [])
+            if x > 0:
+                y = y * v * tf.ensure_shape(tf.numpy_function(note, [y], tf.float32), [])
+        return y, tape.gradient(y, v)
+
+    staged = tf.function(slope)
+    for x, count in [(1.0, 1), (1.0, 3), (-1.0, 2), (2.0, 2), (1.0, 4)] * 2:
+        calls.clear()
+        found = [float(t) for t in staged(tf.constant(x), tf.constant(count))]
+        seen = [*calls]
+        calls.clear()
+        assert found == [float(t) for t in slope(tf.constant(x), tf.constant(count))]
+        assert seen == calls
+    assert refusals(staged) == [""]
+
+
+def test_d4_what_is_printed_in_a_branch_or_loop_under_a_tape_is_printed_once(tmp_path):
+    v, place = tf.Variable(2.0), f"file://{tmp_path / 'told'}"
+
+    @tf.function
+    def slope(count):
+        with tf.GradientTape() as tape:
+            y = tf.constant(1.0)
+            for i in tf.range(count):
+                for _ in tf.range(1):
+                    tf.print("turn", i, output_stream=place)
+                y = y * v
+            if count > 1:
+                tf.print("more", output_stream=place)
+                y = y * v
+        return tape.gradient(y, v)
+
+    for count in (1, 2, 2, 1):
+        slope(tf.constant(count))
+    wanted = {1: ["turn 0"], 2: ["turn 0", "turn 1", "more"]}
+    assert (tmp_path / "told").read_text().splitlines() == [
+        line for count in (1, 2, 2, 1) for line in wanted[count]
+    ]
+    assert refusals(slope) == [""]
