@@ -22,6 +22,7 @@ from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.control_flow import traced
 from ..graph.frame import Frame, Store
 from ..graph.func_graph import PLACEHOLDER, FuncGraph, has_effect
+from ..graph.gradients import node_backward
 from ..graph.graph import Graph, Operation
 from ..values import nest
 from ..values.context import STATE, Use, record, recording
@@ -98,10 +99,22 @@ class CopyingFrame(Frame):
         """Return the results of an operation of the gradient."""
         tensors = [x for x in inputs if isinstance(x, Tensor)]
         graph = _graph_of(tensors) if tensors else None
-        if graph is None or not op.kind.is_numbers:
+        if graph is None or not is_host(op):
             return super().carry_out(op, inputs)
-        made = graph.add(op.kind, [graph.owned(as_tensor(x)) for x in inputs])
-        return made.outputs
+        given = [graph.owned(as_tensor(x)) for x in inputs]
+        specs = None if op.kind.is_numbers else [x.spec for x in op.outputs]
+        node = graph.add(op.kind, given, op.attributes, specs=specs)
+        if STATE.recorders:
+            backward, variables = node_backward(node)
+            record(node.type, [*given, *variables], node.outputs, backward)
+        return node.outputs
+
+
+def is_host(op: Operation) -> bool:
+    """Say whether an operation is carried out on arrays: it is one of complex numbers, too."""
+    if op.kind.is_numbers or (op.kind.is_python and not op.kind.stateful):
+        return True
+    return any(x.spec.dtype.kind == "c" for x in (*op.inputs, *op.outputs))
 
 
 class Seen:

@@ -16,6 +16,7 @@ from onnx import helper
 from xdsl.dialects.builtin import ModuleOp
 
 import gravure as gv
+from gravure import tf
 from gravure.frontend.eager import kernels
 from gravure.frontend.eager.tensor import apply
 from gravure.frontend.function import lowering_gradient
@@ -311,3 +312,22 @@ def test_derivatives_in_an_onnx_model_are_those_of_a_tape() -> None:
     *wanted, none = arrays(tape.gradient(z, xs))
     assert none is None
     assert_equal(found, [*wanted, np.zeros(3)])
+
+
+@pytest.mark.parametrize("name", ["rfft", "fft", "stft"])
+def test_gradients_of_fourier_transforms_in_functions_are_those_at_once(name):
+    transforms = {
+        "rfft": tf.signal.rfft,
+        "fft": lambda x: tf.signal.fft(tf.cast(x, tf.complex64)),
+        "stft": lambda x: tf.signal.stft(x, 4, 2),
+    }
+    w = tf.Variable(np.linspace(-1, 1, 8, dtype=np.float32))
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.abs(transforms[name](x * w)) ** 2)
+        return tape.gradient(loss, w)
+
+    staged, x = tf.function(slope), tf.constant(np.cos(np.arange(8, dtype=np.float32)))
+    for _ in range(4):
+        np.testing.assert_allclose(staged(x).numpy(), slope(x).numpy(), rtol=1e-4, atol=1e-5)

@@ -12,6 +12,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.tensor import Tensor
+from ...graph.frame import NotStageableError
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, as_dtype
@@ -277,10 +278,10 @@ class InGraph:
 def elements(value: object) -> Array:
     """Return the elements of an operand of a rule.
 
-    Raises `TypeError` where only the run has them: the operation is a host step then.
+    Raises `NotStageableError` where only the run has them: the operation is a host step then.
     """
     if isinstance(value, SSAValue):
-        raise TypeError(f"its result depends on the elements of a {value.type}")
+        raise NotStageableError(f"its result depends on the elements of a {value.type}")
     return np.asarray(value)
 
 
