@@ -9,7 +9,9 @@ A product of known columns gives its rank's columns of the result. What follows 
 stays so, and a product that reads it has its rank's rows: their results are added up over ranks.
 A convolution is a product whose columns are its filters and whose rows are the channels of the
 image; groups of channels, windows of pools and normalised channels stay their rank's. Where
-anything else reads it, the columns of all ranks are gathered first. Weights whose sizes the ranks
+anything else reads it, the columns of all ranks are gathered first. Of a recurrent layer in both
+directions each of two ranks has one; one direction stays whole, as each of its steps needs all of
+the state that the step before it gave. Weights whose sizes the ranks
 do not divide stay whole. Every rank has the same operations in the same order. Stands behind
 `canonicalize` and `constant-fold`, before anything that lays weights out; needs `dce` behind it.
 """
@@ -24,11 +26,15 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import REGISTRY, GraphEmit, Op, Program, erase, spec_of
 from ..ir.ops.host.collective import AllGather, AllReduce
 from ..ir.ops.pool import Pool
+from ..ir.ops.rnn import Recurrent
 from ..ir.ops.structure import Weight
 from ..ir.types.attributes import Symbol
 from ..ir.windows import channel_axis
 from .analysis.kernels.reads import is_elementwise
 from .base import Pass, PipelineError
+
+BOTH = ("forward", "reverse")
+"""The directions of a layer that has both, in their order."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,10 @@ class SharedOut:
     def visit(self, op: Operation) -> None:
         """Share an operation out, or give it whole operands."""
         emit = GraphEmit.before(op)
-        ways = (self.product, self.convolution, self.grouped, self.channels, self.elements)
+        ways = (
+            *(self.product, self.convolution, self.grouped),
+            *(self.directions, self.channels, self.elements),
+        )
         if isinstance(op, Op) and any(way(op, emit) for way in ways):
             self.done[op] = None
             return
@@ -135,6 +144,24 @@ class SharedOut:
         part = emit(type(op), own, self.slice(weights, 0, emit), **flags)
         self.shares[op.results[0]] = Share(part, back)
         self.options.count("groups")
+        return True
+
+    def directions(self, op: Op, emit: GraphEmit) -> bool:
+        """Share out the directions of a recurrent layer; say whether there are as many as ranks."""
+        flags = op.plain_attributes()
+        if not issubclass(type(op), Recurrent) or self.ranks != len(BOTH):
+            return False
+        if flags["direction"] != "bidirectional":
+            return False
+        for operand in dict.fromkeys(op.operands):
+            if operand in self.shares:
+                self.gather(operand, emit)
+        x, *others = op.operands
+        own = [self.cut(each, spec_of(each.type).rank, emit) for each in others]
+        parts = emit(type(op), x, *own, **{**flags, "direction": BOTH[self.rank]})
+        for result, part in zip(op.results, parts, strict=True):
+            self.shares[result] = Share(part, 3)
+        self.options.count("directions")
         return True
 
     def channels(self, op: Op, emit: GraphEmit) -> bool:

@@ -45,8 +45,9 @@ MOST_RANKS = 1024
 class ParallelError(CompileError, ValueError):
     """A model cannot be compiled for several ranks in this way.
 
-    `--parallel tensor=2` shares the weights of products out, `--parallel pipeline=2` cuts a model
-    into stages. There must be as many operations as stages, and sizes must be those of inputs.
+    `--parallel tensor=2` shares the weights of products out, and the directions of recurrent layers
+    that have both (one direction stays whole); `--parallel pipeline=2` cuts a model into stages.
+    There must be as many operations as stages, and sizes must be those of inputs.
     """
 
     code = "GV4330"

@@ -72,6 +72,50 @@ def test_convolutions_are_shared_out_by_filters_and_channels(tmp_path: Path, nam
     assert sizes[0] == sizes[1]
 
 
+def layer(op: str, path: Path, direction: str = "bidirectional") -> Path:
+    """Write a model with a recurrent layer of random weights behind an activation."""
+    rng = np.random.default_rng(7)
+    ways, gates = (1 if direction == "forward" else 2), {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
+    shapes = {
+        "w": (ways, gates * 64, 48),
+        "r": (ways, gates * 64, 64),
+        "b": (ways, gates * 128),
+        "h": (ways, 3, 64),
+    }
+    kept = [
+        numpy_helper.from_array(rng.normal(0, 0.4, shape).astype(np.float32), name)
+        for name, shape in shapes.items()
+    ]
+    nodes = [
+        helper.make_node("Tanh", ["x"], ["t"]),
+        helper.make_node(
+            op, ["t", "w", "r", "b", "", "h"], ["y", "last"], direction=direction, hidden_size=64
+        ),
+    ]
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [5, 3, 48])
+    made = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("y", [5, ways, 3, 64]), ("last", [ways, 3, 64]))
+    ]
+    graph = helper.make_graph(nodes, "layer", [given], made, kept)
+    path.write_bytes(helper.make_model(graph).SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize("op", ["LSTM", "GRU", "RNN"])
+def test_each_rank_has_a_direction_of_a_recurrent_layer(tmp_path: Path, op: str) -> None:
+    steps = compare(layer(op, tmp_path / "m.onnx"), tmp_path, "tensor=2")["steps"]
+    assert "all_gather" in {step["do"] for step in steps}
+    sizes = [(tmp_path / f"m.rank{rank}.weights").stat().st_size for rank in range(2)]
+    assert sizes[0] == sizes[1] < 0.75 * (tmp_path / "m.onnx").stat().st_size
+
+
+def test_one_direction_is_no_work_for_two(tmp_path: Path) -> None:
+    path = layer("GRU", tmp_path / "m.onnx", "forward")
+    with pytest.raises(ParallelError, match="no product with a weight"):
+        gv.compile_parallel(path, tmp_path / "m.parallel.json", "tensor=2")
+
+
 @pytest.mark.parametrize("name", ["resnet", "unet", "quantised", "black_scholes"])
 def test_a_pipeline_takes_any_model(tmp_path: Path, name: str) -> None:
     manifest = compare(MODELS / f"small/{name}.gv", tmp_path, "pipeline=2")

@@ -63,3 +63,28 @@ func.func @main(%x: tensor<3x4xf32>) -> tensor<3x1xf32> {
 //   %h = gv.matmul %x, %a : (tensor<3x4xf32>, tensor<4x1xf32>) -> tensor<3x1xf32>
 //   func.return %h : tensor<3x1xf32>
 // }
+
+// -----
+// differs: it is the part of one rank
+// Each rank has a direction of a recurrent layer, of which the states are gathered.
+func.func @main(%x: tensor<3x1x2xf32>, %h0: tensor<2x1x1xf32>) -> tensor<2x1x1xf32> {
+  %w = gv.constant {value = #gv.array<f32, "2, 1, 2", [1.0, 2.0, 3.0, 4.0]>} : () -> tensor<2x1x2xf32>
+  %r = gv.constant {value = #gv.array<f32, "2, 1, 1", [1.0, 2.0]>} : () -> tensor<2x1x1xf32>
+  %b = gv.constant {value = #gv.array<f32, "2, 2", [1.0, 2.0, 3.0, 4.0]>} : () -> tensor<2x2xf32>
+  %y, %last = gv.rnn %x, %w, %r, %b, %h0 {activation = "tanh", direction = "bidirectional"} : (tensor<3x1x2xf32>, tensor<2x1x2xf32>, tensor<2x1x1xf32>, tensor<2x2xf32>, tensor<2x1x1xf32>) -> (tensor<3x2x1x1xf32>, tensor<2x1x1xf32>)
+  func.return %last : tensor<2x1x1xf32>
+}
+
+// ->
+// func.func @main(%x: tensor<3x1x2xf32>, %h0: tensor<2x1x1xf32>) -> tensor<2x1x1xf32> {
+//   %0 = gv.constant {value = #gv.array<f32, "1, 1, 2", [3.0, 4.0]>} : () -> tensor<1x1x2xf32>
+//   %1 = gv.constant {value = #gv.array<f32, "1, 1, 1", [2.0]>} : () -> tensor<1x1x1xf32>
+//   %2 = gv.constant {value = #gv.array<f32, "1, 2", [3.0, 4.0]>} : () -> tensor<1x2xf32>
+//   %3 = gv.slice %h0 {starts = array<i64: 1, 0, 0>, steps = array<i64: 1, 1, 1>, stops = array<i64: 2, 1, 1>} : (tensor<2x1x1xf32>) -> tensor<1x1x1xf32>
+//   %4, %5 = gv.rnn %x, %0, %1, %2, %3 {direction = "reverse"} : (tensor<3x1x2xf32>, tensor<1x1x2xf32>, tensor<1x1x1xf32>, tensor<1x2xf32>, tensor<1x1x1xf32>) -> (tensor<3x1x1x1xf32>, tensor<1x1x1xf32>)
+//   %6 = gv.reshape %5 {shape = array<i64: 1, 1, 1, 1>} : (tensor<1x1x1xf32>) -> tensor<1x1x1x1xf32>
+//   %7 = gv.all_gather %6 {rank = 1 : i64, ranks = 2 : i64} : (tensor<1x1x1x1xf32>) -> tensor<2x1x1x1xf32>
+//   %8 = gv.transpose %7 {order = array<i64: 0, 1, 2, 3>} : (tensor<2x1x1x1xf32>) -> tensor<2x1x1x1xf32>
+//   %last = gv.reshape %8 {shape = array<i64: 2, 1, 1>} : (tensor<2x1x1x1xf32>) -> tensor<2x1x1xf32>
+//   func.return %last : tensor<2x1x1xf32>
+// }
