@@ -156,8 +156,7 @@ class Bufferiser:
         self.ranges = ranges_of(self.program.module)
         self.signature(last)
         self.convert_all(block)
-        for argument in self.old_arguments:
-            block.erase_arg(argument)
+        block = without_first(block, len(self.old_arguments))
         block.add_op(ReturnOp())
         # until plan-memory lays buffers over each other; without it the program still runs
         self.function.attributes[WORKSPACE] = IntegerAttr(self.offset, i64)
@@ -487,3 +486,22 @@ def _insert_first(block: Block, op: Operation) -> None:
 
 
 __all__ = ["ALIGNMENT", "Bufferise", "highest"]
+
+
+def without_first(block: Block, count: int) -> Block:
+    """Put a block without its first arguments, which nothing uses, in place of a region's block.
+
+    To erase an argument moves all that follow: of many, that takes as long as all other passes.
+    """
+    region = block.parent
+    assert region is not None, "a function has a region"
+    kept = block.args[count:]
+    made = Block(arg_types=[argument.type for argument in kept])
+    for old, new in zip(kept, made.args, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    for op in operations(block):
+        made.add_op(block.detach_op(op))
+    region.detach_block(block)
+    region.add_block(made)
+    return made

@@ -236,12 +236,18 @@ class Linker:
 
     def calls(self) -> Iterator[tuple[str, str]]:
         """Give the function of each object with notes, and the names that it uses."""
-        for place, each in self.program.relocations() if self.notes else ():
-            wanted = self.program.symbol(place, each)
+        if not self.notes:
+            return
+        noted: dict[SectionPlace, list[str]] = {}
+        for number, each in enumerate(self.program.objects):
+            for own in each.symbols:
+                if own.name in self.notes:
+                    noted.setdefault(SectionPlace(number, own.section), []).append(own.name)
+        for place, relocation in self.program.relocations():
+            wanted = self.program.symbol(place, relocation)
             if wanted.is_wanted:
-                for own in self.program.objects[place.object].symbols:
-                    if own.name in self.notes and own.section == place.section:
-                        yield own.name, wanted.name
+                for name in noted.get(place, ()):
+                    yield name, wanted.name
 
     def debug_sections(self) -> None:
         """Append what leads from addresses to nodes and lines."""

@@ -140,8 +140,12 @@ class Routine(Text):
         return f"define {head} nounwind {{\n{self.body()}\n}}\n"
 
 
+PLAIN = {byte: chr(byte) for byte in range(32, 127) if byte not in b'"\\'}
+WRITTEN = [PLAIN.get(byte, f"\\{byte:02X}") for byte in range(256)]
+"""How LLVM writes each byte of a string."""
+
+
 def c_string(text: str) -> tuple[int, str]:
     """Return the bytes of a string with the zero at its end: how many, and as LLVM writes them."""
     data = text.encode() + b"\0"
-    plain = {byte: chr(byte) for byte in range(32, 127) if byte not in b'"\\'}
-    return len(data), 'c"' + "".join(plain.get(byte) or f"\\{byte:02X}" for byte in data) + '"'
+    return len(data), 'c"' + "".join([WRITTEN[byte] for byte in data]) + '"'
