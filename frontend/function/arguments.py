@@ -4,21 +4,51 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
 from ..dims.unknown import unknown_dim
 from ..eager.tensor import Tensor
 from ..graph.func_graph import FuncGraph
-from ..graph.graph import dims_or_none, within
+from ..graph.graph import GraphTensor, dims_or_none, within
 from ..values import nest
-from .surface import Surface
 
 if TYPE_CHECKING:
     from collections import OrderedDict
+
+
+class Surface(Protocol):
+    """A function as its traces see it."""
+
+    signature: inspect.Signature
+
+    @property
+    def graph_class(self) -> type[FuncGraph]:
+        """Return the class of its graphs."""
+
+    @property
+    def tensor_class(self) -> type[GraphTensor]:
+        """Return the class of their tensors."""
+
+    @property
+    def label(self) -> str:
+        """Return its name for messages."""
+
+    def to_tensor(self, value: object, dtype: DType | None = None) -> Tensor:
+        """Return an argument as a tensor."""
+
+    def spec_of(self, tensor: GraphTensor) -> object:
+        """Return the spec of an argument of a trace, as users see it."""
+
+    def wrap(self, array: object) -> Tensor:
+        """Return a result as a tensor."""
+
+    def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:
+        """Return the arguments of a call."""
 
 
 def describe(key: object) -> str:

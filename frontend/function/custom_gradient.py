@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from ...ir.compose.maker import Maker
-from ...ir.op import Call
+from ...ir.op import REGISTRY, Array, Call
 from ...ir.ops.gradient import GRADIENTS, WithGradient
 from ..eager.tape import TapeError
 from ..eager.tensor import Tensor, apply, as_tensor
@@ -94,6 +94,11 @@ class CopyingFrame(Frame):
 
     What only the host computes becomes an operation of that graph.
     """
+
+    def constant(self, value: Array) -> object:
+        """Return a value of the graph as one of those that the gradient is made of."""
+        made: object = self.emit(REGISTRY["gv.constant"], value=value)
+        return made
 
     def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the results of an operation of the gradient."""

@@ -54,6 +54,7 @@ from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
 from .host_steps import HostStep, backward_of, interpreted, seen_spec
 from .in_common import Shared, as_python, begun, folded, grown, if_seen, inferred, way_out
+from .recorded_rules import is_hidden
 from .refusals import MISTAKES, wants_the_run
 
 INLINE = 1024
@@ -96,6 +97,9 @@ class StagingFrame(Frame):
         kind = op.kind
         if kind.is_numbers and self.shared.has_host:
             return self.host_step(op, interpreted(op), inputs, None)
+        in_part = self.recorded is not None or not self.top
+        if in_part and self.shared.has_host and is_hidden(op):
+            return self.host_step(op, interpreted(op), inputs, backward_of(op))
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
             return kind.run(self, op, inputs)
         try:

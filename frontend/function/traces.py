@@ -39,7 +39,7 @@ from ..values import nest
 from ..values.context import STATE, accessed, entered, record, running_on
 from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
-from .arguments import Bound, structure_key, value_key
+from .arguments import Bound, Surface, structure_key, value_key
 from .in_common import Where
 from .lowering_gradient import Gradients
 from .on_device import (
@@ -51,7 +51,6 @@ from .on_device import (
     wanted_place,
 )
 from .staged import COMPILE_AFTER, HEAVY, LARGE, Export, Staged, compiled_for
-from .surface import Surface
 
 if TYPE_CHECKING:
     from .libraries import Sizes

@@ -331,3 +331,42 @@ def test_gradients_of_fourier_transforms_in_functions_are_those_at_once(name):
     staged, x = tf.function(slope), tf.constant(np.cos(np.arange(8, dtype=np.float32)))
     for _ in range(4):
         np.testing.assert_allclose(staged(x).numpy(), slope(x).numpy(), rtol=1e-4, atol=1e-5)
+
+
+W = np.linspace(-1, 1, 16, dtype=np.float32)
+IN_PARTS: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
+    "rfft": (lambda x, w: tf.abs(tf.signal.rfft(x * w)) ** 2, 41.373),
+    "fft": (lambda x, w: tf.abs(tf.signal.fft(tf.cast(w, tf.complex64))), 15.492),
+    "complex": (lambda x, w: tf.abs(tf.cast(w, tf.complex64) * (2 + 1j)) ** 2, 24.585),
+    "eigh": (lambda x, w: tf.linalg.eigh(tf.reshape(w * x, [4, 4]))[0], 1.4246),
+}
+"""What was zero, missing or an error there; the norms of its gradients."""
+
+
+@pytest.mark.filterwarnings("ignore::gravure.PerformanceWarning")
+@pytest.mark.parametrize("part", ["choice", "loop"])
+@pytest.mark.parametrize("name", IN_PARTS)
+def test_gradients_of_complex_numbers_in_choices_and_loops(name: str, part: str) -> None:
+    function, norm = IN_PARTS[name]
+    w, x = tf.Variable(W), tf.constant(np.cos(np.arange(16) * 0.3).astype(np.float32))
+
+    @tf.function(autograph=False)
+    def slope(count: Any) -> Any:
+        with tf.GradientTape() as tape:
+            once = tf.constant(0.0)
+            if part == "choice":
+                loss = tf.cond(count > 0, lambda: tf.reduce_sum(function(x, w)), lambda: once)
+            else:
+                loss = tf.while_loop(
+                    lambda i, _: i < count,
+                    lambda i, total: (i + 1, total + tf.reduce_sum(function(x, w))),
+                    (tf.constant(0), once),
+                )[1]
+        return tape.gradient(loss, w, unconnected_gradients="zero")
+
+    for count in (1, 0, 1, 1, 1):
+        found = slope(tf.constant(count)).numpy()
+        np.testing.assert_allclose(np.linalg.norm(found), norm * count, rtol=2e-3, atol=1e-6)
+    with tf.GradientTape() as tape:
+        at_once = tf.reduce_sum(function(x, w))
+    np.testing.assert_allclose(found, tape.gradient(at_once, w).numpy(), rtol=1e-4, atol=1e-5)

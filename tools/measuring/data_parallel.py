@@ -48,7 +48,7 @@ BLOCK = 0.2
 """Seconds that a block of steps takes, about."""
 WARM = 4
 """Steps before any is timed: what is compiled, is compiled in them."""
-PATIENCE = 300.0
+PATIENCE = 900.0
 """Seconds until all processes are ready."""
 RATE = 0.002
 SUBJECTS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
