@@ -26,5 +26,7 @@ def test_graphs_of_all_sorts_are_timed_in_both_ways(monkeypatch: pytest.MonkeyPa
 def test_threads_of_one_session_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_steps, "THREADS", (1, 2))
     rows = session_steps.threads(tf, 1)
-    assert list(rows) == ["1 threads, steps/s", "2 threads, steps/s"]
+    kinds = ("steps/s", "us a step")
+    wanted = [f"{count} threads, {kind}" for kind in kinds for count in (1, 2)]
+    assert list(rows) == [*wanted, "step of training, us"]
     assert all(value > 0 for value in rows.values())

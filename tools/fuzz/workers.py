@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 OUTCOME = struct.Struct("<qbI")
 BEGUN, READ, REFUSED, FAULT = range(4)
@@ -61,6 +62,8 @@ def outcomes(
 
 def _child(judge: Judge, numbers: range, writing: int, memory: int) -> None:
     """Do cases and tell of them; never return."""
+    there = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    memory += there  # (what this process has mapped already is not the case's)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     nowhere = os.open(os.devnull, os.O_RDWR)
