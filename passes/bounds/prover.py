@@ -33,6 +33,8 @@ DEEPEST = 100
 """How deep steps may be within each other."""
 FUEL = 120
 """Steps that one proof may take in one order."""
+LEARNED = 60
+"""How many facts may be learned from one: what follows from each other can go on for ever."""
 BUDGET = 20000
 """Steps that all proofs together may take."""
 Order: TypeAlias = Callable[[Polynomial], int]
@@ -83,6 +85,8 @@ class Prover:
         """What is being proven, by how many are before it."""
         self._reached = 0
         """The least of those that were come back to."""
+        self._learned = 0
+        """How many facts were learned from the one that is given."""
         self.points = Points()
         self.facts: list[Polynomial] = []
         """What is known to be at least 0."""
@@ -295,7 +299,7 @@ class Prover:
         outer, wrong = self.is_dead, self.points.wrong()
         self.facts += facts
         self.points.know(facts)
-        added = [row for fact in facts for row in self._learn(self.resolved(fact).reduced())]
+        added = [row for fact in facts for row in self._learn_of(fact)]
         is_new = bool(added) or self.is_dead
         if is_new:
             self._known.append({})
@@ -316,14 +320,22 @@ class Prover:
             self._sizes.append(fact)
         self.points.know((fact,))
         self.facts.append(fact)
-        self._learn(self.resolved(fact).reduced())
+        self._learn_of(fact)
         self._known = [{}]
+
+    def _learn_of(self, given: Polynomial) -> Learned:
+        """Add what is given to the bounds of atoms, and what follows from it."""
+        self._learned = 0
+        return self._learn(self.resolved(given).reduced())
 
     def _learn(self, fact: Polynomial) -> Learned:
         """Add a fact to the bounds of atoms; return what was added to what."""
         last = fact.latest
         if last < 0:
             self.is_dead |= fact.constant < 0
+            return []
+        self._learned += 1
+        if self._learned > LEARNED:
             return []
         factor, rest = fact.parted(last)
         learned = self._bounded(last, factor, rest)

@@ -54,6 +54,21 @@ def test_a_fact_holds_as_long_as_it_is_given() -> None:
     assert not prover.holds(n - m)
 
 
+def test_facts_that_follow_from_each_other_come_to_an_end() -> None:
+    prover = Prover()
+    first = prover.counter("lo", ZERO, number(80), ONE)
+    at = prover.counter("i", first, number(80), ONE)
+    row = prover.remainder(at, number(80), unsigned=True)
+    before = prover.one_of("min", at - first, ONE)
+    low = prover.one_of("max", row + before + before - 1, ZERO)
+    high = prover.one_of("min", row + 2, number(80))
+    prover.quotient(row, number(4))  # cuts the row: what is learned of its digits goes in circles
+    with prover.given([high - low - 1]):
+        assert prover.holds(high - low - 1)
+        assert prover.holds(number(1) - before)
+        assert not prover.holds(-before)
+
+
 def test_clamps_of_dimensions_follow() -> None:
     prover = Prover({"N": (0, None)})
     n = dims.symbol("N")
