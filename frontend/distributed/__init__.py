@@ -10,7 +10,7 @@ function gives what it gets. Read in this order:
   `client`: steps that begin here.
 - `micro_batches`: parts of a batch that follow each other through the tasks.
 - `places`: on which tasks operations are. `simulate`: where they would end first. `delays`: which
-  values wait until they are needed.
+  values wait until they are needed. `closed`: what is run once more for its gradient, elsewhere.
 - `running`: a part of a plan that is run, and loops that several tasks carry out. `crew`: by whom.
 - `remote`: eager operations on devices of other tasks. `kept`: what these do for others.
 - `ranked`: a model that was compiled for several ranks, of which each loads its part.

@@ -47,11 +47,11 @@ class Client:
     def cut(self, plan: Plan, places: Mapping[Operation, str]) -> Cut:
         """Return a plan cut between tasks; tell each of its part."""
         found = tasks_of(plan, places, self.devices())
-        split = frozenset(found.split)
-        made = Cut(plan, found.tasks, split, self.bits)
+        closed = found.closed()
+        made = Cut(plan, found.tasks, closed, self.bits)
         delays = None if self.costs is None else delayed(made, self.costs)
         if delays is not None and delays != made.delays:
-            made = Cut(plan, found.tasks, split, self.bits, delays)
+            made = Cut(plan, found.tasks, closed, self.bits, delays)
         key = (self.task.comm.rank, id(self), id(plan))
         for part in made.parts.values():
             if part.task == self.task.name:

@@ -24,6 +24,7 @@ from ..graph.gradients import Backward
 from ..graph.graph import Graph, GraphTensor, Operation
 from ..graph.kinds import Const, Placeholder
 from ..graph.transfers import ATTRIBUTE, BITS, is_cut, sent_to
+from .closed import Closed
 from .micro_batches import first_stage
 
 PLACEHOLDER = Placeholder()
@@ -117,30 +118,33 @@ class Split:
 
 
 class Cut:
-    """A plan that is cut between tasks; of operations in `split` each graph inside, too."""
+    """A plan that is cut between tasks; of operations that are split each graph inside, too."""
 
     def __init__(
         self,
         plan: Plan,
         places: Mapping[Operation, str],
-        split: frozenset[Operation] = frozenset(),
+        closed: Closed | None = None,
         bits: int = 32,
         delays: Delays | None = None,
     ) -> None:
-        self.plan, self.whole, self.split, self.bits = plan, places, split, bits
+        self.plan, self.whole, self.bits = plan, places, bits
+        self.closed = closed or Closed(frozenset())
+        self.split = self.closed.split
         self.delays = delays or Delays()
-        self.places = {op: places[self.follows(op)] for op in plan.ops}
-        self.makers = {tensor: op for op in plan.ops for tensor in op.outputs}
+        self.ops = self.closed.with_reads(plan.ops)
+        self.places = {op: places[self.follows(op)] for op in self.ops}
+        self.makers = {tensor: op for op in self.ops for tensor in op.outputs}
         self.stages = self.staged()
         self.stages = self.divided()
-        self.users = sent_to(plan.ops, plan.fed, self.places)
+        self.users = sent_to(self.ops, plan.fed, self.places)
         """What is sent to which task, with the operations that use it there."""
         self.parts: dict[str, TaskPart] = {}
         self.known: dict[tuple[str, object], Any] = {}
         """By task: what stands there for a tensor or an operation."""
         self.segments: dict[tuple[str, int], TaskSegment] = {}
         for op in self.in_order(self.delays):
-            if op in split:
+            if op in self.split:
                 self.cut_inside(op, self.places[op], self.stages[op])
             elif not isinstance(op.kind, Const):
                 self.copy(op, self.places[op], self.stages[op])
@@ -163,7 +167,7 @@ class Cut:
         found: dict[Operation, int] = {}
         written: dict[object, int] = {}
         used: dict[object, int] = {}
-        for op in self.plan.ops:
+        for op in self.ops:
             before = [self.makers[t] for t in op.inputs if t not in self.plan.fed]
             forward = op.attributes.get("forward")
             before += [*op.control_inputs, *([] if forward is None else [forward])]
@@ -184,7 +188,7 @@ class Cut:
     def in_order(self, delays: Delays) -> list[Operation]:
         """Return the operations in the order in which tasks carry them out."""
         order = delays.order
-        return sorted(self.plan.ops, key=lambda op: (self.stages[op], order.get(op, op.index)))
+        return sorted(self.ops, key=lambda op: (self.stages[op], order.get(op, op.index)))
 
     def divided(self) -> dict[Operation, int]:
         """Return stages so that one ends where a value is asked for, or begins where it is needed.
@@ -251,7 +255,7 @@ class Cut:
 
         An output that is an input is passed on by the home.
         """
-        cut = Cut(graph.whole_plan(), self.whole, self.split, self.bits)
+        cut = Cut(graph.whole_plan(), self.whole, Closed(self.split), self.bits)
         given = {tensor.name for tensor in graph.all_inputs}
         outputs = [
             (t.name, home if t.name in given else cut.places[t.op])
@@ -283,16 +287,16 @@ class Cut:
     def copy(self, op: Operation, task: str, stage: int) -> Operation:
         """Add an operation to the graph of a task."""
         segment, graph = self.segment(task, stage), self.graph(task)
-        inputs = [self.operand(tensor, task, stage) for tensor in op.inputs]
+        inputs = [self.operand(tensor, task, stage) for tensor in self.closed.taken(op).inputs]
         skipped = ("draws", "forward")
         attributes = {name: value for name, value in op.attributes.items() if name not in skipped}
-        kind = op.kind
+        kind = self.closed.kind(op)
         forward = op.attributes.get("forward")
         if isinstance(kind, Backward) and forward is not None:
             again = self.known.get((task, forward))
             if again is None or self.stages[forward] != stage:
                 again = self.copy(forward, task, stage)
-            kind = Backward(again, kind.wanted, kind.of_variables)
+            kind = self.closed.backward(kind, again)
             attributes["forward"] = again
         specs = [tensor.spec for tensor in op.outputs]
         made = graph.add(kind, inputs, attributes, specs=specs, name=op.name)

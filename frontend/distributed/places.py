@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from ..graph.execute import Plan
 from ..graph.gradients import Backward
 from ..graph.graph import Operation
-from ..graph.placement import graphs_in, place
+from ..graph.placement import place
 from ..graph.variables import VariableState
 from ..values.devices import PlacementError, parse_device
+from .closed import Closed, inside, unrepeatable
 from .cut import inner_graphs
 
 
@@ -36,12 +37,6 @@ def task_of(device: str) -> str:
     return f"{name.job}:{name.task or 0}"
 
 
-def inside(op: Operation) -> list[Operation]:
-    """Return all operations inside of one, also those inside of these."""
-    direct = [each for graph in graphs_in(op) for each in graph.operations]
-    return [*direct, *(deeper for each in direct for deeper in inside(each))]
-
-
 def users_of_queue(op: Operation) -> list[Operation]:
     """Return all operations on the queue that one is on, whose task is that of the queue."""
     queue = getattr(op.kind, "queue", None)
@@ -59,15 +54,25 @@ class TaskPlaces:
         self.tasks: dict[Operation, str] = {}
         self.split: set[Operation] = set()
         """Those that several tasks carry out."""
+        self.recorded: set[Operation] = set()
+        """Those that are run once more, as their gradients are taken."""
+
+    def closed(self) -> Closed:
+        """Return what is split, with the reads that go before it, on tasks as well."""
+        made = Closed(frozenset(self.split), self.recorded)
+        for op, reads in made.reads.items():
+            for read in reads.values():
+                self.tasks[read] = self.place(read, self.tasks[op])
+        return made
 
     def add(self, plan: Plan, wanted: Mapping[Operation, str]) -> None:
         """Place the operations of a plan, of which each is wanted on a task."""
-        recorded = {op.kind.forward for op in plan.ops if isinstance(op.kind, Backward)}
-        recorded |= {f for op in plan.ops if (f := op.attributes.get("forward")) is not None}
+        self.recorded |= {op.kind.forward for op in plan.ops if isinstance(op.kind, Backward)}
+        self.recorded |= {f for op in plan.ops if (f := op.attributes.get("forward")) is not None}
         for op in plan.ops:
-            self.tasks[op] = self.place(op, wanted[op], can_split=op not in recorded)
+            self.tasks[op] = self.place(op, wanted[op])
 
-    def place(self, op: Operation, task: str, *, can_split: bool) -> str:
+    def place(self, op: Operation, task: str) -> str:
         """Return the task of an operation: where its variables are, or where it has its operands.
 
         What asks for several tasks inside is split; refuse what cannot be.
@@ -78,7 +83,9 @@ class TaskPlaces:
         if not asked:
             return task
         inner = inner_graphs(op)
-        why = "as a whole" if not inner else "" if can_split else self.unrepeatable(op)
+        why = "" if inner else "as a whole"
+        if op in self.recorded and (effects := unrepeatable(op)):
+            why = f"as its gradient is taken and it {effects}"
         if why:
             raise PlacementError(
                 f"'{op.name}' ({op.type}) runs on one task {why}, and asks for {', '.join(asked)}",
@@ -91,20 +98,6 @@ class TaskPlaces:
             found = place(plan.ops, first)
             self.add(plan, {each: task_of(name) for each, name in found.items()})
         return task
-
-    def unrepeatable(self, op: Operation) -> str:
-        """Return why an operation that is split cannot be run once more for its gradient.
-
-        That is done on one task as a whole; nothing if it can be.
-        """
-        within = [op, *inside(op)]
-        if any(each.kind.draws for each in within):
-            return "as its gradient is taken and it draws random numbers"
-        touched = [x for each in within for x in each.kind.touched()]
-        own = any("variable" in each.attributes for each in within)
-        if own or touched or any(each.kind.stateful or each.kind.is_python for each in within):
-            return "as its gradient is taken and it uses variables, or has effects"
-        return ""
 
     def asked(self, op: Operation, task: str) -> list[str]:
         """Return the tasks that an operation has to do with: by its variables, by what is inside.

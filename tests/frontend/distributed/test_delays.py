@@ -57,10 +57,10 @@ def both_ways(graph: Any, x: Any, fetch: Any, costs: Any = COSTS) -> Any:
     plan = Plan([fetch], [x])
     devices = devices_of_tasks({"ps": 1, "worker": 1})
     found = tasks_of(plan, place(plan.ops, devices), devices)
-    split = frozenset(found.split)
-    before = Cut(plan, found.tasks, split)
+    closed = found.closed()
+    before = Cut(plan, found.tasks, closed)
     delays = delayed(before, costs)
-    after = Cut(plan, found.tasks, split, 32, delays)
+    after = Cut(plan, found.tasks, closed, 32, delays)
     both = [TimedCut(cut, costs).timetable(cut.delays) for cut in (before, after)]
     return *both, delays
 

@@ -23,7 +23,10 @@ def smooth(rng: Any, values: list[Any], where: Places, depth: int) -> Any:
     """Return a value of others by an operation that has a gradient, on some task."""
     a, b = (values[i] for i in rng.integers(0, len(values), 2))
     what = rng.integers(7 if depth else 4)
+    variables = v1.trainable_variables()
     with tf.device(where()):
+        if variables and rng.integers(3) == 0:
+            b = b * tf.convert_to_tensor(variables[rng.integers(len(variables))])
         if what < 4:
             simple = (
                 tf.sin(a) + b,
@@ -58,35 +61,50 @@ def chain(rng: Any, values: list[Any], where: Places, depth: int) -> Any:
     return values[-1]
 
 
-def build(seed: int, where: Places) -> Any:
-    """Return a graph, what is fed, and a result with its gradients."""
+def build(seed: int, where: Places, *, learns: bool = False) -> Any:
+    """Return a graph, what is fed, and a result with its gradients.
+
+    One that `learns` has variables, and changes them by those.
+    """
     rng = np.random.default_rng(seed)
     with tf.Graph().as_default() as graph:
+        for name in (f"v{seed}", f"w{seed}") if learns else ():  # (tasks share them by name)
+            with tf.device(where()):
+                first = np.float32(rng.normal(size=3))
+                v1.get_variable(name, initializer=first, use_resource=True)
         x, y = v1.placeholder(tf.float32, [3]), v1.placeholder(tf.float32, [3])
         values = [x, y]
         for n in range(4):
             values.append(smooth(rng, values, where, 2 if n else 3))
         loss = tf.reduce_sum(tf.add_n(values[2:]))
-        slopes = tf.gradients(loss, [x, y], unconnected_gradients="zero")
-    return graph, [x, y], [loss, *slopes]
+        variables = v1.trainable_variables()
+        slopes = tf.gradients(loss, [x, y, *variables], unconnected_gradients="zero")
+        with tf.control_dependencies([loss, *slopes]):
+            learned = [
+                v1.assign_sub(v, 0.1 * d) for v, d in zip(variables, slopes[2:], strict=True)
+            ]
+    return graph, [x, y], [loss, *slopes, *learned]
 
 
 def run(target: str, graph: Any, fed: Any, wanted: Any) -> list[bytes]:
     rows = [np.float32([0.3, -0.8, 1.2]), np.float32([1.1, 0.4, -0.6])]
     with v1.Session(target, graph=graph) as session:
+        with graph.as_default():
+            session.run(v1.global_variables_initializer())
         found = [session.run(wanted, dict(zip(fed, each, strict=True)))
                  for each in (rows, rows[::-1])]  # fmt: skip
     return [value.tobytes() for row in found for value in row]
 
 
-def test_gradients_of_random_loops_over_tasks_are_those_of_one_process() -> None:
+@pytest.mark.parametrize("learns", [False, True])
+def test_gradients_of_random_loops_over_tasks_are_those_of_one_process(learns: bool) -> None:
     split: list[int] = []
 
     def work(server: Any, index: int) -> None:
         for seed in range(index, SEEDS, 2):
             rng = np.random.default_rng(seed + 5000)
-            over = build(seed, lambda rng=rng: TASKS[rng.integers(len(TASKS))])
-            alone = build(seed, lambda: None)
+            over = build(seed, lambda rng=rng: TASKS[rng.integers(len(TASKS))], learns=learns)
+            alone = build(seed, lambda: None, learns=learns)
             assert run(server.target, *over) == run("", *alone), seed
             split.append(sum(op.type in ("While", "If") for op in over[0].operations))
 
@@ -130,7 +148,7 @@ def test_what_cannot_run_once_more_is_refused(what: str) -> None:
 
             def body(i: Any, y: Any) -> Any:
                 with tf.device("/job:ps/task:0"):
-                    y = y * (v if what == "variables" else tf.random.uniform([]))
+                    y = y * (v.assign_add(1.0) if what == "variables" else tf.random.uniform([]))
                 with tf.device("/job:worker/task:0"):
                     return i + 1, y + 1.0
 
@@ -144,6 +162,37 @@ def test_what_cannot_run_once_more_is_refused(what: str) -> None:
                 session.run(slope, {x: 1.0})
 
     on_tasks(ONE_PS, work)
+
+
+def test_the_way_back_of_recurrent_layers_whose_cells_are_on_several_tasks() -> None:
+    rows = np.random.default_rng(0).normal(size=(2, 5, 3)).astype(np.float32)
+
+    def build(devices: list[str | None]) -> Any:
+        with tf.Graph().as_default() as graph:
+            v1.set_random_seed(1)
+            x = v1.placeholder(tf.float32, [2, 5, 3])
+            cells = [v1.nn.rnn_cell.LSTMCell(4) for _ in devices]
+            apart = [v1.nn.rnn_cell.DeviceWrapper(*pair) if pair[1] else pair[0]
+                     for pair in zip(cells, devices, strict=True)]  # fmt: skip
+            with tf.device(devices[0]):
+                cell = v1.nn.rnn_cell.MultiRNNCell(apart)
+                out, _ = v1.nn.dynamic_rnn(cell, x, [5, 3], dtype=tf.float32)
+                loss = tf.reduce_mean(tf.square(out))
+                train = v1.train.MomentumOptimizer(0.5, 0.9).minimize(loss)
+            return graph, x, [loss, train], v1.global_variables_initializer()
+
+    def learned(target: str, devices: list[str | None]) -> list[float]:
+        graph, x, fetches, first = build(devices)
+        with v1.Session(target, graph=graph) as session:
+            session.run(first)
+            return [float(session.run(fetches, {x: rows})[0]) for _ in range(6)]
+
+    def work(server: Any, index: int) -> Any:
+        return learned(server.target, ["/job:worker/task:0", "/job:ps/task:0"])
+
+    over = on_tasks(ONE_PS, work)["worker:0"]
+    np.testing.assert_allclose(over, learned("", [None, None]), rtol=1e-6)
+    assert over[-1] < 0.9 * over[0]
 
 
 def test_a_value_that_is_passed_through_has_a_gradient_of_its_own() -> None:
