@@ -48,7 +48,7 @@ BLOCK = 0.2
 """Seconds that a block of steps takes, about."""
 WARM = 4
 """Steps before any is timed: what is compiled, is compiled in them."""
-PATIENCE = 900.0
+PATIENCE = 900
 """Seconds until all processes are ready."""
 RATE = 0.002
 SUBJECTS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
@@ -60,7 +60,12 @@ SUBJECTS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         {"classes": 100, "stages": ((1, 32), (1, 64), (1, 128)), "width": 32},
         {"pixels": 64, "classes": 100},
     ),
-    "resnet50": ("resnet50_staged", "ResNet", {}, {"pixels": 224, "classes": 1000}),
+    "resnet50": (
+        "resnet50_staged",
+        "ResNet",
+        {"classes": 1000, "stages": ((3, 64), (4, 128), (6, 256), (3, 512)), "width": 64},
+        {"pixels": 224, "classes": 1000},
+    ),
 }
 """The example, its network, and what network and batches are made with."""
 
@@ -115,19 +120,33 @@ class Pair:
         """Start both, and wait until they are ready."""
         with Listener(self.meet, "AF_UNIX") as listener:
             sockets: Any = listener
-            sockets._listener._socket.settimeout(PATIENCE)
-            for words, variables in commands(
-                self.side, [*self.words, "--meet", self.meet], self.peer
-            ):
-                self.started.append(subprocess.Popen(words, env={**os.environ, **variables}))
-            found = [listener.accept() for _ in range(RANKS)]
+            sockets._listener._socket.settimeout(1.0)
+            words = [*self.words, "--meet", self.meet]
+            for command, variables in commands(self.side, words, self.peer):
+                self.started.append(subprocess.Popen(command, env={**os.environ, **variables}))
+            found = [self.ready(listener) for _ in range(RANKS)]
         self.ranks = [rank for _, rank in sorted((each.recv(), each) for each in found)]
         return self
+
+    def ready(self, listener: Listener) -> Connection:
+        """Wait until one more process is ready, as long as all live."""
+        for _ in range(PATIENCE):
+            try:
+                return listener.accept()
+            except TimeoutError:
+                if any(process.poll() is not None for process in self.started):
+                    break
+        self.end()
+        raise SystemExit(f"the processes of {self.side} are not ready: see what they printed")
 
     def __exit__(self, *_: object) -> None:
         """End both."""
         for rank in self.ranks:
             rank.send(None)
+        self.end()
+
+    def end(self) -> None:
+        """Wait a little for both, then kill what still runs."""
         for process in self.started:
             try:
                 process.wait(20)

@@ -114,6 +114,11 @@ def images(size: int, pixels: int = 28, classes: int = 10, channels: int = 1) ->
     return torch.rand(size, channels, pixels, pixels), torch.randint(0, classes, (size,))
 
 
+def photographs(size: int, pixels: int, classes: int) -> tuple[Any, Any]:
+    """Return random images of three colours and labels."""
+    return images(size, pixels, classes, channels=3)
+
+
 def text(size: int, length: int = 128) -> tuple[Any, Any]:
     """Return random text and the bytes that follow."""
     made = torch.randint(0, WORDS, (size, length + 1))
@@ -121,9 +126,8 @@ def text(size: int, length: int = 128) -> tuple[Any, Any]:
 
 
 NETWORKS: dict[str, Callable[..., Any]] = {
-    "convnet": conv_net, "resnet": res_net, "transformer": TextNetwork,
+    "convnet": conv_net, "resnet": res_net, "resnet50": res_net, "transformer": TextNetwork,
 }  # fmt: skip
 BATCHES: dict[str, Callable[..., Any]] = {
-    "convnet": images, "transformer": text,
-    "resnet": lambda size, **given: images(size, channels=3, **given),
+    "convnet": images, "resnet": photographs, "resnet50": photographs, "transformer": text,
 }  # fmt: skip
