@@ -407,9 +407,12 @@ class Grouping:
     def rewrite(self) -> None:
         """Replace each group by a `gv.kernel` at the place of its root."""
         order = {op: i for i, op in enumerate(operations(self.block))}
+        last, given = self.block.last_op, dict[SSAValue, SSAValue]()
+        assert last is not None, "a block ends in a return or a yield"
         for group in sorted(self.groups, key=lambda g: order[g.root]):
-            self.build(group, sorted(group.members, key=order.__getitem__))
+            given |= self.build(group, sorted(group.members, key=order.__getitem__))
             self.options.count(f"kernels of kind {group.kind}")
+        set_operands(last, [given.get(v, v) for v in operands_of(last)])  # (it may have thousands)
         for op in reversed(operations(self.block)):
             if isinstance(op, Op) and op.PURE and op.results and is_unused(op):
                 erase(op)
@@ -458,8 +461,8 @@ class Grouping:
                     found[operand] = None
         return list(found)
 
-    def build(self, group: Group, members: list[Operation]) -> None:
-        """Create the kernel of one group."""
+    def build(self, group: Group, members: list[Operation]) -> dict[SSAValue, SSAValue]:
+        """Create the kernel of one group; return what the block's last operation is to take."""
         operands = self.read_outside(group, members)
         body = block_for(operands)
         values: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
@@ -484,9 +487,10 @@ class Grouping:
         behind_it: dict[SSAValue, SSAValue] = dict(
             zip(group.root.results, kernel.results, strict=True)
         )
-        for use in uses:
-            op = use._operation
-            set_operands(op, [behind_it.get(v, v) for v in operands_of(op)])
+        for op in dict.fromkeys(use._operation for use in uses):
+            if op is not self.block.last_op:
+                set_operands(op, [behind_it.get(v, v) for v in operands_of(op)])
+        return behind_it
 
 
 def adds_enough(group: Group, op: Op) -> bool:
