@@ -126,12 +126,45 @@ class Windows:
             )
         )
 
-    def view(self, x: Array, fill: Any) -> Array:
-        """Return what each window sees of [N, C, *S], as [N, C, *places, *taps]."""
-        if self.is_padded:
-            x = np.pad(x, ((0, 0), (0, 0), *self.pads), constant_values=fill)
-        axes = tuple(range(2, x.ndim))
-        seen = np.lib.stride_tricks.sliding_window_view(x, self.spans, axes)  # type: ignore[arg-type]
-        steps = [slice(None, None, step) for step in (*self.strides, *self.dilations)]
-        moved: Array = seen[(slice(None), slice(None), *steps)]
-        return moved
+    def padded(self, x: Array, fill: Any, *, channels_last: bool = False) -> Array:
+        """Return an image with its padding; itself if there is none."""
+        if not self.is_padded:
+            return x
+        pads = image((0, 0), (0, 0), self.pads, channels_last=channels_last)
+        shape = [low + extent + high for extent, (low, high) in zip(x.shape, pads, strict=True)]
+        made = np.full(shape, fill, x.dtype)
+        made[tuple(slice(low, low + n) for n, (low, _) in zip(x.shape, pads, strict=True))] = x
+        return made
+
+    def view(self, x: Array, fill: Any, *, channels_last: bool = False) -> Array:
+        """Return what each window sees, as [N, C, *places, *taps] or [N, *places, *taps, C]."""
+        x = self.padded(x, fill, channels_last=channels_last)
+        axes = spatial_axes(x.ndim, channels_last=channels_last)
+        places = self._places([x.shape[axis] for axis in axes])
+        bytes_ = [x.strides[axis] for axis in axes]
+        steps = (n * step for n, step in zip(bytes_, self.strides, strict=True))
+        skips = (n * step for n, step in zip(bytes_, self.dilations, strict=True))
+        channel = channel_axis(x.ndim, channels_last=channels_last)
+        made: Array = np.lib.stride_tricks.as_strided(
+            x,
+            image(x.shape[0], x.shape[channel], (*places, *self.kernel), channels_last=channels_last),
+            image(x.strides[0], x.strides[channel], (*steps, *skips), channels_last=channels_last),
+            writeable=False,
+        )
+        return made
+
+    def by_tap(self, x: Array, fill: Any, *, channels_last: bool) -> Iterator[Array]:
+        """Go through the places inside of a window: what all windows see there, as an image."""
+        x = self.padded(x, fill, channels_last=channels_last)
+        axes = spatial_axes(x.ndim, channels_last=channels_last)
+        counts = self._places([x.shape[axis] for axis in axes])
+        everything = slice(None)
+        for tap in self.taps():
+            rows = zip(tap, self.dilations, counts, self.strides, strict=True)
+            parts = [slice(k * d, k * d + (n - 1) * step + 1, step) for k, d, n, step in rows]
+            yield x[image(everything, everything, parts, channels_last=channels_last)]
+
+    def _places(self, extents: Sequence[int]) -> list[Any]:
+        """Return the number of windows along each axis of an image that has its padding."""
+        rows = zip(extents, self.spans, self.strides, strict=True)
+        return [(extent - span) // step + 1 for extent, span, step in rows]

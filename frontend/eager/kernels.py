@@ -24,6 +24,7 @@ from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
 from ..values import complex_math
 from ..values.origin import short, user_line
+from .settled import settled
 
 Kernel = Callable[..., Any]
 
@@ -330,17 +331,21 @@ def computed(
 
 
 def prepared(
-    op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]
-) -> Callable[..., Sequence[object]]:
-    """Return what computes the results from arrays like these; numpy may warn."""
+    op: type[Op], arrays: Sequence[Array], attributes: dict[str, object], *, count: int
+) -> Kernel:
+    """Return what computes the results from arrays like these, a single one itself.
+
+    numpy may warn in it.
+    """
     runner = _RUNNERS[op]
+    given = {**runner.defaults, **attributes}
+    if count != 1:
+        return partial(op.evaluate, **given)
     if runner.kernels and not attributes and not runner.is_for_many(arrays):
         quieted = runner.kernels[arrays[0].dtype]
         kernel: Kernel = getattr(quieted, "__wrapped__", quieted)
-        return lambda *xs: (kernel(*xs),)
-    if (found := runner.check_once(arrays, attributes)) is not None:
-        return lambda *xs: (found(*xs),)
-    return partial(op.evaluate, **{**runner.defaults, **attributes})
+        return kernel
+    return runner.check_once(arrays, attributes) or settled(op, arrays, given)
 
 
 def explain(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
+from operator import itemgetter
 from types import FunctionType
 from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar, cast
 
@@ -124,9 +125,9 @@ def stands_for(real: type) -> Callable[[type], type]:
 
 @dataclass(frozen=True, slots=True)
 class NotedStep:
-    """One operation on numbered arrays."""
+    """One operation on numbered arrays; a single result is not a sequence."""
 
-    function: Callable[..., Sequence[object]]
+    function: Callable[..., Any]
     operands: Sequence[int]
     results: Sequence[int]
 
@@ -180,7 +181,7 @@ class Notes:
         made = [Tensor(x)._array for x in results]
         self.failed |= not op.PURE and op is not Require
         found = [Watched(HiddenElements(self, x)) for x in made]
-        function = prepared(op, given, attributes)
+        function = prepared(op, given, attributes, count=len(made))
         numbers = [x._array.place for x in found]
         self.steps.append(NotedStep(function, places, numbers))
         self.calls.append(NotedCall(op, tuple(places), tuple(numbers), tuple(attributes.items())))
@@ -250,20 +251,38 @@ def planned(
 
 def _plan(notes: Notes, form: Form) -> Plan:
     """Return what carries the notes out."""
-    count, steps = len(notes.given), notes.steps
-    made = {place for step in steps for place in step.results}
+    count = len(notes.given)
+    made = {place for step in notes.steps for place in step.results}
     start = [None if i < count or i in made else x for i, x in enumerate(notes.arrays)]
+    steps = [_place_of_step(step) for step in notes.steps]
 
     def run(given: Sequence[Any]) -> object:
         arrays = start.copy()
         arrays[:count] = [x._array for x in given]
-        for step in steps:
-            found = step.function(*[arrays[i] for i in step.operands])
-            for i, x in zip(step.results, found, strict=True):
-                arrays[i] = x if x.__class__ is np.ndarray else np.asarray(x)
+        for function, operands, place in steps:
+            found = function(*operands(arrays))
+            if place.__class__ is int:
+                arrays[place] = found if found.__class__ is np.ndarray else np.asarray(found)
+            else:
+                arrays[place] = map(np.asarray, found)
         return form(arrays, given)
 
-    return quiet(run)
+    return quiet(run) if steps else run
+
+
+def _place_of_step(step: NotedStep) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
+    """Return a step's function, what takes its operands out of all, and where its results go."""
+    first, last = step.results[0], step.results[-1] + 1
+    assert [*step.results] == [*range(first, last)], "results are numbered one after the other"
+    place = first if last - first == 1 else slice(first, last)
+    if len(step.operands) > 1:
+        return step.function, itemgetter(*step.operands), place
+    return step.function, itemgetter(slice(*_from_to(step.operands))), place
+
+
+def _from_to(places: Sequence[int]) -> tuple[int, int]:
+    """Return the ends of a part with the only place, or none."""
+    return (places[0], places[0] + 1) if places else (0, 0)
 
 
 def _run(kernel: Callable[..., Array], real: type, given: Sequence[Tensor]) -> object:

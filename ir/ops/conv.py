@@ -101,9 +101,10 @@ class Conv(Op):
     def evaluate(cls, x: Array, w: Array, *, groups: int, **attributes: Any) -> Sequence[Array]:
         """Multiply the weights by the matrix of what the windows see."""
         last = attributes["channels_last"]
-        source = np.moveaxis(x, -1, 1) if last else x
         windows = Windows.of(w.shape[2:], attributes)
-        seen = windows.view(widen(source), 0)
+        if last and groups == 1:
+            return (_rounded(_rows_of_channels(widen(x), widen(w), windows), x),)
+        seen = windows.view(widen(np.moveaxis(x, -1, 1) if last else x), 0)
         batch, channels, *rest = seen.shape
         rank = len(rest) // 2
         places, taps = rest[:rank], rest[rank:]
@@ -149,6 +150,16 @@ class Conv(Op):
         for_x = call.emit(ConvTranspose, grad, w, **call.attributes, output_pads=more)
         for_w = weight_gradient(call.emit, x, grad, windows.kernel, **call.attributes)
         return (restated(call.emit, for_x, call.specs[0].dims), for_w)
+
+
+def _rows_of_channels(x: Array, w: Array, windows: Windows) -> Array:
+    """Convolve an image whose channels are last: rows of what windows see times the weights."""
+    seen = windows.view(x, 0, channels_last=True)
+    rank, inner = w.ndim - 2, prod(w.shape[1:])
+    shape = (*seen.shape[: 1 + rank], w.shape[0])
+    columns = w.transpose(*range(2, w.ndim), 1, 0).reshape(inner, w.shape[0])
+    made = np.matmul(seen.reshape(prod(shape[:-1]), inner), columns)
+    return np.asarray(made).reshape(shape)
 
 
 def _rounded(made: Array, like: Array) -> Array:

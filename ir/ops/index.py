@@ -36,6 +36,8 @@ def in_range(indices: Array, extent: int) -> Array:
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
     wide = indices.astype(np.int64)
+    if np.maximum.reduce(wide.view(np.uint64), None, initial=0) < extent:  # (negative is large)
+        return wide
     wrapped = np.where(wide < 0, wide + extent, wide)
     return np.maximum(np.minimum(wrapped, max(extent - 1, 0)), 0)
 
@@ -91,7 +93,12 @@ class Gather(Op):
 
     @classmethod
     def evaluate(cls, x: Array, indices: Array, *, axis: int) -> Sequence[Array]:
-        """Take the slices."""
+        """Take the slices; numpy itself counts from the end, and refuses what is outside."""
+        if indices.dtype != np.uint64:
+            try:
+                return (np.asarray(x.take(indices, axis)),)
+            except IndexError:
+                pass  # an index is outside, and is clamped
         return (np.take(x, in_range(indices, x.shape[axis]), axis),)
 
     @classmethod

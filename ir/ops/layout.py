@@ -273,8 +273,7 @@ class Slice(Op):
         cls, x: Array, *, starts: Sequence[int], stops: Sequence[int], steps: Sequence[int]
     ) -> Sequence[Array]:
         """Slice."""
-        rows = zip(starts, stops, steps, strict=True)
-        return (np.asarray(x[tuple(_part(*row) for row in rows)]),)
+        return (np.asarray(x[slices_of(starts, stops, steps)]),)
 
     @classmethod
     def source_index(
@@ -298,6 +297,13 @@ class Slice(Op):
             grad = dilate(call.emit, grad, axis, abs(step))
             pads.append((first, extent - first - count * abs(step)))
         return (resize_edges(call.emit, grad, pads),)
+
+
+def slices_of(
+    starts: Sequence[int], stops: Sequence[int], steps: Sequence[int]
+) -> tuple[slice, ...]:
+    """Return what numpy is indexed with."""
+    return tuple(_part(*row) for row in zip(starts, stops, steps, strict=True))
 
 
 def _part(start: int, stop: int, step: int) -> slice:

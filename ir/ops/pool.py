@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar
 
@@ -78,8 +79,8 @@ class Pool(Op):
         return (x.with_shape(image(batch, channels, counts, channels_last=channels_last)),)
 
     @classmethod
-    def combine(cls, seen: Array, axes: tuple[int, ...]) -> Array:
-        """Return the combination along the axes of what windows see."""
+    def combine(cls, first: Array, second: Array, out: Array) -> None:
+        """Put elements together with others, each with its own."""
         raise NotImplementedError(f"{cls.name} does not combine arrays")
 
     @classmethod
@@ -89,14 +90,15 @@ class Pool(Op):
 
     @classmethod
     def evaluate(cls, x: Array, **attributes: Any) -> Sequence[Array]:
-        """Combine what each window sees."""
-        window, last = attributes["window"], attributes["channels_last"]
-        source = widen(np.moveaxis(x, -1, 1) if last else x)
-        seen = Windows.of(window, attributes).view(source, cls.outside(source))
-        made = cls.combine(seen, tuple(range(-len(window), 0)))
+        """Combine what each window sees, one place inside of it after the other."""
+        windows, last = Windows.of(attributes["window"], attributes), attributes["channels_last"]
+        source = widen(x)
+        seen = windows.by_tap(source, cls.outside(source), channels_last=last)
+        made = np.array(next(seen), order="C")
+        for each in seen:
+            cls.combine(made, each, made)
         dtype = spec_of_array(x).dtype
-        made = round_to(made, dtype) if dtype.is_float else made
-        return (np.moveaxis(made, 1, -1) if last else made,)
+        return (round_to(made, dtype) if made.dtype != x.dtype else made,)
 
 
 class WindowFold(Pool):
@@ -135,9 +137,9 @@ class MaxPool(WindowFold):
     SAMPLES: ClassVar = pool_samples(f32, f64, f16, bf16, i32, u8)
 
     @classmethod
-    def combine(cls, seen: Array, axes: tuple[int, ...]) -> Array:
-        """Take the largest."""
-        return np.asarray(np.max(seen, axis=axes))
+    def combine(cls, first: Array, second: Array, out: Array) -> None:
+        """Take the larger ones."""
+        np.maximum(first, second, out=out)
 
     @classmethod
     def outside(cls, x: Array) -> Any:
@@ -314,9 +316,9 @@ class SumPool(WindowFold):
     SAMPLES: ClassVar = pool_samples(f32, f64, f16, bf16, i32, i64)
 
     @classmethod
-    def combine(cls, seen: Array, axes: tuple[int, ...]) -> Array:
+    def combine(cls, first: Array, second: Array, out: Array) -> None:
         """Add."""
-        return np.asarray(np.sum(seen, axis=axes, dtype=seen.dtype))
+        np.add(first, second, out=out)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -341,6 +343,13 @@ class SumPool(WindowFold):
         made = restated(emit, made, (batch * channels, 1, *extents))
         made = make.reshape(made, shape=(batch, channels, *extents))
         return (channels_last(emit, made) if last else made,)
+
+
+@lru_cache(maxsize=64)
+def _numbers(windows: Windows, extents: tuple[int, ...], *, channels_last: bool) -> Array:
+    """Return how many elements each window sees that are no padding, as an image."""
+    ones = np.ones(image(1, 1, extents, channels_last=channels_last))
+    return np.asarray(sum(windows.by_tap(ones, 0, channels_last=channels_last)))
 
 
 @register
@@ -377,8 +386,11 @@ class AvgPool(Composite, Pool):
         """Divide the sums by the number of elements seen."""
         wide = x.astype(np.float64)
         (sums,) = SumPool.evaluate(wide, **attributes)
-        (seen,) = SumPool.evaluate(np.ones_like(wide), **attributes)
-        numbers = np.prod(attributes["window"]) if attributes["count_padding"] else seen
+        windows, last = Windows.of(attributes["window"], attributes), attributes["channels_last"]
+        numbers: Any = np.float64(prod(attributes["window"]))
+        if windows.is_padded and not attributes["count_padding"]:
+            extents = [x.shape[axis] for axis in spatial_axes(x.ndim, channels_last=last)]
+            numbers = _numbers(windows, tuple(extents), channels_last=last)
         with np.errstate(invalid="ignore"):
             return (round_to(np.asarray(sums / numbers), spec_of_array(x).dtype),)
 

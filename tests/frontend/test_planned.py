@@ -47,6 +47,14 @@ def test_the_same_bits_come_out_whether_remembered_or_not(name: str) -> None:
             np.testing.assert_array_equal(a, b, strict=True)
 
 
+def test_what_is_remembered_of_a_lookup_still_names_the_index_that_is_wrong() -> None:
+    x, right = tf.constant(np.eye(3, dtype=np.float32)), tf.constant([2, 1])
+    for _ in range(4):
+        np.testing.assert_array_equal(tf.gather(x, right).numpy(), np.eye(3)[[2, 1]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = -1"):
+        tf.gather(x, tf.constant([-1, 1]))
+
+
 def test_what_is_remembered_is_no_longer_called() -> None:
     calls = []
 
