@@ -147,7 +147,9 @@ class Windows:
         channel = channel_axis(x.ndim, channels_last=channels_last)
         made: Array = np.lib.stride_tricks.as_strided(
             x,
-            image(x.shape[0], x.shape[channel], (*places, *self.kernel), channels_last=channels_last),
+            image(
+                x.shape[0], x.shape[channel], (*places, *self.kernel), channels_last=channels_last
+            ),
             image(x.strides[0], x.strides[channel], (*steps, *skips), channels_last=channels_last),
             writeable=False,
         )

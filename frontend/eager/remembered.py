@@ -28,7 +28,7 @@ from ..values.context import STATE
 from ..values.dispatch import NotDenseError, answered
 from ..values.dtypes import DataType
 from .compiled_notes import Noted, NotedCall, compiled
-from .kernels import evaluate, prepared, quiet
+from .kernels import Kernel, evaluate, prepared, quiet
 from .tensor import NOTING, Tensor
 
 Arguments = ParamSpec("Arguments")
@@ -127,7 +127,7 @@ def stands_for(real: type) -> Callable[[type], type]:
 class NotedStep:
     """One operation on numbered arrays; a single result is not a sequence."""
 
-    function: Callable[..., Any]
+    function: Kernel
     operands: Sequence[int]
     results: Sequence[int]
 
@@ -261,7 +261,7 @@ def _plan(notes: Notes, form: Form) -> Plan:
         arrays[:count] = [x._array for x in given]
         for function, operands, place in steps:
             found = function(*operands(arrays))
-            if place.__class__ is int:
+            if isinstance(place, int):
                 arrays[place] = found if found.__class__ is np.ndarray else np.asarray(found)
             else:
                 arrays[place] = map(np.asarray, found)
@@ -270,7 +270,7 @@ def _plan(notes: Notes, form: Form) -> Plan:
     return quiet(run) if steps else run
 
 
-def _place_of_step(step: NotedStep) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
+def _place_of_step(step: NotedStep) -> tuple[Kernel, Kernel, int | slice]:
     """Return a step's function, what takes its operands out of all, and where its results go."""
     first, last = step.results[0], step.results[-1] + 1
     assert [*step.results] == [*range(first, last)], "results are numbered one after the other"

@@ -9,25 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.layout import slices_of
 from ...ir.ops.reduce import Reduction
-from ...ir.types.dtypes import bf16, of_numpy
+from ...ir.types.dtypes import DType, bf16, of_numpy
 from ...ir.types.numerics import round_to
 from ...ir.types.shapes import normalize_axes
 
-Kernel = Callable[..., Any]
+Kernel = Callable[..., Array]
 Settle = Callable[..., Kernel | None]
 
 SETTLED: dict[type[Op], Settle] = {}
 """By operation: what is given arrays and attributes and returns the function, if it has one."""
 
 
-def settled(op: type[Op], arrays: Sequence[Array], attributes: dict[str, Any]) -> Kernel:
+def settled(op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel:
     """Return what computes the one result from arrays like these; attributes are complete."""
     settle = partial(_reduction, op) if issubclass(op, Reduction) else SETTLED.get(op)
     if settle is not None and not any(x.dtype.kind in "OSU" for x in arrays):
@@ -87,7 +86,7 @@ def _select(*_: Array) -> Kernel:
 
 
 @_settles("cast")
-def _cast(x: Array, *, dtype: Any) -> Kernel | None:
+def _cast(x: Array, *, dtype: DType) -> Kernel | None:
     """Between numbers that numpy converts as we do: not to bf16, and floats to integers."""
     source, narrow = of_numpy(x.dtype), "n"
     if narrow in (source.kind, dtype.kind) or dtype in (bf16, source) or source is bf16:

@@ -29,6 +29,10 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "tf.split": lambda x, _: tf.split(tf.constant(x.numpy()), 2, axis=1),
     "tf.gather": lambda x, _: tf.gather(tf.constant(x.numpy()), tf.constant(AT)),
+    "tf.segment_max": lambda x, _: tf.math.segment_max(tf.constant(x.numpy()), [0, 2, 2]),
+    "tf.max_pool_with_argmax": lambda x, _: tf.nn.max_pool_with_argmax(
+        tf.constant(x.numpy()[None, :, :, None]), 2, 1, "SAME"
+    ),
     "tf.top_k": lambda x, _: tf.math.top_k(tf.constant(x.numpy()), 2),
 }
 
@@ -53,6 +57,31 @@ def test_what_is_remembered_of_a_lookup_still_names_the_index_that_is_wrong() ->
         np.testing.assert_array_equal(tf.gather(x, right).numpy(), np.eye(3)[[2, 1]])
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = -1"):
         tf.gather(x, tf.constant([-1, 1]))
+
+
+def test_places_of_the_greatest_elements_are_those_of_the_flattened_image() -> None:
+    x = RANDOM.normal(size=(2, 5, 4, 3)).astype(np.float32)
+    for _ in range(3):
+        made, places = tf.nn.max_pool_with_argmax(
+            tf.constant(x), 3, 2, "SAME", include_batch_in_index=True
+        )
+        np.testing.assert_array_equal(x.ravel()[places.numpy()], made.numpy())
+        np.testing.assert_array_equal(made.numpy(), tf.nn.max_pool2d(x, 3, 2, "SAME").numpy())
+
+
+def test_rows_of_segments_in_order_and_rows_put_together_keep_their_values() -> None:
+    x = RANDOM.normal(size=(5, 2)).astype(np.float32)
+    for ids in ([0, 0, 2, 2, 2], [1, 1, 1, 3, 3], [0, 1, 2, 3, 4]):
+        at = np.array(ids, np.int32)
+        rows = [x[at == i] for i in range(at.max() + 1)]
+        means, most = tf.math.segment_mean(x, at).numpy(), tf.math.segment_max(x, at).numpy()
+        for each, mean, greatest in zip(rows, means, most, strict=True):
+            np.testing.assert_allclose(mean, each.mean(0) if len(each) else [0, 0], rtol=1e-6)
+            np.testing.assert_array_equal(greatest, each.max(0) if len(each) else [0, 0])
+    made = tf.dynamic_stitch([tf.constant([0, 3, 0]), tf.constant([1])], [x[:3], x[3:4]])
+    np.testing.assert_array_equal(made.numpy(), [x[2], x[3], [0, 0], x[1]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"partitions\[1\] = 2 is not"):
+        tf.dynamic_partition(x[:2], [0, 2], 2)
 
 
 def test_what_is_remembered_is_no_longer_called() -> None:

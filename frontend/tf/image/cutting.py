@@ -8,6 +8,7 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.values import convert, static
@@ -225,3 +226,6 @@ def _noise(like: TfTensor, images: TfTensor, kind: str) -> TfTensor:
     if kind == "gaussian":
         return normal(shape(like))
     raise ValueError(f"noise is {kind!r}, expected 'uniform', 'gaussian' or 'zero'")
+
+
+remember_all(globals())

@@ -10,7 +10,8 @@ from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ...eager.remembered import remember_all
+from ...eager.remembered import remember_all, remembered
+from ...eager.tensor import Tensor, apply
 from ...values.dtypes import finfo
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
@@ -126,9 +127,10 @@ tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
 @rule("DynamicPartition", gives_list=True, shapes=shapes_of.partitioned)
 def _partition(m: Maker, x: object, p: object, count: int) -> object:
     ids, dims = elements(p), spec_of_value(x).dims
-    for place, found in enumerate(ids.ravel().tolist()):
-        if not 0 <= found < count:
-            raise TypeError(f"partitions[{place}] = {found} is not in [0, {count})")
+    wrong = np.flatnonzero((ids < 0) | (ids >= count))
+    if len(wrong):
+        found = ids.ravel()[wrong[0]]
+        raise TypeError(f"partitions[{wrong[0]}] = {found} is not in [0, {count})")
     flat = m.reshape(x, shape=(ids.size, *dims[ids.ndim :]))
     places = [np.flatnonzero(ids.ravel() == i) for i in range(count)]
     return tuple(m.gather(flat, m.constant(value=at), axis=0) for at in places)
@@ -150,10 +152,9 @@ def _stitch(m: Maker, *xs: object) -> object:
     flat = np.concatenate([i.ravel() for i in ids])
     rest = spec_of_value(xs[count]).dims[ids[0].ndim :]
     parts = [m.reshape(x, shape=(i.size, *rest)) for i, x in zip(ids, xs[count:], strict=True)]
-    last = {int(at): place for place, at in enumerate(flat)}
-    order = np.array(
-        [last.get(i, len(flat)) for i in range(int(flat.max(initial=-1)) + 1)], np.int64
-    )
+    order = np.full(int(flat.max(initial=-1)) + 1, len(flat), np.int64)
+    given = flat >= 0
+    order[flat[given]] = np.flatnonzero(given)  # of equal ones the last is kept
     if len(flat) in order:  # rows that nobody gives are zero
         parts.append(m.filled(0, spec_of_value(xs[count]).dtype, (1, *rest)))
     return m.gather(m.concat(*parts, axis=0), m.constant(value=order), axis=0)
@@ -195,25 +196,37 @@ def _counts(m: Maker, data: object, ids: object, count: int) -> object:
     return m.reshape(found, shape=(count, *(1 for _ in spec.dims[rank:])))
 
 
+def _in_order(m: Maker, data: object, ids: object, sizes: object, how: str) -> object:
+    """Combine rows by their segment; `sizes` are how many rows each has: if none, it is zero."""
+    (count, *_), row = spec_of_value(sizes).static_shape, spec_of_value(data).dtype
+    if how == "mean":
+        least = m.maximum(sizes, m.number(1, spec_of_value(sizes).dtype))
+        return m.div(_segments(m, data, ids, count, "add"), m.to(least, row))
+    made = _segments(m, data, ids, count, how)
+    if how not in ("max", "min"):
+        return made
+    there = m.greater(sizes, m.number(0, spec_of_value(sizes).dtype))
+    return m.select(there, made, m.number(0, row))
+
+
+@remembered
+def _in_order_at_once(data: Tensor, ids: Tensor, sizes: Tensor, how: str) -> object:
+    return _in_order(Maker(apply), data, ids, sizes, how)
+
+
 def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, shapes=shapes_of.segments)
     def function(m: Maker, data: object, segment_ids: object) -> object:
         """Combine rows by their segment; the segments are in order."""
         found = elements(segment_ids)
-        if found.size and (np.diff(found) < 0).any():
+        if found.size and (found[1:] < found[:-1]).any():
             raise TypeError("segment ids are not increasing")
         count = int(found.max(initial=-1)) + 1
-        if how == "mean":
-            total = _segments(m, data, segment_ids, count, "add")
-            return m.div(total, _counts(m, data, segment_ids, count))
-        made = _segments(m, data, segment_ids, count, how)
-        if how not in ("max", "min"):
-            return made
-        row = spec_of_value(made).dtype
-        there = np.isin(np.arange(count), found).reshape(
-            count, *[1] * (spec_of_value(made).rank - 1)
-        )
-        return m.select(m.constant(value=there), made, m.number(0, row))
+        sizes = np.bincount(found[found >= 0], minlength=count)
+        shape_ = (count, *[1] * (spec_of_value(data).rank - found.ndim))
+        if isinstance(data, Tensor) and isinstance(segment_ids, Tensor):
+            return _in_order_at_once(data, segment_ids, Tensor(sizes.reshape(shape_)), how)
+        return _in_order(m, data, segment_ids, m.constant(value=sizes.reshape(shape_)), how)
 
     return function
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ...eager.remembered import remember_all
 from ...values.dtypes import DTypeLike, finfo
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of, same, static
-from .array_ops import pad, reshape, reverse, shape, size, stack, transpose, where
+from .array_ops import pad, reshape, reverse, shape, size, stack, where
 from .composed import space_to_batch
 from .creation import ones_like, range_, zeros_like
 from .gathering import gather
@@ -160,19 +161,27 @@ def log_poisson_loss(
         return reshape(made, shape(made), name=name)
 
 
-def _in_windows(
-    x: TfTensor, kernel: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str,
-    filler: float,
-) -> TfTensor:  # fmt: skip
-    """Return the elements under each place of a window along a new axis before the last one."""
-    height, width = _extents(x, "windows")[:2]
+def _moves(
+    extents: Sequence[int], kernel: Sequence[int], strides: Sequence[int], rates: Sequence[int],
+    padding: str,
+) -> tuple[list[list[int]], list[int]]:  # fmt: skip
+    """Return the padding and the number of windows along each axis."""
     edges, counts = [], []
-    for extent, size_, step, rate in zip((height, width), kernel, strides, rates, strict=True):
+    for extent, size_, step, rate in zip(extents, kernel, strides, rates, strict=True):
         reach = (size_ - 1) * rate + 1
         count = -(-extent // step) if padding == "SAME" else -(-(extent - reach + 1) // step)
         missing = max(0, (count - 1) * step + reach - extent) if padding == "SAME" else 0
         edges.append([missing // 2, missing - missing // 2])
         counts.append(count)
+    return edges, counts
+
+
+def _in_windows(
+    x: TfTensor, kernel: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str,
+    filler: float,
+) -> TfTensor:  # fmt: skip
+    """Return the elements under each place of a window along a new axis before the last one."""
+    edges, counts = _moves(_extents(x, "windows")[:2], kernel, strides, rates, padding)
     if any(map(any, edges)):
         x = pad(x, [[0, 0], *edges, [0, 0]], constant_values=filler)
     parts = []
@@ -254,12 +263,15 @@ def max_pool_with_argmax(
         height, width, depth = _extents(x, "max_pool_with_argmax")
         lowest = float(finfo(x.dtype).min)
         found = _in_windows(x, kernel, steps, [1, 1], padding, lowest)
-        numbers = np.arange(height * width * depth).reshape(1, height, width, depth)
-        places = _in_windows(convert(numbers), kernel, steps, [1, 1], padding, -1)
+        edges, counts = _moves((height, width), kernel, steps, [1, 1], padding)
         chosen = argmax(found, axis=3)
-        whole = zeros_like(cast(found, "int64")) + places
-        at = gather(_last(whole), reshape(chosen, [-1, 1]), axis=1, batch_dims=1)
-        index = reshape(at, shape(chosen))
+        down, right = (
+            np.arange(n) * step - low
+            for n, step, (low, _) in zip(counts, steps, edges, strict=True)
+        )
+        inside = np.add.outer(np.arange(kernel[0]) * width, np.arange(kernel[1])).ravel() * depth
+        first = np.add.outer(down * width, right)[:, :, None] * depth
+        index = gather(convert(inside), chosen) + convert(first) + convert(np.arange(depth))
         if include_batch_in_index:
             images = cast(range_(shape(x)[0]), "int64") * (height * width * depth)
             index = index + reshape(images, [-1, 1, 1, 1])
@@ -267,13 +279,10 @@ def max_pool_with_argmax(
         return MaxPoolWithArgmax(made, cast(index, output_dtype))
 
 
-def _last(windows: TfTensor) -> TfTensor:
-    """Return the elements of each window as a row."""
-    turned = transpose(windows, [0, 1, 2, 4, 3])
-    return reshape(turned, [-1, turned.shape.as_list()[-1]])
-
-
 def is_numeric_tensor(tensor: object) -> bool:
     """Say whether something is a tensor of numbers."""
     spec = getattr(tensor, "spec", None)
     return spec is not None and spec.dtype.kind in "iufc"
+
+
+remember_all(globals())

@@ -496,19 +496,25 @@ def stateless_truncated_normal(
 def _classes(
     source: Source, logits: object, num_samples: object, dtype: DTypeLike | None
 ) -> TfTensor:
-    """Return the first class of each row up to which the chances add up to more than a draw."""
-    from .math_ops import FUNCTIONS, REDUCTIONS, cast, cumsum  # noqa: PLC0415
-
+    """Return a class of each row, drawn by the logarithms of their chances."""
     x = convert(logits)
     if len(x.shape) != 2:
         raise InvalidShapesError(f"logits should be a matrix, got shape {x.shape}")
     rows_ = shape(x)[0] if x.shape.as_list()[0] is None else x.shape.as_list()[0]
+    return _first_above(x, source.draw("Multinomial", [rows_, num_samples], rows.f64), dtype)
+
+
+@remembered
+def _first_above(x: TfTensor, drawn: TfTensor, dtype: DTypeLike | None) -> TfTensor:
+    """Return the first class of each row up to which the chances add up to more than a number."""
+    from .math_ops import FUNCTIONS, REDUCTIONS, cast, cumsum  # noqa: PLC0415
+
     wide = cast(x, "float64")
     some = FUNCTIONS["is_finite"](wide)
     top = REDUCTIONS["reduce_max"](where(some, wide, -np.inf), axis=1, keepdims=True)
     sums = cumsum(where(some, FUNCTIONS["exp"](wide - top), 0.0), axis=1)
-    drawn = source.draw("Multinomial", [rows_, num_samples], rows.f64) * sums[:, -1:]
-    before = cast(sums[:, None, :] <= drawn[:, :, None], dtype)
+    scaled = drawn * sums[:, -1:]
+    before = cast(sums[:, None, :] <= scaled[:, :, None], dtype)
     return REDUCTIONS["reduce_sum"](before, axis=2)
 
 
