@@ -26,7 +26,17 @@ from mpi4py import MPI
 from ..buffer import keep_pages
 from ..tracing import EARS, span
 from .progress import PROGRESS
-from .protocol import HOW, Array, LateError, Wait, WorldError, patience, reduced
+from .protocol import (
+    HOW,
+    Array,
+    LateError,
+    Wait,
+    WorldError,
+    check_sum,
+    other_shapes,
+    patience,
+    reduced,
+)
 from .pulse import Pulse
 from .shared import SharedRooms
 
@@ -220,6 +230,7 @@ class MpiComm:
 
     def _sent(self, arrays: Sequence[Array], how: str) -> Sequence[Array]:
         """Reduce large arrays by themselves, for to copy them takes longer than a message more."""
+        self._check(arrays)
         found = [x if x.nbytes < LARGEST else self._reduced(x, how) for x in arrays]
         small = [x for x in arrays if x.nbytes < LARGEST]
         if small:
@@ -228,6 +239,16 @@ class MpiComm:
             made = iter(np.split(whole, ends))
             found = [next(made).reshape(x.shape) if x.nbytes < LARGEST else x for x in found]
         return found
+
+    def _check(self, arrays: Sequence[Array]) -> None:
+        """Raise unless all ranks give the same shapes: MPI would write what does not fit."""
+        mine = check_sum(arrays)
+        ends = np.array([mine, -mine], np.int64)  # the largest, and the smallest, of all ranks
+        self._wait(self.world.Iallreduce(MPI.IN_PLACE, ends, MPI.MAX), "all_reduce")
+        if ends[0] != -ends[1]:
+            sums = self.exchange(mine, "all_reduce")
+            other = next(n for n, each in enumerate(sums) if each != sums[0])
+            raise other_shapes(other, arrays, self.rank)
 
     def _reduced(self, array: Array, how: str, *, own: bool = False) -> Array:
         """Return an array reduced by MPI; one that is ours alone may hold the result."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ BESIDE = 2e-3
 """At most, where something else goes on meanwhile, which each look would take time from."""
 LOOKS = 64
 """After so many looks others may run."""
+MANY = 8
+"""How many shapes an error shows."""
 
 
 class CommError(GravureError):
@@ -242,6 +245,22 @@ def reduced(arrays: Sequence[Array], how: str) -> Array:
     for array in arrays[1:]:
         total = HOW[how](total, array)
     return np.asarray(total, arrays[0].dtype)
+
+
+def check_sum(arrays: Sequence[Array]) -> int:
+    """Return a number that arrays of other types or shapes, as good as surely, have not got."""
+    return zlib.crc32(repr([(x.dtype.char, x.shape) for x in arrays]).encode())
+
+
+def other_shapes(other: int, arrays: Sequence[Array], rank: int) -> WorldError:
+    """Return the error for ranks whose arrays have other shapes; each says which are its own."""
+    shapes = [list(x.shape) for x in arrays[:MANY]]
+    more = ", ..." if len(arrays) > MANY else ""
+    which = "another rank" if other == rank else f"rank {other}"
+    return WorldError(
+        f"all_reduce: {which} gives other types or shapes; rank {rank} gives "
+        f"{arrays[0].dtype} {', '.join(map(str, shapes))}{more}"
+    )
 
 
 def agreed(arrays: Sequence[Array], operation: str, of: Callable[[Array], Any]) -> None:

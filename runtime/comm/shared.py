@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 from ..artifact import ALIGNMENT
 from ..buffer import RecycledBytes
-from .protocol import HOW, Array, WorldError
+from .protocol import HOW, Array, WorldError, check_sum, other_shapes
 
 ROOM = 2 << 20
 """Bytes of a room: what all ranks have in theirs fits into a processor's cache."""
@@ -41,7 +41,8 @@ class SharedRooms:
         every: Sequence[Any] = [self.window.Shared_query(n)[0] for n in range(world.Get_size())]
         self.rooms = [np.frombuffer(room, np.uint8).reshape(2, HEAD + ROOM) for room in every]
         self.heads = [[x[n, :HEAD].data.cast("q") for x in self.rooms] for n in (0, 1)]
-        """By turn and rank: the number of the piece, its array's bytes, their count, type, how."""
+        """By turn and rank: the number of the piece, its bytes, and of its arrays: how many, of
+        which type, reduced how, the check sum of their shapes."""
         self.number = 0
         self.results = RecycledBytes()
         for heads in self.heads:
@@ -73,7 +74,7 @@ class SharedRooms:
         rows = [-(-x.size // ALIGNMENT) * ALIGNMENT for x in given]
         starts = [*accumulate(rows, initial=0)]
         found = self.results.take(starts[-1])
-        said = (starts[-1], len(arrays), ord(dtype.char), [*HOW].index(how))
+        said = (starts[-1], len(arrays), ord(dtype.char), [*HOW].index(how), check_sum(arrays))
         pieces = parts(starts, [x.size for x in given])
         for chunk, here in groupby(pieces, operator.itemgetter(0)):
             base, turn = chunk * ROOM, self.number % 2
@@ -83,7 +84,7 @@ class SharedRooms:
                 self.rooms[rank][turn, place : place + stop - start] = given[number][start:stop]
             self.meet(turn, said, partial(wait, chunk > 0))
             if not chunk:
-                self.agreed(self.heads[turn])
+                self.agreed(self.heads[turn], arrays)
             size = min(starts[-1] - base, ROOM)
             self.add([x[turn, HEAD : HEAD + size] for x in self.rooms], dtype, how, found[base:])
         return [
@@ -111,14 +112,16 @@ class SharedRooms:
                 HOW[how](first, other, out=total)
                 first = total
 
-    def agreed(self, heads: Sequence[memoryview[int]]) -> None:
+    def agreed(self, heads: Sequence[memoryview[int]], arrays: Sequence[Array]) -> None:
         """Raise unless all ranks say that they give the same."""
-        rows = [head[1:5].tolist() for head in heads]
+        rows = [head[1:6].tolist() for head in heads]
         for rank, row in enumerate(rows):
-            if row != rows[0]:
+            if row[:-1] != rows[0][:-1]:
                 raise WorldError(
                     f"all_reduce: rank 0 gives {words(rows[0])}, rank {rank} gives {words(row)}"
                 )
+            if row != rows[0]:
+                raise other_shapes(rank, arrays, self.world.Get_rank())
 
     def free(self) -> None:
         """Give the rooms back; all ranks do it together."""
@@ -147,5 +150,5 @@ def parts(starts: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, in
 
 def words(said: Sequence[int]) -> str:
     """Return what a rank has said that it gives, for people."""
-    size, count, char, how = said
+    size, count, char, how, _ = said
     return f"{count} arrays of {np.dtype(chr(char))} in {size} bytes by {[*HOW][how]}"

@@ -199,6 +199,19 @@ def test_processes_do_what_threads_do(mpiexec: Any) -> None:
             assert str(error) == f"all_reduce: rank 0 gives {said[0]}, rank 1 gives {said[1]}"
         else:
             raise AssertionError("not refused")
+        for rooms in (shared, None):  # shapes that lie in as many bytes there
+            comm.rooms = rooms
+            for shapes in (((2,), (3,)), ((2, 3), (3, 2))):
+                try:
+                    comm.all_reduce(np.ones(shapes[comm.rank], np.float32))
+                except WorldError as error:
+                    which = "another rank" if comm.rank else "rank 1"
+                    own = f"rank {comm.rank} gives float32 {list(shapes[comm.rank])}"
+                    assert str(error) == f"all_reduce: {which} gives other types or shapes; {own}"
+                else:
+                    raise AssertionError("not refused")
+            assert everything(comm) == WANTED
+        comm.rooms = shared
         box = Mailbox(comm)
         big = np.arange(100_000.0)
         box.send(("big", comm.rank), big + comm.rank, 1 - comm.rank)
