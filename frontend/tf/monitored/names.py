@@ -8,6 +8,7 @@ from . import manager as _m
 from . import scaffold as _c
 from . import sessions as _s
 from . import supervisor as _u
+from . import sync_replicas as _r
 from . import writing as _w
 
 MEMBERS: dict[str, object] = {
@@ -39,4 +40,5 @@ MEMBERS: dict[str, object] = {
     "SessionManager": _m.SessionManager,
     "summary_iterator": summary_iterator,
     "Supervisor": _u.Supervisor,
+    "SyncReplicasOptimizer": _r.SyncReplicasOptimizer,
 }

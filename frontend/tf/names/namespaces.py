@@ -57,7 +57,6 @@ from ..train import optimiser_ops as _o
 from ..train import rates as _ra
 from ..train import savers as _t
 from ..train import starting as _ss
-from ..train import sync_replicas as _sy
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
 from .trivia import SAVED as _SAVED
@@ -327,7 +326,6 @@ train = Space(
     ClusterSpec=_cl.ClusterSpec,
     Server=_sv.Server,
     replica_device_setter=_sv.replica_device_setter,
-    SyncReplicasOptimizer=_sy.SyncReplicasOptimizer,
     Checkpoint=_ck.Checkpoint,
     CheckpointManager=_ck.CheckpointManager,
     Saver=_t.Saver,

@@ -40,9 +40,9 @@ from ..program.logging import logging as _logging
 from ..program.testing import first_test as _test
 from ..ragged.names import first_ragged as _ragged
 from ..summary.names import V1 as _SUMMARIES
+from ..train import accumulators as _sy
 from ..train import loss_ops as _l
 from ..train import reports as _re
-from ..train import sync_replicas as _sy
 from ..variables import partitioned as _pa
 from ..variables import scopes as _sc
 from .importing import import_graph_def

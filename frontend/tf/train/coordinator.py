@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...values.context import default_session
-from ...values.run_errors import OutOfRangeError
+from ...values.run_errors import OpError, OutOfRangeError
 from ..graph.graph_lists import add_to_collection
 
 
@@ -96,17 +96,25 @@ class QueueRunner:
     def __init__(self, queue: Any, enqueue_ops: Sequence[object]) -> None:
         self.queue, self.enqueue_ops = queue, list(enqueue_ops)
         self.exceptions_raised: list[Exception] = []
+        self.close_op = queue.close()  # (before the graph is finalized)
+        self.endless = False
+        """Whether it waits for what others may never give, so that nobody waits for its end."""
 
     @property
     def name(self) -> str:
         """Return the name of the queue."""
         return str(self.queue.name)
 
+    def _close(self, sess: Any) -> None:
+        try:
+            sess.run(self.close_op)
+        except (RuntimeError, OpError) as error:  # the session is closed, or its tasks are gone
+            self.exceptions_raised.append(error)
+
     def create_threads(
         self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
         """Return a thread for each operation; the queue is closed when the last one is done."""
-        close = self.queue.close()
         left = [len(self.enqueue_ops)]
         lock = threading.Lock()
 
@@ -126,11 +134,11 @@ class QueueRunner:
                     left[0] -= 1
                     last = not left[0]
                 if last:
-                    sess.run(close)
+                    self._close(sess)
 
         made = [threading.Thread(target=work, args=(op,), daemon=daemon) for op in self.enqueue_ops]
         for thread in made:
-            if coord is not None:
+            if coord is not None and not self.endless:
                 coord.register_thread(thread)
             if start:
                 thread.start()

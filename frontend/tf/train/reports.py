@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ....ir.types.tensor import Array, TensorSpec
-from ...graph.graph import GraphTensor, Kind
+from ...graph.frame import Frame
+from ...graph.graph import GraphTensor, Kind, Operation
 from ..core.values import shape_spec
 from ..graph.graph_lists import global_variables, local_variables
-from ..graph.state import get_default_graph
+from ..graph.state import Variable, get_default_graph
 
 
 class Report(Kind):
-    """The names of variables without a value."""
+    """The names of variables without a value, which is known for each by its task."""
 
     type = "ReportUninitialized"
 
-    def __init__(self, variables: Any) -> None:
-        self.reported = list(variables)
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
 
     def infer(self, specs: object, attributes: object) -> tuple[TensorSpec]:
         """Return a list of text."""
         return (shape_spec("string", [None]),)
 
-    def run(self, frame: Any, op: object, inputs: object) -> tuple[Array]:
-        """Look."""
-        names = [v.state.name.encode() for v in self.reported if not v.state.has_value(frame.store)]
-        made = np.empty(len(names), object)
-        made[:] = names
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> tuple[Array]:
+        """Keep the names of those that have none."""
+        pairs = zip(self.names, inputs, strict=True)
+        missing = [name.encode() for name, there in pairs if not bool(np.asarray(there))]
+        made = np.empty(len(missing), object)
+        made[:] = missing
         return (made,)
 
 
-def report_uninitialized_variables(var_list: object = None, name: object = None) -> GraphTensor:
-    """Return the names of variables without a value."""
-    variables = [*global_variables(), *local_variables()] if var_list is None else var_list
-    return get_default_graph().add(Report(variables), (), name=name).outputs[0]
+def report_uninitialized_variables(
+    var_list: Sequence[Variable] | None = None, name: str | None = None
+) -> GraphTensor:
+    """Return the names of variables without a value, wherever they are."""
+    variables = [*global_variables(), *local_variables()] if var_list is None else [*var_list]
+    graph = get_default_graph()
+    there = [graph.owned(each.is_initialized()) for each in variables]
+    names = [each.state.name for each in variables]
+    return graph.add(Report(names), there, name=name).outputs[0]

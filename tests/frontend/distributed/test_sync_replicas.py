@@ -1,12 +1,16 @@
 """Gradients that are waited for: accumulators, and the optimiser of replicas that step together."""
 
 import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gravure import tf
+
+from .test_servers import CLUSTER, on_tasks
 
 v1 = tf.compat.v1
 
@@ -72,3 +76,66 @@ def test_e10_two_of_three_replicas_are_enough() -> None:
                 assert not each.is_alive()
             np.testing.assert_array_equal(session.run(w), [-2.0, -4.0])
             assert session.run(count) == 1
+
+
+def test_monitored_replicas_over_parameter_servers_make_each_step_together(tmp_path: Path) -> None:
+    spec = tf.train.ClusterSpec(CLUSTER)
+
+    def work(server: Any, index: int) -> Any:
+        setter = v1.train.replica_device_setter(
+            cluster=spec, worker_device=f"/job:worker/task:{index}"
+        )
+        with tf.Graph().as_default(), v1.device(setter):
+            count = v1.train.get_or_create_global_step()
+            x = v1.placeholder(tf.float32, [2])
+            w = v1.get_variable("w", initializer=np.float32([1.0, 2.0]))
+            b = v1.get_variable("b", initializer=np.float32([0.0, 0.0]))
+            opt = v1.train.SyncReplicasOptimizer(
+                v1.train.GradientDescentOptimizer(0.5), replicas_to_aggregate=2
+            )
+            with pytest.raises(ValueError, match="apply_gradients was not called before"):
+                opt.make_session_run_hook(index == 0).begin()
+            train = opt.minimize(tf.reduce_sum(w * x + b), global_step=count)
+            hooks = [opt.make_session_run_hook(index == 0), v1.train.StopAtStepHook(last_step=5)]
+            made, steps = None, 0
+            while index > 0 and v1.train.latest_checkpoint(str(tmp_path)) is None:
+                time.sleep(0.02)  # (else it asks every 30 s whether the chief is ready)
+            with v1.train.MonitoredTrainingSession(
+                server.target,
+                index == 0,
+                str(tmp_path),
+                hooks=hooks,
+                save_checkpoint_secs=None,
+                save_checkpoint_steps=2,
+                max_wait_secs=60,
+            ) as session:
+                while not session.should_stop():
+                    given = {x: [1.0 + index, 3.0 - index]}
+                    _, at, made = session.run([train, count, [w, b]], given)
+                    steps += 1
+            return steps, int(at), np.asarray(made).tolist()
+
+    rows = on_tasks(CLUSTER, work)
+    assert [rows[f"worker:{n}"][0] for n in (0, 1)] == [5, 5]
+    # each step goes along the mean of both gradients: 1.5 and 2.5, and 1
+    reader = v1.train.NewCheckpointReader(v1.train.latest_checkpoint(str(tmp_path)))
+    at = int(reader.get_tensor("global_step"))
+    assert at >= 4
+    np.testing.assert_allclose(reader.get_tensor("w"), [1 - 0.75 * at, 2 - 1.25 * at])
+    np.testing.assert_allclose(reader.get_tensor("b"), [-0.5 * at] * 2)
+
+
+def test_variables_of_servers_are_reported_by_those() -> None:
+    def work(server: Any, index: int) -> Any:
+        with tf.Graph().as_default() as graph:
+            for n in (0, 1):
+                with tf.device(f"/job:ps/task:{n}"):
+                    made = v1.get_variable(f"r{index}{n}", initializer=np.float32(n))
+            left = v1.report_uninitialized_variables()
+            with v1.Session(server.target, graph=graph) as session:
+                before = session.run(left)
+                session.run(made.initializer)
+                return [*before, *session.run(left)]
+
+    for n, found in enumerate(on_tasks(CLUSTER, work)[f"worker:{n}"] for n in (0, 1)):
+        assert found == [f"r{n}0".encode(), f"r{n}1".encode(), f"r{n}0".encode()]

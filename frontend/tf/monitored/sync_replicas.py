@@ -1,84 +1,24 @@
-"""Accumulators of gradients by TensorFlow's names, and the optimiser that waits for replicas."""
+"""The optimiser that waits for the gradients of replicas, and what starts it in a session."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import count
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ...eager.tensor import Tensor
-from ...graph.accumulator_ops import AccumulatorKind, AccumulatorSpec
-from ...graph.graph import Graph, GraphTensor, Operation
+from ...graph.graph import Operation
 from ...values.context import entered
-from ...values.dtypes import DTypeLike, as_dtype
-from ...values.given import TensorLike
-from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
 from ..graph.graph_lists import LOCAL
 from ..graph.queues import FIFOQueue
+from ..graph.sessions import Session
 from ..graph.state import Variable, get_default_graph, group
 from ..ops.creation import fill
-from .coordinator import QueueRunner
-
-_NUMBERS = count()
-
-
-class ConditionalAccumulator:
-    """A sum of gradients that is taken when there are enough; those of steps gone by are dropped.
-
-    One of a `shared_name` is the same for all sessions of a task.
-    """
-
-    def __init__(
-        self,
-        dtype: DTypeLike,
-        shape: ShapeLike = None,
-        shared_name: str | None = None,
-        name: str = "conditional_accumulator",
-        reduction_type: str = "MEAN",
-    ) -> None:
-        if reduction_type.upper() not in ("MEAN", "SUM"):
-            raise ValueError(f"reduction_type {reduction_type!r}, expected 'MEAN' or 'SUM'")
-        self._graph: Graph = get_default_graph()
-        self.dtype, self.name = as_dtype(dtype), f"{name}_{next(_NUMBERS)}"
-        dims = None if shape is None else TensorShape(shape)._dims
-        self._spec = AccumulatorSpec(
-            self.name, self.dtype.row, dims, shared_name or "", reduction_type.upper()
-        )
-        self.device = ""
-        """Where its operations run: with the first of them."""
-        self._first: Operation | None = None
-
-    def _add(self, what: str, values: Sequence[Tensor], name: str | None) -> Operation:
-        with entered(self._graph):
-            inputs = [self._graph.owned(x) for x in values]
-            kind = AccumulatorKind(f"Accumulator{what}", self._spec)
-            if self._first is None:
-                self._first = self._graph.add(kind, inputs, name=name)
-                return self._first
-            with self._graph.beside(self._first):
-                return self._graph.add(kind, inputs, name=name)
-
-    def apply_grad(
-        self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None
-    ) -> Operation:
-        """Add a gradient, which was computed in a step."""
-        given = [convert(local_step, "int64"), convert(grad, self.dtype)]
-        return self._add("ApplyGradient", given, name)
-
-    def take_grad(self, num_required: TensorLike, name: str | None = None) -> GraphTensor:
-        """Return the mean (or sum) of at least so many gradients; wait till there are."""
-        return self._add("TakeGradient", [convert(num_required, "int32")], name).outputs[0]
-
-    def num_accumulated(self, name: str | None = None) -> GraphTensor:
-        """Return how many gradients there are."""
-        return self._add("NumAccumulated", (), name).outputs[0]
-
-    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
-        """Drop gradients of earlier steps from now on."""
-        return self._add("SetGlobalStep", [convert(new_global_step, "int64")], name)
+from ..train.accumulators import ConditionalAccumulator
+from ..train.coordinator import Coordinator, QueueRunner
+from .hooks import SessionRunHook
 
 
 class SyncReplicasOptimizer:
@@ -102,7 +42,11 @@ class SyncReplicasOptimizer:
         self._runner: QueueRunner | None = None
         self._queue: FIFOQueue | None = None
         self._step: Variable | None = None
-        self.local_step_init_op: object = None
+        self._kept: list[ConditionalAccumulator] = []
+        self.local_step_init_op: Operation | None = None
+        """Lets a replica begin with the step that all are at."""
+        self.chief_init_op: Operation | None = None
+        """Lets the chief begin so, and drops gradients of earlier steps."""
 
     def compute_gradients(
         self, *args: object, **kwargs: object
@@ -140,8 +84,12 @@ class SyncReplicasOptimizer:
                     kept = ConditionalAccumulator(
                         variable.dtype, variable.shape, shared, f"{self._name}_{number}"
                     )
+                    self._kept.append(kept)
                     given.append(kept.apply_grad(grad, local.read_value()))
                     taken.append((kept.take_grad(self._wanted), variable))
+            now = convert(global_step, "int64")
+            drop = [kept.set_global_step(now) for kept in self._kept]
+            self.chief_init_op = group(self.local_step_init_op, *drop)
             with graph.beside(global_step.op):
                 self._queue = FIFOQueue(
                     -1, "int64", shapes=[[]], shared_name=f"{self._name}_token_q"
@@ -153,7 +101,12 @@ class SyncReplicasOptimizer:
             with graph.beside(global_step.op), graph.control_dependencies([changed]):
                 told = fill([self._tokens], convert(global_step.read_value(), "int64"))
                 self._runner = QueueRunner(self._queue, [self._queue.enqueue_many([told])])
+                self._runner.endless = True  # (behind the last step nobody gives gradients)
             return group(train)
+
+    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SyncReplicasHook:
+        """Return what makes a monitored session ready to train together with others."""
+        return SyncReplicasHook(self, is_chief, num_tokens)
 
     def get_chief_queue_runner(self) -> QueueRunner:
         """Return what the chief runs: it takes gradients, and tells replicas of the next step."""
@@ -173,3 +126,30 @@ class SyncReplicasOptimizer:
             return self._queue.enqueue_many(
                 [fill([wanted], convert(self._step.read_value(), "int64"))]
             )
+
+
+class SyncReplicasHook(SessionRunHook):
+    """Starts a replica at the step that all are at; the chief gives out the first tokens."""
+
+    def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int) -> None:
+        self._optimizer, self._is_chief, self._tokens = optimizer, is_chief, num_tokens
+        self._init: Operation | None = None
+        self._first: Operation | None = None
+
+    def begin(self) -> None:
+        """Add what the session is to run at first."""
+        optimizer = self._optimizer
+        if optimizer.local_step_init_op is None:
+            raise ValueError("make_session_run_hook: apply_gradients was not called before")
+        self._init = optimizer.local_step_init_op
+        if self._is_chief:
+            self._init = optimizer.chief_init_op
+            self._first = optimizer.get_init_tokens_op(self._tokens)
+
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
+        """Start from the present step; at the chief let the others go on as steps end."""
+        session.run(self._init)
+        if self._is_chief:
+            session.run(self._first)
+            runner = self._optimizer.get_chief_queue_runner()
+            runner.create_threads(session, coord=coord, daemon=True, start=True)
