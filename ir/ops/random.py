@@ -293,7 +293,7 @@ def truncated(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     return made if wide == dtype else make("cast", made, dtype=dtype)
 
 
-FEW = 4
+FEW = 12
 """So many blocks are encrypted one by one, as Python's integers."""
 
 

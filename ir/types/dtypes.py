@@ -27,6 +27,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
+Limits = tuple[Any, Any]
+LIMITS: dict[str, Limits] = {}
+"""The lowest and the highest value of a type by its name, as soon as somebody asked for them."""
+
 
 @dataclass(frozen=True)
 class DType:
@@ -91,7 +95,13 @@ class DType:
         """Return the highest value as a Python number (inf for floats)."""
         return self._limits()[1]
 
-    def _limits(self) -> tuple[Any, Any]:
+    def _limits(self) -> Limits:
+        found = LIMITS.get(self.name)
+        if found is None:
+            found = LIMITS[self.name] = self._found_limits()
+        return found
+
+    def _found_limits(self) -> Limits:
         if self.kind == "b":
             return False, True
         if self.kind in "iu":

@@ -183,7 +183,8 @@ def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType |
         raise TypeError(f"Requires start {'<=' if step > 0 else '>='} limit: {low}, {high}")
     kind = np.asarray(start).dtype if dtype is None else dtype.numpy
     made: Callable[..., Array] = np.arange  # arrays without axes are numbers here
-    return m.constant(value=made(low, high, step).astype(kind, copy=False))
+    whole = kind.kind in "iu"  # floats are counted in the type that the bounds have
+    return m.constant(value=made(low, high, step, kind if whole else None).astype(kind, copy=False))
 
 
 def range_(
