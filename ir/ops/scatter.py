@@ -51,8 +51,8 @@ def flat_places(shape: tuple[int, ...], at: tuple[Array, ...]) -> Array:
     array([3, 4, 5, 0, 1, 2])
     """
     lead, rest = shape[: len(at)], prod(shape[len(at) :])
-    first = np.zeros(np.broadcast_shapes(*(i.shape for i in at)), np.int64)
-    for indices, extent in zip(at, lead, strict=True):
+    first, *others = at
+    for indices, extent in zip(others, lead[1:], strict=True):
         first = first * extent + indices
     places: Array = (first.reshape(-1, 1) * rest + np.arange(rest)).reshape(-1)
     return places
@@ -235,8 +235,9 @@ class ScatterNd(Scatter):
         cls, x: Array, indices: Array, updates: Array, *, reduction: str
     ) -> Sequence[Array]:
         """Write."""
-        first = np.zeros(indices.shape[:-1], np.int64)
-        at = (first, *vectors(x.shape, indices))
+        if indices.shape[-1]:
+            return (cls.write(x, vectors(x.shape, indices), updates, reduction),)
+        at = (np.zeros(indices.shape[:-1], np.int64),)
         return (np.asarray(cls.write(x[np.newaxis], at, updates, reduction)[0]),)
 
     @classmethod

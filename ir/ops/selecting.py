@@ -197,11 +197,12 @@ def corners(boxes: Array, *, center: bool) -> Array:
 def overlaps(box: Array, others: Array) -> Array:
     """Return which part of what a box and each of others cover both cover; 0 without an area.
 
-    The lower corner comes first.
+    The lower corner comes first. Of several boxes along an axis before, it is a table.
     """
-    low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
+    low = np.maximum(box[..., :2], others[..., :2])
+    high = np.minimum(box[..., 2:], others[..., 2:])
     common = np.prod(np.maximum(high - low, 0), -1)
-    area, areas = np.prod(box[2:] - box[:2]), np.prod(others[:, 2:] - others[:, :2], -1)
+    area, areas = (np.prod(each[..., 2:] - each[..., :2], -1) for each in (box, others))
     union = area + areas - common
     share: Array = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
     return share

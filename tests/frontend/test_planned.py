@@ -13,6 +13,8 @@ from gravure.frontend.eager import remembered as remembering
 from gravure.frontend.eager.compiled_notes import ROWS, Noted
 from gravure.frontend.eager.remembered import Notes, remembered
 from gravure.frontend.eager.tensor import Tensor
+from gravure.frontend.tf.image.boxes import Suppression, kept
+from gravure.ir.ops.selecting import overlaps
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.normal(size=(3, 4)).astype(np.float32)
@@ -82,6 +84,19 @@ def test_rows_of_segments_in_order_and_rows_put_together_keep_their_values() -> 
     np.testing.assert_array_equal(made.numpy(), [x[2], x[3], [0, 0], x[1]])
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"partitions\[1\] = 2 is not"):
         tf.dynamic_partition(x[:2], [0, 2], 2)
+
+
+def test_boxes_that_are_compared_together_are_those_that_are_compared_one_by_one() -> None:
+    low = RANDOM.random((300, 2))
+    boxes = np.concatenate([low, low + RANDOM.random((300, 2)) * 0.3], 1).astype(np.float32)
+    scores = np.round(RANDOM.random(300), 1).astype(np.float32)
+    for most, overlap in ((1000, 0.3), (20, 0.5), (1, 0.0)):
+        limits = Suppression(most, overlap, 0.2)
+        wanted: list[int] = []
+        for i in sorted(np.flatnonzero(scores > 0.2), key=lambda i: (-scores[i], i)):
+            if (overlaps(boxes[i], boxes[wanted].reshape(-1, 4)) <= overlap).all():
+                wanted.append(int(i))
+        assert kept(boxes, scores, limits)[0] == wanted[:most]
 
 
 def test_what_is_remembered_is_no_longer_called() -> None:

@@ -42,19 +42,50 @@ def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], l
     2017).
     """
     boxes = corners(boxes, center=False)
+    if not limits.sigma:
+        found = _apart(boxes, scores, limits)
+        return found, [float(scores[i]) for i in found]
+    return _fallen(boxes, scores, limits)
+
+
+def _apart(boxes: Array, scores: Array, limits: Suppression) -> list[int]:
+    """Return the boxes that are kept where the others are dropped, some looked at together."""
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > limits.score]
+    found: list[int] = []
+    for first in range(0, len(order), TOGETHER):
+        if len(found) >= limits.most:
+            break
+        block = order[first : first + TOGETHER]
+        shares = overlaps(boxes[block][:, None], boxes[[*found, *block]])
+        near = shares > limits.overlap
+        dropped: Array = np.asarray(near[:, : len(found)].any(-1))
+        among, room = near[:, len(found) :], limits.most - len(found)
+        here: list[int] = []
+        for i, place in enumerate(block.tolist()):
+            if not dropped[i] and len(here) < room:
+                here.append(place)
+                dropped |= among[:, i]
+        found += here
+    return found
+
+
+TOGETHER = 64
+"""So many boxes are compared with each other, and with those that are kept, at once."""
+
+
+def _fallen(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
+    """Return the boxes that are kept where the scores of others fall, best first."""
     waiting = [(-float(s), i, 0) for i, s in enumerate(scores) if s > limits.score]
     heapq.heapify(waiting)
     found: list[int] = []
     values: list[float] = []
-    scale = -0.5 / limits.sigma if limits.sigma else 0.0
+    scale = -0.5 / limits.sigma
     while waiting and len(found) < limits.most:
         negated, place, begin = heapq.heappop(waiting)
         score = -negated
         shares = overlaps(boxes[place], boxes[found[begin:]].reshape(-1, 4))
-        if not limits.sigma:
-            if (shares > limits.overlap).any():
-                continue
-        elif len(shares):
+        if len(shares):
             falls = np.exp(scale * shares * shares).astype(np.float32)
             score = float(np.float32(score) * np.prod(falls))
         if score == -negated:
