@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -11,6 +12,8 @@ from importlib.abc import Loader, MetaPathFinder, SourceLoader
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import find_spec
 from types import ModuleType
+
+import numpy as np
 
 from ...errors import GravureError
 from ..tf.names.keras_names import INSTALLED
@@ -208,6 +211,7 @@ def load() -> ModuleType:
     asked = os.environ.get("KERAS_BACKEND")
     sys.meta_path.insert(0, Finder())
     os.environ["KERAS_BACKEND"] = "gravure"
+    drawn = np.random.get_state(), random.getstate()
     try:
         return import_module("keras")
     except ModuleNotFoundError as error:
@@ -222,6 +226,9 @@ def load() -> ModuleType:
             del os.environ["KERAS_BACKEND"]
         else:
             os.environ["KERAS_BACKEND"] = asked
+        # What Keras imports may draw, and a program that has given its seed runs already.
+        np.random.set_state(drawn[0])
+        random.setstate(drawn[1])
 
 
 def provide() -> bool:

@@ -121,10 +121,21 @@ class Scatter(Op):
             case "mul":
                 ones = make.filled(1, spec.dtype, call.specs[0].dims)
                 for_x = grad * Term(math, put(ones, updates, "mul"))
-                taken = cls.read(call, (grad * Term(math, call.results[0])).value)
-                return (for_x.value, None, (Term(math, taken) / Term(math, updates)).value)
+                return (for_x.value, None, cls._factors(call, put, grad).value)
             case _:
                 return cls._extreme(call, put, grad)
+
+    @classmethod
+    def _factors(cls, call: Call, put: Callable[..., Any], grad: Term) -> Term:
+        """Return the gradient of factors: what the others of the product are, also beside a 0."""
+        x, _, updates = (Term(grad.math, v) for v in call.operands)
+        make = Maker(call.emit)
+        zero = updates.equals(0).cast(updates.dtype)
+        count = put(make.filled(0, call.specs[2].dtype, call.specs[0].dims), zero.value, "add")
+        others = Term(grad.math, cls.read(call, count)) - zero
+        product = Term(grad.math, put(x.value, (updates + zero).value, "mul"))
+        taken = Term(grad.math, cls.read(call, (grad * product).value)) / (updates + zero)
+        return taken * others.equals(0).cast(updates.dtype)
 
     @classmethod
     def _extreme(cls, call: Call, put: Callable[..., Any], grad: Term) -> Sequence[Any]:

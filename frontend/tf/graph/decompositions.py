@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -24,7 +25,8 @@ from ..core.values import (
     graph_of,
     shape_spec,
 )
-from ..ops.array_ops import where
+from ..ops.array_ops import reshape, where
+from ..ops.array_ops import shape as tensor_shape
 from ..ops.creation import eye, zeros_like
 from ..ops.linear_ops import adjoint, diag, diag_part, set_diag, solve, triangular_solve
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, matmul
@@ -127,13 +129,13 @@ def _svd_gradient(
     return inner + outer
 
 
-def _singular(x: object) -> list[TfTensor]:
+def _singular(x: object, whole: bool = False) -> list[TfTensor]:
     found, batch, m, n = _matrices(x)
     k = _least(m, n)
-    shapes = [[*batch, k], [*batch, m, k], [*batch, n, k]]
+    shapes = [[*batch, k], [*batch, m, m if whole else k], [*batch, n, n if whole else k]]
 
     def on_host(a: Array) -> Sequence[Array]:
-        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        u, s, vh = np.linalg.svd(a, full_matrices=whole)
         return s, u, np.swapaxes(vh, -1, -2)
 
     return _host("Svd", on_host, found, shapes)
@@ -158,7 +160,8 @@ def svd(
     found = _matrices(tensor)[0]
     if not compute_uv:
         return _singular_values(found)
-    _refuse_whole("svd", found, full_matrices)
+    if full_matrices and found.shape[-1] != found.shape[-2]:
+        return Svd(*_singular(found, whole=True))
     return Svd(*_svd(found))
 
 
@@ -198,14 +201,28 @@ def sqrtm(input: object, name: str | None = None) -> TfTensor:
     found, batch, m, n = _matrices(input)
     if m != n:
         raise InvalidShapesError(f"input matrix must be square, got shape {found.shape}")
-    return _host("MatrixSquareRoot", lambda a: (_roots(a),), found, [[*batch, m, n]])[0]
+    return _sqrtm(found)
 
 
-def _refuse_whole(name: str, x: TfTensor, whole: bool) -> None:
-    """Refuse the vectors that complete a basis: which they are is not said by the matrix."""
-    dims = x.shape.as_list()
-    if whole and (dims[-1] is None or dims[-2] != dims[-1]):
-        raise NotImplementedError(f"{name}: full_matrices of matrices that are not square")
+@custom_gradient
+def _sqrtm(found: TfTensor) -> tuple[TfTensor, Gradient]:
+    dims = found.shape.as_list()
+    root = _host("MatrixSquareRoot", lambda a: (_roots(a),), found, [dims])[0]
+
+    def gradient(grad: TfTensor) -> TfTensor:
+        """Solve Sylvester's equation, rows of matrices below each other as one column."""
+        n = found.shape.as_list()[-1]
+        if n is None:
+            raise NotImplementedError("the gradient of sqrtm needs to know how large matrices are")
+        one = eye(n, dtype=found.dtype)
+        left = adjoint(root)[..., :, None, :, None] * one[:, None, :]
+        both = left + one[:, None, :, None] * root[..., None, :, None, :]
+        count = -1 if None in dims[:-2] else prod(dims[:-2])
+        column = reshape(grad, [count, n * n, 1])
+        made = solve(reshape(both, [count, n * n, n * n]), column)
+        return reshape(made, tensor_shape(grad) if None in dims else dims)
+
+    return root, gradient
 
 
 @custom_gradient
@@ -230,7 +247,10 @@ def _qr(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
 def qr(input: object, full_matrices: bool = False, name: str | None = None) -> Qr:
     """Return orthogonal and triangular factors."""
     found = _matrices(input)[0]
-    _refuse_whole("qr", found, full_matrices)
+    _, batch, m, n = _matrices(found)
+    if full_matrices and m != n:
+        shapes = [[*batch, m, m], [*batch, m, n]]
+        return Qr(*_host("Qr", lambda x: tuple(np.linalg.qr(x, "complete")), found, shapes))
     return Qr(*_qr(found))
 
 

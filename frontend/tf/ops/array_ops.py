@@ -233,7 +233,10 @@ def slice_(m: Maker, input_: object, begin: object, size: object) -> object:
 def expand_dims(m: Maker, input: object, axis: object) -> object:
     """Insert an axis of extent 1."""
     rank = spec_of_value(input).rank
-    return c.unsqueeze(m.emit, input, (axis_in(int(static(axis)), rank + 1),))
+    place = np.asarray(static(axis))
+    if place.size != 1:
+        raise TypeError(f"'dim' input must be a tensor with a single value, not {place.tolist()}")
+    return c.unsqueeze(m.emit, input, (axis_in(int(place.item()), rank + 1),))
 
 
 @op("Squeeze", "input", strict=False, shapes=shapes_of.unranked)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,15 +12,28 @@ from ....ir.families import spec_of_value
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract, is_unknown
 from ...values.dtypes import DTypeLike
-from ..core.bridge import TfTensor, row_of
+from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op
 from ..core.shapes import ShapeLike
-from ..core.values import InGraph, convert, elements, graph_of, static
-from .array_ops import concat, pad, reshape, split, stack, transpose
-from .creation import constant
+from ..core.values import InGraph, convert, elements, graph_of, same, static
+from .array_ops import (
+    broadcast_dynamic_shape,
+    broadcast_to,
+    concat,
+    pad,
+    reshape,
+    split,
+    stack,
+    transpose,
+)
+from .array_ops import shape as tensor_shape
+from .creation import constant, zeros_like
 from .gathering import scatter_nd
 from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, imag, real
 from .nn_ops import clip_by_value
+
+Pair: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
+"""What gives the gradients of two operands."""
 
 
 @op("Bitcast", "input", strict=False, differentiable=False)
@@ -38,9 +52,22 @@ def bitcast(m: Maker, input: object, type: DTypeLike | None) -> object:
     return np.frombuffer(array.tobytes(), row.numpy).reshape(spec.with_shape(grown).static_shape)
 
 
-@op("NextAfter", "x1", "x2", differentiable=False)
-def nextafter(m: Maker, x1: object, x2: object) -> object:
+def nextafter(x1: object, x2: object, name: str | None = None) -> TfTensor:
     """Return the next number from each element towards another."""
+    with InGraph(graph_of([x1, x2])):
+        pair = same(x1, x2)
+        dims = broadcast_dynamic_shape(*map(tensor_shape, pair))
+        made: TfTensor = _towards(*(broadcast_to(x, dims) for x in pair))
+        return made
+
+
+@custom_gradient
+def _towards(x: TfTensor, y: TfTensor) -> tuple[TfTensor, Pair]:
+    return _nextafter(x, y), lambda grad: (grad, zeros_like(grad))
+
+
+@op("NextAfter", "x1", "x2", differentiable=False)
+def _nextafter(m: Maker, x1: object, x2: object) -> object:
     if is_unknown(x1) or is_unknown(x2):
         return Abstract(spec_of_value(m.add(x1, x2)))
     return np.nextafter(elements(x1), elements(x2))

@@ -20,7 +20,7 @@ from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
-from ..core.bridge import TfTensor, row_of
+from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op, op_of_several, perform, rule
 from ..core.values import (
     InGraph,
@@ -32,10 +32,10 @@ from ..core.values import (
     same,
     static,
 )
-from .array_ops import expand_dims
+from .array_ops import expand_dims, pad, size
 from .creation import range_
 from .gathering import gather
-from .math_ops import cast
+from .math_ops import FUNCTIONS, cast
 
 TopKV2 = namedtuple("TopKV2", "values indices")
 Unique = namedtuple("Unique", "y idx")
@@ -186,6 +186,23 @@ def _weighted(m: Maker, arr: object, weights: object, least: int, most: int | No
     return _cut(found, most).astype(weight.dtype)
 
 
+def _summed(
+    weights: TfTensor, arr: TfTensor, least: int, most: int | None, name: str | None
+) -> TfTensor:
+    """Add up the weights of each number; of what is cut off the gradient is 0."""
+
+    def gradient(grad: TfTensor) -> TfTensor:
+        padded = pad(grad, [[0, 1]])
+        return gather(padded, FUNCTIONS["minimum"](arr, cast(size(grad), arr.dtype)))
+
+    @custom_gradient
+    def summed(weights: TfTensor) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
+        return _weighted(arr, weights, least=least, most=most, name=name), gradient
+
+    found: TfTensor = summed(weights)
+    return found
+
+
 @_host("DenseBincount", "arr")
 def _dense(
     m: Maker, arr: object, least: int, most: int | None, dtype: DType, binary: bool
@@ -243,7 +260,8 @@ def bincount(
         row = row_of(dtype)
         return _dense(arr, least=least, most=most, dtype=row, binary=binary_output, name=name)
     if weights is not None:
-        return _weighted(arr, weights, least=least, most=most, name=name)
+        with InGraph(graph_of([arr, weights])):
+            return _summed(convert(weights), convert(arr), least, most, name)
     return _bincount(arr, least=least, most=most, dtype=row_of(dtype), name=name)
 
 

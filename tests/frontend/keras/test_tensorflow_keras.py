@@ -247,3 +247,21 @@ def test_the_metrics_of_a_batch_are_of_this_batch_alone() -> None:
     model.fit(x[:5], y[:5], verbose=0)
     assert model.train_on_batch(x, y) == pytest.approx(whole, rel=1e-5)
     assert model.test_on_batch(x, y) == pytest.approx(whole, rel=1e-5)
+
+
+def test_importing_keras_draws_no_numbers_of_the_program():
+    code = """
+import random
+import numpy as np
+import gravure.tf as tf
+np.random.seed(0)
+random.seed(0)
+tf.keras.optimizers
+print(np.random.get_state()[2], random.random())
+np.random.seed(0)
+random.seed(0)
+print(np.random.get_state()[2], random.random())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first == second

@@ -1,0 +1,75 @@
+"""Gradients that were missing, or NaN, where TensorFlow 2.21 has numbers; its values."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+CASES = {
+    "sqrtm": (
+        lambda x: tf.reduce_sum(tf.linalg.sqrtm(x) * [[1.0, 2.0], [3.0, 4.0]]),
+        [[2.0, 1.0], [1.0, 3.0]],
+        [[0.20262212, 0.51806074], [0.8429804, 1.0456026]],
+    ),
+    "bincount": (
+        lambda x: tf.reduce_sum(tf.math.bincount([0, 1, 1, 3], weights=x) * [1.0, 2.0, 3.0, 4.0]),
+        [1.0, 2.0, 3.0, 5.0],
+        [1.0, 2.0, 2.0, 4.0],
+    ),
+    "bincount cut": (
+        lambda x: tf.reduce_sum(tf.math.bincount([0, 1, 1, 3], x, maxlength=2) * [1.0, 2.0]),
+        [1.0, 2.0, 3.0, 5.0],
+        [1.0, 2.0, 2.0, 0.0],
+    ),
+    "nextafter": (
+        lambda x: tf.reduce_sum(tf.math.nextafter(x, [[2.0], [3.0]]) * [[1.0], [2.0]]),
+        [1.0, 2.0],
+        [3.0, 3.0],
+    ),
+    "unsorted_segment_prod": (
+        lambda x: tf.reduce_sum(
+            tf.math.unsorted_segment_prod(x, [0, 0, 1, 1, 2, 2], 3) * [1.0, 2.0, 3.0]
+        ),
+        [2.0, 0.0, 3.0, 4.0, 0.0, 0.0],
+        [0.0, 2.0, 8.0, 6.0, 0.0, 0.0],
+    ),
+    "segment_prod": (
+        lambda x: tf.reduce_sum(tf.math.segment_prod(x, [0, 0, 0, 1]) * [1.0, 2.0]),
+        [2.0, 0.0, 3.0, 4.0],
+        [0.0, 6.0, 0.0, 2.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_a_rare_gradient_is_there(name, staged):
+    function, x, wanted = CASES[name]
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return tape.gradient(y, x)
+
+    found = (tf.function(gradient) if staged else gradient)(tf.constant(x))
+    assert np.allclose(found, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_axes_of_expand_dims_may_be_a_list_of_one():
+    assert tf.expand_dims([[1, 2]], axis=[-1]).shape == [1, 2, 1]
+    assert tf.function(lambda x: tf.expand_dims(x, [0]))(tf.zeros([3])).shape == [1, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="single value"):
+        tf.expand_dims([1], [0, 1])
+
+
+@pytest.mark.parametrize("dims", [(4, 2), (2, 4)])
+def test_whole_bases_of_matrices_that_are_not_square(dims):
+    x = np.random.default_rng(0).normal(size=dims)
+    q, r = tf.linalg.qr(x, full_matrices=True)
+    assert q.shape == [dims[0], dims[0]]
+    assert np.allclose(q @ r, x)
+    assert np.allclose(tf.transpose(q) @ q, np.eye(dims[0]))
+    s, u, v = tf.linalg.svd(x, full_matrices=True)
+    assert (u.shape, v.shape) == ([dims[0], dims[0]], [dims[1], dims[1]])
+    assert np.allclose(u.numpy()[:, :2] * s @ tf.transpose(v).numpy()[:2], x)
