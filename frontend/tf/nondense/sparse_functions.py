@@ -8,10 +8,11 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ...eager.remembered import remembered
 from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor
+from ..core.bridge import EagerTensor, TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops import array_ops as a
@@ -109,7 +110,16 @@ def combined_rows(
         raise InvalidArgumentError("segment_ids and indices should have same size.")
     number = static(count)
     if not isinstance(number, int):
-        number = _count(ids, [] if count is None else [convert(count)])
+        counted = _count(ids, [] if count is None else [convert(count)])
+        number = int(counted) if isinstance(counted, EagerTensor) else counted
+    return _combined(values, ids, number, how, name)
+
+
+@remembered
+def _combined(
+    values: TfTensor, ids: TfTensor, number: object, how: str, name: str | None
+) -> TfTensor:
+    """Return so many rows, each combined of those that have its number."""
     wide = m.cast(ids, "int64")
     ends = a.concat([a.reshape(convert(number, "int64"), [1]), a.shape(values, "int64")[1:]], 0)
     known = values.shape._dims
