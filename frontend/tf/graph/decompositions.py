@@ -197,7 +197,7 @@ def _roots(a: Array) -> Array:
 
 def sqrtm(input: object, name: str | None = None) -> TfTensor:
     """Return the matrix whose square is the given one: of real matrices the real one."""
-    found, batch, m, n = _matrices(input)
+    found, _, m, n = _matrices(input)
     if m != n:
         raise InvalidShapesError(f"input matrix must be square, got shape {found.shape}")
     return _sqrtm(found)
