@@ -6,7 +6,8 @@
 Tiles of 4x4 or of 2x2 results, of windows that move by 1 or by 2: what costs least of products,
 transforms, and weights that come from memory. Large tiles need fewer products, but stick out of
 small images and have more weights. Results of 4x4 tiles differ from the direct sum by about 1e-5
-of the largest. Needs `choose-layout`; stands before `pack-weights`.
+of the largest. Of a convolution in groups of many channels each group is one, if that is faster,
+beside the others. Needs `choose-layout`; stands before `pack-weights`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isqrt
 
+from xdsl.ir import SSAValue
+
 from ..ir import GraphEmit, Op, Program, replace
+from ..ir.compose.functions import split
+from ..ir.op import REGISTRY
 from ..ir.ops.conv import Conv
 from ..ir.ops.laid_out.winograd import Form, WinogradPacked, form_of, transform_weights
 from ..ir.types.dims import Dim, Range, evaluate, symbols
+from ..ir.types.tensor import spec_of
 from ..target import Target
 from .analysis.kernels.choices import decide
 from .analysis.kernels.tiles import panel_width
@@ -74,16 +80,7 @@ class Winograd(Pass):
             form = self.form(op, target, program.ranges, is_fixed=is_fixed)
             if form is None:
                 continue
-            emit = GraphEmit.before(op)
-            weight = op.specs[1]
-            columns = int(weight.dims[0])  # type: ignore[arg-type]
-            width = panel_width(target, MANY_TILES, columns, weight.dtype)
-            panels = transform_weights(emit, op.operands[1], weight, width, form)
-            made = emit(
-                WinogradPacked, op.operands[0], panels, columns=columns,
-                pads=op.plain_attributes()["pads"], tile=form.tile, stride=form.stride,
-            )  # fmt: skip
-            replace(op, made)
+            replace(op, transformed(op, form, target))
             self.count(f"tiles of {form.tile}x{form.tile}")
 
     def form(
@@ -95,11 +92,11 @@ class Winograd(Pass):
         """
         flags = op.plain_attributes()
         source, weight = op.specs
-        result = op.result_specs[0]
+        result, groups = op.result_specs[0], flags["groups"]
         stride = flags["strides"]
         if not flags["channels_last"] or weight.dims[2:] != (3, 3) or source.dtype.name != "f32":
             return None
-        if flags["groups"] != 1 or stride not in ((1, 1), (2, 2)) or flags["dilations"] != (1, 1):
+        if stride not in ((1, 1), (2, 2)) or flags["dilations"] != (1, 1):
             return None
         pads = [size for pair in flags["pads"] for size in pair]
         inputs, outputs = source.dims[3], result.dims[3]
@@ -107,6 +104,7 @@ class Winograd(Pass):
             return None
         assert isinstance(inputs, int), "it is one of those that were asked"
         assert isinstance(outputs, int), "it is one of those that were asked"
+        inputs, outputs = inputs // groups, outputs // groups
         if min(inputs, outputs) < self.channels or inputs % 16:
             return None
         images, rows, columns = (middle(size, ranges) for size in result.dims[:3])
@@ -122,3 +120,29 @@ class Winograd(Pass):
                 best, least = form, cost
         name = f"winograd_{images}x{rows}x{columns}_{inputs}x{outputs}_stride{stride[0]}"
         return forms.get(decide(target, name, (0, *forms), best.tile if best else 0))
+
+
+def transformed(op: Op, form: Form, target: Target) -> SSAValue:
+    """Return a convolution by tiles: those of all groups beside each other."""
+    emit, (x, w), flags = GraphEmit.before(op), op.operands, op.plain_attributes()
+    groups, channels = flags["groups"], op.specs[0].rank - 1
+    kept = {"pads": flags["pads"], "tile": form.tile, "stride": form.stride}
+    parts: list[SSAValue] = []
+    for image, weight in zip(
+        apart(emit, x, channels, groups), apart(emit, w, 0, groups), strict=True
+    ):
+        spec = spec_of(weight.type)
+        columns = spec.static_shape[0]
+        width = panel_width(target, MANY_TILES, columns, spec.dtype)
+        panels = transform_weights(emit, weight, spec, width, form)
+        parts.append(emit(WinogradPacked, image, panels, columns=columns, **kept))
+    return parts[0] if groups == 1 else emit(REGISTRY["gv.concat"], *parts, axis=channels)
+
+
+def apart(emit: GraphEmit, x: SSAValue, axis: int, groups: int) -> list[SSAValue]:
+    """Return the parts of a value that groups have along an axis."""
+    if groups == 1:
+        return [x]
+    extent = spec_of(x.type).dims[axis]
+    assert isinstance(extent, int), "channels are known"
+    return split(emit, x, axis, [extent // groups] * groups)

@@ -159,21 +159,23 @@ def test_groups_of_doubles_and_of_halves_of_a_register() -> None:
 
 
 MODELS = {
-    "depthwise": (16, 16, 16, (7, 7)),
-    "groups of four": (32, 32, 8, (3, 3)),
-    "groups of twelve": (24, 24, 2, (3, 3)),
-    "more results": (8, 32, 4, (5, 3)),
+    "depthwise": (16, 16, 16, (7, 7), [2, 1]),
+    "groups of four": (32, 32, 8, (3, 3), [2, 1]),
+    "groups of twelve": (24, 24, 2, (3, 3), [2, 1]),
+    "more results": (8, 32, 4, (5, 3), [2, 1]),
+    "groups of many": (64, 128, 2, (3, 3), [1, 1]),
 }
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_threads_change_no_bits(name: str) -> None:
-    channels, filters, groups, window = MODELS[name]
+    channels, filters, groups, window, strides = MODELS[name]
     random = np.random.default_rng(0)
     x = random.standard_normal((2, channels, 11, 17)).astype(np.float32)
-    w = random.standard_normal((filters, channels // groups, *window)).astype(np.float32)
+    inner = channels // groups
+    w = random.standard_normal((filters, inner, *window)).astype(np.float32) / np.float32(inner)
     pads = [k // 2 for k in window] * 2
-    node = helper.make_node("Conv", ["x", "w"], ["y"], group=groups, pads=pads, strides=[2, 1])
+    node = helper.make_node("Conv", ["x", "w"], ["y"], group=groups, pads=pads, strides=strides)
     given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)]
     made = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
     graph = helper.make_graph([node], "g", given, made, [numpy_helper.from_array(w, "w")])

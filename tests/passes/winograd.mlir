@@ -13,6 +13,28 @@ builtin.module attributes {gv.target = "x86-64-v4"} {
 }
 
 // -----
+// Groups of many channels are a convolution each, beside each other.
+// count: gv.conv 0
+// count: gv.winograd_packed 2
+// count: gv.concat 1
+func.func @groups(%x: tensor<1x16x16x128xf32>) -> tensor<1x16x16x128xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 128, 64, 3, 3>, weight = @w} : () -> tensor<128x64x3x3xf32>
+  %1 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, groups = 2 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x16x16x128xf32>, tensor<128x64x3x3xf32>) -> tensor<1x16x16x128xf32>
+  func.return %1 : tensor<1x16x16x128xf32>
+}
+
+// -----
+// Groups of few channels, or of small images, stay: their channels are walked as vectors.
+// count: gv.conv 2
+func.func @thin_groups(%x: tensor<1x7x7x512xf32>) -> tensor<1x7x7x512xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 512, 16, 3, 3>, weight = @w} : () -> tensor<512x16x3x3xf32>
+  %1 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 512, 32, 3, 3>, weight = @v} : () -> tensor<512x32x3x3xf32>
+  %2 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, groups = 32 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x7x7x512xf32>, tensor<512x16x3x3xf32>) -> tensor<1x7x7x512xf32>
+  %3 = gv.conv %2, %1 {channels_last = true, dilations = array<i64: 1, 1>, groups = 16 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x7x7x512xf32>, tensor<512x32x3x3xf32>) -> tensor<1x7x7x512xf32>
+  func.return %3 : tensor<1x7x7x512xf32>
+}
+
+// -----
 // Windows that move by 2: four tiles of five by five values for two by two results.
 // count: gv.conv 0
 // count: gv.winograd_packed 1
