@@ -4,7 +4,8 @@ A table of 512 rows cut to the length L has min(512, L) rows. Where these are ad
 the model is only meant for L <= 512: that is assumed, the range of L narrowed, and the model
 read again. What the range of one symbol cannot say, as P + T <= 64, is kept as a fact. Where an
 image of H // 4 rows is made twice as high and joined to one of H // 2 rows, H is a multiple of 4:
-it is read again as four times another symbol, and each run checks that it is.
+it is read again as four times another symbol, and each run checks that it is. A size that is
+joined to what has one row is 1: exporters leave it open though they have traced a number.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ DEPTH = 4
 
 @dataclass(frozen=True)
 class Assumption:
-    """`small <= large`, or that both are equal symbols, and what made it necessary."""
+    """`small <= large`, or that both are equal, and what made it necessary."""
 
     small: Dim
     large: Dim
@@ -71,6 +72,18 @@ def assumption_for(
         if all(name.isidentifier() for name in names) and set(names) & set(nameless):
             first, second = (a, b) if names[0] in nameless else (b, a)
             return Assumption(first, second, are_equal=True, reason=reason)
+    return None
+
+
+def assumed_number(error: BaseException, reason: str) -> Assumption | None:
+    """Return that a named size is the number which an operation needs, if that is the fault."""
+    cause = unequal(error)
+    if cause is None:
+        return None
+    a, b = cause.sizes
+    for size, count in ((a, b), (b, a)):
+        if str(size).isidentifier() and isinstance(count, int) and count > 0:
+            return Assumption(size, count, are_equal=True, reason=reason)
     return None
 
 

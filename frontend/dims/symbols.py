@@ -56,6 +56,7 @@ class Symbols:
         self._fixed: dict[str, Dim] = {}
         self._most: dict[str, Assumption] = {}
         self._equal: dict[str, str] = {}
+        self._number: dict[str, Assumption] = {}
         self._multiple: dict[str, Assumption] = {}
         self._seen: set[str] = set()
         self._names: dict[str, str] = {}
@@ -73,6 +74,8 @@ class Symbols:
         if is_new:
             self._names[name] = self._unique(name)
         symbol = self._resolved(name)
+        if symbol in self._number:
+            return self._fixed_to(self._number[symbol], name)
         factor = self._factor(name, symbol)
         part = symbol if factor == 1 else f"{symbol}_by_{factor}"
         if is_new and option is not None:
@@ -84,6 +87,16 @@ class Symbols:
                 divided, is_given = (given, given) if isinstance(given, int) else given, True
             self.ranges[part] = self._narrowed(part, divided, is_given)
         return dim_rules.symbol(part) * factor
+
+    def _fixed_to(self, assumption: Assumption, name: str) -> int:
+        """Return the number that a symbol is; refuse a range that says it may be another."""
+        number = assumption.large
+        assert isinstance(number, int), "a symbol is fixed to a number"
+        if self.options.get(name, (number, number)) != (number, number):
+            raise GraphError(
+                f"dimension {name!r} has to be {number}: {assumption.reason}", location=self.where
+            )
+        return number
 
     def _factor(self, name: str, symbol: str) -> int:
         """Return of what a symbol is a multiple: as the user says, and as had to be assumed."""
@@ -148,6 +161,8 @@ class Symbols:
         small, large = str(assumption.small), assumption.large
         if assumption.are_equal and assumption.of_data:
             self._fixed[small] = large
+        elif assumption.are_equal and isinstance(large, int):
+            self._number[small] = assumption
         elif assumption.are_equal:
             self._equal[small] = str(large)
         elif assumption.is_multiple:

@@ -33,6 +33,7 @@ from ..dims.assume import (
     Assumption,
     NeedsAssumptionError,
     assumed_multiple,
+    assumed_number,
     assumption_for,
     assumption_of,
     clashes,
@@ -489,7 +490,7 @@ class Reader:
         found = assumption_of(error, symbols.data, reason)
         pairs = differing(error, specs)
         found = found or assumption_for(pairs, known, symbols.nameless, reason)
-        found = found or assumed_multiple(pairs, reason)
+        found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)
         if found is not None:
             raise NeedsAssumptionError(found)
 

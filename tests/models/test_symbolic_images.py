@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import gravure as gv
+from gravure.errors import GraphError, RuntimeInputError
 
 RANDOM = np.random.default_rng(0)
 
@@ -88,3 +89,22 @@ def test_sizes_that_do_not_halve_are_refused() -> None:
     assert compiled(np.ones((1, 3, 4, 6), np.float32)).shape == (1, 6, 4, 6)
     with pytest.raises(gv.GravureError, match=r"with f32\[1, 3, 2\*H_by_2, .*f32\[1, 3, 5, 6\]"):
         compiled(np.ones((1, 3, 5, 6), np.float32))
+
+
+def test_an_open_batch_that_has_to_be_one_is_one() -> None:
+    """An exporter that has traced one image leaves the batch open, and joins it to one row."""
+    nodes = [
+        helper.make_node("Concat", ["first", "x"], ["a"], axis=2),
+        helper.make_node("Relu", ["a"], ["y"]),
+    ]
+    weights = {"first": weight(1, 3, 1, 4)}
+    made = model(nodes, weights, ("H", "W")).SerializeToString()
+    with gv.compile(made, dims={"H": (1, 8), "W": 4}) as compiled:
+        assert str(compiled.inputs[0]) == "f32[1, 3, H, 4]"
+        x = RANDOM.standard_normal((1, 3, 2, 4)).astype(np.float32)
+        wanted = np.maximum(np.concatenate([weights["first"], x], axis=2), 0)
+        np.testing.assert_array_equal(compiled.run([x])[0], wanted)
+        with pytest.raises(RuntimeInputError, match="called with f32"):
+            compiled.run([np.ones((2, 3, 2, 4), np.float32)])
+    with pytest.raises(GraphError, match=r"dimension 'N' has to be 1: node .* differ beside"):
+        gv.compile(made, dims={"N": (1, 4), "H": (1, 8), "W": 4})
