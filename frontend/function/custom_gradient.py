@@ -103,12 +103,11 @@ class CopyingFrame(Frame):
     def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the results of an operation of the gradient."""
         tensors = [x for x in inputs if isinstance(x, Tensor)]
-        graph = _graph_of(tensors) if tensors or op.type == "Const" else None
-        if graph is None or op.kind.stateful:
+        graph = _graph_of(tensors) if tensors else None
+        if graph is None or not is_host(op):
             return super().carry_out(op, inputs)
         given = [graph.owned(as_tensor(x)) for x in inputs]
-        known = is_host(op) and not op.kind.is_numbers
-        specs = [x.spec for x in op.outputs] if known else None
+        specs = None if op.kind.is_numbers else [x.spec for x in op.outputs]
         node = graph.add(op.kind, given, op.attributes, specs=specs)
         if STATE.recorders:
             backward, variables = node_backward(node)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -216,8 +217,9 @@ def _sqrtm(found: TfTensor) -> tuple[TfTensor, Gradient]:
         one = eye(n, dtype=found.dtype)
         left = adjoint(root)[..., :, None, :, None] * one[:, None, :]
         both = left + one[:, None, :, None] * root[..., None, :, None, :]
-        column = reshape(grad, [-1, n * n, 1])
-        made = solve(reshape(both, [-1, n * n, n * n]), column)
+        count = -1 if None in dims[:-2] else prod(dims[:-2])
+        column = reshape(grad, [count, n * n, 1])
+        made = solve(reshape(both, [count, n * n, n * n]), column)
         return reshape(made, tensor_shape(grad) if None in dims else dims)
 
     return root, gradient
