@@ -217,7 +217,8 @@ def _sqrtm(found: TfTensor) -> tuple[TfTensor, Gradient]:
         one = eye(n, dtype=found.dtype)
         left = adjoint(root)[..., :, None, :, None] * one[:, None, :]
         both = left + one[:, None, :, None] * root[..., None, :, None, :]
-        count = -1 if None in dims[:-2] else prod(dims[:-2])
+        outer = [size for size in dims[:-2] if size is not None]
+        count = prod(outer) if len(outer) == len(dims) - 2 else -1
         column = reshape(grad, [count, n * n, 1])
         made = solve(reshape(both, [count, n * n, n * n]), column)
         return reshape(made, tensor_shape(grad) if None in dims else dims)
