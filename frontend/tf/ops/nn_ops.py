@@ -17,6 +17,7 @@ from ..core.calls import op, perform, rule
 from ..core.required import require_within
 from ..core.values import InGraph, axis_in, convert, graph_of, same, static
 from .creation import zeros_like
+from .indexed_slices import IndexedSlices
 
 
 def _unary(type_: str, gv: str, **attributes: object) -> Callable[..., TfTensor]:
@@ -188,19 +189,27 @@ def _global_norm(m: Maker, *xs: object) -> object:
 
 
 def global_norm(t_list: Iterable[object], name: str | None = None) -> TfTensor:
-    """Return the norm of several tensors together."""
-    return perform("GlobalNorm", [convert(t) for t in t_list if t is not None], name=name)
+    """Return the norm of several tensors together; rows that slices give twice count twice."""
+    given = [t.values if isinstance(t, IndexedSlices) else t for t in t_list if t is not None]
+    return perform("GlobalNorm", [convert(t) for t in given], name=name)
 
 
 def clip_by_global_norm(
     t_list: object, clip_norm: object, use_norm: object = None, name: str | None = None
-) -> tuple[list[TfTensor | None], object]:
+) -> tuple[list[TfTensor | IndexedSlices | None], object]:
     """Scale several tensors down together."""
     if not isinstance(t_list, Sequence):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     norm = global_norm(t_list) if use_norm is None else use_norm
     scale = clip_norm / _maximum(norm, clip_norm)
-    return [None if t is None else convert(t) * scale for t in t_list], norm
+    return [None if t is None else _scaled(t, scale) for t in t_list], norm
+
+
+def _scaled(value: object, scale: TfTensor) -> TfTensor | IndexedSlices:
+    """Return a tensor times a factor; slices stay slices, at the same places."""
+    if isinstance(value, IndexedSlices):
+        return value.with_values(convert(value.values) * scale)
+    return convert(value) * scale
 
 
 def _maximum(a: object, b: object) -> TfTensor:

@@ -73,3 +73,14 @@ def test_whole_bases_of_matrices_that_are_not_square(dims):
     s, u, v = tf.linalg.svd(x, full_matrices=True)
     assert (u.shape, v.shape) == ([dims[0], dims[0]], [dims[1], dims[1]])
     assert np.allclose(u.numpy()[:, :2] * s @ tf.transpose(v).numpy()[:2], x)
+
+
+def test_the_norm_of_slices_counts_rows_as_they_are_given():
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(table, [0, 0, 1]) * [[1.0], [2.0], [3.0]])
+    grad = tape.gradient(loss, table)
+    (clipped,), norm = tf.clip_by_global_norm([grad], 1.0)
+    assert np.isclose(norm, 28**0.5)
+    assert isinstance(clipped, tf.IndexedSlices)
+    assert np.allclose(clipped.values, grad.values / norm)
