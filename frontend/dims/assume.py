@@ -217,6 +217,23 @@ def _extremes(dim: DimExpr) -> list[Atom]:
     return list(dict.fromkeys(atom for atom in atoms if atom.op in ("min", "max")))
 
 
+def settled(dim: Dim, known: Knowledge) -> Dim:
+    """Return a dimension without the minima and maxima of which one side is known to be it.
+
+    >>> known = Knowledge({}, [dim_rules.parse("a + b - 160")])
+    >>> settled(dim_rules.parse("min(160, a + b) + 1"), known)
+    161
+    """
+    if isinstance(dim, int):
+        return dim
+    for atom in _extremes(dim):
+        first, second = (dim_rules.parse(text) for text in atom.args)
+        small, large = (first, second) if known.at_least(second, first) else (second, first)
+        if known.at_least(large, small):
+            return settled(_replaced(dim, atom, small if atom.op == "min" else large), known)
+    return dim
+
+
 def _replaced(dim: DimExpr, atom: Atom, value: Dim) -> Dim:
     total: Dim = 0
     for monomial, coefficient in dim.terms:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ...errors import GraphError, did_you_mean
 from ...ir import Dim, DimExpr, Range
 from ...ir.types import dims as dim_rules
-from .assume import Assumption
+from .assume import Assumption, settled
+from .slices import Knowledge
 
 DEFAULT: Range = (1, None)
 """The range of a symbol that nobody bounds: at least 1."""
@@ -153,7 +154,7 @@ class Symbols:
         """Return a dimension with all put in that is assumed of sizes of data."""
         for _ in self._fixed:  # what one is fixed to may be fixed itself
             dim = dim_rules.substitute(dim, self._fixed)
-        return dim
+        return settled(dim, Knowledge(self.ranges, self.facts))
 
     def assume(self, assumption: Assumption) -> None:
         """Take something for granted before the names are asked for."""

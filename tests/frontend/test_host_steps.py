@@ -258,6 +258,27 @@ def test_result_of_a_host_step_must_fit_what_was_assumed(model: Make) -> None:
         found.run([f32(6), np.array([4, 3])])
 
 
+def test_what_is_assumed_later_holds_of_sizes_that_were_cut(model: Make) -> None:
+    """A mask put into an image: rows above and below, cut to its height, then columns beside."""
+    nodes = [
+        node("ConstantOfShape", ["above"], ["top"]),
+        node("ConstantOfShape", ["below"], ["bottom"]),
+        node("Concat", ["top", "x", "bottom"], ["high"], axis=0),
+        node("Slice", ["high", "zero", "four", "zero"], ["rows"]),
+        node("ConstantOfShape", ["beside"], ["left"]),
+        node("Concat", ["left", "rows"], ["wide"], axis=1),
+        node("Slice", ["wide", "zero", "five", "one"], ["image"]),
+        node("Unsqueeze", ["image", "zero"], ["one_image"]),
+        node("Concat", ["one_image", "whole"], ["y"], axis=0),
+    ]
+    sizes = {name: ("i64", [2]) for name in ("above", "below", "beside")}
+    inputs = {**sizes, "x": ("f32", [2, 3]), "whole": ("f32", [1, 4, 5])}
+    numbers = {"zero": 0, "one": 1, "four": 4, "five": 5}
+    made = model(nodes, inputs, ["y"], {n: np.array([v], np.int64) for n, v in numbers.items()})
+    shapes = [((1, 3), (1, 3), (4, 2)), ((0, 3), (2, 3), (4, 2)), ((2, 3), (0, 3), (4, 2))]
+    check(made, *([*map(np.array, each), f32(2, 3), f32(1, 4, 5)] for each in shapes))
+
+
 def test_what_is_known_of_a_shape_stays_known(model: Make) -> None:
     nodes = [
         node("Concat", ["n", "three"], ["s"], axis=0),

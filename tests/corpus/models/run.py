@@ -92,8 +92,10 @@ def bounds_of(folder: Path) -> dict[str, tuple[int, int]]:
 
     program = load_program(str(folder / "model.onnx"))
     tried = [np.load(path) for path in folder.glob("*.npz")]
-    found = {name: (low, 512) for name, (low, high) in program.ranges.items() if high is None}
     names, specs = argument_names(program.main), argument_specs(program.main)
+    given = {name for spec in specs for dim in spec.dims for name in symbols(dim)}
+    open_ones = [name for name, (_, high) in program.ranges.items() if high is None]
+    found = {name: (program.ranges[name][0], 512) for name in open_ones if name in given}
     for name, spec in zip(names, specs, strict=True):
         for axis, dim in enumerate(spec.dims):
             largest = max(arrays[name].shape[axis] for arrays in tried)
