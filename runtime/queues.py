@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..forks import renewed
-from .deadline import DEADLINE, LateError
+from .deadline import DEADLINE
 from .tracing import span
 
 Element = tuple[Any, ...]
@@ -48,8 +48,7 @@ class Changes:
     def wait(self, seen: int) -> None:
         """Return when the count is not what was seen before, or raise when the time is over."""
         with self._changed:
-            if not self._changed.wait_for(lambda: self.count != seen, DEADLINE.left()):
-                raise LateError
+            DEADLINE.wait_for(self._changed, lambda: self.count != seen)
 
 
 CHANGES = Changes()
@@ -128,8 +127,7 @@ class Queue:
         return self.elements.pop(at)
 
     def _wait(self, ready: Callable[[], bool]) -> None:
-        if not self.changed.wait_for(ready, DEADLINE.left()):
-            raise LateError
+        DEADLINE.wait_for(self.changed, ready)
 
     def close(self, *, cancel: bool = False) -> None:
         """Let nothing more in; with `cancel`, who waits for room fails at once."""

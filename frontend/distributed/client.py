@@ -11,13 +11,14 @@ from dataclasses import replace
 
 from ...ir.op import Array
 from ...runtime.comm.protocol import LateError
+from ...runtime.deadline import GivenUpError
 from ...runtime.deadline import LateError as TimeOverError
 from ..function.graph_data import NotSerialisableError
 from ..function.graph_text import graph_data
 from ..graph.execute import Plan
 from ..graph.graph import Graph, Operation
 from ..graph.partition import Partition, partition
-from ..values.run_errors import AbortedError, NotFoundError
+from ..values.run_errors import AbortedError, CancelledError, NotFoundError
 from .cut import Cut, Inner, TaskPart, ToldGraph
 from .delays import delayed
 from .places import TaskPlaces, device_of, task_of
@@ -34,6 +35,9 @@ class Client:
         self.cuts: dict[Plan, Cut] = {}
         self.own: dict[Plan, RunningPart] = {}
         """This task's own part of each plan."""
+        self.going: dict[Step, list[str]] = {}
+        """The steps that have not ended, and what other tasks take part in them."""
+        self.closed = False
         self.bits = 32
         """In how many bits `float32` values are sent."""
         self.costs: CostModel | None = None
@@ -75,18 +79,34 @@ class Client:
         for name in others:
             fed = {each: given[each] for each in cut.parts[name].fed}
             self.task.box.send(("run", step), (key, fed), self.task.ranks[name])
+        self.going[step] = others
         try:
+            if self.closed:  # (since the plan was made)
+                raise AbortedError("the session is closed")
             found = self.finished(cut, plan, step, given, others)
         except BaseException as error:
             self.task.abort(step, others, f"{type(error).__name__}: {error}")
             self.task.forget(step, "value", "done")
-            if isinstance(error, LateError):
-                raise AbortedError(error.message, hint=error.hint) from None
+            named = self.named(step, error)
+            if named is not error:
+                raise named from None
             raise
+        finally:
+            del self.going[step]
         return [
             None if isinstance(f, Operation) else given.get(f.name, found.get(f.name))
             for f in plan.fetches
         ]
+
+    def named(self, step: Step, error: BaseException) -> BaseException:
+        """Return the error that a user gets for one that has ended a step."""
+        if self.closed and isinstance(error, AbortedError | GivenUpError):
+            return CancelledError("Session has been closed.")
+        if isinstance(error, GivenUpError):
+            return AbortedError(f"the step was given up: {self.task.aborted[step]}")
+        if isinstance(error, LateError):
+            return AbortedError(error.message, hint=error.hint)
+        return error
 
     def finished(
         self, cut: Cut, plan: Plan, step: Step, given: Mapping[str, Array], others: Sequence[str]
@@ -98,7 +118,7 @@ class Client:
                 part = cut.parts[self.task.name]
                 fed = {name: given[name] for name in part.fed}
                 found |= self.task.carry_out(self.own[plan], step, fed)
-        except (AbortedError, LateError, TimeOverError):
+        except (AbortedError, GivenUpError, LateError, TimeOverError):
             self.why(step, others)
             raise
         for name in others:
@@ -107,6 +127,12 @@ class Client:
                 raise raised(name, wrong)
             found |= values
         return found
+
+    def close(self) -> None:
+        """Let all tasks give up the steps that have not ended."""
+        self.closed = True
+        for step, others in [*self.going.items()]:
+            self.task.abort(step, others, "its session was closed")
 
     def why(self, step: Step, others: Sequence[str]) -> None:
         """Raise the error of another task, if one has told of one: it is why this one waits."""

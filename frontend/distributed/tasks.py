@@ -32,7 +32,7 @@ from ...runtime.comm.protocol import (
     WorldError,
     patience,
 )
-from ...runtime.deadline import DEADLINE
+from ...runtime.deadline import DEADLINE, Cancellation, GivenUpError
 from ..function.graph_data import NodeReader, VariableData, empty_data
 from ..graph.frame import Store
 from ..graph.graph import Graph, dims_or_none
@@ -105,6 +105,8 @@ class Task:
         self.parts: dict[Hashable, RunningPart | GravureError] = {}
         self.registered = threading.Condition()
         self.aborted: dict[Step, str] = {}
+        self.going: dict[Step, Cancellation] = {}
+        """The steps that are carried out here."""
         self.heard: dict[int, float] = {}
         self.passive: set[int] = set()
         """The ranks that begin no steps any more."""
@@ -215,8 +217,15 @@ class Task:
     def on_abort(self, source: int, message: Message) -> None:
         """Give up a step."""
         (_, step), reason = message
-        self.aborted.setdefault(step, reason)
+        self.give_up(step, reason)
         self.forget(step, "value")
+
+    def give_up(self, step: Step, reason: str) -> None:
+        """Let nobody wait in a step any more."""
+        self.aborted.setdefault(step, reason)
+        going = self.going.get(step)
+        if going is not None:
+            going.give_up()
 
     def on_ask(self, source: int, message: Message) -> None:
         """Send what a rank asks for, or keep in mind that it did."""
@@ -269,7 +278,14 @@ class Task:
         self, part: RunningPart, step: Step, given: Mapping[str, Array]
     ) -> dict[str, object]:
         """Return what a part of a step gives to the caller, by name."""
-        return part.run(given, StepTalk(self, step))
+        going = self.going[step] = Cancellation()
+        if step in self.aborted:
+            going.give_up()
+        try:
+            with DEADLINE.working_for(going):
+                return part.run(given, StepTalk(self, step))
+        finally:
+            del self.going[step]
 
     def received(self, key: OfferKey, step: Step, tasks: Sequence[str]) -> Any:
         """Return the value under a key, and who sent it; raise if a task says nothing more."""
@@ -302,7 +318,7 @@ class Task:
 
     def abort(self, step: Step, tasks: Sequence[str], reason: str) -> None:
         """Let tasks give up a step."""
-        self.aborted.setdefault(step, reason)
+        self.give_up(step, reason)
         self.forget(step)
         for task in tasks:
             if task != self.name:
@@ -328,9 +344,11 @@ class Task:
         self.crew.serving = False
 
     def close(self) -> None:
-        """Listen no more."""
+        """Listen no more, and carry nothing out any more."""
         for end in self.ends:
             end()
+        for step in [*self.going]:
+            self.give_up(step, f"{self.name} was closed")
         self.leave()
         self.crew.close()
 
@@ -369,6 +387,8 @@ def told(error: Exception) -> Told:
     """
     if isinstance(error, LateError):
         return "AbortedError", error.message, "", error.hint
+    if isinstance(error, GivenUpError):
+        return "AbortedError", "the step was given up", "", ""
     kinds = [kind.__name__ for kind in type(error).__mro__ if issubclass(kind, OpError)]
     known = [name for name in kinds if hasattr(run_errors, name)]
     if known and isinstance(error, OpError):

@@ -25,6 +25,7 @@ from ...runtime.deadline import DEADLINE
 from ...runtime.queues import Queue
 from ...runtime.tracing import EARS, OWN, span
 from ..eager.recorded import unboxed
+from ..graph.accumulator_ops import Accumulated
 from ..graph.execute import Plan, Wishes, initialise
 from ..graph.frame import Frame, Store
 from ..graph.graph import (
@@ -308,7 +309,7 @@ class Session:
         """Run nothing any more."""
         self._closed = True
         for queue in self.store.queues.values():
-            if isinstance(queue, Queue):
+            if isinstance(queue, Queue | Accumulated):
                 queue.abandon()
         self._plans.clear()
         self._known.clear()

@@ -14,7 +14,7 @@ from ...ir.op import Array
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.queues import CHANGES, WouldWaitError
-from ..values.run_errors import InvalidArgumentError
+from ..values.run_errors import CancelledError, InvalidArgumentError
 from .frame import Frame, OutsideError, Store
 from .graph import Kind, Operation, spec_with_unknowns
 
@@ -62,6 +62,12 @@ class Accumulated:
     def __init__(self) -> None:
         self.total: Array | None = None
         self.count = self.step = 0
+        self.abandoned = False
+
+    def abandon(self) -> None:
+        """Let nobody wait for gradients any more."""
+        self.abandoned = True
+        CHANGES.note()
 
 
 Use = Callable[[AccumulatorSpec, Accumulated, Frame, Sequence[Array]], Sequence[Array]]
@@ -128,6 +134,8 @@ def take(
                 held.total, held.count, held.step = None, 0, held.step + 1
                 mean = spec.way == "MEAN"
                 return (np.asarray(total / count if mean else total, spec.dtype.numpy),)
+        if held.abandoned:
+            raise CancelledError(f"accumulator '{spec.name}': the session is closed")
         if not frame.patient:
             raise WouldWaitError
         CHANGES.wait(seen)

@@ -145,6 +145,7 @@ class Later(Generic[T]):
         """
         self._to_do, self._then, self._pace = [function], then, pace
         self._until, self._traces = DEADLINE.at, OWN.traces
+        self._cancellation = DEADLINE.cancellation
         self._value: list[T] = []
         self._error: BaseException | None = None
         self._queue, self._ended = queue, threading.Lock()
@@ -177,6 +178,7 @@ class Later(Generic[T]):
         except IndexError:
             return
         DEADLINE.at, OWN.traces = self._until, self._traces
+        DEADLINE.cancellation = self._cancellation
         begin = perf_counter()
         try:
             self._value.append(function())

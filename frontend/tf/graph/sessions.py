@@ -71,6 +71,12 @@ class Session(CoreSession):
         """Return the graph as data."""
         return GraphDef(self.graph)
 
+    def close(self) -> None:
+        """Run nothing any more; what still runs on tasks of a cluster is given up."""
+        super().close()
+        if self.client is not None:
+            self.client.close()
+
     def list_devices(self) -> list[LogicalDevice]:
         """Return the devices that operations can be put on, by their full names."""
         return [LogicalDevice(n, parse_device(n).kind or "") for n in self.available()]

@@ -10,7 +10,7 @@ import pytest
 
 from gravure import tf
 
-from .test_servers import CLUSTER, on_tasks
+from .test_servers import CLUSTER, ONE_PS, on_tasks
 
 v1 = tf.compat.v1
 
@@ -139,3 +139,58 @@ def test_variables_of_servers_are_reported_by_those() -> None:
 
     for n, found in enumerate(on_tasks(CLUSTER, work)[f"worker:{n}"] for n in (0, 1)):
         assert found == [f"r{n}0".encode(), f"r{n}1".encode(), f"r{n}0".encode()]
+
+
+@pytest.mark.parametrize("device", ["/job:ps/task:0", "/job:worker/task:0"])
+@pytest.mark.parametrize("kind", ["queue", "accumulator"])
+def test_a_session_that_is_closed_gives_up_steps_that_wait(kind: str, device: str) -> None:
+    def work(server: Any, index: int) -> Any:
+        before = threading.active_count()
+        with tf.Graph().as_default(), v1.device(device):
+            if kind == "queue":
+                wanted = v1.FIFOQueue(1, [tf.float32], [[]], shared_name="never").dequeue()
+            else:
+                wanted = v1.ConditionalAccumulator(tf.float32, shape=[]).take_grad(1)
+            session = v1.Session(server.target)
+            wrong: list[Exception] = []
+
+            def run() -> None:
+                try:
+                    session.run(wanted)
+                except tf.errors.OpError as error:
+                    wrong.append(error)
+
+            waiting = threading.Thread(target=run, daemon=True)
+            waiting.start()
+            time.sleep(0.3)
+            assert waiting.is_alive()
+            session.close()
+            waiting.join(20)
+        return wrong, threading.active_count() - before
+
+    wrong, more = on_tasks(ONE_PS, work)["worker:0"]
+    assert [type(error) for error in wrong] == [tf.errors.CancelledError]
+    assert more <= 1  # (a thread of the crew that was made for the step may be kept)
+    end = time.monotonic() + 20
+    while any(t.name.endswith("(_work)") for t in threading.enumerate()):
+        assert time.monotonic() < end, "a thread of a task still waits"
+        time.sleep(0.02)
+
+
+def test_a_step_that_waits_for_gradients_ends_with_its_session() -> None:
+    with tf.Graph().as_default():
+        wanted = v1.ConditionalAccumulator(tf.float32, shape=[]).take_grad(1)
+        session, wrong = v1.Session(), list[Exception]()
+
+        def run() -> None:
+            try:
+                session.run(wanted)
+            except tf.errors.CancelledError as error:
+                wrong.append(error)
+
+        waiting = threading.Thread(target=run, daemon=True)
+        waiting.start()
+        time.sleep(0.2)
+        session.close()
+        waiting.join(20)
+        assert len(wrong) == 1
