@@ -14,18 +14,22 @@ from inspect import signature
 from itertools import count
 from typing import Any, TypeVar
 
+import numpy as np
+from xdsl.ir import SSAValue
+
 from ...ir.compose.maker import Maker
-from ...ir.op import REGISTRY, Array, Call
+from ...ir.op import REGISTRY, Call, Op
 from ...ir.ops.gradient import GRADIENTS, WithGradient
+from ...ir.types.dtypes import DType
 from ..eager.tape import TapeError
 from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.control_flow import traced
-from ..graph.frame import Frame, Store
-from ..graph.func_graph import PLACEHOLDER, FuncGraph, has_effect
+from ..graph.frame import Frame, NotStageableError, Store
+from ..graph.func_graph import PLACEHOLDER, CallGraph, FuncGraph, has_effect
 from ..graph.gradients import node_backward
-from ..graph.graph import Graph, Operation
+from ..graph.graph import Graph
 from ..values import nest
-from ..values.context import STATE, Use, record, recording
+from ..values.context import STATE, Emitter, Use, record, recording
 
 Made = TypeVar("Made")
 _NUMBERS = count(1)
@@ -89,37 +93,56 @@ def custom_gradient(
     return run
 
 
-class CopyingFrame(Frame):
-    """A run on tensors, which are of a graph where that is differentiated.
+class Lifting:
+    """Appends to a program of which no more is known than how that is done.
 
-    What only the host computes becomes an operation of that graph.
+    Constants stay arrays until an operation takes them: who asks for sizes finds numbers.
     """
 
-    def constant(self, value: Array) -> object:
-        """Return a value of the graph as one of those that the gradient is made of."""
-        made: object = self.emit(REGISTRY["gv.constant"], value=value)
-        return made
+    def __init__(self, emit: Emitter) -> None:
+        self.emit = emit
 
-    def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
-        """Return the results of an operation of the gradient."""
-        tensors = [x for x in inputs if isinstance(x, Tensor)]
-        graph = _graph_of(tensors) if tensors else None
-        if graph is None or not is_host(op):
-            return super().carry_out(op, inputs)
-        given = [graph.owned(as_tensor(x)) for x in inputs]
-        specs = None if op.kind.is_numbers else [x.spec for x in op.outputs]
-        node = graph.add(op.kind, given, op.attributes, specs=specs)
-        if STATE.recorders:
-            backward, variables = node_backward(node)
-            record(node.type, [*given, *variables], node.outputs, backward)
-        return node.outputs
+    def value(self, x: object) -> object:
+        """Return a value of the program."""
+        return self.emit(REGISTRY["gv.constant"], value=x) if isinstance(x, np.ndarray) else x
+
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+        """Append an operation."""
+        return self.emit(op, *map(self.value, operands), **attributes)
 
 
-def is_host(op: Operation) -> bool:
-    """Say whether an operation is carried out on arrays: it is one of complex numbers, too."""
-    if op.kind.is_numbers or (op.kind.is_python and not op.kind.stateful):
-        return True
-    return any(x.spec.dtype.kind == "c" for x in (*op.inputs, *op.outputs))
+class LiftingFrame(Frame):
+    """A run that appends so."""
+
+    def host(
+        self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
+    ) -> Sequence[object]:
+        """Refuse: such a program has no steps that Python carries out."""
+        raise NotStageableError("a Python function in a gradient of a program's own")
+
+
+def run_gradient(inner: FuncGraph, emit: Emitter, values: Sequence[object]) -> Sequence[object]:
+    """Return the gradients for values where these are: of a graph, of a program, or arrays."""
+    tensors = [x for x in values if isinstance(x, Tensor)]
+    graph = _graph_of(tensors) if tensors else None
+    if graph is not None:
+        return _called(inner, graph, values)
+    frame = getattr(emit, "frame", None)
+    if isinstance(frame, Frame):
+        return inner.whole_plan().run(frame, values)
+    if any(isinstance(x, SSAValue) for x in values):
+        lifting = Lifting(emit)
+        return [*map(lifting.value, inner.run(LiftingFrame(Store(), lifting), values))]
+    return inner.run(Frame(Store(), emit), values)
+
+
+def _called(inner: FuncGraph, graph: Graph, values: Sequence[object]) -> Sequence[object]:
+    """Add a call of a traced gradient to a graph; return its results."""
+    node = graph.add(CallGraph(inner), [graph.owned(as_tensor(x)) for x in values])
+    if STATE.recorders:
+        backward, variables = node_backward(node)
+        record(node.type, [*node.inputs, *variables], node.outputs, backward)
+    return node.outputs
 
 
 class Seen:
@@ -179,7 +202,7 @@ def _staged(
             for g, s in zip(grads, call.result_specs, strict=True)
         ]
         taken = call.operands[len(results) + len(operands) :]
-        found = iter(inner.run(CopyingFrame(Store(), call.emit), [*filled, *taken]))
+        found = iter(run_gradient(inner, call.emit, [*filled, *taken]))
         of_operands = [next(found) if is_there else None for is_there in there]
         return [*[None] * len(results), *of_operands, *[None] * len(captures)]
 

@@ -333,7 +333,7 @@ class StagingFrame(Frame):
 
     def again(self, reads: Sequence[object]) -> tuple[Frame, Recorded]:
         """Return a frame on the same block in which an operation is run once more."""
-        record = Recorded(Way(self) if self.recorded is None else Through(self.recorded))
+        record = Recorded(Way(self) if self.recorded is None else Through(self))
         inner = copy(self)
         inner.emit, inner.recorded, inner.replay = record.emit, record, [*reads]
         return inner, record
@@ -502,8 +502,9 @@ class StagingFrame(Frame):
 class Through:
     """Appends by way of a recording, which can then be gone back through."""
 
-    def __init__(self, record: Recorded) -> None:
-        self.record = record
+    def __init__(self, frame: StagingFrame) -> None:
+        assert frame.recorded is not None, "the frame is recorded"
+        self.frame, self.record = frame, frame.recorded
 
     def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
         """Append an operation."""

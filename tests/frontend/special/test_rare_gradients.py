@@ -84,3 +84,32 @@ def test_the_norm_of_slices_counts_rows_as_they_are_given():
     assert np.isclose(norm, 28**0.5)
     assert isinstance(clipped, tf.IndexedSlices)
     assert np.allclose(clipped.values, grad.values / norm)
+
+
+@tf.custom_gradient
+def shaped(x):
+    def gradient(grad):
+        flat = tf.reshape(grad, [-1]) * tf.reshape(x, [tf.size(x)]) ** 2
+        return tf.reshape(flat, tf.shape(x))
+
+    return x**3, gradient
+
+
+# A shape that is computed in such a gradient is not compiled yet; that is said.
+@pytest.mark.filterwarnings("ignore::gravure.PerformanceWarning")
+@pytest.mark.parametrize("dims", [[2, 2], [None, 2], None])
+def test_a_gradient_of_ones_own_may_ask_for_shapes_in_a_function(dims):
+    @tf.function(input_signature=[tf.TensorSpec(dims)])
+    def gradients(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.reduce_sum(shaped(x))
+            first = tape.gradient(y, x)
+        return first, outer.gradient(first, x)
+
+    for _ in range(3):
+        first, second = gradients(tf.constant([[2.0, 1.0], [1.0, 3.0]]))
+        assert first.numpy().tolist() == [[4.0, 1.0], [1.0, 9.0]]
+        assert second.numpy().tolist() == [[4.0, 2.0], [2.0, 6.0]]
