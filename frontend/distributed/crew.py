@@ -14,10 +14,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import count
 
 from ...runtime.comm.mailbox import Mailbox
 from ...runtime.comm.protocol import NAPS, SPINS, CommError
 
+CREW = "gravure task"
+"""How the names of the threads begin."""
+NUMBERS = count(1)
 LEND = 0.005
 """Seconds that nobody listens, at most, while the thread that did carries something out."""
 LONGEST = 5 * NAPS[1]
@@ -65,7 +69,8 @@ class Crew:
             self.changed.wait_for(lambda: not self.listens and not self.idle)
 
     def _start(self) -> None:
-        threading.Thread(target=self._work, daemon=True).start()
+        name = f"{CREW} {next(NUMBERS)}"
+        threading.Thread(target=self._work, name=name, daemon=True).start()
 
     def _work(self) -> None:
         """Do one thing after the other."""

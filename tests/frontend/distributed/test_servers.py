@@ -312,9 +312,10 @@ def test_e8_a_task_that_says_nothing_any_more_is_named(monkeypatch: Any) -> None
 
             handlers["stop"] = stop
             ended.wait(20)
-            return
-        server = tf.distribute.Server(ONE_PS, "worker", 0, comm=comm)
-        work(server, 0)
+        else:
+            server = tf.distribute.Server(ONE_PS, "worker", 0, comm=comm)
+            work(server, 0)
+        server.close()
 
     run_ranks(2, run)
 
