@@ -64,6 +64,8 @@ class Variable(Operators):
     """A tensor that can be changed."""
 
     eager: ClassVar[bool] = False
+    spread: Any = None
+    """The values that replicas have of it, if each has its own."""
     _operate = staticmethod(operate)
     __hash__ = object.__hash__
 
@@ -90,6 +92,11 @@ class Variable(Operators):
             self._make_now(initial_value)
         self.state.owner = weakref.ref(self)
 
+    def share(self, synchronization: object, aggregation: object) -> None:
+        """Let each replica have a value of its own, if that is what is asked for."""
+        if STATE.creating is not None and self.graph is None:
+            self.spread = STATE.creating.spread(self, synchronization, aggregation)
+
     def declared(self, shape: Any) -> tuple[int | None, ...] | None:
         """Return the extents that are stated, None if nothing is."""
         return None if shape is None else tuple(shape)
@@ -107,7 +114,7 @@ class Variable(Operators):
             raise leaked(value)
         array = np.array(value._array)
         if STATE.creating is not None:
-            array = np.array(STATE.creating(array))
+            array = np.array(STATE.creating.first(array))
         self.graph: Graph | None = None
         self.place: Device = STATE.device or CPU
         """The device that an eager variable was made on."""
@@ -200,6 +207,13 @@ class Variable(Operators):
 
     def read_value(self) -> Tensor:
         """Read the variable, where operations are carried out now."""
+        if self.spread is not None:
+            found: Tensor = self.spread.read(self)
+            return found
+        return self.read_own()
+
+    def read_own(self) -> Tensor:
+        """Read this value, whatever other replicas have."""
         accessed(self)
         graph = self._home()
         made: Tensor
@@ -219,8 +233,12 @@ class Variable(Operators):
         return array if isinstance(array, Tensor) else Tensor(np.asarray(array))
 
     def _change(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
+        made: Tensor | Self
+        if self.spread is not None:
+            made = self.spread.change(self, kind, values, read)
+            return made
         if STATE.replica is not None:
-            made: Tensor | Self = STATE.replica.change(self, kind, values, read)
+            made = STATE.replica.change(self, kind, values, read)
             return made
         return self.change_now(kind, *values, read=read)
 
@@ -316,6 +334,8 @@ class Variable(Operators):
 
     def numpy(self) -> Array:
         """Return the value."""
+        if self.spread is not None:
+            return np.array(self.spread.read(self).numpy())
         return np.array(self.state.value_in(ACTIVE[-1]))
 
     def load(self, value: object, session: object = None) -> None:

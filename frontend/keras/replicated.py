@@ -16,6 +16,13 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from keras.src import tree
 from keras.src.backend.common import KerasVariable
+from keras.src.callbacks import (
+    BackupAndRestore,
+    Callback,
+    CSVLogger,
+    ModelCheckpoint,
+    TensorBoard,
+)
 from keras.src.metrics import Metric
 
 from ...ir.types.tensor import Array
@@ -23,6 +30,7 @@ from ..distributed import collectives
 from ..eager.tensor import Tensor
 from ..tf.distribute.strategy import Strategy
 from ..tf.ops.gathering import gather
+from .backend.core import LayerVariable
 from .backend.tensors import cast, convert_to_tensor, shape
 
 Tree: TypeAlias = object
@@ -92,10 +100,40 @@ class Shares:
         of_rank = [min(row // each, self.ranks - 1) for row in range(count)]
         return mine, np.array([n * each + row - starts[n] for row, n in enumerate(of_rank)])
 
+    def callbacks(self, given: Tree) -> Tree:
+        """Return what listens to this rank: files are written by the first one only.
+
+        What all ranks begin again from is read by each.
+        """
+        if self.rank == 0 or not given:
+            return given
+        return [
+            Restoring(each) if isinstance(each, BackupAndRestore) else each
+            for each in tree.flatten(given)
+            if not isinstance(each, ModelCheckpoint | CSVLogger | TensorBoard)
+        ]
+
+    def meet(self, where: str) -> None:
+        """Wait for the other ranks: what the first one has written is there for all."""
+        self.strategy.comm.exchange(None, where)
+
     def agree(self) -> None:
         """Let the orders of rows that are drawn from now on be those of the first rank."""
         state = np.random.get_state()  # (what Keras's iterators draw by)
         np.random.set_state(self.strategy.comm.exchange(state, "the order of rows")[0])
+
+
+class Restoring(Callback):
+    """What a rank that writes nothing does of `BackupAndRestore`."""
+
+    def __init__(self, whole: BackupAndRestore) -> None:
+        super().__init__()
+        self.whole = whole
+
+    def on_train_begin(self, logs: Tree = None) -> None:
+        """Begin again from what the first rank has written, if it has."""
+        self.whole.set_model(self.model)
+        self.whole.on_train_begin(logs)
 
 
 def over_ranks(model: Trained, shares: Shares, step: Callable[[Tree], Tree]) -> Callable[..., Tree]:
@@ -105,15 +143,29 @@ def over_ranks(model: Trained, shares: Shares, step: Callable[[Tree], Tree]) -> 
         counted = [v for metric in model.metrics for v in metric.variables]
         kept = {id(v) for v in counted}
         other = [v for v in model.non_trainable_variables if id(v) not in kept]
-        rows = [(v, times) for v in counted] + [(v, weight) for v in other]
+        rows = [(v, times) for v in counted if not is_own(v)] + [(v, weight) for v in other]
         rows = [(v, by) for v, by in rows if "float" in v.dtype]
         before = [convert_to_tensor(v) + 0.0 for v, _ in rows]
+
+        def mine(data: Tree) -> Tree:
+            own = [v for v in counted if is_own(v) and "float" in v.dtype]
+            held = [convert_to_tensor(v) + 0.0 for v in own]
+            logs = step(data)
+            for v, old in zip(own, held, strict=True):
+                v.assign(old + (convert_to_tensor(v) - old) * cast(times, v.dtype))
+            return logs
+
         with shares.of(weight):
-            logs = shares.strategy.run(step, (data,))
+            logs = shares.strategy.run(mine, (data,))
         together(rows, before)
         return told(model, logs, weight)
 
     return whole
+
+
+def is_own(variable: KerasVariable) -> bool:
+    """Say whether each rank has a value of its own, which are added up when they are read."""
+    return isinstance(variable, LayerVariable) and variable.spread is not None
 
 
 def predicted(shares: Shares, step: Callable[[Tree], Tree]) -> Callable[..., Tree]:

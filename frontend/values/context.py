@@ -117,6 +117,16 @@ class Replica(Protocol):
         """Change variables once by the sums of all gradients."""
 
 
+class Creating(Protocol):
+    """The scope that variables are made in."""
+
+    def first(self, array: Array) -> Array:
+        """Return the value that a variable begins with."""
+
+    def spread(self, variable: Any, synchronization: object, aggregation: object) -> Any:
+        """Return the values that replicas have of a variable; None if they share one."""
+
+
 class State(threading.local):
     """The present frame of a thread."""
 
@@ -130,8 +140,8 @@ class State(threading.local):
     """Whether an operation that the device has no kernel for may run on the processor."""
     replica: Replica | None = None
     """The replica of a step that runs, which changes variables together with the others."""
-    creating: Callable[[Array], Array] | None = None
-    """What makes the first value of an eager variable the one that it is to have."""
+    creating: Creating | None = None
+    """The scope that makes the first value of an eager variable the one that it is to have."""
     part: str = ""
     """The operation of several that is being carried out, while recorders see its parts."""
     rules: dict[str, Rule] | None = None

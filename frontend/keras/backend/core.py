@@ -64,6 +64,7 @@ class LayerVariable(KerasVariable):
                 trainable=self.trainable,
                 name=self.name.replace(":", "_"),
             )
+            self._value.share(self.synchronization, self.aggregation)
 
     def _initialize_with_initializer(self, initializer: Callable[..., TensorLike]) -> None:
         with init_scope():
@@ -99,6 +100,11 @@ class LayerVariable(KerasVariable):
     def spec(self) -> object:
         """Return the spec of the state."""
         return self._value.spec
+
+    @property
+    def spread(self) -> object:
+        """Return the values that replicas have of it, if each has its own."""
+        return self._value.spread
 
     def __gv_tensor__(self) -> Tensor:
         """Return the value that it has now."""

@@ -194,6 +194,8 @@ class Trainer(base_trainer.Trainer):
     ) -> callbacks_module.CallbackList:
         if isinstance(callbacks, callbacks_module.CallbackList):
             return callbacks
+        if self._shares is not None:
+            callbacks = self._shares.callbacks(callbacks)
         return callbacks_module.CallbackList(
             callbacks,
             add_history=history,
@@ -263,6 +265,8 @@ class Trainer(base_trainer.Trainer):
             self.optimizer.finalize_variable_values(self.trainable_weights)
         self._eval_epoch_iterator = None
         listeners.on_train_end(logs=logs)
+        if self._shares is not None:
+            self._shares.meet("the end of fit")
         return self.history
 
     def _epoch(

@@ -25,6 +25,7 @@ from ....runtime.comm.local import alone
 from ....runtime.comm.world import world
 from ...distributed import collectives
 from ...function.function import Function, Settings
+from ...function.variable import Variable
 from ...graph.func_graph import FuncGraph
 from ...values.context import STATE
 from ...values.devices import MACHINE, processors
@@ -34,8 +35,10 @@ from ..core.names import device
 from ..core.values import convert
 from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS
+from .cluster import TFConfigClusterResolver
 from .inputs import DistributedDataset, InputContext
 from .lockstep import Lockstep
+from .on_read import of_each
 from .replicas import (
     CONTEXTS,
     PerReplica,
@@ -85,7 +88,7 @@ class Strategy:
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Let variables be made that all replicas have; on every rank with the value of rank 0."""
-        before, STATE.creating = STATE.creating, self._first
+        before, STATE.creating = STATE.creating, self
         CONTEXTS.strategies.append(self)
         try:
             yield self
@@ -93,8 +96,13 @@ class Strategy:
             CONTEXTS.strategies.pop()
             STATE.creating = before
 
-    def _first(self, array: Any) -> Any:
+    def first(self, array: Any) -> Any:
+        """Return the value that a variable begins with: that of the first rank."""
         return protocol.broadcast(self.comm, array) if self.comm.size > 1 else array
+
+    def spread(self, variable: Variable, synchronization: object, aggregation: object) -> Any:
+        """Return the values that replicas have of a variable; None if they share one."""
+        return of_each(self, variable, synchronization, aggregation)
 
     def run(
         self, fn: Callable[..., object], args: Any = (), kwargs: Any = None, options: object = None
@@ -183,6 +191,8 @@ class Strategy:
 
     def experimental_local_results(self, value: object) -> tuple[object, ...]:
         """Return the values of this process's replicas."""
+        if isinstance(value, Variable) and value.spread is not None:
+            return tuple(value.spread.values(value))
         return value.values if isinstance(value, PerReplica) else (value,)
 
     unwrap = experimental_local_results
@@ -253,7 +263,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         every = comm.size if replicas is None else replicas
         if every < 1 or every % comm.size:
             raise ValueError(f"{every} replicas on {comm.size} ranks, expected a multiple")
-        self.cluster_resolver = cluster_resolver
+        self.cluster_resolver = cluster_resolver or TFConfigClusterResolver()
         own = [processors(1)[0]] * (every // comm.size)
         super().__init__(own, comm, ordered=ordered)
 

@@ -331,6 +331,7 @@ class Variable(Common, CoreVariable):
         collections: Iterable[str] | None = None,
         constraint: object = None,
         aggregation: object = None,
+        synchronization: object = None,
         **_: object,
     ) -> None:
         del validate_shape, use_resource
@@ -345,6 +346,7 @@ class Variable(Common, CoreVariable):
         if STATE.context is None and SCOPE.name:
             name = f"{SCOPE.name}{name or 'Variable'}"
         super().__init__(initial_value, trainable, name, dtype, shape)
+        self.share(synchronization, aggregation)
         first = self._first_shape()
         if shape is not None and not TensorShape(shape).is_compatible_with(first):
             raise ValueError(

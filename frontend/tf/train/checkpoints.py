@@ -48,7 +48,7 @@ def value_of(leaf: Any) -> Array:
     """Return the value of a variable or an array."""
     if isinstance(leaf, NumpyState):
         return leaf.value()
-    found: Array = leaf.state.value_in(ACTIVE[-1])
+    found: Array = leaf.numpy() if leaf.spread is not None else leaf.state.value_in(ACTIVE[-1])
     return found
 
 

@@ -387,3 +387,92 @@ def test_clusters_are_described() -> None:
         spec.task_address("ps", 7)
     with pytest.raises(TypeError, match="a list or a dict"):
         tf.train.ClusterSpec({"worker": "a:1"})
+
+
+def shared_on_read(strategy: Any) -> dict[str, Any]:
+    """Return a variable of each way in which values of replicas become one."""
+    with strategy.scope():
+        return {
+            way: tf.Variable(
+                1.0,
+                trainable=False,
+                synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=getattr(tf.VariableAggregation, way),
+            )
+            for way in ("SUM", "MEAN", "ONLY_FIRST_REPLICA")
+        }
+
+
+@pytest.mark.parametrize("staged", STAGED)
+def test_values_of_replicas_become_one_when_they_are_read(staged: bool, tmp_path: Path) -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    made = shared_on_read(strategy)
+
+    def values() -> list[float]:
+        return [float(v) for v in made.values()]
+
+    assert values() == [2, 1, 1]
+    for v in made.values():
+        v.assign(6.0)
+    assert values() == [6, 6, 6]
+
+    def step(x: Any) -> Any:
+        for v in made.values():
+            v.assign_add(x)
+        return [v.read_value() for v in made.values()]
+
+    run = maybe(staged, lambda x: (strategy.run(step, (x,)), made["SUM"].read_value()))
+    for times in (1, 2, 3):
+        found, total = run(numbered(strategy))
+        own = [[float(v) for v in each.values] for each in found]
+        assert own == [[3 + times, 3 + 2 * times], *[[6 + times, 6 + 2 * times]] * 2]
+        assert values() == [float(total), 6 + 1.5 * times, 6 + times]
+        assert float(total) == 6 + 3 * times == made["SUM"].numpy()
+    parts = strategy.experimental_local_results(made["SUM"])
+    assert [float(v) for v in parts] == [6, 9]
+    kept = tf.train.Checkpoint(**made)
+    path = kept.save(str(tmp_path / "kept"))
+    strategy.run(lambda: made["SUM"].assign(0.0))
+    assert values()[0] == 0
+    kept.restore(path)
+    assert values() == [15, 10.5, 9]
+
+
+def test_what_replicas_have_of_a_variable_is_not_changed_in_every_way() -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with pytest.raises(ValueError, match="AssignAddVariableOp of variable 'Variable:0' between"):
+        shared_on_read(strategy)["SUM"].assign_add(1.0)
+    with strategy.scope():
+        none = tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ)
+    for use in (none.read_value, lambda: none.assign(2.0)):
+        with pytest.raises(ValueError, match="has aggregation NONE"):
+            use()
+    other = tf.distribute.MirroredStrategy(["/cpu:0"])
+    with pytest.raises(ValueError, match="made in the scope of another strategy"):
+        other.run(none.read_value)
+
+
+def test_metrics_count_what_all_replicas_see() -> None:
+    keras = tf.keras
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with strategy.scope():
+        mean, right = keras.metrics.Mean(), keras.metrics.SparseCategoricalAccuracy()
+    x = np.arange(24, dtype=np.float32).reshape(12, 2)
+    data = tf.data.Dataset.from_tensor_slices((x, np.arange(12) % 2)).batch(6)
+
+    def step(x: Any, y: Any) -> Any:
+        mean.update_state(tf.reduce_sum(x, 1))
+        right.update_state(y, x)
+        return mean.result()
+
+    run = tf.function(lambda batch: strategy.run(step, batch))
+    found = [
+        ([float(v) for v in run(batch).values], float(mean.result()), float(right.result()))
+        for batch in strategy.experimental_distribute_dataset(data)
+    ]
+    # (as TensorFlow 2.21 says with Keras 3)
+    assert found == [([5, 17], 11, 0.5), ([17, 29], 23, 0.5)]
+    mean.reset_state()
+    assert float(mean.result()) == 0
+    strategy.run(lambda: mean.update_state([5.0]))
+    assert [float(v) for v in mean.variables] == [10, 2]

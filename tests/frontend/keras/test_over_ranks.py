@@ -142,3 +142,92 @@ def test_each_rank_predicts_a_part_of_the_rows_and_has_all(mpiexec: Any) -> None
     )
     first, *others = (text.partition(f"well {rank} ")[2].split()[0] for rank in range(3))
     assert others == [first, first]
+
+
+def test_metrics_of_a_loop_of_ones_own_count_the_rows_of_all_ranks(mpiexec: Any) -> None:
+    text = mpiexec(
+        2,
+        """
+        from gravure import tf
+
+        keras = tf.keras
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        rank = strategy.extended.comm.rank
+        assert strategy.cluster_resolver is not None
+        with strategy.scope():
+            mean, right = keras.metrics.Mean(), keras.metrics.BinaryAccuracy()
+        data = tf.data.Dataset.from_tensor_slices(np.arange(8.0, dtype=np.float32)).batch(4)
+
+        def step(x):
+            mean.update_state(x)
+            right.update_state(x > 1.0, tf.ones_like(x))
+            return mean.result()
+
+        run = tf.function(lambda x: strategy.run(step, (x,)))
+        for epoch in range(2):
+            mean.reset_state(), right.reset_state()
+            own = [float(run(x)) for x in strategy.experimental_distribute_dataset(data)]
+            assert own == ([0.5, 2.5] if rank == 0 else [2.5, 4.5]), own
+            assert float(mean.result()) == 3.5
+            assert float(right.result()) == 0.75
+        print(f"well {rank} ", flush=True)
+        """,
+    )
+    assert "well 0 " in text
+    assert "well 1 " in text
+
+
+def test_one_rank_writes_the_files_of_all(mpiexec: Any, tmp_path: Any) -> None:
+    text = mpiexec(
+        2,
+        f"""
+        import os
+        from pathlib import Path
+        from gravure import tf
+
+        folder = Path({str(tmp_path)!r})
+        keras = tf.keras
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        rank = strategy.extended.comm.rank
+        x = np.random.default_rng(0).normal(size=(32, 4)).astype("float32")
+
+        def fitted(epochs, *more):
+            keras.utils.set_random_seed(0)
+            with strategy.scope():
+                model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+                model.compile(keras.optimizers.Adam(0.1), "mse")
+            back = keras.callbacks.BackupAndRestore(folder / "backup", delete_checkpoint=False)
+            history = model.fit(x, x[:, :1], batch_size=8, epochs=epochs, verbose=0,
+                                callbacks=[back, *more])
+            return model, history.epoch
+        """
+        + """
+        class Stopped(Exception):
+            pass
+
+        class Stop(keras.callbacks.Callback):
+            def on_epoch_begin(self, epoch, logs=None):
+                if epoch == 3:
+                    raise Stopped
+
+        try:
+            fitted(6, Stop())
+        except Stopped:
+            pass
+        model, epochs = fitted(
+            6,
+            keras.callbacks.ModelCheckpoint(folder / "{epoch}.keras"),
+            keras.callbacks.ModelCheckpoint(folder / "best.weights.h5", save_weights_only=True),
+            keras.callbacks.CSVLogger(folder / "log.csv"),
+        )
+        assert epochs == [3, 4, 5], epochs
+        assert sorted(p.name for p in folder.glob("*.keras")) == ["4.keras", "5.keras", "6.keras"]
+        assert len((folder / "log.csv").read_text().splitlines()) == 4
+        found = keras.models.load_model(folder / "6.keras")
+        for a, b in zip(found.get_weights(), model.get_weights(), strict=True):
+            np.testing.assert_array_equal(a, b)
+        print(f"well {rank} {model.get_weights()[0].sum()} ", flush=True)
+        """,
+    )
+    first, second = (text.partition(f"well {rank} ")[2].split()[0] for rank in range(2))
+    assert first == second

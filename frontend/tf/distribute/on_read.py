@@ -1,0 +1,105 @@
+"""Variables that each replica has a value of, which become one when they are read between replicas.
+
+Metrics are counted so: each replica adds up what it sees, and nobody waits for another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...distributed import collectives
+from ...function.variable import Variable
+from ...graph.variables import ASSIGN, AssignVariable
+from ...values.context import STATE, entered
+from ..core.bridge import TfTensor, dressed
+from ..core.values import convert
+from ..ops.math_ops import cast
+from .replicas import PerReplica, ReduceOp, VariableAggregation
+
+
+class OnRead:
+    """The values that the replicas of this process have of a variable."""
+
+    def __init__(self, strategy: Any, first: Variable, way: VariableAggregation) -> None:
+        self.strategy, self.way, self.name = strategy, way, first.name
+        value = first.state.value
+        with entered(None):
+            others = [
+                Variable(value, trainable=False, name=f"{first.state.name}/replica_{number}")
+                for number in range(1, len(strategy.devices))
+            ]
+        self.others: Sequence[Variable] = others
+
+    def _part(self, first: Variable) -> Variable:
+        """Return the variable of the replica that runs."""
+        replica: Any = STATE.replica
+        if replica.strategy is not self.strategy:
+            raise ValueError(
+                f"variable {self.name!r} was made in the scope of another strategy than the one "
+                "that runs a replica"
+            )
+        return first if replica.number == 0 else self.others[replica.number - 1]
+
+    def _one(self) -> None:
+        """Raise where replicas' values cannot become one."""
+        if self.way is VariableAggregation.NONE:
+            raise ValueError(
+                f"variable {self.name!r} has aggregation NONE: outside of replicas it has no "
+                "value, expected SUM, MEAN or ONLY_FIRST_REPLICA"
+            )
+
+    def values(self, first: Variable) -> tuple[TfTensor, ...]:
+        """Return the value of each replica of this process."""
+        return tuple(dressed(part.read_own()) for part in (first, *self.others))
+
+    def read(self, first: Variable) -> TfTensor:
+        """Return the value of the replica that runs; between replicas what they make together."""
+        if STATE.replica is not None:
+            return dressed(self._part(first).read_own())
+        self._one()
+        if self.way is VariableAggregation.ONLY_FIRST_REPLICA:
+            value = dressed(first.read_own())
+            several = self.strategy.comm.size > 1
+            return dressed(collectives.broadcast(value)) if several else value
+        found: TfTensor = self.strategy.reduced(
+            ReduceOp[self.way.name], [PerReplica(self.values(first))]
+        )[0]
+        return found
+
+    def change(
+        self, first: Variable, kind: AssignVariable, values: Sequence[Any], read: bool
+    ) -> object:
+        """Change the value of the replica that runs; between replicas those of all."""
+        if STATE.replica is not None:
+            made = self._part(first).change_now(kind, *values, read=read)
+            return first if read else made
+        self._one()
+        if self.way is VariableAggregation.SUM:
+            values = [self._shared(first, kind, *values)]
+        made = first.change_now(kind, *values, read=read)
+        for part in self.others:
+            part.change_now(kind, *values, read=False)
+        return first if read else made
+
+    def _shared(self, first: Variable, kind: AssignVariable, value: Any = None, *_: Any) -> Any:
+        """Return what each replica gets of a value that all add up to."""
+        if kind is not ASSIGN:
+            raise ValueError(
+                f"{kind.type} of variable {self.name!r} between replicas, whose values add up "
+                "(ON_READ, SUM): expected `assign`, or a change in a replica"
+            )
+        part = convert(value) / convert(self.strategy.num_replicas_in_sync, value.dtype)
+        return cast(part, first.spec.dtype)
+
+
+def of_each(strategy: Any, first: Variable, synchronization: Any, aggregation: Any) -> Any:
+    """Return the values that replicas have of a variable; None if they share one."""
+    if named(synchronization) != "ON_READ" or strategy.num_replicas_in_sync == 1:
+        return None
+    return OnRead(strategy, first, VariableAggregation[named(aggregation)])
+
+
+def named(way: Any) -> str:
+    """Return the name of a way to put values together: Keras writes it small."""
+    return str(getattr(way, "name", way) or "NONE").upper()
