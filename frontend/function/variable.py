@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -60,11 +61,32 @@ VARIABLE = VariableV2()
 NUMBERS = count()
 
 
+Shared = TypeVar("Shared", bound="Variable")
+
+
+class Spread(ABC):
+    """The values that replicas have of a variable."""
+
+    @abstractmethod
+    def read(self, first: Variable) -> Tensor:
+        """Return the value of the replica that runs; between replicas what they make together."""
+
+    @abstractmethod
+    def change(
+        self, first: Shared, kind: AssignVariable, values: Sequence[Tensor], read: bool
+    ) -> Tensor | Shared:
+        """Change the value of the replica that runs; between replicas those of all."""
+
+    @abstractmethod
+    def values(self, first: Variable) -> tuple[Tensor, ...]:
+        """Return the value of each replica of this process."""
+
+
 class Variable(Operators):
     """A tensor that can be changed."""
 
     eager: ClassVar[bool] = False
-    spread: Any = None
+    spread: Spread | None = None
     """The values that replicas have of it, if each has its own."""
     _operate = staticmethod(operate)
     __hash__ = object.__hash__
@@ -95,7 +117,8 @@ class Variable(Operators):
     def share(self, synchronization: object, aggregation: object) -> None:
         """Let each replica have a value of its own, if that is what is asked for."""
         if STATE.creating is not None and self.graph is None:
-            self.spread = STATE.creating.spread(self, synchronization, aggregation)
+            spread = STATE.creating.spread(self, synchronization, aggregation)
+            self.spread = spread if isinstance(spread, Spread) else None
 
     def declared(self, shape: Any) -> tuple[int | None, ...] | None:
         """Return the extents that are stated, None if nothing is."""
@@ -208,8 +231,7 @@ class Variable(Operators):
     def read_value(self) -> Tensor:
         """Read the variable, where operations are carried out now."""
         if self.spread is not None:
-            found: Tensor = self.spread.read(self)
-            return found
+            return self.spread.read(self)
         return self.read_own()
 
     def read_own(self) -> Tensor:
@@ -233,12 +255,10 @@ class Variable(Operators):
         return array if isinstance(array, Tensor) else Tensor(np.asarray(array))
 
     def _change(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
-        made: Tensor | Self
         if self.spread is not None:
-            made = self.spread.change(self, kind, values, read)
-            return made
+            return self.spread.change(self, kind, values, read)
         if STATE.replica is not None:
-            made = STATE.replica.change(self, kind, values, read)
+            made: Tensor | Self = STATE.replica.change(self, kind, values, read)
             return made
         return self.change_now(kind, *values, read=read)
 

@@ -123,7 +123,7 @@ class Creating(Protocol):
     def first(self, array: Array) -> Array:
         """Return the value that a variable begins with."""
 
-    def spread(self, variable: Any, synchronization: object, aggregation: object) -> Any:
+    def spread(self, variable: object, synchronization: object, aggregation: object) -> object:
         """Return the values that replicas have of a variable; None if they share one."""
 
 

@@ -6,22 +6,38 @@ Metrics are counted so: each replica adds up what it sees, and nobody waits for 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 
+from ....runtime.comm.protocol import Comm
 from ...distributed import collectives
-from ...function.variable import Variable
+from ...eager.tensor import Tensor
+from ...function.variable import Shared, Spread, Variable
 from ...graph.variables import ASSIGN, AssignVariable
 from ...values.context import STATE, entered
 from ..core.bridge import TfTensor, dressed
 from ..core.values import convert
 from ..ops.math_ops import cast
-from .replicas import PerReplica, ReduceOp, VariableAggregation
+from .replicas import PerReplica, ReduceOp, ReplicaContext, VariableAggregation
 
 
-class OnRead:
+class Strategy(Protocol):
+    """What is asked of a strategy."""
+
+    devices: list[str]
+    comm: Comm
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """Return how many replicas there are, in all processes."""
+
+    def reduced(self, way: ReduceOp, values: Sequence[object]) -> list[TfTensor]:
+        """Return sums or means of values over the replicas of all processes."""
+
+
+class OnRead(Spread):
     """The values that the replicas of this process have of a variable."""
 
-    def __init__(self, strategy: Any, first: Variable, way: VariableAggregation) -> None:
+    def __init__(self, strategy: Strategy, first: Variable, way: VariableAggregation) -> None:
         self.strategy, self.way, self.name = strategy, way, first.name
         value = first.state.value
         with entered(None):
@@ -33,8 +49,8 @@ class OnRead:
 
     def _part(self, first: Variable) -> Variable:
         """Return the variable of the replica that runs."""
-        replica: Any = STATE.replica
-        if replica.strategy is not self.strategy:
+        replica = STATE.replica
+        if not isinstance(replica, ReplicaContext) or replica.strategy is not self.strategy:
             raise ValueError(
                 f"variable {self.name!r} was made in the scope of another strategy than the one "
                 "that runs a replica"
@@ -62,18 +78,16 @@ class OnRead:
             value = dressed(first.read_own())
             several = self.strategy.comm.size > 1
             return dressed(collectives.broadcast(value)) if several else value
-        found: TfTensor = self.strategy.reduced(
-            ReduceOp[self.way.name], [PerReplica(self.values(first))]
-        )[0]
-        return found
+        way = ReduceOp[self.way.name]
+        return self.strategy.reduced(way, [PerReplica(self.values(first))])[0]
 
     def change(
-        self, first: Variable, kind: AssignVariable, values: Sequence[Any], read: bool
-    ) -> object:
+        self, first: Shared, kind: AssignVariable, values: Sequence[Tensor], read: bool
+    ) -> Tensor | Shared:
         """Change the value of the replica that runs; between replicas those of all."""
         if STATE.replica is not None:
             made = self._part(first).change_now(kind, *values, read=read)
-            return first if read else made
+            return made if isinstance(made, Tensor) and not read else first
         self._one()
         if self.way is VariableAggregation.SUM:
             values = [self._shared(first, kind, *values)]
@@ -82,7 +96,7 @@ class OnRead:
             part.change_now(kind, *values, read=False)
         return first if read else made
 
-    def _shared(self, first: Variable, kind: AssignVariable, value: Any = None, *_: Any) -> Any:
+    def _shared(self, first: Variable, kind: AssignVariable, value: Tensor, *_: Tensor) -> Tensor:
         """Return what each replica gets of a value that all add up to."""
         if kind is not ASSIGN:
             raise ValueError(
@@ -93,13 +107,15 @@ class OnRead:
         return cast(part, first.spec.dtype)
 
 
-def of_each(strategy: Any, first: Variable, synchronization: Any, aggregation: Any) -> Any:
+def of_each(
+    strategy: Strategy, first: Variable, synchronization: object, aggregation: object
+) -> OnRead | None:
     """Return the values that replicas have of a variable; None if they share one."""
     if named(synchronization) != "ON_READ" or strategy.num_replicas_in_sync == 1:
         return None
     return OnRead(strategy, first, VariableAggregation[named(aggregation)])
 
 
-def named(way: Any) -> str:
+def named(way: object) -> str:
     """Return the name of a way to put values together: Keras writes it small."""
     return str(getattr(way, "name", way) or "NONE").upper()

@@ -38,7 +38,7 @@ from ..ops.math_ops import REDUCTIONS
 from .cluster import TFConfigClusterResolver
 from .inputs import DistributedDataset, InputContext
 from .lockstep import Lockstep
-from .on_read import of_each
+from .on_read import OnRead, of_each
 from .replicas import (
     CONTEXTS,
     PerReplica,
@@ -100,8 +100,11 @@ class Strategy:
         """Return the value that a variable begins with: that of the first rank."""
         return protocol.broadcast(self.comm, array) if self.comm.size > 1 else array
 
-    def spread(self, variable: Variable, synchronization: object, aggregation: object) -> Any:
+    def spread(
+        self, variable: object, synchronization: object, aggregation: object
+    ) -> OnRead | None:
         """Return the values that replicas have of a variable; None if they share one."""
+        assert isinstance(variable, Variable), "only variables are spread"
         return of_each(self, variable, synchronization, aggregation)
 
     def run(
@@ -192,7 +195,7 @@ class Strategy:
     def experimental_local_results(self, value: object) -> tuple[object, ...]:
         """Return the values of this process's replicas."""
         if isinstance(value, Variable) and value.spread is not None:
-            return tuple(value.spread.values(value))
+            return value.spread.values(value)
         return value.values if isinstance(value, PerReplica) else (value,)
 
     unwrap = experimental_local_results
