@@ -146,7 +146,8 @@ FLOORS: dict[str, tuple[str, ...]] = {
     "frontend/tf": (
         "core", "ops runs", "image special", "graph", "variables", "train",
         "layers metrics program", "rnn",
-        "io lookup nondense ragged text draws", "data summary", "distribute monitored", "names",
+        "io linalg lookup nondense ragged text draws", "data summary", "distribute monitored",
+        "names",
     ),
     "ir": (
         "types dialects",

@@ -7,12 +7,14 @@ wherever the graph is run, compiled or differentiated.
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -28,8 +30,10 @@ from ..graph.frame import Frame, NotStageableError, Store
 from ..graph.func_graph import PLACEHOLDER, CallGraph, FuncGraph, has_effect
 from ..graph.gradients import node_backward
 from ..graph.graph import Graph
+from ..graph.kinds import NoGradientError
 from ..values import nest
 from ..values.context import STATE, Emitter, Use, record, recording
+from ..values.run_errors import InvalidArgumentError
 
 Made = TypeVar("Made")
 _NUMBERS = count(1)
@@ -83,7 +87,9 @@ def custom_gradient(
         graph = _graph_of(given)
         if graph is not None:
             read = [variable.read_value() for variable in used]
-            results = _staged(graph, name, gradients, [*operands, *read], given)
+            with _TRACED.within(run) as depth:
+                way_back = gradients if depth <= DEEPEST else _too_deep(name)
+                results = _staged(graph, name, way_back, [*operands, *read], given)
         else:
             results = [r.alias() for r in given]
             record(name, [*operands, *used], results, gradients)
@@ -91,6 +97,41 @@ def custom_gradient(
         return packed
 
     return run
+
+
+DEEPEST = 3
+"""So many times a gradient that calls its own function is gone through in a graph."""
+
+
+class Traced(threading.local):
+    """The functions whose gradients are being traced in this thread, each within the one before."""
+
+    def __init__(self) -> None:
+        self.stack: list[object] = []
+
+    @contextmanager
+    def within(self, function: object) -> Iterator[int]:
+        """Say how often a function is there, with this time."""
+        self.stack.append(function)
+        try:
+            yield sum(each is function for each in self.stack)
+        finally:
+            self.stack.pop()
+
+
+_TRACED = Traced()
+
+
+def _too_deep(name: str) -> Callable[..., NoReturn]:
+    """Return the gradient of a function that stands too deep within its own gradients."""
+
+    def refuse(*grads: object) -> NoReturn:
+        raise NoGradientError(
+            f"No gradient defined for {name}: in a graph, its own gradient is gone through "
+            f"{DEEPEST} times"
+        )
+
+    return refuse
 
 
 class Lifting:
@@ -189,7 +230,10 @@ def _staged(
 ) -> Sequence[Tensor]:
     """Return the results as an operation of a graph whose gradient is traced now."""
     specs = [r.spec for r in results]
-    inner, made = traced(f"the gradient of {name}", graph, gradients, specs, list(results))
+    try:
+        inner, made = traced(f"the gradient of {name}", graph, gradients, specs, list(results))
+    except (NotImplementedError, NoGradientError, InvalidArgumentError) as error:
+        return _entered(graph, name, (*results, *operands), len(results), _refusing(error))
     there = [g is not None for g in made]
     _read_outside(inner, name)
     captures = inner.captures
@@ -206,11 +250,26 @@ def _staged(
         of_operands = [next(found) if is_there else None for is_there in there]
         return [*[None] * len(results), *of_operands, *[None] * len(captures)]
 
+    return _entered(graph, name, (*results, *operands, *captures), len(results), rule)
+
+
+def _refusing(error: Exception) -> Callable[..., NoReturn]:
+    """Return the rule of a gradient that is refused: who asks for it hears why."""
+
+    def rule(call: Call, *grads: object) -> NoReturn:
+        raise error
+
+    return rule
+
+
+def _entered(
+    graph: Graph, name: str, values: Sequence[Any], count: int, rule: Callable[..., Any]
+) -> Sequence[Tensor]:
+    """Return the first values as results of an operation that has a gradient by a rule."""
     key = f"{name}_{next(_NUMBERS)}"
     GRADIENTS[key] = rule
     weakref.finalize(graph, GRADIENTS.pop, key, None)
-    values = (*results, *operands, *captures)
-    out = apply(WithGradient, *values, results=len(results), rule=key)
+    out = apply(WithGradient, *values, results=count, rule=key)
     return out if isinstance(out, tuple) else (out,)
 
 

@@ -121,6 +121,7 @@ class Maker:
     less = Named()
     less_equal = Named()
     log = Named()
+    log_determinant = Named()
     log10 = Named()
     log1p = Named()
     log2 = Named()

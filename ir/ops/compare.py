@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math as python_math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..compose.maker import Maker
 from ..facts import Scaling
 from ..families import (
     ANY,
@@ -23,8 +24,9 @@ from ..families import (
     expect_same,
     shape_of,
     unary_samples,
+    unbroadcast,
 )
-from ..op import Array, register
+from ..op import Array, Call, register
 from ..samples import Sample
 from ..scalar_math import Term
 from ..types.dtypes import bool_, c64, f64, i8, i32, i64, u8, u64
@@ -256,6 +258,19 @@ class Select(Elementwise):
     ) -> Sequence[Term | None]:
         """Give the gradient to the operand that is taken."""
         return (None, condition.where(grad, 0.0), condition.where(0.0, grad))
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give the gradient to the operand that is taken, of complex numbers too."""
+        spec = call.specs[1]
+        if spec.dtype.kind != "c":
+            return super().gradient(call, *grads)
+        make, condition = Maker(call.emit), call.operands[0]
+        zero = make.number(0, spec.dtype)
+        for_x, for_y = ((grads[0], zero), (zero, grads[0]))
+        taken = (make.select(condition, *pair) for pair in (for_x, for_y))
+        found = zip(taken, call.specs[1:], strict=True)
+        return (None, *(unbroadcast(call, made, each) for made, each in found))
 
 
 @register

@@ -40,8 +40,8 @@ def _rounded(made: Any, like: Array) -> Sequence[Array]:
     return (round_to(np.asarray(made), spec_of_array(like).dtype),)
 
 
-def eliminate(make: Maker, a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the solution of a x = b, and the determinant of a, for a batch of matrices."""
+def eliminate(make: Maker, a: Any, b: Any) -> tuple[Any, list[Any]]:
+    """Return the solution of a x = b, and the factors of the determinant of a, in a batch."""
     *batch, n, wide = spec_of_value(b).dims
     dtype: DType = spec_of_value(a).dtype
     assert isinstance(n, int), "the caller knows the rows"
@@ -49,7 +49,7 @@ def eliminate(make: Maker, a: Any, b: Any) -> tuple[Any, Any]:
     joined, rank = make.concat(a, b, axis=len(batch) + 1), len(batch) + 2
     shape = (*batch, n, n + wide)
     place = make.iota(shape=(*batch, n, 1), axis=rank - 2, dtype=i64)
-    determinant = make.filled(1, dtype, (*batch, 1, 1))
+    factors = []
     for k in range(n):
         column = make.abs(
             cut(make.emit, cut(make.emit, joined, rank - 1, k, k + 1), rank - 2, k, n)
@@ -67,9 +67,16 @@ def eliminate(make: Maker, a: Any, b: Any) -> tuple[Any, Any]:
         joined = make.sub(joined, make.mul(factor, make.div(row, pivot)))
         moved = make.equal(best, make.number(k, i64))
         signed = make.select(moved, pivot, make.neg(pivot))
-        determinant = make.mul(determinant, signed)
-    solution = cut(make.emit, joined, rank - 1, n, n + wide)
-    return solution, make.reshape(determinant, shape=tuple(batch))
+        factors.append(make.reshape(signed, shape=tuple(batch)))
+    return cut(make.emit, joined, rank - 1, n, n + wide), factors
+
+
+def _factors(call: Call) -> tuple[Maker, DType, list[Any]]:
+    """Return the factors of the determinants of an operation's matrices, and their type."""
+    make, spec = Maker(call.emit), call.specs[0]
+    dtype = widened(spec.dtype)
+    nothing = make.filled(0, dtype, (*spec.dims[:-1], 1))
+    return make, dtype, eliminate(make, make.to(call.operands[0], dtype), nothing)[1]
 
 
 def _identity(make: Maker, x: TensorSpec, dtype: DType) -> Any:
@@ -150,11 +157,11 @@ class Determinant(Op):
     @classmethod
     def decompose(cls, call: Call) -> Any:
         """Multiply the pivots of an elimination."""
-        make, dtype = Maker(call.emit), call.specs[0].dtype
-        x = make.to(call.operands[0], widened(dtype))
-        *batch, rows, _ = call.specs[0].dims
-        nothing = make.filled(0, widened(dtype), (*batch, rows, 1))
-        return make.to(eliminate(make, x, nothing)[1], dtype)
+        make, dtype, factors = _factors(call)
+        found = make.filled(1, dtype, call.result_specs[0].dims)
+        for factor in factors:
+            found = make.mul(found, factor)
+        return make.to(found, call.specs[0].dtype)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -162,6 +169,59 @@ class Determinant(Op):
         make, (x,) = Maker(call.emit), call.operands
         scale = make.mul(grads[0], call.results[0])
         scale = make.reshape(scale, shape=(*call.result_specs[0].dims, 1, 1))
+        return (make.mul(scale, _transposed(make, make.inverse(x))),)
+
+
+@register
+class LogDeterminant(Op):
+    """Signs of the determinants of matrices, and logarithms of their absolute values.
+
+    The determinants of large matrices have no floats of their own.
+    """
+
+    name = "gv.log_determinant"
+    SAMPLES: ClassVar = (
+        Sample(((3, 3),), {}, (f32, f64), tolerance=2e-2),
+        Sample(((2, 2, 2),), {}, (f32,), low=0.5, high=3.0, tolerance=1e-3),
+        Sample(((1, 1),), {}, _DTYPES, low=0.5, tolerance=2e-2),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the batch axes, twice."""
+        rows_of(x)
+        return (x.with_shape(x.dims[:-2]),) * 2
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """Add up the logarithms of the pivots."""
+        return tuple(_rounded(made, x)[0] for made in np.linalg.slogdet(widen(x)))
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Add up the logarithms of the factors, and multiply their signs.
+
+        What is computed behind a factor of 0 does not count.
+        """
+        make, dtype, factors = _factors(call)
+        dims = call.result_specs[0].dims
+        sign, size = make.filled(1, dtype, dims), make.filled(0, dtype, dims)
+        zero, none = make.number(0, dtype), make.number(-np.inf, dtype)
+        singular = make.equal(sign, zero)
+        for factor in factors:
+            sign = make.mul(sign, make.sign(factor))
+            size = make.add(size, make.log(make.abs(factor)))
+            singular = make.logical_or(singular, make.equal(factor, zero))
+        sign, size = make.select(singular, zero, sign), make.select(singular, none, size)
+        return make.to(sign, call.specs[0].dtype), make.to(size, call.specs[0].dtype)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Multiply the transposed inverse; the sign does not change."""
+        make, (x,) = Maker(call.emit), call.operands
+        if grads[1] is None:
+            return (None,)
+        scale = make.reshape(grads[1], shape=(*call.result_specs[1].dims, 1, 1))
         return (make.mul(scale, _transposed(make, make.inverse(x))),)
 
 

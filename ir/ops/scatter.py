@@ -72,7 +72,7 @@ class Scatter(Op):
         expect_same(x, updates)
         if reduction not in ("none", *REDUCTIONS):
             raise TypeError(f"reduction {reduction!r}, expected none, {', '.join(REDUCTIONS)}")
-        if reduction != "none" and x.dtype.kind not in "iuf":
+        if x.dtype.kind not in ("iufc" if reduction == "add" else "iuf") and reduction != "none":
             raise TypeError(f"reduction {reduction!r} of {x.dtype}, expected numbers")
 
     @classmethod

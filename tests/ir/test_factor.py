@@ -41,6 +41,29 @@ def test_a_singular_matrix_has_determinant_0_at_the_last_pivot() -> None:
         assert found == pytest.approx(0.0)
 
 
+@pytest.mark.parametrize("size", [3, 120])
+def test_determinants_that_have_no_float_have_a_logarithm(size: int) -> None:
+    op, matrix = REGISTRY["gv.log_determinant"], 1e9 * RNG.normal(size=(2, size, size))
+    specs = [spec_of_array(matrix)]
+    call = Call(op, (matrix,), (), {}, specs, EagerEmit(), op.inferred(specs, {}))
+    for sign, logarithm in (op.evaluate(matrix), op.decompose(call)):
+        wanted = np.linalg.slogdet(matrix)
+        np.testing.assert_array_equal(sign, wanted[0])
+        np.testing.assert_allclose(logarithm, wanted[1])
+
+
+def test_a_singular_matrix_has_no_logarithm_but_one_that_is_unknown_is() -> None:
+    op = REGISTRY["gv.log_determinant"]
+    matrix = np.array([[[0.0, 0, 0], [0, 1, 2], [0, 3, 4]], [[1, 2, 3], [np.nan, 1, 2], [4, 5, 7]]])
+    specs = [spec_of_array(matrix)]
+    call = Call(op, (matrix,), (), {}, specs, EagerEmit(), op.inferred(specs, {}))
+    with np.errstate(all="ignore"):
+        both_ways = op.evaluate(matrix), op.decompose(call)
+    for sign, logarithm in both_ways:
+        np.testing.assert_array_equal(sign, [0, np.nan])
+        np.testing.assert_array_equal(logarithm, [-np.inf, np.nan])
+
+
 def test_roots_of_matrices_give_them_back() -> None:
     for found in both("cholesky", POSITIVE):
         np.testing.assert_allclose(found, np.tril(found))

@@ -12,6 +12,7 @@ from keras.src.backend.common.backend_utils import vectorize_impl as _vectorize
 from ...eager.tensor import Tensor
 from ...graph.symbolic import SymbolicTensor as _Symbolic
 from ...tf.graph import loops as _loops
+from ...tf.linalg import decompositions as _de
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
@@ -496,7 +497,7 @@ def _masked(x: TensorLike, mask: Callable[[TensorLike, TensorLike], Tensor]) -> 
 
 def slogdet(x: TensorLike) -> tuple[Tensor, Tensor]:
     """Return the sign of a determinant and the logarithm of its absolute value."""
-    sign, size_ = _la.slogdet(floating(x))
+    sign, size_ = _de.slogdet(floating(x))
     return sign, size_
 
 

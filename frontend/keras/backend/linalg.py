@@ -9,8 +9,8 @@ from keras.src import tree as _tree
 
 from ...eager.tensor import Tensor
 from ...graph.symbolic import SymbolicTensor as _Symbolic
-from ...tf.graph import decompositions as _de
 from ...tf.graph.functional import ForwardAccumulator as _Forward
+from ...tf.linalg import decompositions as _de
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import linear_ops as _la

@@ -18,12 +18,12 @@ from ..draws import candidates as _ca
 from ..draws import generator as _gen
 from ..draws import ops as _dr
 from ..graph import configuration as _cf
-from ..graph import decompositions as _de
 from ..graph.queues import FIFOQueue, RandomShuffleQueue
 from ..image.names import NAMES as _IMAGE
 from ..io.names import MESSAGES as _MESSAGES
 from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
+from ..linalg.names import NAMES as _LINALG
 from ..monitored.names import MEMBERS as _MONITORED
 from ..nondense import embeddings as _em
 from ..nondense.ctc_decoding import V2 as _CTC
@@ -176,18 +176,11 @@ linalg = Space(
         n: getattr(_la, n)
         for n in (
             *("inv", "det", "cholesky", "solve", "triangular_solve", "matrix_transpose"),
-            *("logdet", "slogdet", "diag", "diag_part", "set_diag", "tensor_diag"),
+            *("logdet", "diag", "diag_part", "set_diag", "tensor_diag"),
             *("tensor_diag_part", "adjoint", "cross", "cholesky_solve"),
         )
     },
-    **{
-        n: getattr(_de, n)
-        for n in (
-            *("eigh", "eigvalsh", "svd", "qr", "expm", "pinv", "lstsq", "matrix_rank"),
-            "sqrtm",
-            *("normalize",),
-        )
-    },
+    **_LINALG,
     band_part=_n.band_part,
     matmul=_m.matmul,
     eye=_c.eye,

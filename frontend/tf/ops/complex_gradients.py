@@ -8,16 +8,16 @@ f'(z), the gradient of z is that of w times the conjugate of f'(z). Functions of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from ...graph.kinds import COMPLEX_GRADIENTS, ComplexGradient, NoGradientError
+from ...graph.kinds import COMPLEX_GRADIENTS, ComplexGradient
 from ..core.bridge import TfTensor, dressed
 from ..core.values import InGraph, convert, graph_of, static
 from .array_ops import reshape, shape, transpose
 from .creation import ones_like, zeros_like
-from .linear_ops import adjoint, matrix_transpose
+from .linear_ops import adjoint, diag_part, inv, matrix_transpose, set_diag, solve, triangular_solve
 from .math_ops import (
     FUNCTIONS,
     REDUCTIONS,
@@ -31,6 +31,7 @@ from .math_ops import (
     matmul,
     real,
 )
+from .nn_ops import band_part
 from .special import divide_no_nan
 
 Options: TypeAlias = Mapping[str, object]
@@ -169,6 +170,42 @@ def _turned(
     return transpose(grad, back, conjugate=conjugate)
 
 
+def _means(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> TfTensor:
+    """Give each element its part."""
+    (x,) = xs
+    ones = ones_like(real(x))
+    count = REDUCTIONS["reduce_sum"](ones, axis=options.get("axis"), keepdims=True)
+    return (reshape(grad, shape(count)) + zeros_like(x)) / cast(count, x.dtype)
+
+
+def _directions(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> TfTensor:
+    """Take away what leads along a number: its direction does not change by that."""
+    along = cast(real(conj(ys[0]) * grad), grad.dtype) * ys[0]
+    return divide_no_nan(grad - along, cast(FUNCTIONS["abs"](xs[0]), grad.dtype))
+
+
+def _products(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> TfTensor:
+    """Sum products from the other end, as TensorFlow does: nothing is conjugated."""
+    (x,) = xs
+    axis, exclusive = static(options.get("axis", 0)), bool(options.get("exclusive", False))
+    reverse = not options.get("reverse", False)
+    return divide_no_nan(cumsum(ys[0] * grad, axis, exclusive=exclusive, reverse=reverse), x)
+
+
+def _squares(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> list[object]:
+    """Multiply by the difference, twice."""
+    made = 2.0 * grad * (xs[0] - xs[1])
+    return [_fitted(made, xs[0]), _fitted(-made, xs[1])]
+
+
 def _sizes(
     xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
 ) -> TfTensor:
@@ -192,16 +229,52 @@ def _sums(
     return cumsum(grad, static(options.get("axis", 0)), exclusive=exclusive, reverse=reverse)
 
 
-def _refused(type_: str) -> ComplexGradient:
-    def refuse(*_: object) -> NoReturn:
-        raise NoGradientError(f"No gradient defined for operation {type_!r} on complex numbers")
+def _inverses(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> TfTensor:
+    """Multiply by the inverses, from both sides."""
+    inverse = adjoint(ys[0]) if options.get("adjoint") else ys[0]
+    given = adjoint(grad) if options.get("adjoint") else grad
+    return -matmul(inverse, matmul(given, inverse, adjoint_b=True), adjoint_a=True)
 
-    return refuse
+
+def _determinants(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> TfTensor:
+    """Multiply the inverses by the determinants, as TensorFlow does: those are not conjugated."""
+    return (grad * ys[0])[..., None, None] * inv(xs[0], adjoint=True)
+
+
+def _roots(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> TfTensor:
+    """Return the gradient of Hermitian matrices from that of their lower triangles."""
+    lower = ys[0]
+    inner = matmul(lower, grad, adjoint_a=True)
+    inner = band_part(set_diag(inner, 0.5 * diag_part(inner)), -1, 0)
+    left = triangular_solve(lower, inner, adjoint=True)
+    whole = adjoint(triangular_solve(lower, adjoint(left), adjoint=True))
+    return 0.5 * (whole + adjoint(whole))
+
+
+def _solutions(
+    xs: Sequence[TfTensor], ys: Sequence[TfTensor], options: Options, grad: TfTensor
+) -> list[object]:
+    """Solve the system that is turned; of the matrix, the outer product with the result."""
+    turned = bool(options.get("adjoint"))
+    for_b = solve(xs[0], grad, adjoint=not turned)
+    for_a = -(
+        matmul(ys[0], for_b, adjoint_b=True) if turned else matmul(for_b, ys[0], adjoint_b=True)
+    )
+    return [_fitted(g, x) for g, x in zip((for_a, for_b), xs, strict=True)]
 
 
 COMPLEX_GRADIENTS.update(
     {
-        **{type_: _refused(type_) for type_ in ("Cumprod", "Sign", "SquaredDifference")},
+        "Cumprod": _entered(_products),
+        "Mean": _entered(_means),
+        "Sign": _entered(_directions),
+        "SquaredDifference": _entered(_squares),
         "Cumsum": _entered(_sums),
         **{type_: _of_one(found) for type_, found in DERIVATIVES.items()},
         "AddV2": _of_two(lambda a, b, z: (ones_like(z), ones_like(z))),
@@ -210,6 +283,10 @@ COMPLEX_GRADIENTS.update(
         "RealDiv": _of_two(lambda a, b, z: (1.0 / b, -z / b)),
         "Pow": _of_two(_power),
         "MatMul": _entered(_matrices),
+        "Cholesky": _entered(_roots),
+        "MatrixDeterminant": _entered(_determinants),
+        "MatrixInverse": _entered(_inverses),
+        **{type_: _entered(_solutions) for type_ in ("MatrixSolve", "MatrixTriangularSolve")},
         "Prod": _entered(_product),
         "Transpose": _entered(_turned),
         "MatrixTranspose": _entered(

@@ -35,6 +35,8 @@ def _gather(m: Maker, params: object, indices: object, axis: int, batch_dims: in
     at = axis_in(axis, rank)
     require_within(m, indices, spec_of_value(params).dims[at])
     if not batch:
+        if axis < at == 0:  # counted from the end, rows have a dense gradient in TensorFlow
+            params = m.reshape(params, shape=spec_of_value(params).dims)
         return m.gather(params, indices, axis=at)
     between = tuple(range(batch, at))
     rest = tuple(range(at + 1, rank))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,16 @@ import numpy as np
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types.dims import product
+from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor
+from ...graph.inference import Abstract, is_unknown
 from ..core.bridge import TfTensor
-from ..core.calls import op
+from ..core.calls import op, op_of_several
 from ..core.values import elements, static
-from .math_ops import FUNCTIONS, REDUCTIONS
+from .math_ops import FUNCTIONS, REDUCTIONS, real
 from .nn_ops import band_part
-
-LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 
 
 def _known(x: object) -> Array | None:
@@ -43,38 +42,84 @@ def _transposed(m: Maker, x: object) -> object:
     return m.transpose(x, order=(*range(rank - 2), rank - 1, rank - 2))
 
 
+def _is_complex(x: object) -> bool:
+    return bool(spec_of_value(x).dtype.kind == "c")
+
+
+def _of_complex(function: Callable[..., Array], dims: Sequence[Any], *values: object) -> object:
+    """Return what a function of numpy's gives for complex numbers: the host has them.
+
+    The matrices must be square, which numpy says of what is known.
+    """
+    spec = spec_of_value(values[0])
+    if any(map(is_unknown, values)):
+        rows_, columns = spec.dims[-2:]
+        if isinstance(rows_, int) and isinstance(columns, int) and rows_ != columns:
+            raise TypeError(f"{spec}, expected square matrices")
+        return Abstract(spec.with_shape(tuple(dims)))
+    made = function(*map(elements, values))
+    return np.asarray(made).astype(spec.dtype.numpy)
+
+
+def _turned(x: Array, adjoint: bool) -> Array:
+    return np.conj(np.swapaxes(x, -1, -2)) if adjoint else x
+
+
 @op("MatrixInverse", "input", strict=False)
 def inv(m: Maker, input: object, adjoint: bool = False) -> object:
     """Return the inverses of matrices."""
     _refuse_singular(input)
+    if _is_complex(input):
+        dims = spec_of_value(input).dims
+        return _of_complex(lambda x: np.linalg.inv(_turned(x, adjoint)), dims, input)
     return m.inverse(_transposed(m, input) if adjoint else input)
 
 
 @op("MatrixDeterminant", "input", strict=False)
 def det(m: Maker, input: object) -> object:
     """Return the determinants of matrices."""
+    if _is_complex(input):
+        return _of_complex(np.linalg.det, spec_of_value(input).dims[:-2], input)
     return m.determinant(input)
+
+
+@op_of_several("LogMatrixDeterminant", "input", strict=False)
+def log_determinant(m: Maker, input: object) -> object:
+    """Return signs and logarithms of the absolute values of determinants of real matrices."""
+    return m.log_determinant(input)
 
 
 @op("Cholesky", "input", strict=False)
 def cholesky(m: Maker, input: object) -> object:
     """Return the lower triangles whose products with their transposes the matrices are."""
     try:
+        if _is_complex(input):
+            return _of_complex(np.linalg.cholesky, spec_of_value(input).dims, input)
         return m.cholesky(input)
     except np.linalg.LinAlgError:
         return np.full_like(np.asarray(input), np.nan)
+
+
+def _solution(m: Maker, matrix: object, rhs: object, adjoint: bool) -> object:
+    if not _is_complex(matrix):
+        return m.solve(_transposed(m, matrix) if adjoint else matrix, rhs)
+    a, b = spec_of_value(matrix).dims, spec_of_value(rhs).dims
+    if a[-1] != b[-2]:
+        raise TypeError(f"a right side {spec_of_value(rhs)}, expected matrices of {a[-1]} rows")
+    dims = (*broadcast(a[:-2], b[:-2]), *b[-2:])
+    return _of_complex(lambda x, y: np.linalg.solve(_turned(x, adjoint), y), dims, matrix, rhs)
 
 
 @op("MatrixSolve", "matrix", "rhs")
 def solve(m: Maker, matrix: object, rhs: object, adjoint: bool = False) -> object:
     """Solve linear equations."""
     _refuse_singular(matrix)
-    return m.solve(_transposed(m, matrix) if adjoint else matrix, rhs)
+    return _solution(m, matrix, rhs, adjoint)
 
 
 @op("MatrixTriangularSolve", "matrix", "rhs")
 def _triangular(m: Maker, matrix: object, rhs: object, adjoint: bool) -> object:
-    return m.solve(_transposed(m, matrix) if adjoint else matrix, rhs)
+    return _solution(m, matrix, rhs, adjoint)
 
 
 def triangular_solve(
@@ -153,8 +198,8 @@ def tensor_diag(m: Maker, diagonal: object) -> object:
     """Return a tensor of twice the axes whose diagonal a tensor is."""
     spec = spec_of_value(diagonal)
     n = int(spec.size)  # type: ignore[arg-type]
-    eye = m.constant(value=np.eye(n, dtype=spec.dtype.numpy))
-    spread = m.mul(m.reshape(diagonal, shape=(n, 1)), eye)
+    eye = m.constant(value=np.eye(n, dtype=np.bool_))
+    spread = m.select(eye, m.reshape(diagonal, shape=(n, 1)), m.number(0, spec.dtype))
     return m.reshape(spread, shape=(*spec.dims, *spec.dims))
 
 
@@ -180,13 +225,6 @@ def cross(a: object, b: object, name: str | None = None) -> TfTensor:
     return subtract(left, right, name=name)
 
 
-def slogdet(input: object, name: str | None = None) -> LogMatrixDeterminant:
-    """Return sign and logarithm of the absolute value of determinants."""
-    found = det(input)
-    log = FUNCTIONS["log"]
-    return LogMatrixDeterminant(FUNCTIONS["sign"](found), log(FUNCTIONS["abs"](found), name=name))
-
-
 def cholesky_solve(chol: object, rhs: object, name: str | None = None) -> TfTensor:
     """Solve linear equations whose matrices are given by their Cholesky factors."""
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True, name=name)
@@ -195,7 +233,7 @@ def cholesky_solve(chol: object, rhs: object, name: str | None = None) -> TfTens
 @op("MatrixTranspose", "a", strict=False, label="matrix_transpose")
 def matrix_transpose(m: Maker, a: object, conjugate: bool = False) -> object:
     """Exchange the last two axes."""
-    if conjugate and spec_of_value(a).dtype.kind == "c":
+    if conjugate and _is_complex(a) and not is_unknown(a):
         a = np.conj(elements(a))
     return _transposed(m, a)
 
@@ -207,7 +245,7 @@ def adjoint(matrix: object, name: str | None = None) -> TfTensor:
 
 def logdet(matrix: object, name: str | None = None) -> TfTensor:
     """Return the logarithm of the determinants of positive definite matrices."""
-    diagonal = diag_part(cholesky(matrix))
+    diagonal = real(diag_part(cholesky(matrix)))
     log = FUNCTIONS["log"]
     return 2.0 * REDUCTIONS["reduce_sum"](log(diagonal), axis=[-1], name=name)
 

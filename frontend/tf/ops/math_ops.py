@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product as product_of
 
 import numpy as np
 
@@ -454,8 +455,10 @@ def _parts(
 
     @op(type_, "input", strict=False)
     def made(m: Maker, input: object) -> object:
-        """Compute on the host."""
+        """Compute on the host; real numbers are their own real parts."""
         spec = spec_of_value(input)
+        if spec.dtype.kind != "c":
+            return m.filled(0, spec.dtype, spec.dims) if function is np.imag else input
         if is_unknown(input):
             half = {"complex64": rows.f32, "complex128": rows.f64}.get(str(spec.dtype.numpy))
             return Abstract(spec.with_dtype(half) if real and half else spec)
@@ -484,6 +487,21 @@ def complex_(m: Maker, real: object, imag: object) -> object:
         return Abstract(spec_of_value(made).with_dtype(wide))
     a, b = elements(real), elements(imag)
     return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
+
+
+def by_parts(function: Callable[..., TfTensor], xs: Sequence[TfTensor]) -> TfTensor:
+    """Return what a function that is linear in each operand gives for complex ones."""
+    parts = [(real(x), imag(x)) for x in xs]
+    found: list[TfTensor | None] = [None, None]
+    for choice in product_of((0, 1), repeat=len(xs)):
+        term = function(*(part[i] for part, i in zip(parts, choice, strict=True)))
+        at, turned = sum(choice) % 2, sum(choice) % 4 > 1
+        before = found[at]
+        if before is None:
+            found[at] = -term if turned else term
+        else:
+            found[at] = before - term if turned else before + term
+    return complex_(*found)
 
 
 @remembered

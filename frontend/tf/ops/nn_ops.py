@@ -322,8 +322,13 @@ def _einsum(m: Maker, *xs: object, equation: str) -> object:
 
 def einsum(equation: str, *inputs: object, name: str | None = None, **_: object) -> TfTensor:
     """Products and sums by an equation."""
+    from .math_ops import by_parts  # noqa: PLC0415
+
     with InGraph(graph_of(inputs)):
-        return perform("Einsum", same(*inputs), name=name, equation=equation.replace(" ", ""))
+        xs, short = same(*inputs), equation.replace(" ", "")
+        if not xs[0].dtype.is_complex:
+            return perform("Einsum", xs, name=name, equation=short)
+        return by_parts(lambda *parts: perform("Einsum", parts, equation=short), xs)
 
 
 remember_all(globals())

@@ -22,7 +22,7 @@ from ..core.shapes import ShapeLike
 from ..core.sizes import sizes_of
 from ..core.values import InGraph, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
-from .math_ops import FUNCTIONS
+from .math_ops import FUNCTIONS, by_parts, conj
 from .nn_ops import clip_by_norm
 
 
@@ -468,18 +468,34 @@ def trace(m: Maker, x: object) -> object:
     """Add up the diagonals of matrices."""
     spec = spec_of_value(x)
     n, k = spec.dims[-2:]
-    eye = m.constant(value=np.eye(int(n), int(k), dtype=spec.dtype.numpy))  # type: ignore[arg-type]
-    return m.sum(m.mul(x, eye), axes=(spec.rank - 2, spec.rank - 1))
+    eye = m.constant(value=np.eye(int(n), int(k), dtype=np.bool_))  # type: ignore[arg-type]
+    return m.sum(m.select(eye, x, m.number(0, spec.dtype)), axes=(spec.rank - 2, spec.rank - 1))
+
+
+def matvec(
+    a: object,
+    b: object,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    """Multiply matrices by vectors."""
+    with InGraph(graph_of([a, b])):
+        matrix, vector = same(a, b)
+        turned = transpose_a or adjoint_a
+        if not matrix.dtype.is_complex:
+            return _matvec(matrix, vector, turned=turned, name=name)
+        matrix = conj(matrix) if adjoint_a else matrix
+        return by_parts(lambda x, y: _matvec(x, y, turned=turned), [matrix, vector])
 
 
 @op("MatVec", "a", "b")
-def matvec(
-    m: Maker, a: object, b: object, transpose_a: bool = False, adjoint_a: bool = False
-) -> object:
-    """Multiply matrices by vectors."""
+def _matvec(m: Maker, a: object, b: object, turned: bool) -> object:
     rank = spec_of_value(b).rank
     column = c.unsqueeze(m.emit, b, (rank,))
-    product_ = m.matmul(a, column, transpose_lhs=transpose_a or adjoint_a)
+    product_ = m.matmul(a, column, transpose_lhs=turned)
     return c.squeeze(m.emit, product_, (spec_of_value(product_).rank - 1,))
 
 
@@ -502,7 +518,10 @@ def _tensordot(m: Maker, x: object, y: object, axes: Any) -> object:
 def tensordot(a: object, b: object, axes: object, name: str | None = None) -> TfTensor:
     """Multiply along several axes."""
     with InGraph(graph_of([a, b])):
-        return perform("Tensordot", same(a, b), name=name, axes=static(axes))
+        pair, known = same(a, b), static(axes)
+        if not pair[0].dtype.is_complex:
+            return perform("Tensordot", pair, name=name, axes=known)
+        return by_parts(lambda x, y: perform("Tensordot", [x, y], axes=known), pair)
 
 
 @op("Norm", "tensor", strict=False, shapes=shapes_of.unranked)

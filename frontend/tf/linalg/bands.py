@@ -1,0 +1,241 @@
+"""Matrices with few diagonals: three of them, those of a triangle, and their eigenvalues.
+
+Three diagonals come in one of three formats. `compact` has a row for each: the one above, whose
+last element does not count, the main one, and the one below, whose first does not. `sequence` is
+a list of the three, which may leave out those elements; `matrix` is the matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ....ir.op import Array
+from ..core.bridge import TfTensor, custom_gradient
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from ..ops.array_ops import boolean_mask, concat, expand_dims, pad, squeeze, stack
+from ..ops.creation import zeros_like
+from ..ops.linear_ops import adjoint, diag, diag_part, matrix_transpose, triangular_solve
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, conj, real
+from .decompositions import eigh
+from .hosted import NARROW, host
+
+FORMATS = ("compact", "sequence", "matrix")
+
+
+def _ends(x: TfTensor, before: int, after: int) -> TfTensor:
+    """Return vectors with zeros put in front of them and behind."""
+    return pad(x, [[0, 0]] * (len(x.shape) - 1) + [[before, after]])
+
+
+def _three(diagonals: object, how: str) -> tuple[TfTensor, TfTensor, TfTensor]:
+    """Return the diagonals above, in and below the middle, each as long as the matrix."""
+    if how not in FORMATS:
+        raise ValueError(f"Unrecognized diagonals_format: {how}")
+    if how == "matrix":
+        x = convert(diagonals)
+        if x.shape[-1] != x.shape[-2]:
+            raise ValueError(f"Expected last two dimensions of diagonals to be equal: {x.shape}")
+        above, below = (diag_part(x, k=k) for k in (1, -1))
+        return _ends(above, 0, 1), diag_part(x), _ends(below, 1, 0)
+    if how == "compact":
+        x = convert(diagonals)
+        if x.shape.rank is None or x.shape.rank < 2 or x.shape[-2] != 3:
+            raise ValueError(f"Expected 3 diagonals got {x.shape}")
+        return x[..., 0, :], x[..., 1, :], x[..., 2, :]
+    if not isinstance(diagonals, Sequence) or len(diagonals) != 3:
+        raise ValueError("Expected diagonals to be a sequence of length 3.")
+    above, middle, below = (convert(x) for x in diagonals)
+    n = middle.shape[-1]
+    if above.shape[-1] != n:
+        above = _ends(above, 0, 1)
+    if below.shape[-1] != n:
+        below = _ends(below, 1, 0)
+    if above.shape[-1] != n or below.shape[-1] != n:
+        raise InvalidShapesError(f"Invalid superdiagonal shape: beside a diagonal of {n} elements")
+    return above, middle, below
+
+
+def _eliminated(diagonals: Array, rhs: Array, pivots: bool) -> Array:
+    """Solve systems with three diagonals by Gauss' elimination, all of a batch at once.
+
+    With `pivots` the larger one of two rows leads; it may have a third element then.
+    """
+    above, middle, below = (np.array(diagonals[..., i, :, None]) for i in range(3))
+    made = np.array(np.broadcast_to(rhs, (*diagonals.shape[:-2], *rhs.shape[-2:])))
+    n, beyond = middle.shape[-2], np.zeros_like(middle)
+    if n:
+        above[..., n - 1, :] = below[..., 0, :] = 0
+    for i in range(n - 1):
+        first = [middle[..., i, :], above[..., i, :], beyond[..., i, :], made[..., i, :]]
+        other = [below[..., i + 1, :], middle[..., i + 1, :], above[..., i + 1, :]]
+        other.append(made[..., i + 1, :])
+        turn = (np.abs(other[0]) > np.abs(first[0])) & pivots
+        lead = [np.where(turn, y, x) for x, y in zip(first, other, strict=True)]
+        rest = [np.where(turn, x, y) for x, y in zip(first, other, strict=True)]
+        middle[..., i, :], above[..., i, :], beyond[..., i, :], made[..., i, :] = lead
+        if not lead[0].all():
+            raise InvalidShapesError("The matrix is not invertible.")
+        part = rest[0] / lead[0]
+        middle[..., i + 1, :] = rest[1] - part * lead[1]
+        above[..., i + 1, :] = rest[2] - part * lead[2]
+        made[..., i + 1, :] = rest[3] - part * lead[3]
+    if n and not middle[..., n - 1, :].all():
+        raise InvalidShapesError("The matrix is not invertible.")
+    for i in reversed(range(n)):
+        for step, beside in ((1, above), (2, beyond)):
+            if i + step < n:
+                made[..., i, :] -= beside[..., i, :] * made[..., i + step, :]
+        made[..., i, :] /= middle[..., i, :]
+    return made
+
+
+@custom_gradient
+def _solved(
+    diagonals: TfTensor, rhs: TfTensor, pivots: bool
+) -> tuple[TfTensor, Callable[[TfTensor], tuple[TfTensor, TfTensor]]]:
+    kind = rhs.dtype.name
+    made = host(
+        "TridiagonalSolve",
+        lambda a, b: (_eliminated(a, b, pivots),),
+        [diagonals, rhs],
+        [(kind, rhs.shape.as_list())],
+    )[0]
+
+    def gradient(grad: TfTensor) -> tuple[TfTensor, TfTensor]:
+        """Solve the transposed system; of the diagonals, products with the result beside."""
+        above, middle, below = (diagonals[..., i, :] for i in range(3))
+        turned = stack([_ends(below[..., 1:], 0, 1), middle, _ends(above[..., :-1], 1, 0)], -2)
+        back = _solved(turned, grad, pivots=pivots)
+        total = REDUCTIONS["reduce_sum"]
+        upper = _ends(total(back[..., :-1, :] * made[..., 1:, :], -1), 0, 1)
+        lower = _ends(total(back[..., 1:, :] * made[..., :-1, :], -1), 1, 0)
+        return -stack([upper, total(back * made, -1), lower], -2), back
+
+    return made, gradient
+
+
+def tridiagonal_solve(
+    diagonals: object,
+    rhs: object,
+    diagonals_format: str = "compact",
+    transpose_rhs: bool = False,
+    conjugate_rhs: bool = False,
+    name: str | None = None,
+    partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+) -> TfTensor:
+    """Solve systems of linear equations whose matrices have three diagonals."""
+    if perturb_singular:
+        raise ValueError("perturb_singular is not implemented on CPU.")
+    with InGraph(graph_of([diagonals, rhs])):
+        three = stack(_three(diagonals, diagonals_format), -2)
+        right = convert(rhs, three.dtype)
+        is_vector = len(right.shape) == len(three.shape) - 1
+        if len(right.shape) not in (len(three.shape), len(three.shape) - 1):
+            raise ValueError(
+                f"Expected the rank of rhs to be either {len(three.shape) - 1} or "
+                f"{len(three.shape)}, got {len(right.shape)}."
+            )
+        if conjugate_rhs:
+            right = conj(right)
+        if is_vector:
+            right = expand_dims(right, -1)
+        elif transpose_rhs:
+            right = matrix_transpose(right)
+        if right.shape[-2] != three.shape[-1]:
+            raise ValueError(
+                f"Expected number of left-hand sided and right-hand side rows to be equal, got "
+                f"{three.shape[-1]} and {right.shape[-2]}"
+            )
+        made = _solved(three, right, pivots=partial_pivoting)
+        return squeeze(made, -1) if is_vector else made
+
+
+def tridiagonal_matmul(
+    diagonals: object, rhs: object, diagonals_format: str = "compact", name: str | None = None
+) -> TfTensor:
+    """Multiply matrices that have three diagonals by others."""
+    with InGraph(graph_of([diagonals, rhs])):
+        three = _three(diagonals, diagonals_format)
+        right = convert(rhs, three[1].dtype)
+        if len(right.shape) != len(three[1].shape) + 1:
+            raise InvalidShapesError("All input tensors must have the same rank.")
+        above, middle, below = (x[..., None] for x in three)
+        made = middle * right
+        if right.shape[-2] == 1:
+            return made
+        edge = zeros_like(right[..., :1, :])
+        from_below = above[..., :-1, :] * right[..., 1:, :]
+        from_above = below[..., 1:, :] * right[..., :-1, :]
+        return made + _joined(from_below, edge) + _joined(edge, from_above)
+
+
+def _joined(*parts: TfTensor) -> TfTensor:
+    return concat(list(parts), -2)
+
+
+def banded_triangular_solve(
+    bands: object,
+    rhs: object,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    """Solve systems whose matrices are triangles of few diagonals, one in each row of `bands`.
+
+    Of a lower triangle the main one is the first, each starting at the first row; of an upper
+    one it is the last, each starting at the first column that it has an element in.
+    """
+    with InGraph(graph_of([bands, rhs])):
+        rows = convert(bands)
+        right = convert(rhs, rows.dtype)
+        if right.shape.rank is not None and right.shape.rank < 2:
+            raise InvalidShapesError(f"In[1] ndims must be >= 2: {right.shape.rank}")
+        count, n = rows.shape[-2:].known()
+        whole = diag(rows[..., 0 if lower else count - 1, :])
+        for i in range(1, min(count, n)):
+            kept = rows[..., i, i:] if lower else rows[..., count - 1 - i, : n - i]
+            whole += diag(kept, k=-i if lower else i)
+        return triangular_solve(whole, right, lower=lower, adjoint=adjoint)
+
+
+def _from_three(alpha: TfTensor, beta: TfTensor) -> TfTensor:
+    beside = diag(beta, k=-1)
+    return diag(alpha) + beside + adjoint(beside)
+
+
+def eigh_tridiagonal(
+    alpha: object,
+    beta: object,
+    eigvals_only: bool = True,
+    select: str = "a",
+    select_range: object = None,
+    tol: object = None,
+    name: str | None = None,
+) -> TfTensor | tuple[TfTensor, TfTensor]:
+    """Return eigenvalues of a Hermitian matrix with three diagonals, rising, and vectors."""
+    if select not in ("a", "i", "v"):
+        raise ValueError("'select must have a value in {'a', 'i', 'v'}.")
+    with InGraph(graph_of([alpha, beta])):
+        main = convert(alpha)
+        beside = convert(beta, main.dtype)
+        if not (main.dtype.is_floating or main.dtype.is_complex):
+            raise ValueError(f"data type {main.dtype.name} not inexact")
+        if len(main.shape) != 1 or main.shape[:1].known()[0] != beside.shape[:1].known()[0] + 1:
+            raise InvalidShapesError(
+                f"Incompatible shapes: {main.shape} and {beside.shape}, expected one element less"
+            )
+        values, vectors = eigh(_from_three(main, beside) if beside.shape[0] else diag(main))
+        values = real(values) if main.dtype.name in NARROW else values
+        if select == "i":
+            first, last = static(select_range)
+            if not 0 <= first <= last < main.shape[0]:
+                raise InvalidShapesError("select_range must have values between 0 and n - 1.")
+            values, vectors = values[first : last + 1], vectors[:, first : last + 1]
+        if select == "v":
+            least, most = (convert(x, values.dtype) for x in static(select_range))
+            inside = FUNCTIONS["logical_and"](values > least, values <= most)
+            values, vectors = boolean_mask(values, inside), boolean_mask(vectors, inside, axis=1)
+        return values if eigvals_only else (values, vectors)

@@ -1,0 +1,432 @@
+"""Factors of matrices that LAPACK finds: eigenvalues, singular values, orthogonal factors.
+
+They are computed on the host, in graphs too; their gradients are products and solutions, which
+are operations. `pinv`, `lstsq` and `matrix_rank` are made of them.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from ....ir.op import Array
+from ..core.bridge import TfTensor, custom_gradient
+from ..core.shapes import TensorShape
+from ..core.values import InGraph, convert, graph_of
+from ..graph.flow import stop_gradient
+from ..graph.loops import while_loop
+from ..ops.array_ops import concat, reshape, where
+from ..ops.array_ops import shape as tensor_shape
+from ..ops.creation import eye, zeros_like
+from ..ops.linear_ops import (
+    adjoint,
+    diag,
+    diag_part,
+    inv,
+    log_determinant,
+    matrix_transpose,
+    set_diag,
+    solve,
+    triangular_solve,
+)
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, conj, imag, matmul
+from ..ops.nn_ops import band_part
+from ..ops.window_ops import norm
+from .hosted import NARROW, Matrices, host, matrices, square_matrices
+
+Gradient: TypeAlias = Callable[..., TfTensor]
+LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
+Svd = namedtuple("Svd", "s u v")
+Qr = namedtuple("Qr", "q r")
+SelfAdjointEig = namedtuple("SelfAdjointEig", "e v")
+TINY = 1e-20
+"""What keeps the reciprocal of the distance of equal eigenvalues finite."""
+
+
+@custom_gradient
+def _complex_log_determinant(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
+    found = square_matrices(a)
+    kind = a.dtype.name
+    results = [(kind, found.dims()), (kind, found.dims())]
+    made = host("LogMatrixDeterminant", lambda x: tuple(np.linalg.slogdet(x)), [a], results)
+
+    def gradient(_: TfTensor, grad: TfTensor) -> TfTensor:
+        return grad[..., None, None] * inv(a, adjoint=True)
+
+    return (made[0], made[1]), gradient
+
+
+def slogdet(input: object, name: str | None = None) -> LogMatrixDeterminant:
+    """Return signs of determinants, and logarithms of their absolute values."""
+    with InGraph(graph_of([input])):
+        found = convert(input)
+    if found.dtype.is_complex:
+        return LogMatrixDeterminant(*_complex_log_determinant(found))
+    return LogMatrixDeterminant(*log_determinant(found, name=name))
+
+
+def apart(values: TfTensor) -> TfTensor:
+    """Return one over the differences of values, column minus row; 0 on the diagonal."""
+    gaps = values[..., None, :] - values[..., :, None]
+    return set_diag(gaps / (gaps * gaps + TINY), zeros_like(values))
+
+
+@custom_gradient
+def _eigh(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
+    found = square_matrices(a)
+    n, kind = found.rows, a.dtype.name
+    results = [(kind, found.dims(n)), (kind, found.dims(n, n))]
+    e, v = host("SelfAdjointEigV2", lambda x: tuple(np.linalg.eigh(x)), [a], results)
+
+    def gradient(grad_e: TfTensor, grad_v: TfTensor) -> TfTensor:
+        inner = diag(grad_e) + apart(e) * matmul(v, grad_v, adjoint_a=True)
+        whole = matmul(v, matmul(inner, v, adjoint_b=True))
+        lower = band_part(whole + adjoint(whole), -1, 0)
+        return set_diag(lower, 0.5 * diag_part(lower))
+
+    return (e, v), gradient
+
+
+def eigh(tensor: object, name: str | None = None) -> SelfAdjointEig:
+    """Return eigenvalues, in rising order, and eigenvectors of symmetric matrices."""
+    return SelfAdjointEig(*_eigh(square_matrices(tensor).tensor))
+
+
+def eigvalsh(tensor: object, name: str | None = None) -> TfTensor:
+    """Return the eigenvalues of symmetric matrices in rising order."""
+    found: TfTensor = eigh(tensor).e
+    return found
+
+
+def _skew(x: TfTensor) -> TfTensor:
+    return x - adjoint(x)
+
+
+Parts: TypeAlias = tuple[TfTensor, TfTensor, TfTensor]
+"""Singular values, left and right vectors, or the gradients of these."""
+
+
+def _svd_gradient(made: Parts, grads: Parts) -> TfTensor:
+    """Return the gradient of matrices from those of their singular values and vectors.
+
+    Vectors beyond the singular values, if there are some, are turned within what is beside them.
+    """
+    (s, u, v), (gs, gu, gv) = made, grads
+    kind, n = u.dtype, s.shape.known()[-1]
+    s, gs, left, right = cast(s, kind), cast(gs, kind), u[..., :n], v[..., :n]
+    from_u, from_v = (matmul(x, g[..., :n], adjoint_a=True) for x, g in ((left, gu), (right, gv)))
+    between = apart(s * s)
+    inner = _skew(from_u) * between * s[..., None, :] + s[..., :, None] * (_skew(from_v) * between)
+    inner += diag(gs)
+    if kind.is_complex:  # how singular vectors are turned is theirs: only differences count
+        turns = diag_part(from_v)
+        inner += diag((conj(turns) - turns) / (2.0 * s))
+    whole = matmul(matmul(left, inner), right, adjoint_b=True)
+    over = 1.0 / s[..., None, :]
+    beside_u = _beside(u, gu, n, from_u) * over
+    beside_v = _beside(v, gv, n, from_v) * over
+    return whole + matmul(beside_u, right, adjoint_b=True) + matmul(left, beside_v, adjoint_b=True)
+
+
+def _beside(x: TfTensor, grad: TfTensor, n: int, within: TfTensor) -> TfTensor:
+    """Return the part of the gradient of orthogonal vectors that leads out of their space."""
+    found = grad[..., :n] - matmul(x[..., :n], within)
+    if x.shape[-1] == n:
+        return found
+    across = matmul(x[..., :n], grad[..., n:], adjoint_a=True)
+    return found - matmul(x[..., n:], across, adjoint_b=True)
+
+
+def _singular(found: Matrices, whole: bool = False) -> list[TfTensor]:
+    m, n, k = found.rows, found.columns, found.least
+    kind = found.tensor.dtype.name
+    shapes = [found.dims(k), found.dims(m, m if whole else k), found.dims(n, n if whole else k)]
+    types = NARROW.get(kind, kind), kind, kind
+
+    def on_host(a: Array) -> Sequence[Array]:
+        u, s, vh = np.linalg.svd(a, full_matrices=whole)
+        return s, u, np.conj(np.swapaxes(vh, -1, -2))
+
+    return host("Svd", on_host, [found.tensor], list(zip(types, shapes, strict=True)))
+
+
+@custom_gradient
+def _svd(a: TfTensor) -> tuple[tuple[TfTensor, ...], Gradient]:
+    s, u, v = _singular(matrices(a))
+    return (s, u, v), lambda *grads: _svd_gradient((s, u, v), grads)
+
+
+@custom_gradient
+def _whole_svd(a: TfTensor) -> tuple[tuple[TfTensor, ...], Gradient]:
+    found = matrices(a)
+    s, u, v = _singular(found, whole=True)
+
+    def gradient(*grads: TfTensor) -> TfTensor:
+        if found.least is None or abs(found.size - (found.columns or 0)) > 1:
+            raise NotImplementedError(
+                "svd gradient is not supported for abs(m - n) > 1 when full_matrices is True"
+            )
+        return _svd_gradient((s, u, v), grads)  # type: ignore[arg-type]
+
+    return (s, u, v), gradient
+
+
+@custom_gradient
+def _singular_values(a: TfTensor) -> tuple[TfTensor, Gradient]:
+    s, u, v = _singular(matrices(a))
+
+    def gradient(grad: TfTensor) -> TfTensor:
+        return matmul(u * cast(grad, u.dtype)[..., None, :], v, adjoint_b=True)
+
+    return s, gradient
+
+
+def svd(
+    tensor: object, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> TfTensor | Svd:
+    """Return singular values, falling, and if wanted the left and right singular vectors."""
+    found = matrices(tensor)
+    if not compute_uv:
+        return _singular_values(found.tensor)
+    if full_matrices and found.rows != found.columns:
+        return Svd(*_whole_svd(found.tensor))
+    return Svd(*_svd(found.tensor))
+
+
+def of_eigenvalues(a: Array, function: Callable[[Array], Array]) -> Array:
+    """Return a function of a matrix by those of its eigenvalues, NaN if it lacks eigenvectors."""
+    values, vectors = np.linalg.eig(a)
+    made: Array = np.linalg.solve(vectors.T, (vectors * function(values)).T).T
+    back: Array = np.linalg.solve(vectors.T, (vectors * values).T).T
+    right = np.abs(back - a).max(initial=0) <= CLOSE * np.abs(a).max(initial=0)
+    return made if right else np.full_like(a, np.nan)
+
+
+CLOSE = 1e-7
+"""By so much a matrix may differ from what its eigenvalues and vectors make of it."""
+
+
+def root_by_products(a: Array) -> tuple[Array, float]:
+    """Return the square root of a matrix by Denman and Beavers, and how far from it that is."""
+    one, root, product = np.eye(len(a)), a, a
+    away = np.inf
+    for _ in range(64):
+        inverse = np.linalg.inv(product)
+        root = 0.5 * (root + root @ inverse)
+        product = 0.5 * (one + 0.5 * (product + inverse))
+        away = float(np.abs(product - one).max())
+        if away < 1e-14:
+            break
+    return root, away
+
+
+def _root(a: Array) -> Array:
+    """Return the principal square root of a matrix, NaN where none is found of its numbers.
+
+    That of a Hermitian one comes from its eigenvalues, others by products.
+    """
+    try:
+        if np.array_equal(a, a.conj().T):
+            values, vectors = np.linalg.eigh(a)
+            found: Array = (vectors * np.sqrt(values.astype(a.dtype))) @ vectors.conj().T
+            return found
+        if a.dtype.kind == "c":
+            return of_eigenvalues(a, np.sqrt)
+        root, away = root_by_products(a)
+    except np.linalg.LinAlgError:
+        return np.full_like(a, np.nan)
+    return root if away <= 1e-3 else np.full_like(a, np.nan)
+
+
+def _roots(a: Array) -> Array:
+    """Return the principal square roots of matrices."""
+    wide = a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
+    made = np.empty_like(wide)
+    for at in np.ndindex(a.shape[:-2]):
+        made[at] = _root(wide[at])
+    return made
+
+
+def sqrtm(input: object, name: str | None = None) -> TfTensor:
+    """Return the matrix whose square is the given one: of real matrices the real one."""
+    return _sqrtm(square_matrices(input).tensor)
+
+
+@custom_gradient
+def _sqrtm(found: TfTensor) -> tuple[TfTensor, Gradient]:
+    given = square_matrices(found)
+    results = [(found.dtype.name, given.dims(given.rows, given.rows))]
+    root = host("MatrixSquareRoot", lambda a: (_roots(a),), [found], results)[0]
+
+    def gradient(grad: TfTensor) -> TfTensor:
+        """Solve Sylvester's equation, rows of matrices below each other as one column."""
+        n, dims = given.size, given.dims(given.rows, given.rows)
+        one = eye(n, dtype=found.dtype)
+        left = matrix_transpose(root)[..., :, None, :, None] * one[:, None, :]
+        both = left + one[:, None, :, None] * root[..., None, :, None, :]
+        outer = [size for size in given.batch or [] if size is not None]
+        count = prod(outer) if given.batch is not None and len(outer) == len(given.batch) else -1
+        column = reshape(grad, [count, n * n, 1])
+        made = solve(reshape(both, [count, n * n, n * n]), column)
+        return reshape(made, tensor_shape(grad) if dims is None or None in dims else dims)
+
+    return root, gradient
+
+
+def _tall_qr_gradient(q: TfTensor, r: TfTensor, gq: TfTensor, gr: TfTensor) -> TfTensor:
+    """Return the gradient of matrices that have at least as many rows as columns."""
+    part = matmul(r, gr, adjoint_b=True) - matmul(gq, q, adjoint_a=True)
+    lower = band_part(part, -1, 0)
+    both = lower + adjoint(lower) - diag(diag_part(part))
+    if q.dtype.is_complex:  # the diagonal of r is real: that no part of it turns is stated
+        both += diag(cast(imag(diag_part(part)), q.dtype) * 1j)
+    return adjoint(triangular_solve(r, adjoint(gq + matmul(q, both)), lower=False))
+
+
+@custom_gradient
+def _qr(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
+    found = matrices(a)
+    m, n, k, kind = found.rows, found.columns, found.least, a.dtype.name
+    results = [(kind, found.dims(m, k)), (kind, found.dims(k, n))]
+    q, r = host("Qr", lambda x: tuple(np.linalg.qr(x)), [a], results)
+
+    def gradient(gq: TfTensor, gr: TfTensor) -> TfTensor:
+        """Go back; of a wide matrix, what lies to the right is a product with q."""
+        if m is None or n is None:
+            raise NotImplementedError("QrGrad not implemented with dynamic shapes.")
+        if m >= n:
+            return _tall_qr_gradient(q, r, gq, gr)
+        rest = matmul(a[..., m:], gr[..., m:], adjoint_b=True)
+        first = _tall_qr_gradient(q, r[..., :m], gq + rest, gr[..., :m])
+        return concat([first, matmul(q, gr[..., m:])], -1)
+
+    return (q, r), gradient
+
+
+@custom_gradient
+def _whole_qr(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
+    found = matrices(a)
+    m, n, kind = found.rows, found.columns, a.dtype.name
+    results = [(kind, found.dims(m, m)), (kind, found.dims(m, n))]
+    q, r = host("Qr", lambda x: tuple(np.linalg.qr(x, "complete")), [a], results)
+
+    def gradient(gq: TfTensor, gr: TfTensor) -> TfTensor:
+        if found.least is None or found.size > (n or 0):
+            raise NotImplementedError(
+                "QrGrad not implemented when nrows > ncols and full_matrices is true."
+            )
+        raise NotImplementedError("the gradient of qr with full_matrices wants known sizes")
+
+    return (q, r), gradient
+
+
+def qr(input: object, full_matrices: bool = False, name: str | None = None) -> Qr:
+    """Return orthogonal and triangular factors."""
+    found = matrices(input)
+    wide = found.least is not None and found.rows == found.least
+    return Qr(*(_whole_qr if full_matrices and not wide else _qr)(found.tensor))
+
+
+PADE = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0,
+    129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0,
+    960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
+"""The coefficients of the 13th approximation of the exponential by a fraction."""
+PADE_REACH = 5.37
+"""Up to this norm it is exact."""
+
+
+def expm(input: object, name: str | None = None) -> TfTensor:
+    """Return the exponentials of matrices: a fraction of a small part, squared again and again."""
+    given = square_matrices(input)
+    found, n = given.tensor, given.size
+    kind = "complex128" if found.dtype.is_complex else "float64"
+    with InGraph(graph_of([found])):
+        wide = cast(found, kind)
+        size = REDUCTIONS["reduce_max"](REDUCTIONS["reduce_sum"](FUNCTIONS["abs"](wide), axis=-2))
+        count = stop_gradient(FUNCTIONS["ceil"](FUNCTIONS["log"](size / PADE_REACH) / np.log(2.0)))
+        count = FUNCTIONS["maximum"](count, 0.0)
+        x = wide / cast(FUNCTIONS["pow"](convert(2.0, "float64"), count), kind)
+        square = matmul(x, x)
+        power: TfTensor = eye(n, dtype=kind)
+        even: TfTensor = zeros_like(wide)
+        odd = even
+        for at in range(0, len(PADE), 2):
+            even, odd = even + PADE[at] * power, odd + PADE[at + 1] * power
+            power = matmul(square, power) if at else square
+        odd = matmul(x, odd)
+        made = solve(even - odd, even + odd)
+        trips = cast(count, "int32")
+        _, made = while_loop(lambda i, y: i < trips, lambda i, y: (i + 1, matmul(y, y)), (0, made))
+        return cast(made, found.dtype)
+
+
+def _cutoff(x: TfTensor, s: TfTensor, factor: float | TfTensor) -> TfTensor:
+    """Return the size from which on singular values count."""
+    largest = REDUCTIONS["reduce_max"](s, axis=-1, keepdims=True)
+    longest = max(TensorShape(x.shape.as_list()[-2:]).known())
+    return factor * longest * np.finfo(largest.dtype.name).eps * largest
+
+
+def pinv(
+    a: object, rcond: object = None, validate_args: bool = False, name: str | None = None
+) -> TfTensor:
+    """Return pseudo-inverses; small singular values count as 0."""
+    found = matrices(a, "f").tensor
+    with InGraph(graph_of([found])):
+        s, u, v = _svd(found)
+        limit = (
+            _cutoff(found, s, 10.0) if rcond is None else convert(rcond, found.dtype) * s[..., :1]
+        )
+        counts = s > limit
+        inverse = where(counts, 1.0 / where(counts, s, 1.0), 0.0)
+        return matmul(v * inverse[..., None, :], u, transpose_b=True)
+
+
+def lstsq(
+    matrix: object,
+    rhs: object,
+    l2_regularizer: object = 0.0,
+    fast: bool = True,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the solutions of systems with the least squares of what is left over."""
+    given = matrices(matrix)
+    found, m, n = given.tensor, given.rows, given.columns
+    if m is None or n is None:
+        raise NotImplementedError("lstsq: how many rows and columns there are must be known")
+    with InGraph(graph_of([found, rhs])):
+        wanted = convert(rhs, found.dtype)
+        if not fast:
+            return matmul(pinv(found), wanted)
+        tall = m >= n
+        square = matmul(found, found, adjoint_a=tall, adjoint_b=not tall)
+        square += cast(l2_regularizer, found.dtype) * eye(min(m, n), dtype=found.dtype)
+        if tall:
+            return solve(square, matmul(found, wanted, adjoint_a=True))
+        return matmul(found, solve(square, wanted), adjoint_a=True)
+
+
+def matrix_rank(
+    a: object, tol: object = None, validate_args: bool = False, name: str | None = None
+) -> TfTensor:
+    """Return how many singular values of matrices are not small."""
+    found = matrices(a, "f").tensor
+    with InGraph(graph_of([found])):
+        s = _singular_values(found)
+        limit = _cutoff(found, s, 1.0) if tol is None else convert(tol, found.dtype)
+        return REDUCTIONS["reduce_sum"](cast(s > limit, "int32"), axis=-1)
+
+
+def normalize(
+    tensor: object, ord: object = "euclidean", axis: object = None, name: str | None = None
+) -> tuple[TfTensor, TfTensor]:
+    """Return a tensor over its norm, and the norm."""
+    x = convert(tensor)
+    size = norm(x, ord, axis, keepdims=True)
+    return x / size, size

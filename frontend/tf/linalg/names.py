@@ -1,0 +1,26 @@
+"""What `tf.linalg` has of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import bands, decompositions, spectrum, triangles
+
+NAMES: Mapping[str, object] = {
+    **{
+        n: getattr(decompositions, n)
+        for n in (
+            *("eigh", "eigvalsh", "expm", "lstsq", "matrix_rank", "normalize", "pinv", "qr"),
+            *("slogdet", "sqrtm", "svd"),
+        )
+    },
+    **{n: getattr(spectrum, n) for n in ("eig", "eigvals", "logm")},
+    **{n: getattr(triangles, n) for n in ("lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve")},
+    **{
+        n: getattr(bands, n)
+        for n in (
+            *("banded_triangular_solve", "eigh_tridiagonal", "tridiagonal_matmul"),
+            "tridiagonal_solve",
+        )
+    },
+}

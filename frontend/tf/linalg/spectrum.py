@@ -1,0 +1,111 @@
+"""Eigenvalues and vectors of matrices that are not symmetric, and logarithms made of them."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from ....ir.op import Array
+from ...graph.kinds import NoGradientError
+from ..core.bridge import TfTensor, custom_gradient
+from ..core.values import InvalidTypesError
+from ..ops.linear_ops import adjoint, diag, diag_part, solve
+from ..ops.math_ops import cast, conj, matmul, real
+from .decompositions import Gradient, apart, of_eigenvalues, root_by_products
+from .hosted import WIDE, check_square, host, square_matrices
+
+Eig = namedtuple("Eig", "e v")
+
+
+def _eigenvalues(a: Array) -> tuple[Array, Array]:
+    check_square(a)
+    if not a.size:
+        return np.zeros(a.shape[:-1]), np.zeros(a.shape)
+    values, vectors = np.linalg.eig(a)
+    return values, vectors
+
+
+@custom_gradient
+def _eig(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
+    found = square_matrices(a)
+    n, kind = found.rows, WIDE.get(a.dtype.name, a.dtype.name)
+    e, v = host("Eig", _eigenvalues, [a], [(kind, found.dims(n)), (kind, found.dims(n, n))])
+
+    def gradient(grad_e: TfTensor, grad_v: TfTensor) -> TfTensor:
+        """Turn the vectors, but do not make them longer."""
+        turned = adjoint(v)
+        within = matmul(turned, grad_v)
+        kept = diag(cast(real(diag_part(within)), kind))
+        inner = diag(grad_e) + conj(apart(e)) * (within - matmul(matmul(turned, v), kept))
+        return cast(solve(turned, matmul(inner, turned)), a.dtype)
+
+    return (e, v), gradient
+
+
+def eig(tensor: object, name: str | None = None) -> Eig:
+    """Return eigenvalues of matrices, and eigenvectors of length 1, which are complex."""
+    return Eig(*_eig(square_matrices(tensor).tensor))
+
+
+def eigvals(tensor: object, name: str | None = None) -> TfTensor:
+    """Return the eigenvalues of matrices, which are complex."""
+    found: TfTensor = eig(tensor).e
+    return found
+
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+"""Where the integral of a logarithm's derivative is looked at, and what counts how much."""
+REACH = 0.25
+"""Up to this distance from 1 it is exact."""
+
+
+def _logarithm(a: Array) -> Array:
+    """Return the principal logarithm: of the eigenvalues, or of a root that is nearly 1."""
+    try:
+        found = of_eigenvalues(a, np.log)
+        if not np.isnan(found).any():
+            return found
+        one, roots = np.eye(len(a)), 0
+        while np.abs(a - one).sum(0).max() > REACH and roots < 64:
+            a, roots = root_by_products(a)[0], roots + 1
+        left = a - one
+        made = np.zeros_like(a)
+        for node, weight in zip(NODES, WEIGHTS, strict=True):
+            made += 0.5 * weight * np.linalg.solve(one + 0.5 * (node + 1) * left, left)
+    except np.linalg.LinAlgError:
+        return np.full_like(a, np.nan)
+    return made * 2.0**roots
+
+
+def _logarithms(a: Array) -> tuple[Array]:
+    check_square(a)
+    wide = a.astype(np.complex128)
+    made = np.empty_like(wide)
+    for at in np.ndindex(a.shape[:-2]):
+        made[at] = _logarithm(wide[at]) if wide[at].size else wide[at]
+    return (made,)
+
+
+def logm(input: object, name: str | None = None) -> TfTensor:
+    """Return the principal logarithms of complex matrices."""
+    found = square_matrices(input)
+    kind = found.tensor.dtype.name
+    if kind in WIDE:
+        raise InvalidTypesError(
+            f"Value for attr 'T' of {kind} is not in the list of allowed values: complex64, "
+            "complex128"
+        )
+    return _logm(found.tensor)
+
+
+@custom_gradient
+def _logm(a: TfTensor) -> tuple[TfTensor, Gradient]:
+    found = square_matrices(a)
+    dims = found.dims(found.rows, found.rows)
+    made = host("MatrixLogarithm", _logarithms, [a], [(a.dtype.name, dims)])[0]
+
+    def gradient(_: TfTensor) -> TfTensor:
+        raise NoGradientError("No gradient defined for operation 'MatrixLogarithm'")
+
+    return made, gradient

@@ -1,0 +1,134 @@
+"""Factors of matrices and complex ones, beside what TensorFlow gives (`record.py`)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+from .record import CALLS, MIXED, WHOLE, arrays, listed
+
+RECORDED = json.loads(Path(__file__).with_name("values.json").read_text())
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_and_gradients_are_tensorflows(name: str) -> None:
+    staged = tf.function(lambda: CALLS[name](tf))
+    for found in (arrays(CALLS[name], tf), arrays(lambda _: staged(), tf)):
+        assert len(found) == len(RECORDED[name])
+        for array, (dtype, shape, values) in zip(found, RECORDED[name], strict=True):
+            assert (str(array.dtype), list(array.shape)) == (dtype, shape)
+            near = 1e-4 if dtype in ("float32", "complex64") else 1e-7
+            np.testing.assert_allclose(listed(array), values, rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("given", [MIXED, WHOLE])
+def test_the_gradient_of_triangles_leads_back(given: np.ndarray) -> None:
+    x = tf.constant(given)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        both, order = tf.linalg.lu(x)
+        back = tf.linalg.lu_reconstruct(both, order)
+    np.testing.assert_allclose(back, given, atol=1e-12)
+    weights = np.random.default_rng(0).normal(size=(4, 4)).astype(given.dtype)
+    found = tape.gradient(back, x, output_gradients=tf.constant(weights))
+    np.testing.assert_allclose(found, weights, atol=1e-9)
+
+
+def test_refusals_are_tensorflows() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="square"):
+        tf.linalg.lu(tf.ones([2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.lu(tf.zeros([2, 2]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="complex64"):
+        tf.linalg.logm(tf.eye(2))
+    with pytest.raises(ValueError, match="rank"):
+        tf.linalg.lu_solve(tf.eye(2), [[0, 1]], tf.eye(2))
+    with pytest.raises(TypeError, match="float"):
+        tf.linalg.pinv(WHOLE)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.tridiagonal_solve(tf.zeros([3, 4]), tf.ones([4, 1]))
+    with pytest.raises(ValueError, match="diagonals_format"):
+        tf.linalg.tridiagonal_solve(tf.ones([3, 4]), tf.ones([4, 1]), diagonals_format="wide")
+    x = tf.Variable(WHOLE)
+    with tf.GradientTape() as tape:
+        y = tf.linalg.logm(x)
+    with pytest.raises(LookupError, match="MatrixLogarithm"):
+        tape.gradient(y, x)
+    staged = tf.function(lambda x: tf.gradients(tf.linalg.logm(x), x))
+    with pytest.raises(LookupError, match="MatrixLogarithm"):
+        staged(tf.constant(WHOLE))
+
+
+@pytest.mark.parametrize("dims", [[None, None], [None, 3, 3], None])
+def test_open_shapes_are_told_in_the_run(dims: list[int | None] | None) -> None:
+    @tf.function(input_signature=[tf.TensorSpec(dims, tf.float64)])
+    def everything(x: tf.Tensor) -> list[tf.Tensor]:
+        e, v = tf.linalg.eigh(x)
+        q, r = tf.linalg.qr(x)
+        s = tf.linalg.svd(x, compute_uv=False)
+        return [e, v, q, r, s, tf.linalg.lu(x)[0], tf.linalg.eigvals(x), tf.linalg.sqrtm(x)]
+
+    x = np.diag([3.0, 2.0, 1.0]) + 0.1
+    found = everything(x[None] if dims == [None, 3, 3] else x)
+    wanted = everything.python_function(tf.constant(x[None] if dims == [None, 3, 3] else x))
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+def test_matrices_without_elements() -> None:
+    empty = tf.zeros([2, 0, 0], tf.complex64)
+    assert tf.linalg.lu(empty).p.shape == [2, 0]
+    assert tf.linalg.eigvals(empty).shape == [2, 0]
+    assert tf.linalg.logm(empty).shape == [2, 0, 0]
+    assert tf.linalg.inv(empty).shape == [2, 0, 0]
+    assert tf.linalg.slogdet(tf.zeros([2, 0, 0]))[1].numpy().tolist() == [0, 0]
+
+
+def test_diagonals_do_not_hear_of_what_is_beside_them() -> None:
+    strange = tf.constant([[1.0, np.nan], [np.inf, 2.0]])
+    assert tf.linalg.trace(strange).numpy() == 3
+    assert tf.linalg.tensor_diag([np.inf, 1.0]).numpy().tolist() == [[np.inf, 0], [0, 1]]
+
+
+def test_factors_in_a_loop_and_in_a_session() -> None:
+    given = np.stack([WHOLE, 2 * WHOLE])
+    wanted = np.linalg.inv(given)
+    mapped = tf.function(lambda x: tf.map_fn(tf.linalg.inv, x))(tf.constant(given))
+    np.testing.assert_allclose(mapped, wanted, atol=1e-12)
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.complex128, [None, 4, 4])
+        found = [tf.linalg.inv(x), tf.gradients(tf.abs(tf.linalg.det(x)), x)[0]]
+        with tf.compat.v1.Session() as session:
+            inverse, slope = session.run(found, {x: given})
+    np.testing.assert_allclose(inverse, wanted, atol=1e-12)
+    assert slope.shape == given.shape
+
+
+def test_a_gradient_may_call_its_own_function() -> None:
+    @tf.custom_gradient
+    def grows(x: tf.Tensor) -> tuple[tf.Tensor, object]:
+        return tf.exp(x), lambda grad: grad * grows(x)
+
+    def third(x: tf.Tensor) -> tf.Tensor:
+        found = grows(x)
+        for _ in range(3):
+            found = tf.gradients(found, x)[0]
+        return found
+
+    assert tf.function(third)(tf.constant(1.0)).numpy() == pytest.approx(np.e)
+    fifth = tf.function(lambda x: tf.gradients(tf.gradients(third(x), x)[0], x)[0])
+    with pytest.raises(LookupError, match="3 times"):
+        fifth(tf.constant(1.0))
+
+
+@pytest.mark.parametrize("axis", [-2, 0])
+def test_rows_counted_from_the_end_have_a_dense_gradient(axis: int) -> None:
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        rows = tf.gather(table, [1, 1], axis=axis)
+    found = tape.gradient(rows, table)
+    assert isinstance(found, tf.IndexedSlices) == (axis == 0)
+    assert tf.convert_to_tensor(found).numpy().tolist() == [[0, 0], [2, 2]]
