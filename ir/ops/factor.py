@@ -195,7 +195,9 @@ class LogDeterminant(Op):
     @classmethod
     def evaluate(cls, x: Array) -> Sequence[Array]:
         """Add up the logarithms of the pivots."""
-        return tuple(_rounded(made, x)[0] for made in np.linalg.slogdet(widen(x)))
+        sign, size = np.linalg.slogdet(widen(x))
+        sign = np.where(np.isnan(size), np.nan, sign)
+        return (*_rounded(sign, x), *_rounded(size, x))
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
