@@ -103,7 +103,7 @@ DEEPEST = 3
 """So many times a gradient that calls its own function is gone through in a graph."""
 
 
-class Traced(threading.local):
+class WaysBack(threading.local):
     """The functions whose gradients are being traced in this thread, each within the one before."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class Traced(threading.local):
             self.stack.pop()
 
 
-_TRACED = Traced()
+_TRACED = WaysBack()
 
 
 def _too_deep(name: str) -> Callable[..., NoReturn]:
@@ -263,7 +263,11 @@ def _refusing(error: Exception) -> Callable[..., NoReturn]:
 
 
 def _entered(
-    graph: Graph, name: str, values: Sequence[Any], count: int, rule: Callable[..., Any]
+    graph: Graph,
+    name: str,
+    values: Sequence[Tensor],
+    count: int,
+    rule: Callable[..., Sequence[object]],
 ) -> Sequence[Tensor]:
     """Return the first values as results of an operation that has a gradient by a rule."""
     key = f"{name}_{next(_NUMBERS)}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
-from ....ir.types.dims import product
+from ....ir.types.dims import Dim, product
 from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
@@ -46,7 +46,7 @@ def _is_complex(x: object) -> bool:
     return bool(spec_of_value(x).dtype.kind == "c")
 
 
-def _of_complex(function: Callable[..., Array], dims: Sequence[Any], *values: object) -> object:
+def _of_complex(function: Callable[..., Array], dims: Sequence[Dim], *values: object) -> object:
     """Return what a function of numpy's gives for complex numbers: the host has them.
 
     The matrices must be square, which numpy says of what is known.
