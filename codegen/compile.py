@@ -25,7 +25,7 @@ from ..ir.host import refuse_host_steps
 from ..ir.placement import WORKSPACE, weight_rows
 from ..passes.base import Observer, PipelineError
 from ..passes.manager import parse_pipeline
-from ..passes.pipelines import ROUNDING, calling, recomputing, remaining, with_numerics
+from ..passes.pipelines import ROUNDING, calling, recomputing, remaining, swapping, with_numerics
 from ..passes.tell_sizes import tell_sizes
 from ..runtime.artifact import TOLD
 from ..target import Target
@@ -44,14 +44,20 @@ def pipeline_for(options: Options, target: Target) -> str:
             f"{options.numerics} numerics and a pipeline of its own, expected one of both",
             hint=f"passes that take it have the option exact: {', '.join(ROUNDING)}",
         )
-    if options.passes and options.recompute:
-        raise PipelineError(
-            "recompute and a pipeline of its own, expected one of both",
-            hint="the pass rematerialise{layers} goes before fuse",
-        )
+    for name, given, place in (
+        ("recompute", options.recompute, "rematerialise{layers} goes before fuse"),
+        ("swap", options.swap, "swap goes before plan-memory"),
+    ):
+        if options.passes and given:
+            raise PipelineError(
+                f"{name} and a pipeline of its own, expected one of both",
+                hint=f"the pass {place}",
+            )
     pipeline = backend_of(target).pipeline(options.level, options.dtype)
     if options.recompute:
         pipeline = recomputing(pipeline)
+    if options.swap:
+        pipeline = swapping(pipeline)
     made = options.passes or with_numerics(pipeline, options.numerics)
     return with_library(made, options, target) if options.use_lib else made
 

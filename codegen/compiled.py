@@ -69,6 +69,8 @@ class Options:
     """A library whose products of matrices are called: `cblas`, or `cblas:FILE`; else ours."""
     recompute: bool = False
     """Whether whole layers are computed again on the way back of training, not kept till then."""
+    swap: bool = False
+    """Whether what rests for long lies in the memory of a GPU's host meanwhile."""
     disable: tuple[str, ...] = ()
     """Passes to leave out, by name."""
     settable: tuple[str, ...] = ()
@@ -103,6 +105,7 @@ class OtherOptionFields(TypedDict, total=False):
     numerics: str
     use_lib: str
     recompute: bool
+    swap: bool
     disable: Sequence[str]
     settable: Sequence[str]
     slots: int

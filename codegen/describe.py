@@ -323,8 +323,7 @@ class Places:
         for argument, role in zip(function.body.block.args, roles(function), strict=True):
             index = counts.get(role, 0)
             counts[role] = index + 1
-            bases: dict[str, Any] = {"workspace": "workspace", "weights": "weights"}
-            base = bases.get(role)
+            base: Any = role if role in ("workspace", "weights", "host") else None
             made = Pointer(base) if base else Pointer(role, index)  # type: ignore[arg-type]
             self.known[argument] = made
 

@@ -34,6 +34,8 @@ class Capabilities:
     """A kernel of rows may have them across memory."""
     group_products: bool = False
     """Products whose rows are grouped by their weights are one kernel."""
+    swap: bool = False
+    """What is used again much later may lie in the memory of the host meanwhile."""
     share_blocks: int = 0
     """How many blocks of threads keep the machine busy; 0: a few threads share what there is."""
     stream: bool = True

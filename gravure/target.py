@@ -170,6 +170,7 @@ CUDA = Architecture(
         attend_halves=True,
         reduce_columns=True,
         group_products=True,
+        swap=True,
         share_blocks=2 * 132,  # two for each processor of an H100
         stream=False,
         step_out=False,

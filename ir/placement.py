@@ -28,10 +28,13 @@ CONSTANT = "constant."
 """What the names of constants in the blob begin with."""
 
 ROLE = "gv.role"
-"""Argument attribute: `input`, `output`, `raw`, `workspace` or `weights`."""
+"""Argument attribute: `input`, `output`, `raw`, `workspace`, `weights` or `host`."""
 
 WORKSPACE = "gv.workspace"
 """Function attribute: bytes of workspace that a run needs at the largest dimensions."""
+
+HOST = "gv.host"
+"""Function attribute: bytes of the host's memory that a GPU keeps buffers in meanwhile."""
 
 LOWER_BOUND = "gv.max_live"
 """Function attribute: the largest sum of buffers that live at one time; no plan can be below."""

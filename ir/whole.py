@@ -22,7 +22,7 @@ from .types.tensor import check_size, spec_of
 from .types.values import value_spec
 from .verify import Fault, InvalidModuleError
 
-ROLES = frozenset({"input", "output", "raw", "workspace", "weights"})
+ROLES = frozenset({"input", "output", "raw", "workspace", "weights", "host"})
 
 
 def verify_whole(module: ModuleOp) -> None:

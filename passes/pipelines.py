@@ -122,6 +122,13 @@ def recomputing(pipeline: str) -> str:
     return ",".join(passes)
 
 
+def swapping(pipeline: str) -> str:
+    """Return a pipeline in which what rests for long lies in the memory of a GPU's host."""
+    passes = pipeline.split(",")
+    passes.insert(passes.index("plan-memory"), "swap")
+    return ",".join(passes)
+
+
 NUMERICS = ("exact", "ulp:N", "fast")
 """What results may differ in."""
 

@@ -51,7 +51,7 @@ REQUIRED = "requirements"
 TOLD = "told"
 """Where the manifest says which extents of results a run tells, and by which other results."""
 
-Base: TypeAlias = Literal["input", "output", "workspace", "weights", "raw"]
+Base: TypeAlias = Literal["input", "output", "workspace", "weights", "host", "raw"]
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,10 @@ def add_pipeline(parser: argparse.ArgumentParser) -> None:
         "--recompute", action="store_true",
         help="compute whole layers again on the way back of training, instead of keeping them",
     )  # fmt: skip
+    group.add_argument(
+        "--swap", action="store_true",
+        help="of a GPU: keep what rests for long in the memory of its host meanwhile",
+    )  # fmt: skip
     group.add_argument("--verify-each", action="store_true", help="verify the IR after each pass")
 
 
@@ -140,6 +144,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         numerics=args.numerics,
         use_lib=getattr(args, "use_lib", ""),
         recompute=args.recompute,
+        swap=args.swap,
         verify=args.verify_each,
         cache=not getattr(args, "no_cache", False),
         budget=getattr(args, "budget", ""),

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...errors import UnsupportedOp
 from ...ir import SOURCE, Program
 from ...ir.ops.control.steps import Choose, Loop
 from ...ir.ops.structure import Buffer, Launch, View
-from ...ir.placement import roles
+from ...ir.placement import HOST, roles
 from ...ir.types.tensor import spec_of
 from ...passes.bufferise import highest
 from ...runtime.artifact import Description, If, Pointer, Scalar, Step, While, launches
@@ -65,9 +65,15 @@ def gpu_plan(
         demands=description.demands,
         workspace=description.workspace,
         weights=description.weights,
+        host=_number(program, HOST),
         target=target.name,
         extras=description.extras,
     )
+
+
+def _number(program: Program, name: str) -> int:
+    row = program.main.attributes.get(name)
+    return int(row.value.data) if isinstance(row, IntegerAttr) else 0
 
 
 @dataclass(frozen=True)

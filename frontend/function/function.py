@@ -105,6 +105,7 @@ class Function:
         features: frozenset[str] = frozenset(),
         check: bool = False,
         recompute: bool = False,
+        swap: bool = False,
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
@@ -112,7 +113,7 @@ class Function:
         """Whether its choices and loops are handed to the graph, and what else of it is."""
         self.input_signature = input_signature
         self.reduce_retracing = reduce_retracing
-        self.check, self.recompute = check, recompute
+        self.check, self.recompute, self.swap = check, recompute, swap
         self.effects: list[Effect] = []
         """What was found, where that is checked, that a trace does once and not each run."""
         self.signature = inspect.signature(python_function)
@@ -164,6 +165,7 @@ class Function:
                 features=self.features,
                 check=self.check,
                 recompute=self.recompute,
+                swap=self.swap,
             )
             self._bound[instance] = found
         return found
@@ -299,7 +301,7 @@ class Function:
         self.traced += 1
         with entered(graph):
             arguments = bound.enter(graph)
-            graph.wishes = Wishes(recompute=self.recompute)
+            graph.wishes = Wishes(recompute=self.recompute, swap=self.swap)
             if self.check:
                 with Watch(self.python_function, arguments) as watch:
                     made = call_with(self.to_trace(), self.signature, arguments)
@@ -437,6 +439,7 @@ def function(  # noqa: PLR0913  (each is an option of its own)
     features: frozenset[str] = frozenset(),
     check: bool = False,
     recompute: bool = False,
+    swap: bool = False,
 ) -> Any:
     """Let a Python function run as a graph; a decorator, with or without options.
 
@@ -458,6 +461,7 @@ def function(  # noqa: PLR0913  (each is an option of its own)
     - `recompute`: whether whole layers are computed again for gradients that are taken inside,
       instead of being kept till then: less than half of the memory where there are many layers,
       for the time of going forward once more. The numbers stay the same.
+    - `swap`: whether what rests for long on a GPU lies in the memory of its host meanwhile.
 
     Returns a `Function`: called like the original, and `explain()` says which traces there are,
     why, and what is not compiled.
@@ -482,6 +486,7 @@ def function(  # noqa: PLR0913  (each is an option of its own)
             features=features,
             check=check,
             recompute=recompute,
+            swap=swap,
         )
 
     return made if python_function is None else made(python_function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -271,6 +271,7 @@ def wished(wishes: Wishes) -> Options:
         level=wishes.level,
         numerics="exact",
         recompute=wishes.recompute,
+        swap=wishes.swap,
         disable=wishes.disable,
         slots=threads,
     )
@@ -280,7 +281,7 @@ def loaded(program: Program, options: Options) -> CompiledModel:
     """Return a program compiled for this process, in parts where it is on several devices."""
     if has_host_steps(program):
         return SteppedModel(program, options, min(all_threads(), options.slots))
-    compiled = compile_program(program, options)
+    compiled = compile_program(program, replace(options, swap=False))
     model = load_compiled(compiled, threads_for(compiled))
     compiled.program = None  # a function is compiled once: its memory goes
     take_apart(program.module.regions)

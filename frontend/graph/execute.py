@@ -63,6 +63,8 @@ class Wishes:
     """Passes that are left out."""
     recompute: bool = False
     """Whether whole layers are computed again on the way back, instead of being kept."""
+    swap: bool = False
+    """Whether what rests for long on a GPU lies in the memory of its host meanwhile."""
     threads: int = 0
     """The most threads that share the work of a run; 0: as everywhere."""
     overlap: bool = True

@@ -119,7 +119,8 @@ class Piece:
         set_level(module, "graph")
         set_ranges(module, bounded(self.ranges, bounds))
         if self.driver is None:
-            made = compile_piece(Program(module, self.weights), self.options)
+            options = replace(self.options, swap=False)
+            made = compile_piece(Program(module, self.weights), options)
             return load_compiled(made, self.threads)
         options = replace(self.options, target=f"cuda:{self.driver.architecture}", mattr="")
         return load_on_gpu(compile_piece(Program(module, self.weights), options), self.driver)

@@ -91,6 +91,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
       unless it is said. What is in a run beyond `threads` is that library's.
     - `recompute`: whether whole layers are computed again on the way back of training, instead of
       being kept: less than half of the memory where there are many, a third more time.
+    - `swap`: whether what rests for long lies in the memory of the host meanwhile, which is for
+      GPUs: the numbers stay the same, and what goes to and fro takes the time of its bus.
     - `settable`: tensors of an ONNX model that can be given later (`Model.set_weights`), however
       small they are.
     - `checks`: whether a run looks at its arguments (True).

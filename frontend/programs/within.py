@@ -3,6 +3,7 @@
 as asked for                  kernels are ordered so that little lives at one time
 computed again                cheap values are computed again where they are used late
 weights as they are           no packed and no transformed copies, which are larger
+on the host                   what rests for long lies in the memory of a GPU's host meanwhile
 layers again                  of what a way back needs little is kept, the rest is made once more
 few threads                   kernels need scratch for few threads only, then for one
 
@@ -21,9 +22,11 @@ from ...errors import Advice, CompileError
 from ...passes.analysis.cost import largest
 from ...passes.analysis.memory.chart import memory_map
 from ...passes.pipelines import pipeline_of
+from ...target import Target
 
 AGAIN, PLAIN = "cheap values are computed again", "weights stay as they are"
 LAYERS = "layers are computed again"
+HOST = "what rests for long lies on the host"
 FEW = (8, 1)
 """Threads that are fewer."""
 DISTANCE = 4
@@ -48,6 +51,8 @@ def _pipelines(options: Options) -> Iterator[tuple[str, Options]]:
         return
     passes = pipeline_of(options.level, options.dtype).split(",")
     copies = tuple(name for name in COPIES if name in passes)
+    if Target.parse(options.target, options.mattr).can.swap:
+        yield HOST, replace(options, swap=True)
     if options.numerics != "fast" or options.use_lib:  # a pipeline of its own says neither
         if copies:
             yield PLAIN, replace(options, disable=(*options.disable, *copies))

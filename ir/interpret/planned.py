@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 
-from ..placement import ALIGNMENT, WORKSPACE, roles, weight_rows
+from ..placement import ALIGNMENT, HOST, WORKSPACE, roles, weight_rows
 from ..program import Program, argument_names, optional_function
 from ..types import dims
 from ..types.tensor import Array, spec_of
@@ -62,8 +62,13 @@ def _run(
     ]
     size = function.attributes.get(WORKSPACE)
     workspace = aligned(size.value.data if isinstance(size, IntegerAttr) else 1 << 26)
+    spaces = [workspace, weights]
+    if kinds[-1] == "host":
+        host = function.attributes[HOST]
+        assert isinstance(host, IntegerAttr), "what uses memory of the host says how much"
+        spaces.append(aligned(host.value.data))
     inner = Interpreter(machine.module, machine.weights, symbols)
-    inner.block(function.body.block, [*inputs, *outputs, workspace, weights])
+    inner.block(function.body.block, [*inputs, *outputs, *spaces])
     return outputs
 
 
@@ -73,7 +78,7 @@ def _shapes_and_dtypes(
     """Return shape and dtype of each argument; a space counts as one without dims."""
     rows: list[tuple[tuple[dims.Dim, ...], np.dtype[np.generic]]] = []
     for role, kind in zip(roles(function), function.function_type.inputs, strict=True):
-        if role in ("workspace", "weights"):
+        if role in ("workspace", "weights", "host"):
             rows.append(((), np.dtype(np.uint8)))
         else:
             rows.append((spec_of(kind).dims, spec_of(kind).dtype.numpy))

@@ -193,6 +193,20 @@ class CudaDriver:
         self._new.add(address)
         return address
 
+    def allocate_host(self, size: int) -> int:
+        """Return the address of new memory of the host, the same for the host and all devices."""
+        flags = self._cuda.host_alloc_flags
+        with self.current():
+            try:
+                found = self._cuda.pagelocked_empty(
+                    size, np.uint8, mem_flags=flags.PORTABLE | flags.DEVICEMAP
+                )
+            except self._cuda.MemoryError as error:
+                raise GpuError(f"{self.name}: the host cannot lock {size} bytes") from error
+        at = int(found.base.get_device_pointer())
+        self._memory[at] = found.base
+        return at
+
     def free(self, address: int) -> None:
         """Give memory back; the driver waits for what uses it. A forked process has none."""
         if os.getpid() != self._process:

@@ -99,6 +99,9 @@ class Driver(Protocol):
     def allocate(self, size: int) -> int:
         """Return the address of new memory, aligned to 256 bytes."""
 
+    def allocate_host(self, size: int) -> int:
+        """Return the address of new memory of the host, which kernels read and write as theirs."""
+
     def free(self, address: int) -> None:
         """Give memory back, after what uses it is done."""
 

@@ -69,6 +69,8 @@ class EmulatedDriver:
         self.heap = Heap()
         self.races = races
         self.seed = seed
+        self.on_host = 0
+        """How many bytes of the host's memory were asked for."""
         self.launched = 0
         """How many launches were run."""
         self.instructions = 0
@@ -77,6 +79,11 @@ class EmulatedDriver:
 
     def allocate(self, size: int) -> int:
         """Return the address of new memory."""
+        return self.heap.allocate(size)
+
+    def allocate_host(self, size: int) -> int:
+        """Return the address of new memory: here all is the host's."""
+        self.on_host += size
         return self.heap.allocate(size)
 
     def free(self, address: int) -> None:

@@ -70,6 +70,8 @@ class Holdings:
         for name, size in (("workspace", plan.workspace), ("weights", plan.weights)):
             if size:
                 self.bases[name] = driver.allocate(size)
+        if plan.host:
+            self.bases["host"] = driver.allocate_host(plan.host)
 
     def close(self) -> None:
         """Give all back, when what runs is done."""

@@ -6,10 +6,11 @@
     >>> step.grid_for({"N": 1000})
     (4, 1, 1)
 
-All memory of a run lies in one arena of `workspace` bytes, one piece of `weights` bytes, and the
-tensors that go in and out; `Pointer.offset` counts bytes from the start of one of them. A kernel's
-arguments are packed in order: a pointer or a number takes 8 bytes, aligned to 8; a tensor map takes
-128, aligned to 64. Addresses do not change between runs, so arguments may be packed once.
+All memory of a run lies in one arena of `workspace` bytes, one piece of `weights` bytes, one of
+`host` bytes, which is the host's, and the tensors that go in and out; `Pointer.offset` counts bytes
+from the start of one of them. A kernel's arguments are packed in order: a pointer or a number takes
+8 bytes, aligned to 8; a tensor map takes 128, aligned to 64. Addresses do not change between runs,
+so arguments may be packed once.
 """
 
 from __future__ import annotations
@@ -156,6 +157,8 @@ class GpuPlan:
     """Bytes of the arena, at the largest dimensions."""
     weights: int = 0
     """Bytes of the constants."""
+    host: int = 0
+    """Bytes of the host's memory that kernels read and write."""
     target: str = "cuda:sm_80"
     extras: Mapping[str, Any] = field(default_factory=dict)
 

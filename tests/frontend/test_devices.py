@@ -11,7 +11,9 @@ import gravure as gv
 from gravure import tf
 from gravure.codegen.compile import Options
 from gravure.errors import CompileError
+from gravure.frontend.formats.messages import RewriterConfig
 from gravure.frontend.graph.placement import PlacementError
+from gravure.frontend.models import pieces
 from gravure.frontend.programs.compile import compile_source
 from gravure.frontend.values.devices import list_devices
 from gravure.ir import Program, parse
@@ -278,3 +280,31 @@ def test_a_program_with_devices_is_no_library(gpu: Recording) -> None:
     np.testing.assert_allclose(y, np.tanh(np.exp(X)), rtol=1e-5)
     with pytest.raises(CompileError, match=r"host steps.*first \(exp\)"):
         compile_source(Program(parse(text)), Options())
+
+
+def test_only_what_is_on_a_gpu_is_swapped(gpu: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, found = pieces.compile_piece, []
+
+    def noted(program: Program, options: Options) -> Any:
+        found.append((options.target.partition(":")[0], options.swap))
+        return compiled(program, options)
+
+    monkeypatch.setattr(pieces, "compile_piece", noted)
+    graph, x, d = mixed_graph()
+    config = tf.compat.v1.ConfigProto()
+    config.graph_options.rewrite_options.memory_optimization = RewriterConfig.SWAPPING_HEURISTICS
+    with tf.compat.v1.Session(graph=graph, config=config) as session:
+        session.run(d, {x: X})
+    assert set(found) == {("cuda", True), ("native", False)}
+    found.clear()
+
+    @tf.function(swap=True)
+    def mixed(x: Any) -> Any:
+        with tf.device("/gpu:0"):
+            y = tf.exp(x)
+        return tf.tanh(y)
+
+    np.testing.assert_allclose(mixed(X), np.tanh(np.exp(X)), rtol=1e-5)
+    assert set(found) == {("cuda", True), ("native", False)}
+    here = tf.function(lambda x: tf.exp(x) + 1.0, swap=True)  # where there is nothing to swap
+    np.testing.assert_allclose(here(X), np.exp(X) + 1, rtol=1e-5)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ....errors import CompileError
 from ....runtime.artifact import ALIGNMENT, DTYPES, Description, Pointer, TensorInfo, round_up
 from ....runtime.gpu.driver import MAP_ALIGNMENT, MAP_BYTES
 from ....runtime.gpu.driver_calls import MAP_TYPES, PROMOTE_128, SWIZZLES
@@ -84,6 +85,11 @@ def host_description(model: Description, plan: GpuPlan, host: Target) -> Descrip
 
     The library's own code uses none of the host's features.
     """
+    if plan.host:
+        raise CompileError(
+            "swap in a library for GPUs, whose memory is one piece on the device: expected a model"
+            " for this process"
+        )
     gpu = {
         "bytes": DeviceLayout(plan).bytes,
         "code_bytes": sum(len(each.ptx) + len(each.cubin) for each in plan.modules),

@@ -254,7 +254,7 @@ SAYING_NOTHING = {"experimental_implements", "experimental_attributes"}
 """Options of `function` that name it for other programs, which there are none of here."""
 FLAGS = {"jit_compile", "experimental_compile", "experimental_relax_shapes", "reduce_retracing"}
 """Options of `function` that are true, false or None: functions are compiled in any case."""
-FLAGS |= {"recompute"}  # (TensorFlow's does not have it: see `gravure.function`)
+FLAGS |= {"recompute", "swap"}  # (TensorFlow's does not have them: see `gravure.function`)
 
 
 def function(func: Any = None, **options: object) -> Any:
@@ -275,6 +275,7 @@ def function(func: Any = None, **options: object) -> Any:
         "reduce_retracing": bool(relaxed),
         "autograph": options.get("autograph", True),
         "recompute": bool(options.get("recompute")),
+        "swap": bool(options.get("swap")),
         "features": features,
     }
     return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)

@@ -18,7 +18,9 @@ from ...graph.execute import Wishes
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
 
 NOTHING, AGAIN = RewriterConfig.NO_MEM_OPT, RewriterConfig.RECOMPUTATION_HEURISTICS
-"""Ways to use less memory that there are: none, and layers that are computed again."""
+SWAPPED = RewriterConfig.SWAPPING_HEURISTICS
+"""Ways to use less memory that there are: none, layers that are computed again, and what rests for
+long on a GPU lies on its host."""
 HOLDS: dict[str, Callable[[object], bool]] = {
     "isolate_session_state": lambda wanted: True,  # each session has values of its own
     "graph_options.infer_shapes": lambda wanted: True,  # they are inferred when an edge is made
@@ -33,7 +35,9 @@ HOLDS: dict[str, Callable[[object], bool]] = {
     "graph_options.rewrite_options.loop_optimization": lambda toggle: toggle == 1,
     "graph_options.rewrite_options.dependency_optimization": lambda toggle: toggle == 1,
     "graph_options.rewrite_options.disable_model_pruning": lambda wanted: False,
-    "graph_options.rewrite_options.memory_optimization": lambda way: way in {NOTHING, AGAIN},
+    "graph_options.rewrite_options.memory_optimization": lambda way: (
+        way in {NOTHING, AGAIN, SWAPPED}
+    ),
     "gpu_options.allow_growth": lambda wanted: True,  # memory is taken when it is needed
     "gpu_options": lambda wanted: not gpu_names(),  # nothing to say of what is not there
 }
@@ -156,6 +160,7 @@ def wishes_of(message: Any) -> Wishes:
         level="O0" if plain else "O2",
         disable=tuple(off),
         recompute=rewriter.memory_optimization == AGAIN,
+        swap=rewriter.memory_optimization == SWAPPED,
         overlap=message.inter_op_parallelism_threads != 1,
         threads_each=max(message.inter_op_parallelism_threads, 0),
         threads=message.intra_op_parallelism_threads,
