@@ -192,7 +192,7 @@ def check(text: str) -> None:
 
 
 @given(products())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_products_of_what_was_moved(text: str) -> None:
     check(text)
 
