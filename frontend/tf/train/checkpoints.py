@@ -16,6 +16,7 @@ from ....ir.op import Array
 from ....ir.types.dtypes import i64
 from ....ir.types.tensor import TensorSpec, spec_of_array
 from ...function.traces import ACTIVE
+from ...function.variable import Variable as CoreVariable
 from ...graph.checkpoint_ops import keep_newest, note_latest, noted, read, refuse_unfit, write
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
@@ -48,7 +49,9 @@ def value_of(leaf: Any) -> Array:
     """Return the value of a variable or an array."""
     if isinstance(leaf, NumpyState):
         return leaf.value()
-    found: Array = leaf.numpy() if leaf.spread is not None else leaf.state.value_in(ACTIVE[-1])
+    if isinstance(leaf, CoreVariable) and leaf.spread is not None:
+        return leaf.numpy()  # what the replicas' values make together
+    found: Array = leaf.state.value_in(ACTIVE[-1])
     return found
 
 
