@@ -139,12 +139,30 @@ class ConvGroups(SlidingRows):
             one = math.widen(loops.load(buffer, offset, 0), spec.dtype, 0)
             return math.spread(one, self.lanes)
         count = self.lanes // self.filters * self.depth
+        if count > 2 * self.lanes or count.bit_count() != 1:
+            return self.one_of_each(source, offset)
         mask = self.reader.mask if count == self.lanes else None
         value = loops.load(buffer, offset, count, mask)
         part = self.part.constant
         assert isinstance(part, int), "parts are known where several groups fill a vector"
         lanes = [lane // self.filters * self.depth + part for lane in range(self.lanes)]
         return math.widen(shuffle(loops, value, value, lanes), spec.dtype, self.lanes)
+
+    def one_of_each(self, source: SSAValue, offset: Index) -> Element:
+        """Return a channel of each group, each loaded by itself: a vector has no such many."""
+        loops, math, lanes = self.loops, self.reader.math, self.lanes
+        spec, buffer = self.anchor.specs[0], self.reader.buffers[source]
+        part = self.part.constant
+        assert isinstance(part, int), "parts are known where several groups fill a vector"
+        found: SSAValue | None = None
+        for group in range(lanes // self.filters):
+            at = loops.add(offset, group * self.depth + part)
+            one = math.spread(math.widen(loops.load(buffer, at, 0), spec.dtype, 0), lanes).value
+            own = range(group * self.filters, lanes)
+            mixed = [lanes + lane if lane in own else lane for lane in range(lanes)]
+            found = one if found is None else shuffle(loops, found, one, mixed)
+        assert found is not None, "a vector has channels of a group"
+        return self.element(found)
 
     def first_of_group(self) -> Index:
         """Return the source's first channel of the group of the current channel."""

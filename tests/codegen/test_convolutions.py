@@ -158,6 +158,22 @@ def test_groups_of_doubles_and_of_halves_of_a_register() -> None:
     check(grouped({**GROUPS["resnext"], "w": 4}))
 
 
+@pytest.mark.parametrize("filters", [1, 2, 4])
+@pytest.mark.parametrize("depth", [2, 3, 5, 9, 16])
+def test_groups_of_any_depth(depth: int, filters: int) -> None:
+    random = np.random.default_rng(depth)
+    x = random.standard_normal((1, 8 * depth, 5, 6)).astype(np.float32)
+    w = random.standard_normal((8 * filters, depth, 3, 3)).astype(np.float32)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], group=8, pads=[1] * 4)
+    given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)]
+    made = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    graph = helper.make_graph([node], "g", given, made, [numpy_helper.from_array(w, "w")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    wanted = ReferenceEvaluator(model).run(None, {"x": x})[0]
+    [found] = gv.compile(model.SerializeToString(), cache=False).run([x])
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
 MODELS = {
     "depthwise": (16, 16, 16, (7, 7), [2, 1]),
     "groups of four": (32, 32, 8, (3, 3), [2, 1]),
