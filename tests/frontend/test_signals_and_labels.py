@@ -39,3 +39,19 @@ def test_gradients_of_graphs_are_checked_by_differences():
         assert v1.test.compute_gradient_error([x], [[2, 3]], y, [2]) < 1e-4
     with pytest.raises(ValueError, match="default session"):
         v1.test.compute_gradient(x, [2, 3], y, [2])
+
+
+@pytest.mark.parametrize(
+    ("width", "words", "chances"),  # (as TensorFlow 2.21 says)
+    [
+        (2, [[2, 1, 2, 1], [2, 0, 2, 3]], [[-4.4301, -4.7412], [-4.66255, -4.7621]]),
+        (4, [[2, 1, 2, 3], [2, 0, 2, 3]], [[-3.5103, -3.8973], [-3.7559, -4.4381]]),
+    ],
+)
+def test_a_narrow_search_drops_what_tensorflow_drops(width, words, chances):
+    random = np.random.RandomState(1)
+    random.randn(36)
+    logits = random.randn(6, 2, 5).astype(np.float32)
+    [found, _], values = tf.nn.ctc_beam_search_decoder(logits, [6, 6], width, 2)
+    assert tf.sparse.to_dense(found, -1).numpy().tolist() == words
+    np.testing.assert_allclose(values, chances, atol=1e-4)

@@ -6,8 +6,10 @@ its last label (Graves and Jaitly, 2014, algorithm 1).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappush, heapreplace
+from itertools import count
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -126,8 +128,7 @@ def _sparse(words: Words) -> Sequence[Array]:
     return indices, np.array(values, np.int64), np.array(extents, np.int64)
 
 
-@dataclass
-class Prefix:
+class Chances(NamedTuple):
     """The logarithms of the chances of a prefix: of ways that end in a blank, or in its label."""
 
     blank: float = -np.inf
@@ -139,27 +140,97 @@ class Prefix:
         return float(np.logaddexp(self.blank, self.label))
 
 
+NONE = Chances()
+
+
+class Prefix:
+    """A sequence of labels, with its chances now and a moment ago."""
+
+    def __init__(self, parent: Prefix | None = None, label: int = -1) -> None:
+        self.parent, self.label = parent, label
+        self.now, self.before = NONE, NONE
+        self.longer: dict[int, Prefix] = {}
+
+    def child(self, label: int) -> Prefix:
+        """Return the prefix with one more label: always the same one."""
+        if label not in self.longer:
+            self.longer[label] = Prefix(self, label)
+        return self.longer[label]
+
+    def ways_to(self, label: int) -> float:
+        """Return the chance of ways that a label can follow: the same one behind a blank only."""
+        return self.before.blank if label == self.label else self.before.total
+
+    def labels(self) -> tuple[int, ...]:
+        """Return the labels in their order."""
+        return () if self.parent is None else (*self.parent.labels(), self.label)
+
+
+Kept: TypeAlias = list[tuple[float, int, Prefix]]
+"""What is searched on from: a heap whose first entry is the least likely."""
+
+
 def _searched(logits: Array, width: int, blank: int) -> list[tuple[float, tuple[int, ...]]]:
     """Return the likeliest sequences of labels, the best one first."""
     wide = logits.astype(np.float64)
     every = wide - np.logaddexp.reduce(wide, axis=-1, keepdims=True)
-    beam: dict[tuple[int, ...], Prefix] = {(): Prefix(blank=0.0)}
-    for chances in every:
-        grown: dict[tuple[int, ...], Prefix] = {}
-        for prefix, old in beam.items():
-            kept = grown.setdefault(prefix, Prefix())
-            kept.blank = float(np.logaddexp(kept.blank, old.total + chances[blank]))
-            if prefix:
-                kept.label = float(np.logaddexp(kept.label, old.label + chances[prefix[-1]]))
-            for label, chance in enumerate(chances.tolist()):
-                if label == blank:
-                    continue
-                before = old.blank if prefix[-1:] == (label,) else old.total
-                longer = grown.setdefault((*prefix, label), Prefix())
-                longer.label = float(np.logaddexp(longer.label, before + chance))
-        best = sorted(grown.items(), key=lambda pair: -pair[1].total)
-        beam = dict(best[:width])
-    return [(found.total, prefix) for prefix, found in beam.items()]
+    root = Prefix()
+    root.now = Chances(blank=0.0)
+    kept, numbers = [(0.0, 0, root)], count(1)
+    for row in every:
+        branches = [prefix for *_, prefix in sorted(kept, key=lambda entry: -entry[0])]
+        kept = _stayed(branches, row, blank, numbers)
+        for branch in branches:
+            _grow(branch, row, kept, width, blank, numbers)
+    return [(chance, prefix.labels()) for chance, _, prefix in sorted(kept, reverse=True)]
+
+
+def _stayed(branches: Sequence[Prefix], row: Array, blank: int, numbers: Iterator[int]) -> Kept:
+    """Return the prefixes with their chances after one more moment."""
+    for branch in branches:
+        branch.before = branch.now
+    for branch in branches:
+        label, parent = branch.now.label, branch.parent
+        if parent is not None:
+            if parent.now.total > -np.inf:
+                label = float(np.logaddexp(label, parent.ways_to(branch.label)))
+            label += float(row[branch.label])
+        branch.now = Chances(branch.before.total + float(row[blank]), label)
+    kept = [(branch.now.total, -next(numbers), branch) for branch in branches]
+    heapify(kept)
+    return kept
+
+
+def _grow(
+    branch: Prefix, row: Array, kept: Kept, width: int, blank: int, numbers: Iterator[int]
+) -> None:
+    """Keep the longer prefixes that are likelier than what is kept.
+
+    What falls out has no chance any more, not as the beginning of another one either: what could
+    have come back less likely than it was does not grow (as TensorFlow searches).
+    """
+
+    def counts(chance: float) -> bool:
+        return chance > -np.inf and (len(kept) < width or chance > kept[0][0])
+
+    if not counts(branch.before.total):
+        return
+    for label, chance in enumerate(row.tolist()):
+        if label == blank:
+            continue
+        longer = branch.child(label)
+        if longer.now.total > -np.inf:
+            continue
+        made = Chances(label=chance + branch.ways_to(label))
+        if not counts(made.total):
+            longer.now = longer.before = NONE
+            continue
+        longer.now = made
+        entry = (made.total, -next(numbers), longer)
+        if len(kept) < width:
+            heappush(kept, entry)
+        else:
+            heapreplace(kept, entry)[2].now = NONE
 
 
 def _merged(labels: Sequence[int], merge: bool) -> list[int]:
