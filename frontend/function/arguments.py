@@ -47,6 +47,9 @@ class Surface(Protocol):
     def wrap(self, array: object) -> Tensor:
         """Return a result as a tensor."""
 
+    def printed(self, trace: Any, *, long: bool) -> str | None:
+        """Return a trace as users see it, None for the usual text."""
+
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:
         """Return the arguments of a call."""
 

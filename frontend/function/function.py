@@ -330,6 +330,10 @@ class Function:
             return function.converted(self.features)
         return to_trace(function, self.features)
 
+    def printed(self, trace: ConcreteFunction, *, long: bool) -> str | None:
+        """Return a trace as users see it, None for the usual text."""
+        return None
+
     def returned(self, made: object) -> object:
         """Return what the Python function gave as a structure of what becomes tensors."""
         return made

@@ -490,6 +490,15 @@ class ConcreteFunction:
         """Return the compiled graphs by the shapes of the arguments."""
         return self.graph.whole_plan().compiled
 
+    def __repr__(self) -> str:
+        own = self.function.printed(self, long=False)
+        plain = object.__repr__(self)
+        return plain if own is None else f"<ConcreteFunction {own} at {hex(id(self))}>"
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """Return what is taken and given, in lines or, if not `verbose`, in one."""
+        return self.function.printed(self, long=verbose) or str(self)
+
     def __str__(self) -> str:
         inputs = ", ".join(f"{x.op.name}: {written(x.spec)}" for x in self.graph.inputs)
         if isinstance(self.structure, dict):

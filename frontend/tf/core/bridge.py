@@ -438,7 +438,8 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
             self._spec = edge.spec
 
     def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype})'
+        shape = "" if self.spec.shape is None else f", shape={self.shape}"
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
 
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype}>"

@@ -524,7 +524,8 @@ class Dataset(Pipeline):
         return iterators.NumpyIterator(self)
 
     def __repr__(self) -> str:
-        return f"<_{self._stage.kind.__name__}Dataset element_spec={self._spec}>"
+        kind = self._stage.kind.__name__
+        return f"<{PRINTED.get(kind, f'_{kind}Dataset')} element_spec={self._spec}>"
 
     def group_by_window(
         self,
@@ -575,6 +576,23 @@ class Dataset(Pipeline):
     output_classes = property(lambda self: classes_of(self._spec))
 
 
+PRINTED = {
+    **{"Mapped": "_MapDataset", "MappedAhead": "_ParallelMapDataset", "Batched": "_BatchDataset"},
+    **{"Shuffled": "_ShuffleDataset", "Repeated": "_RepeatDataset", "Limited": "_TakeDataset"},
+    **{"Skipped": "_SkipDataset", "Chosen": "_FilterDataset", "Kept": "CacheDataset"},
+    **{"Prefetched": "_PrefetchDataset", "Zipped": "_ZipDataset", "Joined": "_ConcatenateDataset"},
+    **{"InTurns": "_InterleaveDataset", "Flattened": "_FlatMapDataset", "Whole": "_TensorDataset"},
+    **{"Slices": "_TensorSliceDataset", "Generated": "_FlatMapDataset"},
+    **{"Windowed": "_WindowDataset", "Scanned": "_ScanDataset", "Distinct": "_UniqueDataset"},
+    **{"Sharded": "_ShardDataset", "Padded": "_PaddedBatchDataset"},
+    **{"Unstacked": "_UnbatchDataset", "ChosenWhile": "_TakeWhileDataset"},
+    **{"Numbers": "_RandomDataset", "Lines": "TextLineDatasetV2", "Records": "TFRecordDatasetV2"},
+    **{"FixedRecords": "FixedLengthRecordDatasetV2", "Directed": "_DirectedInterleaveDataset"},
+    **{"Grouped": "_GroupByWindowDataset", "KeptInFile": "CacheDataset"},
+}
+"""What TensorFlow's datasets are called when they are printed, by the kind of their last step."""
+
+
 class DatasetSpec(PartSpec):
     """What a dataset is like that is a part of an element."""
 
@@ -594,7 +612,7 @@ class DatasetSpec(PartSpec):
         return hash(str(self.element_spec))
 
     def __repr__(self) -> str:
-        return f"DatasetSpec({self.element_spec!r}, {self.shape})"
+        return f"DatasetSpec({self.element_spec!r}, {self.shape!r})"
 
 
 def opened(dataset: Dataset) -> Stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -214,7 +215,7 @@ class RegisterGradient:
         return f
 
 
-class UnconnectedGradients:
+class UnconnectedGradients(Enum):
     """What a gradient is where nothing depends."""
 
     NONE = "none"

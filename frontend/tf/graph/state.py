@@ -15,6 +15,7 @@ from ....ir.types.tensor import TensorSpec as Traced
 from ...eager.backward import key_of
 from ...eager.tensor import Tensor
 from ...function.function import Function
+from ...function.traces import ConcreteFunction
 from ...function.variable import NUMBERS
 from ...function.variable import Variable as CoreVariable
 from ...graph.func_graph import FuncGraph
@@ -53,6 +54,7 @@ from ..ops.gathering import (
 )
 from ..ops.indexed_slices import as_parts, of_node
 from ..ops.math_ops import identity
+from ..runs import printed as _printed
 from ..runs.operations import TfOperation
 from .features import names_of
 from .graph_def import GraphDef
@@ -243,6 +245,10 @@ class TfFunction(Function):
     def wrap(self, array: object) -> EagerTensor:
         """Return a result as a tensor."""
         return wrap(array)
+
+    def printed(self, trace: ConcreteFunction, *, long: bool) -> str:
+        """Return a trace as TensorFlow writes it: in lines, or in one."""
+        return _printed.long(trace) if long else _printed.short(trace)
 
     def call(self, args: Sequence[object], kwargs: dict[str, object]) -> object:
         """Find or make the trace for arguments, and run it."""

@@ -43,6 +43,8 @@ from ..ops import special as _sp
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
 from ..special import bessel as _be
+from ..special import integrals as _int
+from ..special import waves as _wa
 from ..special.beta import betainc as _betainc
 from ..text.names import strings as _strings
 from ..train import averages as _av
@@ -105,6 +107,10 @@ math = Space(
         "math.special",
         **{f"bessel_{n}": getattr(_be, f"bessel_{n}") for n in ("k0", "k0e", "k1", "k1e")},
         **{n: getattr(_be, n) for n in _BESSEL},
+        **{
+            n: getattr(_int, n) for n in ("dawsn", "expint", "fresnel_cos", "fresnel_sin", "spence")
+        },
+        **{f"bessel_{n}": getattr(_wa, f"bessel_{n}") for n in ("j0", "j1", "y0", "y1")},
     ),
     divide=_m.truediv,
     scalar_mul=_m.FUNCTIONS["multiply"],

@@ -105,8 +105,9 @@ class IndexedSlices(Slices):
         """Return what a session gives for it."""
         return IndexedSlicesValue(*found, *[None] * (3 - len(found)))
 
-    def __repr__(self) -> str:
-        return f"IndexedSlices(values={self._values!r}, indices={self._indices!r})"
+    def __str__(self) -> str:
+        dense = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{dense})"
 
 
 class SlicesParts(tuple[object, ...]):

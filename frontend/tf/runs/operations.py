@@ -35,12 +35,19 @@ class TfOperation(Operation):
             return len(self.inputs)
         return super().get_attr(name)
 
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __str__(self) -> str:
+        return str(self.node_def)
+
     @property
     def node_def(self) -> NodeDef:
         """Return the node as a message."""
         made = NodeDef()
         add_node(made, self, {})
-        del made.attr["_output_shapes"]
+        if "_output_shapes" in made.attr:  # an operation without results has none
+            del made.attr["_output_shapes"]
         return made
 
     @property

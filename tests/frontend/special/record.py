@@ -16,6 +16,15 @@ ALL = np.concatenate([[0.0, -0.5, 1e-6, 2.0, 20.0, -21.0, 60.0], RANDOM.uniform(
 ABOVE = np.concatenate([[1e-6, 2.0, 20.0, 21.0, 60.0], RANDOM.uniform(0, 30, 11)])
 A, B = RANDOM.uniform(0.1, 9, (2, 12))
 X = np.concatenate([[0.0, 1.0, -0.1, 1.1], RANDOM.random(8)])
+WAVES = np.array([1e-3, 0.2, 0.26, 0.5, 1.01, 1.49, 1.51, 2.1, 3.3, 5, 9, 11.5])
+ENDS = {
+    "dawsn": np.array([0.0, 30, 2e4, 1e9, np.inf, -np.inf, np.nan]),
+    "expint": np.array([0.0, -1.0, 39.9, 40.1, 700, np.nan]),
+    "fresnel_cos": np.array([0.0, 30, -60, np.inf, -np.inf, np.nan]),
+    "fresnel_sin": np.array([0.0, 30, -60, np.inf, -np.inf, np.nan]),
+    "spence": np.array([0.0, -1.0, 1.0, 30, 1e9, np.nan]),
+    "bessel_j0": np.array([0.0, 24.9, 25.1, 300, -60, np.nan]),
+}
 SOUND = RANDOM.standard_normal((2, 70))
 MATRIX = np.eye(4) * 3 + np.arange(16).reshape(4, 4) / 20
 GRADES = np.concatenate([[0, -6, 6, 7, -7, 0.1], RANDOM.uniform(-8, 8, 12)]).astype(np.float32)
@@ -67,6 +76,20 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         f"{n} above": sloped(lambda tf, x, n=n: getattr(tf.math.special, f"bessel_{n}")(x), x)
         for n in ("k0", "k1", "k0e", "k1e")
         for x in (ABOVE[1:],)
+    },
+    **{
+        f"{n} {x.dtype}": sloped(lambda tf, x, n=n: getattr(tf.math.special, n)(x), x)
+        for n in ("dawsn", "fresnel_cos", "fresnel_sin", "bessel_j0", "bessel_j1")
+        for x in (WAVES.astype(np.float32), np.concatenate([WAVES, -WAVES]))
+    },
+    **{
+        f"{n} {x.dtype}": sloped(lambda tf, x, n=n: getattr(tf.math.special, n)(x), x)
+        for n in ("expint", "spence", "bessel_y0", "bessel_y1")
+        for x in (WAVES.astype(np.float32), WAVES)
+    },
+    **{
+        f"{n} at the ends": plain(lambda tf, x, n=n: getattr(tf.math.special, n)(x), ENDS[n])
+        for n in ("dawsn", "expint", "fresnel_cos", "fresnel_sin", "spence", "bessel_j0")
     },
     "betainc": plain(lambda tf, a, b, x: tf.math.betainc(a, b, x), A, B, X),
     "betainc of numbers": plain(lambda tf, a, b, x: tf.math.betainc(a, b, x), 2.0, 3.0, 0.25),
