@@ -47,7 +47,7 @@ class Surface(Protocol):
     def wrap(self, array: object) -> Tensor:
         """Return a result as a tensor."""
 
-    def printed(self, trace: Any, *, long: bool) -> str | None:
+    def printed(self, trace: object, *, long: bool) -> str | None:
         """Return a trace as users see it, None for the usual text."""
 
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:

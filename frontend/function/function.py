@@ -330,7 +330,7 @@ class Function:
             return function.converted(self.features)
         return to_trace(function, self.features)
 
-    def printed(self, trace: ConcreteFunction, *, long: bool) -> str | None:
+    def printed(self, trace: object, *, long: bool) -> str | None:
         """Return a trace as users see it, None for the usual text."""
         return None
 

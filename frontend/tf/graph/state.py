@@ -246,8 +246,9 @@ class TfFunction(Function):
         """Return a result as a tensor."""
         return wrap(array)
 
-    def printed(self, trace: ConcreteFunction, *, long: bool) -> str:
+    def printed(self, trace: object, *, long: bool) -> str:
         """Return a trace as TensorFlow writes it: in lines, or in one."""
+        assert isinstance(trace, ConcreteFunction), "a function prints its traces"
         return _printed.long(trace) if long else _printed.short(trace)
 
     def call(self, args: Sequence[object], kwargs: dict[str, object]) -> object:
