@@ -176,7 +176,8 @@ def _whole_svd(a: TfTensor) -> tuple[tuple[TfTensor, ...], Gradient]:
 
 
 @custom_gradient
-def _singular_values(a: TfTensor) -> tuple[TfTensor, Gradient]:
+def singular_values(a: TfTensor) -> tuple[TfTensor, Gradient]:
+    """Return the singular values of matrices, falling."""
     s, u, v = _singular(matrices(a))
 
     def gradient(grad: TfTensor) -> TfTensor:
@@ -191,7 +192,7 @@ def svd(
     """Return singular values, falling, and if wanted the left and right singular vectors."""
     found = matrices(tensor)
     if not compute_uv:
-        return _singular_values(found.tensor)
+        return singular_values(found.tensor)
     if full_matrices and found.rows != found.columns:
         return Svd(*_whole_svd(found.tensor))
     return Svd(*_svd(found.tensor))
@@ -418,7 +419,7 @@ def matrix_rank(
     """Return how many singular values of matrices are not small."""
     found = matrices(a, "f").tensor
     with InGraph(graph_of([found])):
-        s = _singular_values(found)
+        s = singular_values(found)
         limit = _cutoff(found, s, 1.0) if tol is None else convert(tol, found.dtype)
         return REDUCTIONS["reduce_sum"](cast(s > limit, "int32"), axis=-1)
 

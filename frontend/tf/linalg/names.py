@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import bands, decompositions, spectrum, triangles
+from . import (
+    bands,
+    decompositions,
+    operator,
+    operators,
+    operators_of_operators,
+    spectrum,
+    triangles,
+)
 
 NAMES: Mapping[str, object] = {
     **{
@@ -21,6 +29,21 @@ NAMES: Mapping[str, object] = {
         for n in (
             *("banded_triangular_solve", "eigh_tridiagonal", "tridiagonal_matmul"),
             "tridiagonal_solve",
+        )
+    },
+    "LinearOperator": operator.LinearOperator,
+    **{
+        f"LinearOperator{n}": getattr(operators, f"LinearOperator{n}")
+        for n in (
+            *("Circulant", "Diag", "FullMatrix", "Householder", "Identity", "LowerTriangular"),
+            *("Permutation", "ScaledIdentity", "Toeplitz", "Tridiag", "Zeros"),
+        )
+    },
+    **{
+        f"LinearOperator{n}": getattr(operators_of_operators, f"LinearOperator{n}")
+        for n in (
+            *("Adjoint", "BlockDiag", "BlockLowerTriangular", "Composition", "Inversion"),
+            *("Kronecker", "LowRankUpdate"),
         )
     },
 }
