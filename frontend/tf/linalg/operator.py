@@ -6,6 +6,8 @@ cheaper than by that: a product, a solution, the diagonal, the determinant.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...values.dtypes import DataType
 from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape
@@ -29,9 +31,15 @@ from .decompositions import eigvalsh, singular_values, slogdet
 
 HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
 
+KINDS: dict[str, Callable[..., LinearOperator]] = {}
+"""The kinds of operators that others are made into, by their names: they enter themselves."""
+
 
 class LinearOperator(Module):
     """A matrix, or a batch of some, of which only what is needed is computed."""
+
+    def __init_subclass__(cls) -> None:
+        KINDS[cls.__name__] = cls
 
     def __init__(
         self,
@@ -150,14 +158,12 @@ class LinearOperator(Module):
 
     def _after(self, other: LinearOperator) -> LinearOperator:
         """Return the operator that first does what another does."""
-        from .operators_of_operators import LinearOperatorComposition  # noqa: PLC0415
-
         if other.range_dimension != self.domain_dimension:
             raise ValueError(
                 f"Operators are incompatible. Expected `x` to have dimension "
                 f"{self.domain_dimension} but got {other.range_dimension}."
             )
-        return LinearOperatorComposition([self, other])
+        return KINDS["LinearOperatorComposition"]([self, other])
 
     def __matmul__(self, other: object) -> TfTensor | LinearOperator:
         return self.matmul(other)
@@ -234,9 +240,7 @@ class LinearOperator(Module):
 
     def adjoint(self, name: str = "adjoint") -> LinearOperator:
         """Return the operator whose matrix is turned and conjugated."""
-        from .operators_of_operators import LinearOperatorAdjoint  # noqa: PLC0415
-
-        return self if self.is_self_adjoint else LinearOperatorAdjoint(self)
+        return self if self.is_self_adjoint else KINDS["LinearOperatorAdjoint"](self)
 
     @property
     def H(self) -> LinearOperator:  # noqa: N802  (TensorFlow's name)
@@ -245,26 +249,22 @@ class LinearOperator(Module):
 
     def inverse(self, name: str = "inverse") -> LinearOperator:
         """Return the operator that undoes this one."""
-        from .operators_of_operators import LinearOperatorInversion  # noqa: PLC0415
-
         if self.is_square is False:
             raise ValueError(
                 "Cannot get the Inverse: This operator represents a non square matrix."
             )
         if self.is_non_singular is False:
             raise ValueError("Cannot get the Inverse: This operator represents a singular matrix.")
-        return LinearOperatorInversion(self)
+        return KINDS["LinearOperatorInversion"](self)
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
         """Return the lower triangle whose product with its adjoint this is."""
-        from .operators import LinearOperatorLowerTriangular  # noqa: PLC0415
-
         if not (self.is_positive_definite and self.is_self_adjoint):
             raise ValueError(
                 "Cannot take the Cholesky decomposition: Not a positive definite self adjoint "
                 "matrix."
             )
-        return LinearOperatorLowerTriangular(cholesky(self._dense()), is_non_singular=True)
+        return KINDS["LinearOperatorLowerTriangular"](cholesky(self._dense()), is_non_singular=True)
 
     def eigvals(self, name: str = "eigvals") -> TfTensor:
         """Return the eigenvalues of a Hermitian matrix."""
