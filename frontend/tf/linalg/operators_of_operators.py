@@ -163,7 +163,7 @@ class LinearOperatorComposition(Several):
         return _total([each.log_abs_determinant() for each in self.operators])
 
 
-class Blocks(Several):
+class BlocksOfOperators(Several):
     """Operators at the places of a matrix of blocks, the diagonal ones square or not."""
 
     def _of_rows(self) -> list[list[LinearOperator | None]]:
@@ -198,7 +198,7 @@ class Blocks(Several):
         return _total([each.log_abs_determinant() for each in self._diagonal()])
 
 
-class LinearOperatorBlockDiag(Blocks):
+class LinearOperatorBlockDiag(BlocksOfOperators):
     """Operators along the diagonal."""
 
     def __init__(
@@ -236,7 +236,7 @@ class LinearOperatorBlockDiag(Blocks):
         return self._by_blocks(rhs, -2, lambda each, y: each._solve(y, adjoint))
 
 
-class LinearOperatorBlockLowerTriangular(Blocks):
+class LinearOperatorBlockLowerTriangular(BlocksOfOperators):
     """Rows of operators, each one longer than the one above it."""
 
     def __init__(
