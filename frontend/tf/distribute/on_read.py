@@ -89,22 +89,30 @@ class OnRead(Spread):
             made = self._part(first).change_now(kind, *values, read=read)
             return made if isinstance(made, Tensor) and not read else first
         self._one()
+        own = values
         if self.way is VariableAggregation.SUM:
-            values = [self._shared(first, kind, *values)]
-        made = first.change_now(kind, *values, read=read)
+            own, values = self._shared(first, kind, *values)
+        made = first.change_now(kind, *own, read=read)
         for part in self.others:
             part.change_now(kind, *values, read=False)
         return first if read else made
 
-    def _shared(self, first: Variable, kind: AssignVariable, value: Tensor, *_: Tensor) -> Tensor:
-        """Return what each replica gets of a value that all add up to."""
+    def _shared(
+        self, first: Variable, kind: AssignVariable, value: Tensor, *_: Tensor
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Return what the first replica of this process and the others get of a sum.
+
+        The very first one gets what is left: thirds do not add up to the whole.
+        """
         if kind is not ASSIGN:
             raise ValueError(
                 f"{kind.type} of variable {self.name!r} between replicas, whose values add up "
                 "(ON_READ, SUM): expected `assign`, or a change in a replica"
             )
-        part = convert(value) / convert(self.strategy.num_replicas_in_sync, value.dtype)
-        return cast(part, first.spec.dtype)
+        count, whole = self.strategy.num_replicas_in_sync, convert(value)
+        part = cast(whole / convert(count, value.dtype), first.spec.dtype)
+        rest = whole - part * convert(count - 1, value.dtype)
+        return [rest if self.strategy.comm.rank == 0 else part], [part]
 
 
 def of_each(

@@ -476,3 +476,26 @@ def test_metrics_count_what_all_replicas_see() -> None:
     assert float(mean.result()) == 0
     strategy.run(lambda: mean.update_state([5.0]))
     assert [float(v) for v in mean.variables] == [10, 2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_what_is_shared_out_adds_up_to_the_whole(dtype: str) -> None:
+    MACHINE.processors = 3
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1", "/cpu:2"])
+    with strategy.scope():
+        total = tf.Variable(
+            tf.zeros([], dtype),
+            trainable=False,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+    for n in range(1, 200):
+        total.assign(tf.cast(n, dtype))
+        assert total.numpy() == n
+    keras = tf.keras
+    with strategy.scope():
+        mean = keras.metrics.Mean()
+    for _ in range(100):
+        mean.update_state([1.0])  # between replicas, as `fit` of one process does
+    assert float(mean.result()) == 1
+    assert [float(v) for v in mean.variables] == [100, 100]
