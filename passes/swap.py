@@ -80,10 +80,8 @@ class Swap(Pass):
             if isinstance(op, Buffer) and op.operands[0] is workspace:
                 life = steps.life(op)
                 if life is not None:
-                    lives[op], size[op] = (
-                        life,
-                        align(highest(spec_of(op.results[0].type).nbytes, ranges)),
-                    )
+                    lives[op] = life
+                    size[op] = align(highest(spec_of(op.results[0].type).nbytes, ranges))
         chosen = self.chosen(lives, size, len(steps.steps))
         if not chosen:
             return

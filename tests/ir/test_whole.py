@@ -50,7 +50,7 @@ def test_graph_that_is_no_program(old: str, new: str, message: str) -> None:
     ("old", "new", "message"),
     [
         ("kernel = @", "kernel = @no_", "there is no kernel @no_"),
-        ('gv.role = "workspace"', 'gv.role = "attic"', "expected one of input, output"),
+        ('gv.role = "workspace"', 'gv.role = "attic"', "expected one of host, input, output"),
         ('gv.role = "workspace"', "unit", "argument 2 has the gv.role None"),
         ("offset = 0 : i64, ", "", "gv.buffer: attribute offset is missing"),
         ("shape = ", "form = ", "gv.buffer: attribute shape is missing"),
