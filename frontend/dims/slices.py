@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ...ir import Dim, DimExpr, Range
 from ...ir.types import dims as dim_rules
@@ -30,18 +31,27 @@ class Knowledge:
         >>> positive.at_least(n, 1), positive.at_least(4, n), positive.at_least(n, n // 2)
         (True, False, True)
         """
-        return self._is_positive(a - b, DEPTH)
+        return self._is_positive(a - b, DEPTH, {})
 
-    def _is_positive(self, dim: Dim, depth: int) -> bool:
-        """Say whether a dimension is at least 0 for certain."""
+    def _is_positive(self, dim: Dim, depth: int, failed: dict[Dim, int]) -> bool:
+        """Say whether a dimension is at least 0 for certain.
+
+        `failed` are those that were looked into, and how deep: facts that are taken away in any
+        order leave the same. A fact about other symbols alone says nothing.
+        """
         if isinstance(dim, int):
             return dim >= 0
         if dim_rules.bounds(dim, self.ranges)[0] >= 0:
             return True
+        if failed.get(dim, -1) >= depth:
+            return False
+        failed[dim] = depth
         if not depth:
             return False
-        lower = [*_simpler(dim), *(dim - fact for fact in self.facts)]
-        return any(self._is_positive(each, depth - 1) for each in lower)
+        names = dim_rules.symbols(dim)
+        facts = (fact for fact in self.facts if names & dim_rules.symbols(fact))
+        lower = chain(_simpler(dim), (dim - fact for fact in facts))
+        return any(self._is_positive(each, depth - 1, failed) for each in lower)
 
 
 def bounds(

@@ -153,6 +153,15 @@ def test_groups_of_few_channels(case: dict[str, Any]) -> None:
     check(grouped(case))
 
 
+@pytest.mark.parametrize("filters", [1, 2, 4])
+@pytest.mark.parametrize(("dtype", "lanes"), [("f32", 8), ("f64", 4)])
+def test_groups_of_each_depth(filters: int, dtype: str, lanes: int) -> None:
+    """Channels of the groups in a vector of results: 8 // 4 * 9 are no vector of a processor."""
+    for depth in (1, 2, 3, 5, 9, 16, 20, 64):
+        case = dict(size=(1, 2, 3), c=depth * 8, o=filters * 8, g=8, w=lanes)
+        check(grouped(case, dtype), rtol=1e-4 if dtype == "f32" else 1e-12)
+
+
 def test_groups_of_doubles_and_of_halves_of_a_register() -> None:
     check(grouped({**GROUPS["resnext"], "w": 4}, "f64"), rtol=1e-12)
     check(grouped({**GROUPS["resnext"], "w": 4}))

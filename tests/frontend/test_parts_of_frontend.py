@@ -1,6 +1,7 @@
 """Small parts of the frontends that larger tests came by without looking."""
 
 import math
+from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import gravure.tf as tf
 from gravure.frontend.data.batches import Batched
+from gravure.frontend.dims.slices import DEPTH, Knowledge
 from gravure.frontend.dims.symbols import Symbols
 from gravure.frontend.formats.fingerprints import _short
 from gravure.frontend.tf.core.structures import with_front
@@ -21,6 +23,39 @@ from gravure.frontend.tf.ragged.shapes import DynamicRaggedShape
 from gravure.frontend.tf.special.beta import _by_fraction
 from gravure.ir.compose.maker import Maker
 from gravure.ir.op import EagerEmit
+from gravure.ir.types import dims as dim_rules
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sizes_are_compared_by_all_sums_of_facts(seed: int) -> None:
+    """A size is at least 0 where it is a sum of up to `DEPTH` facts and of what is positive."""
+    random = np.random.default_rng(seed)
+    names = [dim_rules.symbol(name) for name in "abcd"]
+
+    def some() -> Any:
+        return sum(int(n) * name for n, name in zip(random.integers(-2, 3, 4), names, strict=True))
+
+    facts, asked = [some() for _ in range(4)], some()
+    sums = (
+        sum(chosen)
+        for count in range(DEPTH + 1)
+        for chosen in combinations_with_replacement(facts, count)
+    )
+    wanted = any(dim_rules.bounds(asked - each, {})[0] >= 0 for each in sums)
+    assert Knowledge({}, facts).at_least(asked, 0) == wanted
+
+
+def test_what_is_left_of_a_size_is_looked_into_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts taken away in another order leave the same; those of other symbols are not taken."""
+    asked, bounds = [], dim_rules.bounds
+    monkeypatch.setattr(
+        dim_rules, "bounds", lambda dim, ranges: asked.append(dim) or bounds(dim, ranges)
+    )
+    a, b = dim_rules.symbol("a"), dim_rules.symbol("b")
+    others = [dim_rules.symbol(f"o{n}") - 3 for n in range(20)]
+    facts = [*others, *(b - n for n in range(1, 7))]
+    assert not Knowledge({}, facts).at_least(a - b, 0)
+    assert len(asked) < 300  # taken in all orders: 475 255
 
 
 def test_batches_are_counted() -> None:
