@@ -67,3 +67,24 @@ def test_reductions_of_open_sizes_have_gradients(reduction):
     for shape in ((2, 3), (4, 1)):
         x = gv.asarray(np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape))
         assert np.allclose(staged(x), slope(x), rtol=1e-4)
+
+
+@pytest.mark.parametrize("open_", [False, True], ids=["known", "open"])
+@pytest.mark.parametrize("how", ["sum", "mean", "max", "min", "prod", "sqrt_n"])
+def test_how_many_segments_there_are_may_be_computed(how, open_):
+    combine = getattr(tf.math, f"unsorted_segment_{how}")
+
+    def both(x, numbers):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = combine(x, numbers, tf.reduce_max(numbers) + 1)
+        return y, tape.gradient(y, x)
+
+    count = None if open_ else 3
+    specs = [tf.TensorSpec([count, 2]), tf.TensorSpec([count], tf.int32)]
+    staged = tf.function(both, input_signature=specs)
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    for numbers in ([1, 0, 1], [0, 2, -1]):
+        wanted = both(x, tf.constant(numbers))
+        for found, known in zip(staged(x, tf.constant(numbers)), wanted, strict=True):
+            assert np.allclose(found, known)

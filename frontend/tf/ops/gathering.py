@@ -240,17 +240,35 @@ segment_mean = _segment("SegmentMean", "mean")
 
 def _unsorted(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, refuses=True)
-    def function(m: Maker, data: object, segment_ids: object, num_segments: object) -> object:
+    def counted(m: Maker, data: object, segment_ids: object, num_segments: int) -> object:
         """Combine rows by their segment; what has a negative one is left out."""
-        count = int(static(num_segments))
-        require_below(m, segment_ids, count)
-        if how in ("mean", "sqrt_n"):
-            total = _segments(m, data, segment_ids, count, "add")
-            counts = _counts(m, data, segment_ids, count)
-            return m.div(total, counts if how == "mean" else m.sqrt(counts))
-        return _segments(m, data, segment_ids, count, how)
+        return _out_of_order(m, data, segment_ids, num_segments, how)
+
+    @op(f"{type_}Computed", "data", "segment_ids", "num_segments", strict=False, refuses=True)
+    def computed(m: Maker, data: object, segment_ids: object, num_segments: object) -> object:
+        """Combine rows by their segment, of which there are as many as a run computes."""
+        return _out_of_order(m, data, segment_ids, int(elements(num_segments)), how)
+
+    def function(
+        data: object, segment_ids: object, num_segments: object, name: str | None = None
+    ) -> TfTensor:
+        """Combine rows by their segment; what has a negative one is left out."""
+        known = static(num_segments)
+        if isinstance(known, TfTensor):
+            return computed(data, segment_ids, known, name=name)
+        return counted(data, segment_ids, int(known), name=name)
 
     return function
+
+
+def _out_of_order(m: Maker, data: object, ids: object, count: int, how: str) -> object:
+    """Combine rows by their segment, which may come in any order."""
+    require_below(m, ids, count)
+    if how in ("mean", "sqrt_n"):
+        total = _segments(m, data, ids, count, "add")
+        counts = _counts(m, data, ids, count)
+        return m.div(total, counts if how == "mean" else m.sqrt(counts))
+    return _segments(m, data, ids, count, how)
 
 
 unsorted_segment_sum = _unsorted("UnsortedSegmentSum", "add")
