@@ -14,6 +14,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,31 +88,93 @@ class Note:
     def read(cls, path: Path) -> Note | None:
         """Return what the file of a folder says; None where there is none."""
         try:
-            found = json.loads(path.read_bytes())
+            data = path.read_bytes()
         except FileNotFoundError:
             return None
-        except (ValueError, RecursionError) as error:
-            raise DamagedCheckpointError(
-                f"not a note of checkpoints: {error}", location=str(path)
-            ) from error
-        rows = found if isinstance(found, dict) else {}
+        rows = _json_rows(data, path) if data[:1] in (b"{", b"[", b"") else _text_rows(data, path)
         lists = [rows.get("all", []), rows.get("dropped", [])]
         names = [rows.get("latest"), *(n for each in lists if isinstance(each, list) for n in each)]
         if not all(map(_is_name, names)) or not all(isinstance(each, list) for each in lists):
-            wrong = next((name for name in names if not _is_name(name)), found)
+            wrong = next((name for name in names if not _is_name(name)), rows)
             raise DamagedCheckpointError(
                 f"{str(wrong)[:80]!r} is no checkpoint of the folder, expected the name of a file",
                 location=str(path),
             )
-        PROGRESS.saved(str(path.parent / rows["latest"]))
-        return cls(rows["latest"], *map(tuple, lists))
+        latest = str(rows["latest"])
+        PROGRESS.saved(str(path.parent / latest))
+        return cls(latest, *map(tuple, lists))
 
     def write(self, path: Path) -> None:
-        """Replace the file of a folder."""
-        rows = {"latest": self.latest, "all": self.kept, "dropped": self.dropped}
+        r"""Replace the file of a folder, in TensorFlow's form: with a comment.
+
+        What that has no row for is the comment.
+
+        >>> Note("c-2", dropped=("c-1",)).text()
+        'model_checkpoint_path: "c-2"\n# dropped: "c-1"\n'
+        """
         with replacing(path) as file:
-            file.write(json.dumps(rows).encode())
+            file.write(self.text().encode())
         PROGRESS.saved(str(path.parent / self.latest))
+
+    def text(self) -> str:
+        """Return the rows of the file."""
+        named = {"latest": [self.latest], "all": self.kept, "dropped": self.dropped}
+        rows = [f"{ROWS[key]}: {_quoted(name)}\n" for key, names in named.items() for name in names]
+        return "".join(rows)
+
+
+ROWS = {
+    "latest": "model_checkpoint_path",
+    "all": "all_model_checkpoint_paths",
+    "dropped": "# dropped",
+}
+"""How a note calls what it says: TensorFlow's names, and a comment."""
+KEYS = {row: key for key, row in ROWS.items()}
+
+
+def _quoted(name: str) -> str:
+    """Return a name between quotes, as messages are written as text."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", name).replace("\n", "\\n") + '"'
+
+
+def _unquoted(text: str) -> str:
+    """Return what stands between quotes: bytes may be written as numbers."""
+    plain = text[1:-1].encode()
+    return re.sub(rb"\\(\d{1,3}|.)", _unescaped, plain).decode(errors="replace")
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    """Return the byte that stands behind a backslash."""
+    what = found[1]
+    return bytes([int(what, 8) & 255]) if what.isdigit() else {b"n": b"\n"}.get(what, what)
+
+
+def _json_rows(data: bytes, path: Path) -> dict[str, object]:
+    """Return what a note says that an older gravure wrote."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DamagedCheckpointError(
+            f"not a note of checkpoints: {error}", location=str(path)
+        ) from error
+    return found if isinstance(found, dict) else {}
+
+
+def _text_rows(data: bytes, path: Path) -> dict[str, object]:
+    """Return what a note says, be it TensorFlow's; paths in the folder itself are names."""
+    rows: dict[str, list[str]] = {key: [] for key in ROWS}
+    for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
+        row = re.fullmatch(r"""\s*((?:# )?\w+):\s*("(?:[^"\\]|\\.)*"|[-+.\w]+)\s*""", line)
+        if row is None and line.strip() and not line.startswith("#"):
+            raise DamagedCheckpointError(
+                f"not a note of checkpoints: line {number} is {line[:80]!r}", location=str(path)
+            )
+        if row is not None and row[1] in KEYS:
+            named = _unquoted(row[2])
+            here = os.path.dirname(named) == os.path.abspath(path.parent)
+            rows[KEYS[row[1]]].append(os.path.basename(named) if here else named)
+    latest = rows["latest"][-1] if rows["latest"] else None
+    return {"latest": latest, "all": rows["all"], "dropped": rows["dropped"]}
 
 
 def _is_name(name: object) -> bool:
@@ -167,7 +230,10 @@ def tidy(folder: Path) -> None:
     if not folder.is_dir():
         return
     sweep(folder)
-    note = Note.read(folder / NOTE)
+    try:
+        note = Note.read(folder / NOTE)
+    except DamagedCheckpointError:  # it names nothing to delete; whoever reads it is told
+        return
     for name in note.dropped if note is not None else ():
         path = folder / (name + SUFFIX)
         if path.exists() and path.stat().st_mtime_ns <= (folder / NOTE).stat().st_mtime_ns:

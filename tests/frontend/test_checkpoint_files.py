@@ -22,9 +22,9 @@ from gravure.frontend.graph.checkpoint_ops import (
 v1 = tf.compat.v1
 
 
-def saved(folder: Path) -> str:
+def saved(folder: Path, name: str = "c") -> str:
     a, b = tf.Variable([1.0, 2.0]), tf.Variable(3)
-    return str(tf.train.Checkpoint(a=a, b=b).save(str(folder / "c")))
+    return str(tf.train.Checkpoint(a=a, b=b).save(str(folder / name)))
 
 
 def test_one_variable_that_does_not_fit_changes_nothing(tmp_path: Path) -> None:
@@ -112,6 +112,9 @@ def test_a_damaged_file_is_refused_with_its_place(tmp_path: Path, damage: str) -
         '{"latest": "/etc/passwd"}', '{"latest": "../c-1"}', '{"latest": 3}', "{}", "[]", "", "{",
         '{"latest": "c-1", "all": ["a/b"]}', '{"latest": "c-1", "all": 1}', '{"latest": ".."}',
         '{"latest": "c-1", "dropped": ["/etc/passwd"]}', '{"latest": "a\\u0000b"}', "[" * 100_000,
+        "some text", 'model_checkpoint_path: "../c-1"', 'model_checkpoint_path: "/etc/passwd"',
+        'all_model_checkpoint_paths: "c-1"', 'model_checkpoint_path: "c-1"\nmore', "\xff\xfe\0",
+        'model_checkpoint_path: "c-1"\n# dropped: "../c-2"', "model_checkpoint_path: 3.5",
     ],
 )  # fmt: skip
 def test_a_note_that_leads_elsewhere_is_refused(tmp_path: Path, text: str) -> None:
@@ -121,6 +124,55 @@ def test_a_note_that_leads_elsewhere_is_refused(tmp_path: Path, text: str) -> No
         tf.train.latest_checkpoint(str(tmp_path))
     with pytest.raises(gv.GravureError, match="checkpoint: "):
         tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1)), tmp_path)
+
+
+@pytest.mark.parametrize("form", ['"{}/{}"', '"{1}"'])
+def test_the_note_of_tensorflow_is_read(tmp_path: Path, form: str) -> None:
+    path = saved(tmp_path, 'a "b" \u00e9')
+    name = r"a \"b\" \303\251-1"
+    rows = [
+        "model_checkpoint_path: " + form.format(tmp_path, name),
+        "all_model_checkpoint_paths: " + form.format(tmp_path, "gone-0"),
+        "all_model_checkpoint_paths: " + form.format(tmp_path, name),
+        "all_model_checkpoint_timestamps: 1700000000.5",
+        "last_preserved_timestamp: 1.7e+09",
+    ]
+    (tmp_path / "checkpoint").write_text("\n".join(rows) + "\n")
+    assert tf.train.latest_checkpoint(tmp_path) == path
+    state = tf.train.get_checkpoint_state(str(tmp_path))
+    assert state is not None
+    assert [Path(each).name for each in state.all_model_checkpoint_paths] == [
+        "gone-0",
+        Path(path).name,
+    ]
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1)), tmp_path)
+    assert manager.checkpoints == [path]
+
+
+def test_a_note_has_the_form_of_tensorflows(tmp_path: Path) -> None:
+    names = ["a-1", 'a"-2', "a\u00e9-3"]
+    tf.train.update_checkpoint_state(str(tmp_path), names[-1], names)
+    rows = (tmp_path / "checkpoint").read_text().splitlines()
+    assert rows == [
+        'model_checkpoint_path: "a\u00e9-3"',
+        'all_model_checkpoint_paths: "a-1"',
+        r'all_model_checkpoint_paths: "a\"-2"',
+        'all_model_checkpoint_paths: "a\u00e9-3"',
+    ]
+    state = tf.train.get_checkpoint_state(str(tmp_path))
+    assert state is not None
+    assert [Path(each).name for each in state.all_model_checkpoint_paths] == names
+
+
+@pytest.mark.parametrize("note", ["some text", "", "{", 'model_checkpoint_path: "/elsewhere/m-1"'])
+def test_no_note_stops_a_save(tmp_path: Path, note: str) -> None:
+    (tmp_path / "checkpoint").write_text(note)
+    with tf.Graph().as_default():
+        tf.Variable(1.0, name="x")
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            path = v1.train.Saver().save(session, str(tmp_path / "m"), 7)
+    assert tf.train.latest_checkpoint(tmp_path) == path
 
 
 def test_what_is_dropped_is_noted_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +186,7 @@ def test_what_is_dropped_is_noted_first(tmp_path: Path, monkeypatch: pytest.Monk
             manager.save()
     assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-2")
     assert (tmp_path / "ckpt-1.safetensors").exists()
-    assert json.loads((tmp_path / "checkpoint").read_text())["dropped"] == ["ckpt-1"]
+    assert '# dropped: "ckpt-1"' in (tmp_path / "checkpoint").read_text().splitlines()
     tf.train.CheckpointManager(manager.checkpoint, tmp_path, max_to_keep=1)
     assert not (tmp_path / "ckpt-1.safetensors").exists()
     assert (tmp_path / "ckpt-2.safetensors").exists()
