@@ -15,6 +15,7 @@ from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.op import Array
+from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
@@ -25,9 +26,10 @@ from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.host_ops import host
+from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
-from ..ops.array_ops import concat, reshape, shape, split, stack, unstack
+from ..ops.array_ops import concat, expand_dims, reshape, shape, split, stack, unstack
 from ..ops.creation import constant, zeros
 from ..ops.gathering import gather
 from .state import placeholder_with_default
@@ -36,32 +38,44 @@ from .state import placeholder_with_default
 @op("TensorArrayWrite", "array", "index", "value", strict=False)
 def _write(m: Maker, array: object, index: object, value: object, grows: bool) -> object:
     """Put an element at an index; an array that grows gets as long as is needed."""
-    dims, own = spec_of_value(array).dims, spec_of_value(value).dims
+    place = m.reshape(index, shape=(1,))
+    return _put(m, array, place, c.unsqueeze(m.emit, value, (0,)), grows)
+
+
+@op("TensorArrayScatter", "array", "indices", "values", strict=False)
+def _write_all(m: Maker, array: object, indices: object, values: object, grows: bool) -> object:
+    """Put as many elements at indices as there are."""
+    return _put(m, array, indices, values, grows)
+
+
+def _put(m: Maker, array: object, indices: object, values: object, grows: bool) -> object:
+    """Put the rows of a tensor at indices."""
+    dims, own = spec_of_value(array).dims, spec_of_value(values).dims[1:]
     if 0 in dims[1:] and dims[1:] != own:  # their shape was not known when the array was begun
         if not all(isinstance(d, int) for d in (*dims, *own)):
             raise TypeError("the shape of elements is that of the first one")
         array, dims = m.filled(0, spec_of_value(array).dtype, (dims[0], *own)), (dims[0], *own)
     if grows:
-        missing = int(np.asarray(index)) + 1 - int(dims[0])  # type: ignore[arg-type]
+        last = np.asarray(indices).max(initial=-1)  # type: ignore[call-overload]
+        missing = int(last) + 1 - int(dims[0])  # type: ignore[arg-type]
         if missing > 0:
             more = m.filled(0, spec_of_value(array).dtype, (missing, *dims[1:]))
             array = m.concat(array, more, axis=0)
-    at = m.reshape(m.to(index, rows.i64), shape=(1, 1))
-    row = c.unsqueeze(m.emit, value, (0,))
-    return m.scatter_nd(array, at, row, reduction="none")
+    at = c.unsqueeze(m.emit, m.to(indices, rows.i64), (1,))
+    return m.scatter_nd(array, at, values, reduction="none")
 
 
 def _write_text(
-    array: TfTensor, index: object, value: TfTensor, grows: bool, name: str | None = None
+    array: TfTensor, indices: TfTensor, values: TfTensor, grows: bool, name: str | None = None
 ) -> TfTensor:
-    """Put a text, or texts, at an index: a step of the host's."""
+    """Put texts at indices: a step of the host's."""
 
-    def put(found: Array, place: Array, text: Array) -> Sequence[Array]:
-        missing = int(place) + 1 - len(found) if grows else 0
-        made = np.full((len(found) + max(missing, 0), *text.shape), b"", object)
-        if found.shape[1:] == text.shape:
+    def put(found: Array, places: Array, texts: Array) -> Sequence[Array]:
+        missing = int(places.max(initial=-1)) + 1 - len(found) if grows else 0
+        made = np.full((len(found) + max(missing, 0), *texts.shape[1:]), b"", object)
+        if found.shape[1:] == texts.shape[1:]:
             made[: len(found)] = found
-        made[int(place), ...] = text
+        made[places] = texts
         return [made]
 
     def infer(specs: Sequence[TensorSpec]) -> Sequence[TensorSpec]:
@@ -69,10 +83,27 @@ def _write_text(
         if text.shape is None:
             return [TensorSpec(TEXT, None)]
         first = None if grows or specs[0].shape is None else specs[0].dims[0]
-        sizes = [d if isinstance(d, int) else None for d in (first, *text.dims)]
+        sizes = [d if isinstance(d, int) else None for d in (first, *text.dims[1:])]
         return [spec_with_unknowns(TEXT, sizes)]
 
-    return host("TensorArrayWrite", put, [array, convert(index), value], infer, name=name)[0]
+    return host("TensorArrayWrite", put, [array, indices, values], infer, name=name)[0]
+
+
+@op("TensorArraySplit", "value", "lengths", strict=False, refuses=True)
+def _in_pieces(m: Maker, value: object, lengths: object) -> object:
+    """Cut the first axis into pieces of one length."""
+    size, *rest = spec_of_value(value).dims
+    (count,) = spec_of_value(lengths).dims
+    length = 0 if count == 0 else dim_rules.floor_divide(size, count)
+    if count != 0:
+        demand(
+            m,
+            lengths,
+            lambda x: m.equal(x, m.slice(x, starts=(0,), stops=(1,), steps=(1,))),
+            lambda x: x != x[0],
+            "pieces of one length are put into a TensorArray of a graph: lengths{at} = {value}",
+        )
+    return m.reshape(value, shape=(count, length, *rest))
 
 
 @op("TensorArrayRead", "array", "index", strict=False)
@@ -180,16 +211,28 @@ class TensorArray:
             graph = graph_of([index, found])
             if graph is None and self._graph is None:
                 return self._write_now(index, found)
-            array = self.copy()
-            array._enter(graph)
-            if array._flow is None:
-                array._start(listed(found.shape), found)
-            write = _write_text if self.dtype is dtypes.string else _write
-            made = write(array._flow, index, found, grows=self._grows, name=name)
-            dims = listed(array._flow.shape)
-            if dims is not None:
-                made.set_shape([None if self._grows else dims[0], *dims[1:]])
-            return array._like(made)
+            array = self._with_shape(graph, listed(found.shape), found)
+            if self.dtype is dtypes.string:
+                place = reshape(convert(index), [1])
+                made = _write_text(array._flow, place, expand_dims(found, 0), self._grows, name)
+            else:
+                made = _write(array._flow, index, found, grows=self._grows, name=name)
+            return array._written(made)
+
+    def _with_shape(self, graph: Graph | None, dims: Any, like: TfTensor | None) -> TensorArray:
+        """Return the array in a graph, its elements begun with a shape if they were not."""
+        array = self.copy()
+        array._enter(graph)
+        if array._flow is None:
+            array._start(dims, like)
+        return array
+
+    def _written(self, flow: TfTensor) -> TensorArray:
+        """Return the array with the elements that an operation made of its own."""
+        dims = listed(self._flow.shape)
+        if dims is not None:
+            flow.set_shape([None if self._grows else dims[0], *dims[1:]])
+        return self._like(flow)
 
     def _enter(self, graph: Graph | None) -> None:
         """Take what was written eagerly along into a graph."""
@@ -201,17 +244,26 @@ class TensorArray:
                 self._start(self.element_shape.as_list())
 
     def _element(self, value: object) -> TfTensor:
+        found = self._of_type(value)
+        self._require(found.shape)
+        return found
+
+    def _of_type(self, value: object) -> TfTensor:
+        """Return a value as a tensor of the type of elements."""
         found = convert(value) if hasattr(value, "spec") else convert(value, self.dtype)
         if found.dtype != self.dtype:
             raise InvalidArgumentError(
                 f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype "
                 f"{found.dtype.name} "
             )
-        if not self.element_shape.is_compatible_with(found.shape):
-            raise ValueError(
-                f"Incompatible shape for value ({found.shape}), expected ({self.element_shape})"
-            )
         return found
+
+    def _require(self, shape: TensorShape) -> None:
+        """Raise for a shape that is not that of elements."""
+        if not self.element_shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Incompatible shape for value ({shape}), expected ({self.element_shape})"
+            )
 
     def _write_now(self, index: object, value: TfTensor) -> TensorArray:
         at = self._index(index, "write")
@@ -301,14 +353,35 @@ class TensorArray:
 
     def scatter(self, indices: object, value: object, name: str | None = None) -> TensorArray:
         """Put the slices along the first axis at indices."""
-        made = self
-        for at, each in zip(static(indices), unstack(convert(value)), strict=True):
-            made = made.write(at, each)
-        return made
+        with InGraph(graph_of([indices, value]) or self._graph):
+            found, places = self._of_type(value), convert(indices, None)
+            graph = graph_of([found, places])
+            if graph is None and self._graph is None:
+                made = self
+                for at, each in zip(static(places), unstack(found), strict=True):
+                    made = made.write(at, each)
+                return made
+            self._require(found.shape[1:])
+            array = self._with_shape(graph, listed(found.shape[1:]), None)
+            if self.dtype is dtypes.string:
+                made_of = _write_text(array._flow, places, found, self._grows, name)
+            else:
+                made_of = _write_all(array._flow, places, found, grows=self._grows, name=name)
+            return array._written(made_of)
 
     def split(self, value: object, lengths: object, name: str | None = None) -> TensorArray:
-        """Put pieces of the first axis in, of the lengths given."""
-        return self._filled(split(convert(value), static(lengths), name=name))
+        """Put pieces of the first axis in, of the lengths given: in a graph all are alike."""
+        with InGraph(graph_of([value, lengths]) or self._graph):
+            found = self._of_type(value)
+            if graph_of([found, lengths]) is None:
+                return self._filled(split(found, static(lengths), name=name))
+            every = convert(lengths)
+            rest = listed(found.shape[1:])
+            made = _in_pieces(found, every, name=name)
+            if rest is not None:
+                made.set_shape([every.shape.as_list()[0], None, *rest])
+            self._require(made.shape[1:])
+            return self._like(made, made.shape[1:])
 
     def size(self, name: str | None = None) -> TfTensor:
         """Return how many elements there are."""

@@ -98,15 +98,16 @@ def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> TfTe
     if isinstance(dims, int):
         dims = [dims]
     row = named_row(dtype)
+    if row.kind == "s" and value:
+        raise TypeError(f"Cannot convert {value} to EagerTensor of dtype string")
     if isinstance(dims, list | tuple) and all(isinstance(d, int) for d in dims):
         _refuse_negative(dims)
-        if row.kind == "s" and value:
-            raise TypeError(f"Cannot convert {value} to EagerTensor of dtype string")
         if row.kind == "s":
             return constant(np.full(dims, b"", object), name=name)
         return constant(np.full(dims, value, row.numpy), name=name)
     lengths = OPERATORS["stack"](list(dims)) if isinstance(dims, list | tuple) else dims
-    return fill(lengths, constant(value, row), name=name)
+    element = b"" if row.kind == "s" else value
+    return fill(lengths, constant(element, row), name=name)
 
 
 def _refuse_negative(dims: Iterable[int]) -> None:

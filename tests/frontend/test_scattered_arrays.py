@@ -1,0 +1,100 @@
+"""`TensorArray.scatter` and `split` with indices and lengths that only the run knows."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import gravure as gv
+import gravure.tf as tf
+
+
+def in_parts(x, size, dynamic):
+    """Scatter the squares of rows, some at a time, by indices of a computed count."""
+    array = tf.TensorArray(tf.float32, 0 if dynamic else tf.size(x[:, 0]), dynamic_size=dynamic)
+    for a in tf.range(0, tf.shape(x)[0], size):
+        to = tf.minimum(a + size, tf.shape(x)[0])
+        array = array.scatter(tf.range(a, to), x[a:to] ** 2)
+    return array.stack()
+
+
+@pytest.mark.parametrize("count", [1, 5, 8])
+def test_rows_of_a_computed_count_are_scattered(count):
+    x = tf.constant(np.arange(count * 3, dtype=np.float32).reshape(count, 3))
+
+    def slope(x, size):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(in_parts(x, size, False) * x)
+        return tape.gradient(y, x)
+
+    for function, wanted in (
+        (lambda x, size: in_parts(x, size, False), x**2),
+        (slope, 3 * x**2),
+    ):
+        staged = tf.function(
+            function, input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec([], tf.int32)]
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", gv.PerformanceWarning)
+            for size in (1, 3, 9):
+                assert np.allclose(staged(x, tf.constant(size)), wanted)
+
+
+def test_an_array_grows_to_the_highest_index():
+    def rows(x, at):
+        return tf.TensorArray(tf.float32, 1, dynamic_size=True).scatter(at, x).stack()
+
+    x, at = tf.constant([[1.0], [2.0]]), tf.constant([3, 0])
+    wanted = [[2.0], [0.0], [0.0], [1.0]]
+    staged = tf.function(
+        rows, input_signature=[tf.TensorSpec([None, 1]), tf.TensorSpec([None], tf.int32)]
+    )
+    assert staged(x, at).numpy().tolist() == wanted
+    assert tf.function(rows)(x, at).numpy().tolist() == wanted
+
+
+def test_texts_are_scattered():
+    @tf.function
+    def words(at, texts):
+        array = tf.TensorArray(tf.string, tf.size(at) + 1).scatter(at, texts)
+        return array.write(tf.size(at), "end").stack()
+
+    found = words(tf.constant([1, 0]), tf.constant(["a", "b"]))
+    assert found.numpy().tolist() == [b"b", b"a", b"end"]
+
+
+def test_elements_of_another_shape_or_type_are_refused():
+    @tf.function
+    def wide(at):
+        return tf.TensorArray(tf.float32, 2, element_shape=[3]).scatter(at, tf.ones([2, 2])).stack()
+
+    @tf.function
+    def whole(at):
+        return tf.TensorArray(tf.float32, 2).scatter(at, tf.ones([2, 2], tf.int32)).stack()
+
+    with pytest.raises(ValueError, match="Incompatible shape"):
+        wide(tf.constant([0, 1]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="write dtype int32"):
+        whole(tf.constant([0, 1]))
+
+
+@pytest.mark.parametrize("count", [[2], [None]], ids=["count", "open"])
+def test_pieces_of_computed_lengths_are_split(count):
+    def pieces(x, lengths):
+        array = tf.TensorArray(tf.float32, tf.size(lengths)).split(x, lengths)
+        return array.read(1), array.stack(), array.concat(), array.size()
+
+    x, lengths = tf.reshape(tf.range(12.0), [6, 2]), tf.constant([3, 3])
+    staged = tf.function(
+        pieces, input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec(count, tf.int32)]
+    )
+    for found in (staged(x, lengths), tf.function(lambda x: pieces(x, [3, 3]))(x)):
+        assert found[0].numpy().tolist() == x.numpy()[3:].tolist()
+        assert found[1].shape == (2, 3, 2)
+        assert np.array_equal(found[2], x)
+        assert int(found[3]) == 2
+    with pytest.raises(
+        (tf.errors.InvalidArgumentError, ValueError), match=r"lengths\[1\] = 2|one length"
+    ):
+        staged(x, tf.constant([4, 2]))
