@@ -23,9 +23,10 @@ from ...ir.families import spec_of_value
 from ...ir.op import Array
 from ...ir.ops.host.python_step import PythonCall, PythonStep
 from ...ir.ops.random import drawn_key
-from ...ir.types.dims import DimExpr
+from ...ir.types.dims import Dim, DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
+from ...ir.types.values import ANY
 from ..eager.recorded import EMIT, Box, Recorded
 from ..eager.tensor import Tensor
 from ..values.context import Emitter
@@ -172,7 +173,8 @@ class Frame:
 
     store: Store
     emit: Emitter = EMIT
-    symbols: dict[str, int] = field(default_factory=dict)
+    symbols: dict[str, Dim] = field(default_factory=dict)
+    """The sizes that were not known: numbers, in a program also names that only it tells."""
     records: dict[object, Recorded] = field(default_factory=dict)
     """Of operations whose gradient is taken in the same run: what was recorded."""
     recorded: Recorded | None = None
@@ -291,5 +293,5 @@ class Frame:
             known = value.shape if isinstance(value, np.ndarray) else spec_of_value(value).shape
             found = known or ()
             for dim, size in zip(shape, found, strict=False):
-                if isinstance(dim, DimExpr) and isinstance(size, int):
+                if isinstance(dim, DimExpr) and size != ANY:
                     self.symbols.setdefault(str(dim), size)

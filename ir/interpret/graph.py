@@ -149,14 +149,15 @@ def bind_symbols(
     return bound
 
 
-def resolve(attributes: dict[str, Any], symbols: Mapping[str, int]) -> dict[str, Any]:
-    """Return the attributes with symbolic dimensions replaced by their values."""
+def resolve(attributes: dict[str, Any], symbols: Mapping[str, Dim]) -> dict[str, Any]:
+    """Return the attributes with symbolic dimensions replaced by their values; all have one."""
     return {name: _resolve(value, symbols) for name, value in attributes.items()}
 
 
-def _resolve(value: Any, symbols: Mapping[str, int]) -> Any:
+def _resolve(value: Any, symbols: Mapping[str, Dim]) -> Any:
     if isinstance(value, DimExpr):
-        return dims.evaluate(value, symbols)
+        known = {name: symbols[name] for name in dims.symbols(value)}
+        return dims.substitute(value, known)
     if isinstance(value, tuple):
         return tuple(_resolve(v, symbols) for v in value)
     return value

@@ -88,3 +88,30 @@ def test_how_many_segments_there_are_may_be_computed(how, open_):
         wanted = both(x, tf.constant(numbers))
         for found, known in zip(staged(x, tf.constant(numbers)), wanted, strict=True):
             assert np.allclose(found, known)
+
+
+SMOOTH = {
+    "square": tf.square,
+    "scale": lambda x: x * 2.0,
+    "column": lambda x: x[:, None] * tf.ones([3]),
+    "taken": lambda x: (x[:, None] * tf.ones([3]))[:, 1],
+    "matmul": lambda x: tf.nn.softmax(x[:, None] @ tf.constant([[1.0, -2.0]]))[:, 1],
+    "reshape": lambda x: tf.exp(tf.reshape(x, [-1, 1])),
+}
+
+
+@pytest.mark.parametrize("smooth", SMOOTH)
+def test_gradients_by_pieces_of_computed_ends_in_loops(smooth):
+    def slopes(x):
+        total = tf.zeros([])
+        for start in tf.range(0, 21, 8):
+            piece = x[start : tf.minimum(start + 8, 21)]
+            with tf.GradientTape() as tape:
+                tape.watch(piece)
+                y = SMOOTH[smooth](piece)
+            total += tf.reduce_sum(tape.gradient(y, piece) * piece)
+        return total
+
+    x = tf.linspace(-1.0, 1.0, 21)
+    staged = tf.function(slopes)
+    assert np.allclose([staged(x) for _ in range(4)], slopes(x), rtol=1e-5, atol=1e-6)

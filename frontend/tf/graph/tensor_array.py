@@ -219,7 +219,7 @@ class TensorArray:
                 made = _write(array._flow, index, found, grows=self._grows, name=name)
             return array._written(made)
 
-    def _with_shape(self, graph: Graph | None, dims: Any, like: TfTensor | None) -> TensorArray:
+    def _with_shape(self, graph: Graph | None, dims: object, like: TfTensor | None) -> TensorArray:
         """Return the array in a graph, its elements begun with a shape if they were not."""
         array = self.copy()
         array._enter(graph)
