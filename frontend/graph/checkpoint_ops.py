@@ -93,8 +93,9 @@ class Note:
             return None
         rows = _json_rows(data, path) if data[:1] in (b"{", b"[", b"") else _text_rows(data, path)
         lists = [rows.get("all", []), rows.get("dropped", [])]
-        names = [rows.get("latest"), *(n for each in lists if isinstance(each, list) for n in each)]
-        if not all(map(_is_name, names)) or not all(isinstance(each, list) for each in lists):
+        plain = [each for each in lists if isinstance(each, list)]
+        names = [rows.get("latest"), *(n for each in plain for n in each)]
+        if not all(map(_is_name, names)) or len(plain) < len(lists):
             wrong = next((name for name in names if not _is_name(name)), rows)
             raise DamagedCheckpointError(
                 f"{str(wrong)[:80]!r} is no checkpoint of the folder, expected the name of a file",
@@ -102,7 +103,7 @@ class Note:
             )
         latest = str(rows["latest"])
         PROGRESS.saved(str(path.parent / latest))
-        return cls(latest, *map(tuple, lists))
+        return cls(latest, *map(tuple, plain))
 
     def write(self, path: Path) -> None:
         r"""Replace the file of a folder, in TensorFlow's form: with a comment.

@@ -19,10 +19,11 @@ class NotDenseError(ValueError, TypeError):
     """A tensor is wanted, and there is a value that is made of several."""
 
     def __init__(self, value: object) -> None:
-        super().__init__(
+        text = (
             f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to "
-            "a Tensor."
         )
+        is_told = isinstance(value, str)  # made anew of its text, as Keras does with errors
+        super().__init__(value if is_told else text + "a Tensor.")
         self.value = value
 
 

@@ -40,7 +40,8 @@ def convert_to_tensor(
 ) -> Tensor:
     """Return a tensor of an element type; without one Keras's rules say which.
 
-    Raises ValueError where a sparse or ragged tensor is asked for.
+    Ragged and sparse ones stay what they are where nothing else is asked for, as layers of text
+    give them. Raises ValueError where a sparse or ragged tensor is asked for.
     """
     if sparse or ragged:
         raise ValueError("sparse and ragged tensors are not supported with the gravure backend")
@@ -49,6 +50,8 @@ def convert_to_tensor(
         x = x.value
     if isinstance(x, IndexedSlices):
         x = x.to_dense()
+    if isinstance(x, RaggedTensor | SparseTensor) and wanted in (None, standardize_dtype(x.dtype)):
+        return x  # type: ignore[return-value]  # Keras takes it for one
     if hasattr(x, "__gv_tensor__"):
         x = x.__gv_tensor__()
     if is_tensor(x):

@@ -56,7 +56,7 @@ def _put(m: Maker, array: object, indices: object, values: object, grows: bool) 
             raise TypeError("the shape of elements is that of the first one")
         array, dims = m.filled(0, spec_of_value(array).dtype, (dims[0], *own)), (dims[0], *own)
     if grows:
-        last = np.asarray(indices).max(initial=-1)  # type: ignore[call-overload]
+        last = np.asarray(indices).max(initial=-1)
         missing = int(last) + 1 - int(dims[0])  # type: ignore[arg-type]
         if missing > 0:
             more = m.filled(0, spec_of_value(array).dtype, (missing, *dims[1:]))
