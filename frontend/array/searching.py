@@ -85,7 +85,7 @@ def searchsorted(
     if computed(table, values):
         made: Tensor = apply(host("searchsorted", np.searchsorted), table, values, side=side)
         return made
-    column = reshape(values, (*values.shape, 1))
+    column = reshape(values, (*values.spec.dims, 1))
     before = MAKE.less(table, column) if side == "left" else MAKE.less_equal(table, column)
     counted: Tensor = MAKE.sum(cast(before, rows.i64), axes=(values.ndim,))
     return counted
@@ -174,7 +174,7 @@ def unique_values(x: TensorLike, /) -> Tensor:
 def isin(x: TensorLike, values: TensorLike, /) -> Tensor:
     """Return for each element whether it is one of some values."""
     x, known = promoted(as_tensor(x), reshape(as_tensor(values), (-1,)))
-    column = broadcast_to(reshape(x, (*x.shape, 1)), (*x.shape, 1))
+    column = broadcast_to(reshape(x, (*x.spec.dims, 1)), (*x.spec.dims, 1))
     made: Tensor = MAKE.any(MAKE.equal(column, known), axes=(x.ndim,))
     return made
 

@@ -265,3 +265,26 @@ print(np.random.get_state()[2], random.random())
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
     assert first == second
+
+
+@pytest.mark.parametrize("mode", ["int", "one_hot", "multi_hot", "count"])
+def test_buckets_of_an_open_batch(mode: str) -> None:
+    given = keras.Input((1,))
+    layer = keras.layers.Discretization(bin_boundaries=[30.0, 45.0, 60.0], output_mode=mode)
+    model = keras.Model(given, layer(given))
+    staged = tf.function(model, input_signature=[tf.TensorSpec([None, 1])])
+    wanted = [[1], [3]] if mode == "int" else [[0, 1, 0, 0], [0, 0, 0, 1]]
+    assert staged(tf.constant([[31.0], [70.0]])).numpy().tolist() == wanted
+
+
+def test_pairs_of_words_in_ragged_rows() -> None:
+    layer = keras.layers.TextVectorization(ngrams=2, ragged=True, vocabulary=["a b", "c", "a"])
+    found = layer(tf.constant(["a b c", "c"]))
+    assert isinstance(found, tf.RaggedTensor)
+    assert found.to_list() == [[4, 1, 3, 2, 1], [3]]
+
+
+def test_errors_of_layers_are_not_wrapped_in_themselves() -> None:
+    layer = keras.layers.Lambda(lambda x: tf.reshape(tf.ragged.stack([x]), [-1]))
+    with pytest.raises(ValueError, match=r"^Exception enc[^\]]*Attempt to convert a value"):
+        layer(tf.constant([1.0]))
