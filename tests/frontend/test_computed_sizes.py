@@ -115,3 +115,61 @@ def test_gradients_by_pieces_of_computed_ends_in_loops(smooth):
     x = tf.linspace(-1.0, 1.0, 21)
     staged = tf.function(slopes)
     assert np.allclose([staged(x) for _ in range(4)], slopes(x), rtol=1e-5, atol=1e-6)
+
+
+IMAGE = tf.reshape(tf.range(120.0), [1, 5, 8, 3])
+BOXES = [[0.0, 0.1, 0.9, 1.0], [0.2, 0.0, 1.0, 0.5]]
+BY_SIZE = {
+    "band": lambda x, n: tf.linalg.band_part(x, n - 3, -1),
+    "bins": lambda x, n: tf.histogram_fixed_width(x, [0.0, 9.0], nbins=n),
+    "boxes": lambda x, n: tf.image.crop_and_resize(IMAGE * x[0, 0], BOXES, [0, 0], [n, 1]),
+    "boxes_of_a_size": lambda x, n: tf.image.crop_and_resize(
+        IMAGE * x[0, 0], BOXES, [0, 0], tf.stack([n, n - 3]), "nearest"
+    ),
+    "counts": lambda x, n: tf.math.bincount([0, 2, 2], minlength=n + 1),
+    "counts_of_rows": lambda x, n: tf.math.bincount([[0, 2], [1, 1]], minlength=n, axis=-1),
+    "eye": lambda x, n: tf.eye(n) @ x,
+    "few_counts": lambda x, n: tf.math.bincount([0, 5, 5], maxlength=n),
+    "ones": lambda x, n: tf.ones(n) * x[0, 0],
+    "parts": lambda x, n: tf.split(x, [1, n - 1])[1],
+    "parts_with_a_rest": lambda x, n: tf.split(x, [n - 2, -1], axis=1)[0],
+    "rolled": lambda x, n: tf.roll(x, n - 1, 0),
+    "rolled_twice": lambda x, n: tf.roll(x, [n, -n - 1], [0, -1]),
+    "weights": lambda x, n: tf.math.bincount([0, 2, 1, 9], x[:, 0], minlength=n, maxlength=n + 2),
+}
+
+
+@pytest.mark.parametrize("by", BY_SIZE)
+def test_sizes_that_are_computed_of_elements(by):
+    def value(x, numbers):
+        made = BY_SIZE[by](x, tf.reduce_max(numbers) + 1)
+        weights = tf.range(1, tf.size(made) + 1)
+        return tf.reduce_sum(
+            tf.cast(made, tf.float32) * tf.cast(tf.reshape(weights, tf.shape(made)), tf.float32)
+        )
+
+    def in_loop(x, numbers):
+        total = tf.zeros([])
+        for turn in tf.range(2):
+            total += value(x * (tf.cast(turn, tf.float32) + 1.0), numbers)
+        return total
+
+    def in_branch(x, numbers):
+        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: value(x, numbers), lambda: tf.reduce_sum(x))
+
+    def slope_of(function):
+        def slope(x, numbers):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = function(x, numbers)
+            return tape.gradient(y, x, unconnected_gradients="zero")
+
+        return slope
+
+    x = tf.constant(np.arange(16, dtype=np.float32).reshape(4, 4))
+    functions = [value, in_loop, in_branch]
+    for function in [*functions, *map(slope_of, functions)]:
+        staged = tf.function(function)
+        for numbers in ([1, 3], [1, 3], [3, 0], [3, 3]):
+            wanted = function(x, tf.constant(numbers))
+            assert np.allclose(staged(x, tf.constant(numbers)), wanted, rtol=1e-4)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...eager.kernels import OperandError
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor, apply
 from ...graph.gradients import node_backward
+from ...graph.graph import GraphTensor
 from ...graph.kinds import (
     COMPLEX_GRADIENTS,
     RULES,
@@ -33,7 +35,7 @@ from ...values.origin import short, user_line
 from ...values.run_errors import OpError
 from .bridge import TfTensor, dressed
 from .sizes import infer_sizes
-from .values import InGraph, InvalidShapesError, convert, graph_of, same
+from .values import InGraph, InvalidShapesError, convert, elements, graph_of, same
 
 Made = TypeVar("Made")
 Function = Callable[..., object]
@@ -61,6 +63,34 @@ def perform(
     made = performed(type_, tensors, options, name)
     assert isinstance(made, TfTensor), f"{type_} has several results"
     return made
+
+
+def with_computed(*types: str) -> None:
+    """Enter for operations what they are where some of their options are operands."""
+    for type_ in types:
+        function = functools.partial(_told, RULES[type_].function)
+        register_rule(replace(RULES[type_], type=f"{type_}Computed", function=function))
+
+
+def _told(
+    plain: Function, m: Maker, *operands: object, which: Sequence[str], **rest: object
+) -> object:
+    """Carry a rule out whose last operands are options: `which` names them."""
+    count = len(operands) - len(which)
+    told = dict(zip(which, (elements(x).tolist() for x in operands[count:]), strict=True))
+    return plain(m, *operands[:count], **rest, **told)
+
+
+def perform_computed(
+    type_: str, tensors: Sequence[TfTensor], *, name: str | None = None, **options: object
+) -> TfTensor:
+    """Carry out the operation of a type, some of whose options may be tensors of a graph."""
+    told = {key: x for key, x in options.items() if isinstance(x, GraphTensor)}
+    if not told:
+        return perform(type_, tensors, name=name, **options)
+    rest = {key: x for key, x in options.items() if key not in told}
+    given = [*tensors, *map(dressed, told.values())]
+    return perform(f"{type_}Computed", given, name=name, which=list(told), **rest)
 
 
 def perform_all(

@@ -106,6 +106,10 @@ def split(given: Given) -> Sequence[TensorSpec]:
     """As many parts as there are sizes."""
     sizes = given.options["sizes"]
     count = sizes if isinstance(sizes, int) else len(sizes)
+    if isinstance(given.specs[0].shape, tuple):
+        spec, axis = given.specs[0], given.options["axis"]
+        dims = [None if i == axis % spec.rank else d for i, d in enumerate(spec.dims)]
+        return [made(spec.dtype, dims) for _ in range(count)]
     return [TensorSpec(given.specs[0].dtype, None)] * count
 
 
@@ -286,8 +290,21 @@ def count(given: Given) -> Sequence[TensorSpec]:
 
 def counts(given: Given) -> Sequence[TensorSpec]:
     """List what is counted or added up."""
-    row = given.specs[1].dtype if len(given.specs) > 1 else given.options["dtype"]
+    row = given.options["dtype"] if "dtype" in given.options else given.specs[1].dtype
     return (made(row, (None,)),)
+
+
+def counts_of_rows(given: Given) -> Sequence[TensorSpec]:
+    """List what is counted or added up of each row."""
+    row = given.options["dtype"] if "dtype" in given.options else given.specs[1].dtype
+    dims = dims_of(given.specs[0])
+    return (made(row, None if dims is None else [*dims[:-1], None]),)
+
+
+def square(given: Given) -> Sequence[TensorSpec]:
+    """Matrices of so many rows and columns, in batches."""
+    sizes = [np.asarray(given.known[i]).tolist() if i in given.known else None for i in range(2)]
+    return (made(given.options["dtype"], [*given.options["batch"], *sizes]),)
 
 
 def nonzero(given: Given) -> Sequence[TensorSpec]:

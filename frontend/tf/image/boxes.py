@@ -18,7 +18,7 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import perform, perform_all, rule
 from ..core.values import InGraph, convert, graph_of, static
-from ..ops.array_ops import reshape, where
+from ..ops.array_ops import reshape, unstack, where
 from ..ops.creation import linspace, range_
 from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, cast
@@ -309,7 +309,9 @@ def crop_and_resize(
         raise ValueError(f"method is {method!r}, expected 'bilinear' or 'nearest'")
     with InGraph(graph_of([image, boxes, box_indices])):
         x, box = cast(image, "float32"), convert(boxes, "float32")
-        height, width = (int(v) for v in static(crop_size))
+        wanted = static(crop_size)
+        listed = wanted if isinstance(wanted, list | tuple) else unstack(wanted, 2)
+        height, width = (int(v) if isinstance(v, int) else v for v in listed)
         sizes = extent(x, 1), extent(x, 2)
         down = _places(box[:, 0], box[:, 2], sizes[0], height)[:, :, None]
         across = _places(box[:, 1], box[:, 3], sizes[1], width)[:, None, :]
@@ -320,9 +322,14 @@ def crop_and_resize(
         return where(inside[..., None], made, extrapolation_value + 0.0 * made)
 
 
-def _places(start: TfTensor, end: TfTensor, size: Size, count: int) -> TfTensor:
+def _places(start: TfTensor, end: TfTensor, size: Size, count: Size) -> TfTensor:
     """Return where the pixels of each box lie along an axis: [boxes, count]."""
     last = cast(size, "float32") - 1.0
+    if not isinstance(count, int):
+        most = cast(count, "float32") - 1.0
+        step = (end - start) * last / FUNCTIONS["maximum"](most, 1.0)
+        single = cast(FUNCTIONS["equal"](count, 1), "float32") * 0.5 * (end - start) * last
+        return (start * last + single)[:, None] + cast(range_(count), "float32") * step[:, None]
     if count == 1:
         return reshape(0.5 * (start + end) * last, [-1, 1])
     step = (end - start) * last / float(count - 1)

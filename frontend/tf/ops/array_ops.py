@@ -15,7 +15,7 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all, remembered
-from ...graph.graph import spec_with_unknowns
+from ...graph.graph import GraphTensor, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
@@ -182,11 +182,26 @@ def split(
 ) -> list[TfTensor]:
     """Cut an axis into equal parts, or into parts of given sizes."""
     del num
-    with InGraph(graph_of([value])):
-        sizes = static(num_or_size_splits)
-        return perform_all(
-            "Split", [convert(value)], name=name, sizes=sizes, axis=int(static(axis))
-        )
+    with InGraph(graph_of([value, num_or_size_splits])):
+        sizes, x, at = static(num_or_size_splits), convert(value), int(static(axis))
+        if isinstance(sizes, GraphTensor) or (
+            isinstance(sizes, list | tuple) and any(isinstance(n, GraphTensor) for n in sizes)
+        ):
+            every = convert(sizes)
+            count = every.shape.rank and every.shape.as_list()[0]
+            if not count:
+                raise ValueError("Cannot infer argument `num` from a number that is computed")
+            given = [x, every]
+            return perform_all("SplitV", given, name=name, sizes=[None] * count, axis=at)
+        return perform_all("Split", [x], name=name, sizes=sizes, axis=at)
+
+
+@rule("SplitV", label="split", gives_list=True, shapes=shapes_of.split)
+def _split_computed(m: Maker, x: object, every: object, sizes: Sequence[None], axis: int) -> object:
+    """Cut an axis into parts of sizes that a run computes."""
+    if len(found := ints(every)) != len(sizes):
+        raise TypeError(f"{len(found)} sizes of {len(sizes)} parts")
+    return _split(m, x, found, axis)
 
 
 @rule("Unpack", label="unstack", gives_list=True, shapes=shapes_of.unstacked)
@@ -432,13 +447,34 @@ def boolean_mask(m: Maker, tensor: object, mask: object, axis: object = 0) -> ob
 
 
 @op("Roll", "input", strict=False)
-def roll(m: Maker, input: object, shift: object, axis: object) -> object:
-    """Move elements along axes, those at the end to the front."""
+def _roll(m: Maker, input: object, shift: object, axis: object) -> object:
     shifts, axes = np.ravel(static(shift)).tolist(), np.ravel(static(axis)).tolist()
     moved, rank_ = input, spec_of_value(input).rank
     for by, at in zip(shifts, axes, strict=True):
         moved = c.roll(m.emit, moved, axis_in(at, rank_), int(by))
     return moved
+
+
+def roll(input: object, shift: object, axis: object, name: str | None = None) -> TfTensor:
+    """Move elements along axes, those at the end to the front."""
+    by = static(shift)
+    if not any(isinstance(x, GraphTensor) for x in (by if isinstance(by, list | tuple) else [by])):
+        return _roll(input, by, axis, name=name)
+    with InGraph(graph_of([input, shift])):
+        x, every = convert(input), reshape(convert(by), [-1])
+        axes = [axis_in(at, len(x.shape)) for at in np.ravel(static(axis)).tolist()]
+        return perform("RollComputed", [x, every], name=name, axes=axes)
+
+
+@rule("RollComputed", label="roll")
+def _roll_computed(m: Maker, x: object, shifts: object, axes: Sequence[int]) -> object:
+    """Move elements along axes as far as a run computes."""
+    for i, at in enumerate(axes):
+        size = spec_of_value(x).dims[at]
+        by = m.to(m.slice(shifts, starts=(i,), stops=(i + 1,), steps=(1,)), rows.i64)
+        behind = m.sub(m.iota(shape=(size,), axis=0, dtype=rows.i64), by)
+        x = m.gather(x, m.mod(behind, m.extent_of(size, rows.i64)), axis=at)
+    return x
 
 
 def shape_n(

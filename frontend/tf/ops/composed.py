@@ -27,7 +27,7 @@ from .array_ops import (
     transpose,
 )
 from .array_ops import shape as tensor_shape
-from .creation import constant, zeros_like
+from .creation import zeros_like
 from .gathering import scatter_nd
 from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, imag, real
 from .nn_ops import clip_by_value
@@ -160,7 +160,7 @@ def confusion_matrix(
 def histogram_fixed_width(
     values: object,
     value_range: object,
-    nbins: int = 100,
+    nbins: object = 100,
     dtype: DTypeLike | None = "int32",
     name: str | None = None,
 ) -> TfTensor:
@@ -168,10 +168,11 @@ def histogram_fixed_width(
     with InGraph(graph_of([values, value_range])):
         x = reshape(convert(values), [-1])
         ends = convert(value_range, x.dtype)
-        part = FUNCTIONS["floor"]((x - ends[0]) / (ends[1] - ends[0]) * float(nbins))
-        bins = cast(clip_by_value(part, 0.0, float(nbins) - 1.0), "int64")
+        count = cast(nbins, x.dtype)
+        part = FUNCTIONS["floor"]((x - ends[0]) / (ends[1] - ends[0]) * count)
+        bins = cast(clip_by_value(part, 0.0, count - 1.0), "int64")
         ones = cast(FUNCTIONS["equal"](bins, bins), dtype)
-        return scatter_nd(reshape(bins, [-1, 1]), ones, constant([nbins], "int64"), name=name)
+        return scatter_nd(reshape(bins, [-1, 1]), ones, [cast(nbins, "int64")], name=name)
 
 
 def unravel_index(indices: object, dims: object, name: str | None = None) -> TfTensor:

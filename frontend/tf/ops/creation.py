@@ -106,6 +106,8 @@ def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> TfTe
             return constant(np.full(dims, b"", object), name=name)
         return constant(np.full(dims, value, row.numpy), name=name)
     lengths = OPERATORS["stack"](list(dims)) if isinstance(dims, list | tuple) else dims
+    if isinstance(lengths, GraphTensor) and lengths.spec.shape == ():
+        lengths = OPERATORS["stack"]([lengths])
     element = b"" if row.kind == "s" else value
     return fill(lengths, constant(element, row), name=name)
 
@@ -159,7 +161,7 @@ def eye(
         return perform("Eye", sizes, name=name, batch=batch, dtype=row)
 
 
-@rule("Eye", label="eye", differentiable=False)
+@rule("Eye", label="eye", differentiable=False, shapes=shapes_of.square)
 def _eye(m: Maker, height: object, width: object, batch: list[int], dtype: DType) -> object:
     n, k = ints(height), ints(width)
     down = m.reshape(m.iota(shape=(n,), axis=0, dtype=rows.i64), shape=(n, 1))

@@ -11,6 +11,7 @@ from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ...eager.remembered import remember_all
+from ...graph.graph import GraphTensor
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, rule
@@ -308,11 +309,32 @@ def zero_fraction(m: Maker, value: object) -> object:
 
 
 @op("BandPart", "input", strict=False)
-def band_part(m: Maker, input: object, num_lower: int, num_upper: int) -> object:
-    """Keep a band around the diagonal."""
-    lower, upper = int(static(num_lower)), int(static(num_upper))
+def _band_part(m: Maker, input: object, lower: int, upper: int) -> object:
     kept = c.triangle(m.emit, input, -lower, upper=True) if lower >= 0 else input
     return c.triangle(m.emit, kept, upper, upper=False) if upper >= 0 else kept
+
+
+@rule("BandPartComputed", label="band_part")
+def _band_computed(m: Maker, input: object, lower: object, upper: object) -> object:
+    """Keep a band whose ends a run computes; a negative one keeps all."""
+    zero = m.number(0, rows.i64)
+    ends = [m.to(end, rows.i64) for end in (lower, upper)]
+    below = c.triangle(m.emit, input, m.neg(ends[0]), upper=True)
+    kept = m.select(m.less(ends[0], zero), input, below)
+    above = c.triangle(m.emit, kept, ends[1], upper=False)
+    return m.select(m.less(ends[1], zero), kept, above)
+
+
+def band_part(
+    input: object, num_lower: object, num_upper: object, name: str | None = None
+) -> TfTensor:
+    """Keep a band around the diagonal."""
+    ends = [static(num_lower), static(num_upper)]
+    if not any(isinstance(end, GraphTensor) for end in ends):
+        return _band_part(input, *map(int, ends), name=name)
+    with InGraph(graph_of([input, *ends])):
+        tensors = [convert(input), *(convert(end, None) for end in ends)]
+        return perform("BandPartComputed", tensors, name=name)
 
 
 @rule("Einsum", label="einsum", shapes=shapes_of.equation)

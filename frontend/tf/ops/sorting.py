@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -21,7 +21,14 @@ from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
-from ..core.calls import op, op_of_several, perform, rule
+from ..core.calls import (
+    op,
+    op_of_several,
+    perform,
+    perform_computed,
+    rule,
+    with_computed,
+)
 from ..core.values import (
     InGraph,
     InvalidShapesError,
@@ -187,7 +194,7 @@ def _weighted(m: Maker, arr: object, weights: object, least: int, most: int | No
 
 
 def _summed(
-    weights: TfTensor, arr: TfTensor, least: int, most: int | None, name: str | None
+    weights: TfTensor, arr: TfTensor, least: object, most: object, name: str | None
 ) -> TfTensor:
     """Add up the weights of each number; of what is cut off the gradient is 0."""
 
@@ -197,13 +204,13 @@ def _summed(
 
     @custom_gradient
     def summed(weights: TfTensor) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
-        return _weighted(arr, weights, least=least, most=most, name=name), gradient
+        return _counted("WeightedBincount", [arr, weights], least, most, name), gradient
 
     found: TfTensor = summed(weights)
     return found
 
 
-@_host("DenseBincount", "arr")
+@_host("DenseBincount", "arr", shapes=shapes_of.counts_of_rows)
 def _dense(
     m: Maker, arr: object, least: int, most: int | None, dtype: DType, binary: bool
 ) -> object:
@@ -214,7 +221,7 @@ def _dense(
     return (counts if found.ndim > 1 else counts[0]).astype(dtype.numpy)
 
 
-@_host("WeightedDenseBincount", "arr", "weights")
+@_host("WeightedDenseBincount", "arr", "weights", shapes=shapes_of.counts_of_rows)
 def _weighted_rows(m: Maker, arr: object, weights: object, least: int, most: int | None) -> object:
     found, weight = elements(arr), elements(weights)
     width = max(int(found.max(initial=-1)) + 1, least)
@@ -246,8 +253,8 @@ def bincount(
     binary_output: bool = False,
 ) -> TfTensor:
     """Count each number, or add up the weights of each number."""
-    least = 0 if minlength is None else int(static(minlength))
-    most = None if maxlength is None else int(static(maxlength))
+    least = 0 if minlength is None else static(minlength)
+    most = None if maxlength is None else static(maxlength)
     if axis not in (None, 0, -1):
         raise ValueError(
             f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
@@ -255,14 +262,31 @@ def bincount(
     if weights is not None and (axis == -1 or binary_output):
         if binary_output:
             raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
-        return _weighted_rows(arr, weights, least=least, most=most, name=name)
+        return _counted("WeightedDenseBincount", [arr, weights], least, most, name)
+    row = row_of(dtype)
     if axis is not None or binary_output:
-        row = row_of(dtype)
-        return _dense(arr, least=least, most=most, dtype=row, binary=binary_output, name=name)
+        return _counted("DenseBincount", [arr], least, most, name, dtype=row, binary=binary_output)
     if weights is not None:
         with InGraph(graph_of([arr, weights])):
             return _summed(convert(weights), convert(arr), least, most, name)
-    return _bincount(arr, least=least, most=most, dtype=row_of(dtype), name=name)
+    return _counted("Bincount", [arr], least, most, name, dtype=row)
+
+
+with_computed("Bincount", "WeightedBincount", "DenseBincount", "WeightedDenseBincount")
+
+
+def _counted(
+    type_: str,
+    given: Sequence[object],
+    least: object,
+    most: object,
+    name: str | None,
+    **options: object,
+) -> TfTensor:
+    """Count by an operation; the least and the most numbers to count may be computed."""
+    with InGraph(graph_of([*given, least, most])):
+        xs = [convert(x) for x in given]
+        return perform_computed(type_, xs, name=name, least=least, most=most, **options)
 
 
 @rule("SearchSorted", label="searchsorted", differentiable=False)
