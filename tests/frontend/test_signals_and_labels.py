@@ -55,3 +55,53 @@ def test_a_narrow_search_drops_what_tensorflow_drops(width, words, chances):
     [found, _], values = tf.nn.ctc_beam_search_decoder(logits, [6, 6], width, 2)
     assert tf.sparse.to_dense(found, -1).numpy().tolist() == words
     np.testing.assert_allclose(values, chances, atol=1e-4)
+
+
+def test_the_windows_of_kaiser():
+    for window, wanted in (  # (as TensorFlow 2.21 says)
+        (tf.signal.kaiser_window(1), [1.0]),
+        (tf.signal.kaiser_window(5), [5.2773448e-05, 0.2156727, 1.0, 0.2156727, 5.2773448e-05]),
+        (tf.signal.kaiser_window(2, 3.0), [0.20488471, 0.20488471]),
+        (tf.signal.kaiser_bessel_derived_window(2), [0.70710677, 0.70710677]),
+        (tf.signal.kaiser_bessel_derived_window(4), [0.00726415, 0.9999736, 0.9999736, 0.00726415]),
+    ):
+        np.testing.assert_allclose(window, wanted, rtol=1e-5)
+    assert tf.signal.kaiser_window(3, dtype=tf.float64).dtype == tf.float64
+
+
+def test_transforms_of_three_axes():
+    x = RNG.randn(3, 4, 6).astype(np.float32)
+    wide = tf.signal.rfft3d(x)
+    np.testing.assert_allclose(wide, np.fft.rfftn(x), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(tf.signal.irfft3d(wide), x, atol=1e-5)
+    short = tf.signal.rfft3d(x, [2, 4, 5])
+    np.testing.assert_allclose(short, np.fft.rfftn(x[:2, :, :5]), rtol=1e-4, atol=1e-5)
+
+
+OF_OPEN_LENGTH = {
+    "added": lambda x: tf.signal.overlap_and_add(tf.signal.frame(x, 6, 3), 3),
+    "complex": lambda x: tf.abs(tf.signal.fft(tf.cast(x, tf.complex64))),
+    "cosines": lambda x: tf.signal.mdct(x, 16),
+    "filled": lambda x: tf.signal.frame(x, 10, 4, pad_end=True, pad_value=1.0),
+    "half": lambda x: tf.abs(tf.signal.rfft(x[:, :16], [20])),
+    "inverse": lambda x: tf.signal.inverse_stft(tf.signal.stft(x, 16, 8), 16, 8),
+    "middle": lambda x: tf.signal.fftshift(x, [1]),
+    "pieces": lambda x: tf.signal.frame(x, 10, 4),
+    "short": lambda x: tf.abs(tf.signal.stft(x, 16, 8, 32)),
+}
+
+
+@pytest.mark.parametrize("of", OF_OPEN_LENGTH)
+def test_signals_of_a_length_that_only_the_run_knows(of):
+    def both(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = OF_OPEN_LENGTH[of](x)
+            total = tf.reduce_sum(y * tf.cos(y))
+        return y, tape.gradient(total, x)
+
+    staged = tf.function(both, input_signature=[tf.TensorSpec([None, None])])
+    for length in (40, 33, 40, 17):
+        x = tf.constant(RNG.randn(2, length).astype(np.float32))
+        for found, wanted in zip(staged(x), both(x), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)

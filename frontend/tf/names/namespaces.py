@@ -206,6 +206,7 @@ signal = Space(
         n: getattr(_si, n)
         for n in (
             *("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d", "rfft", "irfft", "rfft2d"),
+            *("rfft3d", "irfft3d", "kaiser_window", "kaiser_bessel_derived_window"),
             *("irfft2d", "fftshift", "ifftshift", "hann_window", "hamming_window", "frame"),
             *("overlap_and_add", "stft", "dct", "idct"),
         )

@@ -15,19 +15,20 @@ from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
 from ..core.values import InGraph, convert, graph_of, shape_spec, static
-from .array_ops import pad, reshape, roll, transpose
-from .creation import constant, zeros
+from .array_ops import pad, reshape, roll, shape, transpose
+from .creation import constant, range_, zeros
 from .gathering import gather
-from .math_ops import REDUCTIONS, cast, matmul, real
+from .gathering import unsorted_segment_sum as segment_sum
+from .math_ops import FUNCTIONS, REDUCTIONS, cast, matmul, real
 
 Gradient: TypeAlias = Callable[[TfTensor], TfTensor]
+Dims: TypeAlias = Sequence[int | None] | None
+"""Extents as far as they are known."""
 COMPLEX = {"float32": "complex64", "float64": "complex128"}
 REAL = {wide: narrow for narrow, wide in COMPLEX.items()}
 
 
-def _host(
-    function: Callable[[Array], Array], x: TfTensor, dims: Sequence[int], dtype: str
-) -> TfTensor:
+def _host(function: Callable[[Array], Array], x: TfTensor, dims: Dims, dtype: str) -> TfTensor:
     """Carry out a function of an array whose result has these extents and this type."""
     spec = shape_spec(dtype, dims)
 
@@ -46,7 +47,7 @@ def _host(
 def _turned(name: str, x: TfTensor, axes: tuple[int, ...]) -> TfTensor:
     """Return what numpy's transform of complex numbers along axes gives."""
     function = getattr(np.fft, name)
-    return _host(lambda a: function(a, axes=axes), x, x.shape.known(), x.dtype.name)
+    return _host(lambda a: function(a, axes=axes), x, x.shape._dims, x.dtype.name)
 
 
 def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
@@ -58,8 +59,7 @@ def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
         made = _turned(name, x, axes)
 
         def gradient(grad: TfTensor) -> TfTensor:
-            count = REDUCTIONS["reduce_prod"](constant(x.shape.known()[-rank:], "float64"))
-            size = cast(count, x.dtype)
+            size = cast(REDUCTIONS["reduce_prod"](shape(x)[-rank:]), x.dtype)
             back = _turned(other, grad, axes)
             return back * size if name == "fftn" else back / size
 
@@ -82,16 +82,33 @@ fft3d, ifft3d = _full("fftn", "ifftn", 3), _full("ifftn", "fftn", 3)
 
 def _fitted(x: TfTensor, lengths: Sequence[int], rank: int) -> TfTensor:
     """Return a tensor whose last axes have these extents: cut off, or filled with zeros."""
-    dims = x.shape.known()[-rank:]
-    key = tuple(slice(0, n) for n in lengths)
-    more = [[0, max(0, n - d)] for n, d in zip(lengths, dims, strict=True)]
-    return pad(x[(..., *key)], [[0, 0]] * (len(x.shape) - rank) + more)
+    made = x[(..., *(slice(0, n) for n in lengths))]
+    have = _extents(made)[-rank:]
+    if all(isinstance(d, int) and n == d for n, d in zip(lengths, have, strict=True)):
+        return made
+    more = [[0, n - d] for n, d in zip(lengths, have, strict=True)]
+    filled = pad(made, [[0, 0]] * (len(x.shape) - rank) + more)
+    if not filled.eager:
+        filled.set_shape([*made.shape.as_list()[:-rank], *lengths])
+    return filled
+
+
+def _extents(x: TfTensor) -> list[int | TfTensor]:
+    """Return the extents: those that are not known are tensors."""
+    return [shape(x)[i] if d is None else d for i, d in enumerate(x.shape.as_list())]
+
+
+def _wanted(x: TfTensor, rank: int, fft_length: object) -> list[int]:
+    """Return the extents of the last axes that a transform of real numbers is of."""
+    if fft_length is not None:
+        return [int(n) for n in np.ravel(static(fft_length))]
+    return x.shape[-rank:].known()
 
 
 @custom_gradient
 def _half(x: TfTensor) -> tuple[TfTensor, Gradient]:
-    dims, kind = x.shape.known(), x.dtype.name
-    n = dims[-1]
+    dims, kind = x.shape.as_list(), x.dtype.name
+    (n,) = x.shape[-1:].known()
     made = _host(np.fft.rfft, x, [*dims[:-1], n // 2 + 1], COMPLEX[kind])
 
     def gradient(grad: TfTensor) -> TfTensor:
@@ -104,7 +121,7 @@ def _half(x: TfTensor) -> tuple[TfTensor, Gradient]:
 def _half_inverse(n: int) -> Callable[..., TfTensor]:
     @custom_gradient
     def function(x: TfTensor) -> tuple[TfTensor, Gradient]:
-        dims, kind = x.shape.known(), REAL[x.dtype.name]
+        dims, kind = x.shape.as_list(), REAL[x.dtype.name]
         made = _host(lambda a: np.fft.irfft(a, n), x, [*dims[:-1], n], kind)
 
         def gradient(grad: TfTensor) -> TfTensor:
@@ -119,10 +136,6 @@ def _half_inverse(n: int) -> Callable[..., TfTensor]:
     return function
 
 
-def _lengths(fft_length: object, given: Sequence[int]) -> list[int]:
-    return list(given) if fft_length is None else [int(n) for n in np.ravel(static(fft_length))]
-
-
 def _rfft(rank: int) -> Callable[..., TfTensor]:
     def public(
         input_tensor: object, fft_length: object = None, name: str | None = None
@@ -131,7 +144,7 @@ def _rfft(rank: int) -> Callable[..., TfTensor]:
         x = convert(input_tensor)
         if x.dtype.name not in COMPLEX:
             raise TypeError(f"the transform is of real numbers, not of {x.dtype.name}")
-        x = _fitted(x, _lengths(fft_length, x.shape.known()[-rank:]), rank)
+        x = _fitted(x, _wanted(x, rank, fft_length), rank)
         made = _half(x)
         return made if rank == 1 else _along(made, fft, rank)
 
@@ -154,15 +167,17 @@ def _irfft(rank: int) -> Callable[..., TfTensor]:
     ) -> TfTensor:
         """Return the real numbers whose transform is given by its half."""
         x = convert(input_tensor)
-        dims = x.shape.known()[-rank:]
-        lengths = _lengths(fft_length, [*dims[:-1], 2 * (dims[-1] - 1)])
+        lengths = _wanted(x, rank, fft_length)
+        if fft_length is None:
+            lengths[-1] = 2 * (lengths[-1] - 1)
         x = _fitted(x, [*lengths[:-1], lengths[-1] // 2 + 1], rank)
         return _half_inverse(lengths[-1])(x if rank == 1 else _along(x, ifft, rank))
 
     return public
 
 
-rfft, rfft2d, irfft, irfft2d = _rfft(1), _rfft(2), _irfft(1), _irfft(2)
+rfft, rfft2d, rfft3d = _rfft(1), _rfft(2), _rfft(3)
+irfft, irfft2d, irfft3d = _irfft(1), _irfft(2), _irfft(3)
 
 
 def _shifted(sign: int) -> Callable[..., TfTensor]:
@@ -170,7 +185,8 @@ def _shifted(sign: int) -> Callable[..., TfTensor]:
         """Move the middle to the front, or back."""
         found = convert(x)
         every = range(len(found.shape)) if axes is None else np.ravel(static(axes)).tolist()
-        half = [found.shape.known()[a] // 2 for a in every]
+        extents = _extents(found)
+        half = [extents[a] // 2 for a in every]
         by = half if sign > 0 else [-n for n in half]
         return roll(found, by, list(every), name=name)
 
@@ -200,6 +216,28 @@ def _window(first: float) -> Callable[..., TfTensor]:
 hann_window, hamming_window = _window(0.5), _window(0.54)
 
 
+def kaiser_window(
+    window_length: object,
+    beta: object = 12.0,
+    dtype: DTypeLike | None = "float32",
+    name: str | None = None,
+) -> TfTensor:
+    """Return Kaiser's window, whose sides fall the more the greater beta is."""
+    return constant(np.kaiser(int(static(window_length)), float(static(beta))), dtype, name=name)
+
+
+def kaiser_bessel_derived_window(
+    window_length: object,
+    beta: object = 12.0,
+    dtype: DTypeLike | None = "float32",
+    name: str | None = None,
+) -> TfTensor:
+    """Return the window made of sums of Kaiser's: squares half a window apart add up to 1."""
+    sums = np.cumsum(np.kaiser(int(static(window_length)) // 2 + 1, float(static(beta))))
+    half = np.sqrt(sums[:-1] / sums[-1])
+    return constant(np.concatenate([half, half[::-1]]), dtype, name=name)
+
+
 def frame(
     signal: object,
     frame_length: int,
@@ -210,31 +248,60 @@ def frame(
     name: str | None = None,
 ) -> TfTensor:
     """Cut an axis into pieces that may overlap."""
-    x = convert(signal)
-    at = axis % len(x.shape)
-    extent = x.shape.known()[at]
-    if pad_end:
-        count = -(-extent // frame_step)
-        missing = max(0, frame_length + frame_step * (count - 1) - extent)
-        paddings = [[0, 0]] * len(x.shape)
-        paddings[at] = [0, missing]
-        x = pad(x, paddings, constant_values=pad_value)
-    else:
-        count = max(0, 1 + (extent - frame_length) // frame_step)
-    places = np.arange(count)[:, None] * frame_step + np.arange(frame_length)
-    return gather(x, constant(places), axis=at, name=name)
+    with InGraph(graph_of([signal])):
+        x = convert(signal)
+        at = axis % len(x.shape)
+        extent = _extents(x)[at]
+        if pad_end:
+            count = -(-extent // frame_step)
+            missing = _or_none(frame_length + frame_step * (count - 1) - extent)
+            paddings: list[list[object]] = [[0, 0]] * len(x.shape)
+            paddings[at] = [0, missing]
+            x = pad(x, paddings, constant_values=pad_value)
+        else:
+            count = _or_none(1 + (extent - frame_length) // frame_step)
+        if isinstance(count, int):
+            places = constant(np.arange(count)[:, None] * frame_step + np.arange(frame_length))
+        else:
+            places = range_(count)[:, None] * frame_step + constant(
+                np.arange(frame_length), "int32"
+            )
+        return gather(x, places, axis=at, name=name)
+
+
+def _or_none(count: int | TfTensor) -> int | TfTensor:
+    """Return a number of elements, 0 where it would be less."""
+    return max(count, 0) if isinstance(count, int) else FUNCTIONS["maximum"](count, 0)
 
 
 def overlap_and_add(signal: object, frame_step: object, name: str | None = None) -> TfTensor:
     """Add up pieces that overlap: what `frame` did is undone."""
-    x, step = convert(signal), int(static(frame_step))
-    *outer, count, length = x.shape.known()
-    total = length + step * (count - 1)
-    parts = [
-        pad(x[..., i, :], [[0, 0]] * len(outer) + [[i * step, total - length - i * step]])
-        for i in range(count)
-    ]
-    return sum(parts[1:], parts[0]) if parts else zeros([*outer, 0], x.dtype)
+    with InGraph(graph_of([signal])):
+        x, step = convert(signal), int(static(frame_step))
+        *outer, count, length = _extents(x)
+        if isinstance(count, int) and isinstance(length, int) and x.shape.is_fully_defined():
+            total = length + step * (count - 1)
+            parts = [
+                pad(x[..., i, :], [[0, 0]] * len(outer) + [[i * step, total - length - i * step]])
+                for i in range(count)
+            ]
+            return sum(parts[1:], parts[0]) if parts else zeros([*outer, 0], x.dtype)
+        return _added_up(x, step, outer, count, length)
+
+
+def _added_up(
+    x: TfTensor,
+    step: int,
+    outer: Sequence[int | TfTensor],
+    count: int | TfTensor,
+    length: int | TfTensor,
+) -> TfTensor:
+    """Add up pieces of which only the run knows how many there are."""
+    total = _or_none(length + step * (count - 1))
+    places = reshape(range_(count)[:, None] * step + range_(length), [-1])
+    pieces = transpose(reshape(x, [-1, count * length]))
+    made = transpose(segment_sum(pieces, places, total))
+    return reshape(made, [*outer, total])
 
 
 def stft(
@@ -292,9 +359,10 @@ def dct(
     x = convert(input)
     if n is not None:
         x = _fitted(x, [int(n)], 1)
-    count = x.shape.known()[-1]
+    (count,) = x.shape[-1:].known()
     basis = constant(_basis(type, count, norm == "ortho"), x.dtype)
-    return reshape(matmul(reshape(x, [-1, count]), basis), x.shape.known(), name=name)
+    with InGraph(graph_of([x])):
+        return reshape(matmul(reshape(x, [-1, count]), basis), _extents(x), name=name)
 
 
 def idct(
