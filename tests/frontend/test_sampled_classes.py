@@ -150,3 +150,63 @@ def test_settings_of_devices():
     assert config.get_memory_info("CPU:0") == {"current": 0, "peak": 0}
     with pytest.raises(tf.errors.UnimplementedError, match="when called"):
         config.set_synchronous_execution(False)
+
+
+UNIGRAMS = [5.0, 1.0, 3.0, 0.5, 8.0, 2.0, 2.0, 1.0]
+BY_WEIGHT = {  # (as TensorFlow 2.21 draws them)
+    (True, 1.0, 0): ([4, 6, 0, 5, 1, 2], [[0.59717274, 0.94284665], [0.84460867, 0.99343687]]),
+    (True, 0.75, 1): ([1, 6, 5, 7, 8, 3], [[0.93592834, 0.53135628], [0.98390567, 0.0]]),
+    (False, 1.0, 0): ([4, 6, 4, 0, 0, 4], [[0.26666668, 0.8], [0.53333336, 1.3333334]]),
+    (False, 0.75, 0): ([6, 6, 4, 0, 0, 5], [[0.36723691, 0.83711922], [0.61761641, 1.2279307]]),
+}
+
+
+@pytest.mark.parametrize("case", BY_WEIGHT)
+def test_classes_by_weight(case):
+    unique, distortion, reserved = case
+    true = tf.constant([[1, 2], [5, 0]], tf.int64)
+    tf.random.set_seed(3)
+    found = tf.random.fixed_unigram_candidate_sampler(
+        *(true, 2, 6, unique, 8 + reserved),
+        unigrams=UNIGRAMS, distortion=distortion, num_reserved_ids=reserved, seed=7,
+    )  # fmt: skip
+    classes, expected = BY_WEIGHT[case]
+    assert found.sampled_candidates.numpy().tolist() == classes
+    np.testing.assert_allclose(found.true_expected_count, expected, rtol=1e-5)
+
+
+def test_weights_of_a_file_and_of_a_shard(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("".join(f"word{i},{weight}\n" for i, weight in enumerate(UNIGRAMS)))
+    draw = tf.nn.fixed_unigram_candidate_sampler
+    tf.random.set_seed(3)
+    found = draw([[1, 2], [5, 0]], 2, 6, True, 8, vocab_file=str(path), seed=2)
+    assert found.sampled_candidates.numpy().tolist() == [4, 7, 6, 2, 0, 5]
+    found = draw([[1], [0]], 1, 3, True, 4, unigrams=UNIGRAMS, num_shards=2, shard=1, seed=2)
+    assert found.sampled_candidates.numpy().tolist() == [2, 3, 0]
+    np.testing.assert_allclose(found.true_expected_count, [[1 / 3], [2 / 3]], rtol=1e-5)
+    with pytest.raises(ValueError, match="not both"):
+        draw([[1]], 1, 3, True, 4, seed=2)
+    with pytest.raises(ValueError, match="8 weights"):
+        draw([[1]], 1, 3, True, 4, unigrams=UNIGRAMS)
+
+
+def test_true_classes_are_learned():
+    @tf.function
+    def draw(true):
+        return tf.random.learned_unigram_candidate_sampler(true, 2, 6, True, 8, seed=9)
+
+    tf.random.set_seed(3)
+    true = tf.constant([[1, 2], [5, 0]], tf.int64)
+    wanted = [0.65639108, 0.76743197, 0.97069127]
+    for turn, expected in enumerate(wanted):
+        found = draw(true)
+        assert float(found.true_expected_count[0, 0]) == pytest.approx(expected, rel=1e-5), turn
+    np.testing.assert_array_equal(found.sampled_candidates, [2, 5, 0, 1, 7, 6])
+
+
+def test_all_classes():
+    found = tf.random.all_candidate_sampler([[1, 2], [5, 0]], 2, 8, True)
+    assert found.sampled_candidates.numpy().tolist() == [*range(8)]
+    assert found.true_expected_count.numpy().tolist() == [[1.0, 1.0]] * 2
+    assert found.sampled_expected_count.numpy().tolist() == [1.0] * 8

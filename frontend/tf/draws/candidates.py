@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,14 @@ from ..ops.window_ops import embedding_lookup
 from .sampling import unit
 
 LIMIT = 1 << 31
+SAMPLERS = (
+    "all_candidate_sampler",
+    "fixed_unigram_candidate_sampler",
+    "learned_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler",
+    "uniform_candidate_sampler",
+)
+"""The names of the samplers."""
 
 
 class Sampled(NamedTuple):
@@ -41,18 +50,22 @@ class Sampled(NamedTuple):
 
 
 class ClassWords:
-    """The words of a key, one after another."""
+    """The words of a key, one after another; they are made as they are taken."""
 
     def __init__(self, key: Array, count: int) -> None:
-        blocks = np.arange(count, dtype=np.uint64)
-        self.words = np.stack(philox(key, blocks), 1).ravel()
+        self.key, self.count = key, count
+        self.words = np.zeros(0, np.uint32)
         self.at = 0
 
     def take(self, count: int) -> Array:
         """Return the next words; behind the last the first ones come again."""
-        places = (self.at + np.arange(count)) % len(self.words)
-        self.at += count
-        found: Array = self.words[places]
+        start, self.at = self.at, self.at + count
+        while self.at > len(self.words) < 4 * self.count:
+            made = len(self.words) // 4
+            blocks = np.arange(made, min(max(2 * made, 16), self.count), dtype=np.uint64)
+            more = np.stack(philox(self.key, blocks), 1).ravel()
+            self.words = np.concatenate([self.words, more])
+        found: Array = self.words[np.arange(start, self.at) % len(self.words)]
         return found
 
 
@@ -91,7 +104,76 @@ class LogUniform:
         return made.astype(np.float32)
 
 
-Distribution = Uniform | LogUniform
+@dataclass
+class Weighted:
+    """Classes by weights, each drawn from a column that it shares with one other (Vose, 1991)."""
+
+    weights: Array
+
+    def __post_init__(self) -> None:
+        self.own, self.other = shared_columns(self.weights)
+
+    def sample(self, stream: ClassWords) -> int:
+        """Return a class."""
+        chance = _fraction(stream.take(1)[0])
+        place = int(stream.take(1)[0]) % len(self.weights)
+        return place if chance < self.own[place] else int(self.other[place])
+
+    def chance(self, classes: Array) -> Array:
+        """Return how likely classes are."""
+        inside = (classes >= 0) & (classes < len(self.weights))
+        found = np.where(inside, self.weights[np.where(inside, classes, 0)], np.float32(0))
+        total = np.add.accumulate(self.weights, dtype=np.float32)[-1]
+        made: Array = (found / total).astype(np.float32)
+        return made
+
+
+def shared_columns(weights: Array) -> tuple[Array, Array]:
+    """Return for columns of one height how much of each is its own class, and whose is the rest.
+
+    >>> [x.tolist() for x in shared_columns(np.array([3.0, 1.0]))]
+    [[1.0, 0.5], [0, 0]]
+    """
+    count = len(weights)
+    heights = weights.astype(np.float64) * count / weights.astype(np.float64).sum()
+    other = np.arange(count)
+    low, high = (np.flatnonzero(x).tolist() for x in (heights < 1, heights >= 1))
+    while low and high:
+        short, tall = low.pop(), high.pop()
+        other[short] = tall
+        heights[tall] -= 1.0 - heights[short]
+        (low if heights[tall] < 1 else high).append(tall)
+    heights[low + high] = 1.0
+    return heights.astype(np.float32), other
+
+
+def _fraction(word: int) -> np.float32:
+    """Return a number from 0 to below 1 that 23 bits give."""
+    return np.float32((int(word) & 0x7FFFFF) / 2**23)
+
+
+class Learned:
+    """Classes by how often they were true ones, each once more."""
+
+    def __init__(self, count: int) -> None:
+        self.seen = np.ones(count, np.int64)
+
+    def sample(self, stream: ClassWords) -> int:
+        """Return a class."""
+        ends = np.cumsum(self.seen)
+        place = int(stream.take(1)[0]) % int(ends[-1])
+        return int(np.searchsorted(ends, place, "right"))
+
+    def chance(self, classes: Array) -> Array:
+        """Return how likely classes are."""
+        return (self.seen[classes] / np.float32(self.seen.sum())).astype(np.float32)
+
+    def learn(self, true: Array) -> None:
+        """Count true classes."""
+        np.add.at(self.seen, true.ravel(), 1)
+
+
+Distribution = Uniform | LogUniform | Weighted | Learned
 
 
 def _expected(chance: Array, wanted: int, tries: int) -> Array:
@@ -119,6 +201,8 @@ def _sampled(
         found.append(value)
     classes = np.array(found, np.int64)
     counts = [_expected(kind.chance(x), wanted, tries) for x in (true, classes)]
+    if isinstance(kind, Learned):
+        kind.learn(true)
     return classes, *counts
 
 
@@ -136,35 +220,120 @@ def _sampler(type_: str, kind: Callable[[int], Distribution]) -> Callable[..., S
     ) -> Sampled:
         """Draw classes, each at most once if they are to be unique."""
         del name
-        if unique and num_sampled > range_max:
-            raise ValueError(
-                f"Sampler's range is too small: {num_sampled} of {range_max} unique classes"
-            )
-        if range_max < 1 or range_max >= LIMIT:
-            raise ValueError(f"range_max is {range_max}, expected from 1 to below {LIMIT}")
-        with InGraph(graph_of([true_classes])):
-            true = convert(true_classes, "int64")
-            if true.shape.rank == 2 and true.shape.as_list()[1] not in (None, num_true):
-                raise ValueError(f"true_classes of shape {true.shape}, expected [.., {num_true}]")
-            label = f"{type_}/{num_true}/{num_sampled}/{range_max}/{unique}/CandidateSampler"
-            key = seeded_key(label, num_sampled, seed)
-
-            def draw(key: Array, true: Array) -> Sequence[Array]:
-                return _sampled(key, true, num_sampled, unique, kind(range_max))
-
-            specs = [
-                spec_with_unknowns(rows.i64, (num_sampled,)),
-                spec_with_unknowns(rows.f32, true.shape._dims),
-                spec_with_unknowns(rows.f32, (num_sampled,)),
-            ]
-            classes, expected, counts = host(type_, draw, [key, true], specs)
-            return Sampled(classes, expected, counts)
+        _require_range(range_max, num_sampled, unique)
+        label = f"{type_}/{num_true}/{num_sampled}/{range_max}/{unique}/CandidateSampler"
+        asked = Asked(type_, label, num_true, num_sampled, unique)
+        return asked.of(true_classes, kind(range_max), seed)
 
     return sample
 
 
+def _require_range(range_max: int, wanted: int, unique: bool) -> None:
+    """Raise where there are too few classes, or too many."""
+    if unique and wanted > range_max:
+        raise ValueError(f"Sampler's range is too small: {wanted} of {range_max} unique classes")
+    if range_max < 1 or range_max >= LIMIT:
+        raise ValueError(f"range_max is {range_max}, expected from 1 to below {LIMIT}")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a sampler."""
+
+    type_: str
+    label: str
+    num_true: int
+    wanted: int
+    unique: bool
+
+    def of(self, true_classes: object, kind: Distribution, seed: int | None) -> Sampled:
+        """Draw classes of a distribution."""
+        with InGraph(graph_of([true_classes])):
+            true = self.true(true_classes)
+
+            def draw(key: Array, true: Array) -> Sequence[Array]:
+                return _sampled(key, true, self.wanted, self.unique, kind)
+
+            return self.drawn(draw, [seeded_key(self.label, self.wanted, seed), true])
+
+    def true(self, classes: object) -> TfTensor:
+        """Return the true classes."""
+        found = convert(classes, "int64")
+        if found.shape.rank == 2 and found.shape.as_list()[1] not in (None, self.num_true):
+            raise ValueError(f"true_classes of shape {found.shape}, expected [.., {self.num_true}]")
+        return found
+
+    def drawn(self, draw: Callable[..., Sequence[Array]], given: Sequence[TfTensor]) -> Sampled:
+        """Return what a function gives for tensors, of which the last are the true classes."""
+        specs = [
+            spec_with_unknowns(rows.i64, (self.wanted,)),
+            spec_with_unknowns(rows.f32, given[-1].shape._dims),
+            spec_with_unknowns(rows.f32, (self.wanted,)),
+        ]
+        return Sampled(*host(self.type_, draw, given, specs))
+
+
 uniform_candidate_sampler = _sampler("UniformCandidateSampler", Uniform)
 log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler", LogUniform)
+learned_unigram_candidate_sampler = _sampler("LearnedUnigramCandidateSampler", Learned)
+
+
+def fixed_unigram_candidate_sampler(
+    true_classes: object,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = (),
+    seed: int | None = None,
+    name: str | None = None,
+) -> Sampled:
+    """Draw classes by weights: those listed, or those at the ends of a file's lines."""
+    del name
+    _require_range(range_max, num_sampled, unique)
+    if bool(vocab_file) == bool(len(unigrams)):
+        raise ValueError("Must provide either vocab_file or unigrams, and not both.")
+    listed = _weights_of(vocab_file) if vocab_file else [float(x) for x in unigrams]
+    kept = np.power(np.array(listed[shard::num_shards], np.float32), np.float32(distortion))
+    weights = np.concatenate([np.zeros(num_reserved_ids, np.float32), kept])
+    if len(weights) != range_max:
+        raise ValueError(f"range_max is {range_max}, but there are {len(weights)} weights")
+    label = f"FixedUnigram/{num_true}/{num_sampled}/{unique}/{hash(weights.tobytes())}"
+    asked = Asked(
+        "FixedUnigramCandidateSampler", f"{label}/CandidateSampler", num_true, num_sampled, unique
+    )
+    return asked.of(true_classes, Weighted(weights), seed)
+
+
+def _weights_of(path: str) -> list[float]:
+    """Return the weights at the ends of a file's lines, behind the last comma."""
+    lines = Path(path).read_text().splitlines()
+    return [float(line.rpartition(",")[2]) for line in lines if line.strip()]
+
+
+def all_candidate_sampler(
+    true_classes: object,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Sampled:
+    """Return all classes, each expected once."""
+    del seed, name
+    asked = Asked("AllCandidateSampler", "", num_true, num_sampled, unique)
+
+    def every(true: Array) -> Sequence[Array]:
+        ones = [np.ones(shape, np.float32) for shape in (true.shape, num_sampled)]
+        return [np.arange(num_sampled), *ones]
+
+    with InGraph(graph_of([true_classes])):
+        return asked.drawn(every, [asked.true(true_classes)])
 
 
 def compute_accidental_hits(

@@ -147,6 +147,7 @@ nn = Space(
         )
     },
     **{n: getattr(_ca, n) for n in ("compute_accidental_hits", "nce_loss", "sampled_softmax_loss")},
+    **{n: getattr(_ca, n) for n in _ca.SAMPLERS if "uniform" not in n},
     **{
         n: getattr(_ol, n)
         for n in ("dilation2d", "erosion2d", "log_poisson_loss", "max_pool_with_argmax")
@@ -244,8 +245,7 @@ random = Space(
     },
     Algorithm=_gen.Algorithm,
     create_rng_state=_gen.create_rng_state,
-    uniform_candidate_sampler=_ca.uniform_candidate_sampler,
-    log_uniform_candidate_sampler=_ca.log_uniform_candidate_sampler,
+    **{n: getattr(_ca, n) for n in _ca.SAMPLERS},
     uniform=_r.uniform,
     normal=_r.normal,
     truncated_normal=_r.truncated_normal,

@@ -18,6 +18,7 @@ from ..core.calls import perform, rule
 from ..core.shapes import ShapeLike
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of, same
+from ..draws.candidates import SAMPLERS
 from ..graph import debugging
 from ..graph.flow import cond as structured_cond
 from ..graph.flow import stop_gradient
@@ -318,7 +319,6 @@ MATRICES = {
 }
 """Functions of `tf.linalg` by their names at the top."""
 REDUCING = {"keep_dims": "keepdims", "reduction_indices": "axis"}
-SAMPLERS = ("log_uniform_candidate_sampler", "uniform_candidate_sampler")
 NN = Space(
     "compat.v1.nn",
     **{
