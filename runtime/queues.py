@@ -57,16 +57,23 @@ NUMBERS = count()
 
 
 class Queue:
-    """First in, first out; with a source of random numbers, in any order.
+    """First in, first out; with a source of random numbers in any order, or by rank.
+
+    What has the lowest rank comes first: the first number of an element.
 
     `least` elements stay behind while the queue is open, so that what is taken is mixed.
     """
 
     def __init__(
-        self, capacity: int, least: int = 0, random: np.random.Generator | None = None
+        self,
+        capacity: int,
+        least: int = 0,
+        random: np.random.Generator | None = None,
+        *,
+        ranked: bool = False,
     ) -> None:
         self.capacity = capacity if capacity >= 0 else 2**31 - 1
-        self.least, self.random = least, random
+        self.least, self.random, self.ranked = least, random, ranked
         self.elements: list[Element] = []
         self.closed = self.cancelled = self.abandoned = False
         self.changed = renewed(threading.Condition())
@@ -124,6 +131,8 @@ class Queue:
 
     def _next(self) -> Element:
         at = 0 if self.random is None else int(self.random.integers(len(self.elements)))
+        if self.ranked:
+            at = min(range(len(self.elements)), key=lambda i: int(self.elements[i][0]))
         return self.elements.pop(at)
 
     def _wait(self, ready: Callable[[], bool]) -> None:
@@ -149,3 +158,21 @@ class Queue:
 def stacked(elements: Sequence[Element]) -> list[Any]:
     """Return the components of several elements, each along a new first axis."""
     return [np.stack([np.asarray(x) for x in column]) for column in zip(*elements, strict=True)]
+
+
+def padded(elements: Sequence[Element]) -> list[Any]:
+    """Return the components of several elements, filled up to the greatest extents of them.
+
+    >>> padded([(np.array([1, 2]),), (np.array([3]),)])[0].tolist()
+    [[1, 2], [3, 0]]
+    """
+    made = []
+    for column in zip(*elements, strict=True):
+        arrays = [np.asarray(x) for x in column]
+        most = np.max([x.shape for x in arrays], axis=0).astype(int)
+        empty = b"" if arrays[0].dtype == object else 0
+        whole = np.full((len(arrays), *most), empty, arrays[0].dtype)
+        for row, array in zip(whole, arrays, strict=True):
+            row[tuple(map(slice, array.shape))] = array
+        made.append(whole)
+    return made

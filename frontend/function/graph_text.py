@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from ...ir import find_op
 from ..graph.accumulator_ops import USES, AccumulatorKind, AccumulatorSpec
@@ -123,6 +123,8 @@ class OrderData(TypedDict):
     least: int
     shuffled: bool
     seed: int | None
+    ranked: NotRequired[bool]
+    padded: NotRequired[bool]
 
 
 class QueueData(TypedDict):
@@ -243,7 +245,13 @@ def _write_queue(kind: QueueKind, writer: Writer) -> QueueData:
         "capacity": queue.capacity,
         "dtypes": [str(dtype) for dtype in queue.dtypes],
         "shapes": None if queue.shapes is None else writer.value([*queue.shapes]),
-        "more": {"least": queue.least, "shuffled": queue.shuffled, "seed": queue.seed},
+        "more": {
+            "least": queue.least,
+            "shuffled": queue.shuffled,
+            "seed": queue.seed,
+            "ranked": queue.ranked,
+            "padded": queue.padded,
+        },
     }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec, spec_of_array
-from ...runtime.queues import ClosedError, DrainedError, Queue, stacked
+from ...runtime.queues import ClosedError, DrainedError, Queue, padded, stacked
 from ..values.run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from .frame import Frame, OutsideError, Store
 from .graph import Kind, Operation, spec_with_unknowns
@@ -33,17 +33,23 @@ class QueueSpec:
         shuffled: bool = False,
         seed: int | None = None,
         shared: str = "",
+        ranked: bool = False,
+        padded: bool = False,
     ) -> None:
         self.name, self.capacity, self.dtypes = name, capacity, tuple(dtypes)
         self.shapes = None if shapes is None else tuple(shapes)
         self.least, self.shuffled, self.seed, self.shared = least, shuffled, seed, shared
+        self.ranked, self.padded = ranked, padded
+        """Whether the lowest number comes first, and whether elements are filled up."""
         self.device = ""
         """The device that it was made on in a graph: all that uses it runs there."""
 
     @property
     def kind(self) -> str:
         """Return the name of the kind of queue."""
-        return "RandomShuffleQueue" if self.shuffled else "FIFOQueue"
+        if self.shuffled or self.ranked:
+            return "RandomShuffleQueue" if self.shuffled else "PriorityQueue"
+        return "PaddingFIFOQueue" if self.padded else "FIFOQueue"
 
     def specs(self, count: int | None = None) -> list[TensorSpec]:
         """Return the specs of one element, or of several along a first axis (-1: unknown)."""
@@ -61,7 +67,9 @@ class QueueSpec:
             found: Queue | None = store.queues.get(key)
             if found is None:
                 random = np.random.default_rng(self.seed) if self.shuffled else None
-                found = store.queues[key] = Queue(self.capacity, self.least, random)
+                found = store.queues[key] = Queue(
+                    self.capacity, self.least, random, ranked=self.ranked
+                )
                 SAID[found] = self.said
         if self.shared and SAID[found] != self.said:
             raise InvalidArgumentError(
@@ -173,7 +181,8 @@ def _many(*, partial: bool) -> Step:
         if not count:
             shapes = zip(use.spec.shapes or (), use.spec.dtypes, strict=True)
             return [np.zeros((0, *(n or 0 for n in s or ())), d.numpy) for s, d in shapes]
-        return stacked(use.queue.take(count, partial=partial, wait=use.wait))
+        found = use.queue.take(count, partial=partial, wait=use.wait)
+        return padded(found) if use.spec.padded else stacked(found)
 
     return step
 

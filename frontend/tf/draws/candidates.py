@@ -222,7 +222,7 @@ def _sampler(type_: str, kind: Callable[[int], Distribution]) -> Callable[..., S
         del name
         _require_range(range_max, num_sampled, unique)
         label = f"{type_}/{num_true}/{num_sampled}/{range_max}/{unique}/CandidateSampler"
-        asked = Asked(type_, label, num_true, num_sampled, unique)
+        asked = SamplerCall(type_, label, num_true, num_sampled, unique)
         return asked.of(true_classes, kind(range_max), seed)
 
     return sample
@@ -237,7 +237,7 @@ def _require_range(range_max: int, wanted: int, unique: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SamplerCall:
     """What is asked of a sampler."""
 
     type_: str
@@ -304,7 +304,7 @@ def fixed_unigram_candidate_sampler(
     if len(weights) != range_max:
         raise ValueError(f"range_max is {range_max}, but there are {len(weights)} weights")
     label = f"FixedUnigram/{num_true}/{num_sampled}/{unique}/{hash(weights.tobytes())}"
-    asked = Asked(
+    asked = SamplerCall(
         "FixedUnigramCandidateSampler", f"{label}/CandidateSampler", num_true, num_sampled, unique
     )
     return asked.of(true_classes, Weighted(weights), seed)
@@ -326,7 +326,7 @@ def all_candidate_sampler(
 ) -> Sampled:
     """Return all classes, each expected once."""
     del seed, name
-    asked = Asked("AllCandidateSampler", "", num_true, num_sampled, unique)
+    asked = SamplerCall("AllCandidateSampler", "", num_true, num_sampled, unique)
 
     def every(true: Array) -> Sequence[Array]:
         ones = [np.ones(shape, np.float32) for shape in (true.shape, num_sampled)]

@@ -16,7 +16,7 @@ from ...graph.graph import Graph, Kind, Operation
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, row_of, wrap
-from ..core.shapes import TensorShape
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 
 _NUMBERS = count()
@@ -37,7 +37,7 @@ def tensors_in(made: Done) -> Sequence[TfTensor]:
 class QueueBase:
     """A queue of elements, each of one or several tensors."""
 
-    _shuffled = False
+    _shuffled = _padded = False
 
     def __init__(
         self,
@@ -132,7 +132,8 @@ class QueueBase:
         return self._take(n, name, partial=True)
 
     def _take(self, n: object, name: str | None, *, partial: bool) -> Element:
-        if any(s._dims is None or None in s._dims for s in self.shapes):
+        open_ = any(s._dims is None or None in s._dims for s in self.shapes)
+        if open_ and not self._padded:
             raise InvalidArgumentError(
                 f"{self._spec.kind} '{self._label}': taking several elements needs their shapes"
             )
@@ -183,6 +184,43 @@ class FIFOQueue(QueueBase):
         name: str = "fifo_queue",
     ) -> None:
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)
+
+
+class PaddingFIFOQueue(QueueBase):
+    """First in, first out; several that are taken at once are filled up to the greatest."""
+
+    _padded = True
+
+    def __init__(
+        self,
+        capacity: int,
+        dtypes: object,
+        shapes: object,
+        names: object = None,
+        shared_name: str | None = None,
+        name: str = "padding_fifo_queue",
+    ) -> None:
+        super().__init__(capacity, dtypes, shapes, names, shared_name, name, padded=True)
+        if any(s._dims is None for s in self.shapes):
+            raise ValueError("the rank of each component must be known: elements are filled up")
+
+
+class PriorityQueue(QueueBase):
+    """The lowest number first: each element has one, in front of its components."""
+
+    def __init__(
+        self,
+        capacity: int,
+        types: Sequence[object],
+        shapes: Sequence[ShapeLike] | None = None,
+        names: Sequence[str] | None = None,
+        shared_name: str | None = None,
+        name: str = "priority_queue",
+    ) -> None:
+        types = list(types) if isinstance(types, list | tuple) else [types]
+        listed = [()] + ([()] * len(types) if shapes is None else list(shapes))
+        every = ["int64", *types]
+        super().__init__(capacity, every, listed, names, shared_name, name, ranked=True)
 
 
 class Mutex(QueueBase):

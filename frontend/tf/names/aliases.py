@@ -9,6 +9,7 @@ from ...values.run_errors import OpError
 from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of
 from ..graph import graph_lists as _gl
+from ..graph import queues as _q
 from ..graph.debugging import assert_all_finite, check_numerics
 from ..graph.printing import write
 from ..graph.state import control_dependencies
@@ -83,6 +84,7 @@ def _cast_to(dtype: str) -> Callable[..., TfTensor]:
 
 
 ALIASES: dict[str, object] = {
+    **{each.__name__: each for each in (_q.PaddingFIFOQueue, _q.PriorityQueue, _q.QueueBase)},
     **{name: getattr(_si, name) for name in ("fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d")},
     **{
         f"unsorted_segment_{how}": getattr(_g, f"unsorted_segment_{how}")

@@ -18,7 +18,13 @@ from ..draws import candidates as _ca
 from ..draws import generator as _gen
 from ..draws import ops as _dr
 from ..graph import configuration as _cf
-from ..graph.queues import FIFOQueue, RandomShuffleQueue
+from ..graph.queues import (
+    FIFOQueue,
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
 from ..image.names import NAMES as _IMAGE
 from ..io.names import MESSAGES as _MESSAGES
 from ..io.names import PICTURES as _PICTURES
@@ -318,7 +324,14 @@ config = Space(
 zeros_initializer, ones_initializer = _i.Zeros, _i.Ones
 constant_initializer = _i.Constant
 random_uniform_initializer, random_normal_initializer = _i.RandomUniform, _i.RandomNormal
-queue = Space("queue", FIFOQueue=FIFOQueue, RandomShuffleQueue=RandomShuffleQueue)
+queue = Space(
+    "queue",
+    FIFOQueue=FIFOQueue,
+    PaddingFIFOQueue=PaddingFIFOQueue,
+    PriorityQueue=PriorityQueue,
+    QueueBase=QueueBase,
+    RandomShuffleQueue=RandomShuffleQueue,
+)
 saved_model = Space("saved_model", save=_save, load=_load, **_SAVED)
 distribute = Space("distribute", **_di.MEMBERS)
 train = Space(

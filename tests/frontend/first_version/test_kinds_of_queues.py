@@ -1,0 +1,46 @@
+"""Queues that give what has the lowest number first, and queues that fill elements up."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+v1 = tf.compat.v1
+
+
+def test_the_lowest_number_comes_first():
+    with tf.Graph().as_default(), v1.Session() as session:
+        queue = v1.PriorityQueue(10, [tf.string], [()])
+        session.run(queue.enqueue_many([[3, 1, 2], ["c", "a", "b"]]))
+        session.run(queue.enqueue((0, "z")))
+        first = queue.dequeue()
+        assert [session.run(first) for _ in range(2)] == [[0, b"z"], [1, b"a"]]
+        numbers, words = session.run(queue.dequeue_many(2))
+        assert numbers.dtype == np.int64
+        assert (numbers.tolist(), words.tolist()) == ([2, 3], [b"b", b"c"])
+
+
+def test_what_is_taken_together_is_filled_up():
+    with tf.Graph().as_default(), v1.Session() as session:
+        queue = v1.PaddingFIFOQueue(10, [tf.int32, tf.string], [[None], [2, None]])
+        session.run(queue.enqueue([[1, 2], [["a"], ["b"]]]))
+        session.run(queue.enqueue([[3], [["c", "d"], ["e", "f"]]]))
+        numbers, words = session.run(queue.dequeue_many(2))
+        assert numbers.tolist() == [[1, 2], [3, 0]]
+        assert words.tolist() == [[[b"a", b""], [b"b", b""]], [[b"c", b"d"], [b"e", b"f"]]]
+        with pytest.raises(ValueError, match="incompatible"):
+            queue.enqueue([[[1]], [["a"], ["b"]]])
+    with pytest.raises(ValueError, match="rank"):
+        tf.queue.PaddingFIFOQueue(1, [tf.int32] * 2, [None, None])
+
+
+def test_eager_queues_of_both_kinds():
+    queue = tf.queue.PriorityQueue(3, [tf.float32])
+    for number, value in ((5, 0.5), (-1, 0.1)):
+        queue.enqueue((tf.constant(number, tf.int64), value))
+    assert [x.numpy() for x in queue.dequeue()] == [-1, np.float32(0.1)]
+    padded = tf.queue.PaddingFIFOQueue(3, tf.float32, [[None, 1]])
+    padded.enqueue([[[1.0]]])
+    padded.enqueue([[[2.0], [3.0]]])
+    assert padded.dequeue_up_to(2).numpy().tolist() == [[[1.0], [0.0]], [[2.0], [3.0]]]
+    assert isinstance(padded, tf.queue.QueueBase)
