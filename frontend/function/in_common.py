@@ -81,6 +81,18 @@ class Shared:
         self.calls.append(step)
         return step
 
+    def settled(self, given: Sequence[SSAValue], arguments: Sequence[SSAValue]) -> list[object]:
+        """Return the arguments of a region; where a few integers are given that are known, these.
+
+        So sizes that a choice or a loop takes from outside are numbers inside, too.
+        """
+        found = [
+            x.owner.plain_attributes()["value"] if isinstance(x.owner, Constant) else None
+            for x in given
+        ]
+        both = zip(found, arguments, strict=True)
+        return [value if is_size(value) else argument for value, argument in both]
+
     def named(self, spec: TensorSpec) -> TensorSpec:
         """Return a tensor's spec with new names for the sizes that are open."""
         dims: list[Dim] = []

@@ -411,7 +411,7 @@ class StagingFrame(Frame):
         guarded = self.shared.fault is not None and self.shared.fault in touched
         if guarded or any(map(has_effect, test.operations)):
             return self.turning_loop(Turning(test, body, touched, count), carried, fixed)
-        inside = LoopGraph(self.shared, touched, specs, count)
+        inside = LoopGraph(self.shared, touched, [*carried, *fixed], count)
         again = inside.region(test, slice(first), changes=False)
         made = if_seen(self.shared, lambda: inside.region(body, slice(first, None), changes=True))
         if made is None:
@@ -451,7 +451,7 @@ class StagingFrame(Frame):
         specs = [spec_of(x.type) for x in (*given, *fixed)]
         test = Block(arg_types=[s.type for s in specs])
         test.add_op(Yield.make(test.args[len(given) - 1]))
-        body = if_seen(self.shared, lambda: loop.body_block(self.shared, specs))
+        body = if_seen(self.shared, lambda: loop.body_block(self.shared, [*given, *fixed]))
         if body is None:
             body = way_out(self.shared, specs, specs[:count], slice(count, len(given)))
         end = body.last_op
@@ -536,18 +536,18 @@ class LoopGraph:
 
     shared: Shared
     touched: Sequence[Stateful]
-    specs: Sequence[TensorSpec]
+    operands: Sequence[SSAValue]
     """What both take: what is carried, what is touched, what stays the same."""
     count: int
     """How many values it carries, beside what is touched."""
 
     def region(self, graph: FuncGraph, captured: slice, *, changes: bool) -> Block:
         """Return a block of a graph, which takes some of what stays the same."""
-        block = Block(arg_types=[s.type for s in self.specs])
+        block = Block(arg_types=[x.type for x in self.operands])
         inner = StagingFrame(block, self.shared, top=False)
         end = self.count + len(self.touched)
         inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
-        taken = list(block.args[end:])[captured]
+        taken = self.shared.settled(self.operands, block.args)[end:][captured]
         made = run_inside(graph, inner, [*block.args[: self.count], *taken])
         state = [inner.state[v] for v in self.touched] if changes else []
         block.add_op(Yield.make(*map(inner.value, [*made, *state])))
@@ -568,14 +568,14 @@ class Turning:
     count: int
     """How many values it carries, beside what is touched."""
 
-    def body_block(self, shared: Shared, specs: Sequence[TensorSpec]) -> Block:
+    def body_block(self, shared: Shared, operands: Sequence[SSAValue]) -> Block:
         """Return the block of one turn: what is carried, what is touched, and whether to go on."""
-        block = Block(arg_types=[s.type for s in specs])
+        block = Block(arg_types=[x.type for x in operands])
         inner = StagingFrame(block, shared, top=False)
         end = self.count + len(self.touched)
         inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
         first = len(self.test.captured)
-        arguments, fixed = block.args[: self.count], block.args[end + 1 :]
+        arguments, fixed = block.args[: self.count], shared.settled(operands, block.args)[end + 1 :]
         made = [inner.value(x) for x in run_inside(self.body, inner, [*arguments, *fixed[first:]])]
         on = inner.goes_on(run_inside(self.test, inner, [*made, *fixed[:first]])[0])
         block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched), on))
@@ -605,7 +605,7 @@ class Growing:
             taken = [shared.named(held(spec)) for spec in specs]
             types = [*(s.type for s in (NUMBER, FLAG, *taken)), *(x.type for x in fixed)]
             block = Block(arg_types=types)
-            made = self.turn(shared, block)
+            made = self.turn(shared, block, fixed)
             found = [spec_of(x.type) for x in made[1:]]
             joined = [grown(a, b) for a, b in zip(specs, found, strict=True)]
             if any(spec.shape is None for spec in joined):
@@ -617,11 +617,11 @@ class Growing:
             specs = joined
         raise NotStageableError("a loop that changes shapes in every turn anew")
 
-    def turn(self, shared: Shared, block: Block) -> list[SSAValue]:
+    def turn(self, shared: Shared, block: Block, given: Sequence[SSAValue]) -> list[SSAValue]:
         """Append one turn; return whether to go on, and what is carried on."""
         frame = StagingFrame(block, shared, top=False)
         end = 2 + self.count + len(self.touched)
-        arguments, fixed = block.args[2 : 2 + self.count], list(block.args[end:])
+        arguments, fixed = block.args[2 : 2 + self.count], shared.settled(given, block.args[end:])
         frame.state = dict(zip(self.touched, block.args[2 + self.count : end], strict=True))
         taken = fixed[len(self.test.captured) :]
         made = [frame.value(x) for x in run_inside(self.body, frame, [*arguments, *taken])]
@@ -660,7 +660,7 @@ class ChoiceOfGraphs:
         inner = StagingFrame(block, self.shared, top=False)
         inner.state = dict(zip(self.touched, block.args[1 + self.count :], strict=True))
         first = 1 + sum(len(other.captured) for other in self.branches[:number])
-        taken = block.args[first : first + len(branch.captured)]
+        taken = self.shared.settled(operands, block.args)[first : first + len(branch.captured)]
         made = [inner.value(x) for x in run_inside(branch, inner, taken)]
         block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched)))
         return block

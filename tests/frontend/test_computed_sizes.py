@@ -173,3 +173,36 @@ def test_sizes_that_are_computed_of_elements(by):
         for numbers in ([1, 3], [1, 3], [3, 0], [3, 3]):
             wanted = function(x, tf.constant(numbers))
             assert np.allclose(staged(x, tf.constant(numbers)), wanted, rtol=1e-4)
+
+
+def test_sizes_from_outside_are_numbers_in_loops_and_choices():
+    @tf.function
+    def grown(x):
+        count, width = tf.shape(x)[0], tf.shape(x)[1]
+
+        def turn(i, rows):
+            last = tf.reshape(rows[-1], [count * width])
+            wide = tf.cond(
+                i > 1, lambda: tf.fill([count, width], 1.0), lambda: tf.zeros([count, width])
+            )
+            return i + 1, tf.concat(
+                [
+                    rows,
+                    (tf.reshape(last, [width, count]) @ x + tf.transpose(wide) @ wide)[
+                        None, :count
+                    ],
+                ],
+                0,
+            )
+
+        start = tf.reshape(x, [1, count, width])
+        shapes = [tf.TensorShape([]), tf.TensorShape([None, 2, 2])]
+        return tf.while_loop(lambda i, _: i < 4, turn, [0, start], shape_invariants=shapes)[1]
+
+    x = tf.constant([[0.5, 0.25], [0.0, 0.5]])
+    wanted = [x.numpy()]
+    for i in range(4):
+        wanted.append(wanted[-1].reshape(2, 2) @ x.numpy() + 2.0 * (i > 1))
+    for _ in range(4):
+        np.testing.assert_allclose(grown(x), wanted, rtol=1e-6)
+    assert not [line for line in grown.explain() if "Reshape" in line or "Fill" in line]
