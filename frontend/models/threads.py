@@ -21,6 +21,8 @@ class Asked:
 
     count = 0
     """How many a function may run on; 0: as many as `all_threads` says."""
+    beside = 0
+    """How many calls of Python may go on at once in a session that does not say; 0: all."""
 
 
 def ask(count: int) -> None:
@@ -28,6 +30,16 @@ def ask(count: int) -> None:
     if count < 0:
         raise InvalidArgumentError(f"{count} threads, expected 0 or more")
     Asked.count = int(count)
+
+
+def ask_beside(count: int) -> None:
+    """Let so many calls of Python go on at once, at most, in sessions made from now on; 0: all.
+
+    The operations of a function are in order: there, one goes on at a time, which is no more.
+    """
+    if count < 0:
+        raise InvalidArgumentError(f"{count} threads, expected 0 or more")
+    Asked.beside = int(count)
 
 
 def threads_for(compiled: Compiled) -> int:

@@ -336,6 +336,37 @@ def test_queues_of_devices_are_those_of_all_steps() -> None:
     assert at_once == [0, 2]
 
 
+@pytest.mark.parametrize("threads", [0, 1, 2])
+def test_how_many_functions_go_on_is_asked_for_once(threads: int) -> None:
+    threading_of = tf.config.threading
+    at_once = [0, 0]
+    lock = threading.Lock()
+
+    def counted(x: Any) -> Any:
+        with lock:
+            at_once[0] += 1
+            at_once[1] = max(at_once)
+        time.sleep(0.01)
+        with lock:
+            at_once[0] -= 1
+        return x
+
+    before = threading_of.get_inter_op_parallelism_threads()
+    threading_of.set_inter_op_parallelism_threads(threads)
+    try:
+        assert threading_of.get_inter_op_parallelism_threads() == threads
+        with tf.Graph().as_default():
+            made = [tf.numpy_function(counted, [np.float32(n)], tf.float32) for n in range(6)]
+            with v1.Session() as session:
+                for _ in range(4):
+                    session.run(made)
+    finally:
+        threading_of.set_inter_op_parallelism_threads(before)
+    assert at_once[1] > 2 if threads == 0 else at_once[1] <= threads
+    with pytest.raises(tf.errors.InvalidArgumentError, match="-1 threads"):
+        threading_of.set_inter_op_parallelism_threads(-1)
+
+
 class Late:
     """Lets another thread go on when it is collected."""
 

@@ -8,6 +8,7 @@ from ...function.function import Settings as _Settings
 from ...function.function import run_functions_eagerly
 from ...models.threads import Asked as _Asked
 from ...models.threads import ask as _ask_threads
+from ...models.threads import ask_beside as _ask_beside
 from ..core import nested as _nest
 from ..core.space import Space
 from ..distribute import cluster as _cl
@@ -315,8 +316,8 @@ config = Space(
     threading=SimpleNamespace(
         set_intra_op_parallelism_threads=_ask_threads,
         get_intra_op_parallelism_threads=lambda: _Asked.count,
-        set_inter_op_parallelism_threads=lambda count: None,  # operations run in order
-        get_inter_op_parallelism_threads=lambda: 1,
+        set_inter_op_parallelism_threads=_ask_beside,
+        get_inter_op_parallelism_threads=lambda: _Asked.beside,
     ),
 )
 

@@ -15,6 +15,7 @@ from ....runtime.devices import gpu_names
 from ...formats.messages import ConfigProto, OptimizerOptions, RewriterConfig, RunOptions
 from ...function.session import COMPILE_AFTER
 from ...graph.execute import Wishes
+from ...models.threads import Asked as AskedThreads
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
 
 NOTHING, AGAIN = RewriterConfig.NO_MEM_OPT, RewriterConfig.RECOMPUTATION_HEURISTICS
@@ -125,7 +126,7 @@ class Config:
 def config_of(message: object) -> Config:
     """Return what a `ConfigProto` asks for, or raise for what it cannot have."""
     if message is None:
-        return Config(bits=transfer_bits())
+        return Config(wishes=wishes_of(ConfigProto()), bits=transfer_bits())
     if not isinstance(message, ConfigProto):
         raise TypeError(
             f'Argument `config` must be a tf.ConfigProto, but got "{type(message).__name__}"'
@@ -156,13 +157,14 @@ def wishes_of(message: Any) -> Wishes:
     ]
     plain = optimizer.opt_level == OptimizerOptions.L0 or rewriter.disable_meta_optimizer
     when = {OptimizerOptions.OFF: None, OptimizerOptions.DEFAULT: COMPILE_AFTER}
+    beside = message.inter_op_parallelism_threads or AskedThreads.beside
     return Wishes(
         level="O0" if plain else "O2",
         disable=tuple(off),
         recompute=rewriter.memory_optimization == AGAIN,
         swap=rewriter.memory_optimization == SWAPPED,
-        overlap=message.inter_op_parallelism_threads != 1,
-        threads_each=max(message.inter_op_parallelism_threads, 0),
+        overlap=beside != 1,
+        threads_each=max(beside, 0),
         threads=message.intra_op_parallelism_threads,
         after=when.get(optimizer.global_jit_level, 0),
     )
