@@ -88,6 +88,8 @@ class Variable(Operators):
     eager: ClassVar[bool] = False
     spread: Spread | None = None
     """The values that replicas have of it, if each has its own."""
+    aggregation: object = None
+    """How what replicas of a step assign becomes one value."""
     _operate = staticmethod(operate)
     __hash__ = object.__hash__
 

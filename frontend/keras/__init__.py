@@ -6,6 +6,6 @@ becomes `gravure` while they are read. All else is Keras's own code: layers, mod
 metrics, optimisers, callbacks and saving.
 
 - `backend`: the tensors, variables and functions; `trainer` has `fit`, `evaluate`, `predict`.
-- `replicated`: steps over several ranks, each with its rows of every batch.
+- `replicated`: steps on several replicas, each with its rows of every batch.
 - A step of training is one function: forward, backward and update are compiled together.
 """

@@ -65,6 +65,9 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
         ('"DatasetV2"', '"Dataset"'),
         ('"tensorflow.python."', '"gravure.frontend.tf."'),
     ),
+    "keras.src.layers.normalization.batch_normalization": (
+        ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
+    ),
     "keras.src.layers.preprocessing.text_vectorization": (
         ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
     ),

@@ -1,10 +1,10 @@
-"""Keras's steps over several ranks: each takes its rows of every batch.
+"""Keras's steps on several replicas, in a process or in many: each takes its rows of every batch.
 
-All ranks go over the same batches, in the same order. A rank's loss counts as its rows do, so that
-the sum of all gradients is the gradient of the whole batch. What a step adds to the state of
+All ranks go over the same batches, in the same order. A replica's loss counts as its rows do, so
+that the sum of all gradients is the gradient of the whole batch. What a step adds to the state of
 metrics is added up, and so is, by its part in the batch, what it changes of other state (moving
 averages): behind each step all ranks have the same variables and the same logs. What is predicted
-is computed in equal parts, and collected, so that each rank has the rows of all.
+is computed in equal parts by the ranks, and collected, so that each has the rows of all.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ from keras.src.metrics import Metric
 from ...ir.types.tensor import Array
 from ..distributed import collectives
 from ..eager.tensor import Tensor
+from ..tf.distribute.replicas import ReplicaContext, mapped, regrouped
 from ..tf.distribute.strategy import Strategy
 from ..tf.ops.gathering import gather
+from ..values.context import STATE
 from .backend.core import LayerVariable
 from .backend.tensors import cast, convert_to_tensor, shape
 
@@ -40,51 +42,69 @@ class Trained(Protocol):
     """What a step needs to know of its model."""
 
     metrics: Sequence[Metric]
-    non_trainable_variables: Sequence[KerasVariable]
+    non_trainable_variables: Sequence[LayerVariable]
 
     def get_metrics_result(self) -> Mapping[str, object]:
         """Return what the metrics say."""
 
 
 class Shares:
-    """Which part of each batch this rank has, of a model that was made under a strategy."""
+    """Which part of each batch each replica has, of a model that was made under a strategy."""
 
     def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
         self.rank, self.ranks = strategy.comm.rank, strategy.comm.size
-        self.weight: Tensor | None = None
-        """The part of the rows of this rank among all, in a step that is being made."""
+        self.weights: dict[int, Tensor] = {}
+        """By replica of this process: its part of all rows, in a step that is being made."""
 
     @contextmanager
     def of(self, weight: Tensor) -> Iterator[None]:
-        """Let losses count by a weight."""
-        before, self.weight = self.weight, weight
+        """Let the losses of the replica that runs count by a weight."""
+        number = running()
+        self.weights[number] = weight
         try:
             yield
         finally:
-            self.weight = before
+            del self.weights[number]
+
+    @property
+    def weight(self) -> Tensor | None:
+        """Return by what the losses of the replica that runs count."""
+        return self.weights.get(running())
 
     def weighed(self, loss: Tensor) -> Tensor:
-        """Return a loss as it counts among those of all ranks."""
-        return loss if self.weight is None else loss * self.weight
+        """Return a loss as it counts among those of all replicas."""
+        weight = self.weight
+        return loss if weight is None else loss * weight
 
     def plain(self, loss: Tensor) -> Tensor:
         """Return the loss that was weighed."""
-        return loss if self.weight is None else loss / self.weight
+        weight = self.weight
+        return loss if weight is None else loss / weight
 
-    def rows(self, data: Tree) -> tuple[Tree, np.float32, np.float32]:
-        """Return this rank's rows of a batch, their part in it, and how much metrics count.
+    def rows(self, data: Tree) -> tuple[Tree, Tree, Tree]:
+        """Return the rows of a batch that each replica of this process has, each one's part.
 
-        Where there are fewer rows than ranks, each takes all of them, for a part of the sum.
+        Third, how much each one's metrics count: where there are fewer rows than replicas, each
+        takes all of them, for a part of the sum.
         """
+        numbers = range(len(self.strategy.devices))
+        found = [self.rows_of(data, self.strategy.first_replica + number) for number in numbers]
+        mine, weights, times = (regrouped(list(column)) for column in zip(*found, strict=True))
+        return mine, weights, times
+
+    def rows_of(self, data: Tree, replica: int) -> tuple[Tree, Tensor, Tensor]:
+        """Return a replica's rows of a batch, their part in it, and how much metrics count."""
         first = next(each for each in tree.flatten(data) if each is not None)
-        count = int(shape(first)[0])
-        if count < self.ranks:
-            part = np.float32(1 / self.ranks)
-            return data, part, part
-        start, stop = (count * n // self.ranks for n in (self.rank, self.rank + 1))
-        mine = tree.map_structure(lambda x: None if x is None else x[start:stop], data)
-        return mine, np.float32((stop - start) / count), np.float32(1)
+        count, every = int(shape(first)[0]), self.strategy.num_replicas_in_sync
+        start, stop = (count * n // every for n in (replica, replica + 1))
+        part, times = (stop - start) / count, 1.0
+        if count < every:
+            start, stop, part, times = 0, count, 1 / every, 1 / every
+        mine = tree.map_structure(
+            lambda x: None if x is None else convert_to_tensor(x[start:stop]), data
+        )
+        return mine, convert_to_tensor(np.float32(part)), convert_to_tensor(np.float32(times))
 
     def even(self, data: Tree) -> tuple[Tree, Array]:
         """Return as many rows as any rank has, and which of all of them make the whole batch.
@@ -136,29 +156,35 @@ class Restoring(Callback):
         self.whole.on_train_begin(logs)
 
 
-def over_ranks(model: Trained, shares: Shares, step: Callable[[Tree], Tree]) -> Callable[..., Tree]:
-    """Return a step of all ranks: it takes a rank's rows, their weight, and that of metrics."""
+def running() -> int:
+    """Return the number of the replica of this process that runs; -1 between them."""
+    return STATE.replica.number if isinstance(STATE.replica, ReplicaContext) else -1
 
-    def whole(data: Tree, weight: Tensor, times: Tensor) -> Tree:
+
+def over_replicas(
+    model: Trained, shares: Shares, step: Callable[[Tree], Tree]
+) -> Callable[..., Tree]:
+    """Return a step of all replicas: it takes their rows, their weights, and those of metrics."""
+
+    def whole(data: Tree, weight: Tree, times: Tree) -> Tree:
         counted = [v for metric in model.metrics for v in metric.variables]
         kept = {id(v) for v in counted}
         other = [v for v in model.non_trainable_variables if id(v) not in kept]
         rows = [(v, times) for v in counted if not is_own(v)] + [(v, weight) for v in other]
-        rows = [(v, by) for v, by in rows if "float" in v.dtype]
-        before = [convert_to_tensor(v) + 0.0 for v, _ in rows]
+        weights = {v.state: by for v, by in rows if "float" in v.dtype}
 
-        def mine(data: Tree) -> Tree:
+        def mine(data: Tree, weight: Tensor, times: Tensor) -> Tree:
             own = [v for v in counted if is_own(v) and "float" in v.dtype]
             held = [convert_to_tensor(v) + 0.0 for v in own]
-            logs = step(data)
+            with shares.of(weight):
+                logs = step(data)
             for v, old in zip(own, held, strict=True):
                 v.assign(old + (convert_to_tensor(v) - old) * cast(times, v.dtype))
             return logs
 
-        with shares.of(weight):
-            logs = shares.strategy.run(mine, (data,))
-        together(rows, before)
-        return told(model, logs, weight)
+        with shares.strategy.weighing(weights):
+            logs = shares.strategy.run(mine, (data, weight, times))
+        return told(model, logs, shares.strategy, weight)
 
     return whole
 
@@ -188,21 +214,9 @@ def predicted(shares: Shares, step: Callable[[Tree], Tree]) -> Callable[..., Tre
     return whole
 
 
-def together(rows: Sequence[tuple[KerasVariable, Tensor]], before: Sequence[Tensor]) -> None:
-    """Let variables have the changes of all ranks, each as much as it counts."""
-    changes = [
-        collectives.all_reduce((convert_to_tensor(v) - old) * cast(by, v.dtype))
-        for (v, by), old in zip(rows, before, strict=True)
-    ]
-    for (v, _), old, change in zip(rows, before, changes, strict=True):
-        v.assign(old + change)
-
-
-def told(model: Trained, logs: Tree, weight: Tensor) -> Tree:
-    """Return what a step tells: metrics of all ranks, and means of what else there is."""
+def told(model: Trained, logs: Tree, strategy: Strategy, weight: Tree) -> Tree:
+    """Return what a step tells: metrics of all replicas, and means of what else there is."""
     metrics = model.get_metrics_result()
     if isinstance(logs, Mapping) and logs.keys() == metrics.keys():
         return metrics
-    return tree.map_structure(
-        lambda x: collectives.all_reduce(convert_to_tensor(x) * cast(weight, x.dtype)), logs
-    )
+    return mapped(lambda x: strategy.weighed(x, weight), logs)

@@ -40,6 +40,12 @@ class TensorGroup:
         raise NotImplementedError
 
 
+class Parts(tuple[object, ...]):
+    """What several have of one value: a leaf of a structure where only wholes are looked at."""
+
+    __slots__ = ()
+
+
 def is_nested(value: object) -> bool:
     """Say whether a value is a structure and not a leaf."""
     return isinstance(value, list | tuple | Mapping | TensorGroup)

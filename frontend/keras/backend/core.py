@@ -23,9 +23,11 @@ from ...function.custom_gradient import custom_gradient as _custom_gradient
 from ...function.function import init_scope
 from ...function.on_device import device
 from ...function.variable import Variable as State
+from ...graph.variables import VariableState
 from ...tf.core.bridge import dressed
 from ...tf.core.shapes import TensorShape
 from ...tf.core.specs import TensorSpec
+from ...tf.distribute.replicas import VariableAggregation
 from ...tf.graph import flow, loops
 from ...tf.graph.functional import recompute_grad
 from ...tf.graph.state import function
@@ -65,6 +67,7 @@ class LayerVariable(KerasVariable):
                 name=self.name.replace(":", "_"),
             )
             self._value.share(self.synchronization, self.aggregation)
+            self._value.aggregation = VariableAggregation[self.aggregation.upper()]
 
     def _initialize_with_initializer(self, initializer: Callable[..., TensorLike]) -> None:
         with init_scope():
@@ -95,6 +98,11 @@ class LayerVariable(KerasVariable):
     def _key(self) -> object:
         """What tapes know the variable by: its state."""
         return key_of(self._value)
+
+    @property
+    def state(self) -> VariableState:
+        """Return what holds the value."""
+        return self._value.state
 
     @property
     def spec(self) -> object:

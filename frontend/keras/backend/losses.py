@@ -9,12 +9,14 @@ from keras.src.backend.common.dtypes import result_type as _result_type
 from keras.src.backend.config import epsilon as _epsilon
 
 from ...eager.tensor import Tensor
+from ...tf.distribute.replicas import ReplicaContext as _Replica
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
 from ...tf.ops import math_ops as _m
 from ...tf.ops import nn_ops as _n
 from ...tf.ops import sorting as _sorting
+from ...values.context import STATE as _STATE
 from ...values.given import TensorLike
 from .activations import one_hot as _one_hot
 from .numbers import clip as _clip
@@ -113,12 +115,31 @@ def binary_crossentropy(
     return -(wanted * _F["log"](given) + (1.0 - wanted) * _F["log"](1.0 - given))
 
 
+def _moments_of_all(
+    replica: _Replica, x: Tensor, axes: Axes, keepdims: bool
+) -> tuple[Tensor, Tensor]:
+    """Return means and variances of what all replicas have, by sums over them."""
+    kind = name_of(x)
+    wide = cast(x, "float32") if kind in ("float16", "bfloat16") else x
+    listed = list(axes) if isinstance(axes, tuple) else axes
+    total = _R["reduce_sum"]
+    ones = total(_made.ones_like(wide), listed, keepdims)
+    sums = [total(wide, listed, keepdims), total(wide * wide, listed, keepdims), ones]
+    whole, squares, count = replica.all_reduce("SUM", sums)
+    mean = whole / count
+    variance = _F["maximum"](squares / count - mean * mean, 0.0)
+    return cast(mean, kind), cast(variance, kind)
+
+
 def moments(
     x: TensorLike, axes: Axes, keepdims: bool = False, synchronized: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return means and variances along axes; of half floats computed in f32."""
-    if synchronized:
-        raise NotImplementedError("synchronized=True needs several replicas: see tf.distribute")
+    """Return means and variances along axes; of half floats computed in f32.
+
+    With `synchronized` they are of the rows of all replicas that run.
+    """
+    if synchronized and isinstance(_STATE.replica, _Replica):
+        return _moments_of_all(_STATE.replica, convert_to_tensor(x), axes, keepdims)
     tensor = convert_to_tensor(x)
     kind = name_of(tensor)
     wide = cast(tensor, "float32") if kind in ("float16", "bfloat16") else tensor

@@ -23,7 +23,7 @@ from ...tf.distribute.strategy import get_strategy
 from ...tf.graph.flow import GradientTape
 from ...tf.graph.state import function
 from ...tf.ops import array_ops
-from ..replicated import Shares, over_ranks, predicted
+from ..replicated import Shares, over_replicas, predicted
 from .tensors import convert_to_numpy, convert_to_tensor, shape
 
 Tree: TypeAlias = object
@@ -50,8 +50,8 @@ class Trainer(base_trainer.Trainer):
         self.test_function: Step | None = None
         self.predict_function: Callable[[Data], Tree] | None = None
         strategy = get_strategy()
-        self._shares = Shares(strategy) if strategy.comm.size > 1 else None
-        """Which part of each batch is ours, where several processes train the model."""
+        self._shares = Shares(strategy) if strategy.num_replicas_in_sync > 1 else None
+        """Which part of each batch each replica has, where several train the model."""
 
     def _answered(self, x: Tree, *, training: bool) -> Tree:
         """Return what the model gives."""
@@ -114,8 +114,8 @@ class Trainer(base_trainer.Trainer):
         return lambda data: run(_as_tensors(data))
 
     def _shared(self, shares: Shares, step: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
-        """Return a step that all ranks make together, each with its rows."""
-        whole = over_ranks(self, shares, step)
+        """Return a step that all replicas make together, each with its rows."""
+        whole = over_replicas(self, shares, step)
         run = whole if self.run_eagerly else function(whole, autograph=False)
         built = False
 
@@ -125,15 +125,14 @@ class Trainer(base_trainer.Trainer):
                 with shares.strategy.scope():
                     self._symbolic_build(data_batch=data)
                 built = True
-            mine, weight, times = shares.rows(data)
-            return run(_as_tensors(mine), convert_to_tensor(weight), convert_to_tensor(times))
+            return run(*shares.rows(data))
 
         return together
 
     def _predicting(self) -> Callable[[Tree], Tree]:
         """Return a step of prediction: on several ranks each computes a part of the rows."""
         shares = self._shares
-        if shares is None:
+        if shares is None or shares.ranks == 1:
             return self._alone(self.predict_step)
         whole = predicted(shares, self.predict_step)
         run = whole if self.run_eagerly else function(whole, autograph=False)

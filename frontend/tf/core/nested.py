@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ...values.nest import TensorGroup, assert_same, pack_level
+from ...values.nest import Parts, TensorGroup, assert_same, pack_level
 
 
 def is_nested(structure: object) -> bool:
     """Say whether a value is a list, tuple or dictionary."""
-    return isinstance(structure, list | tuple | Mapping)
+    return isinstance(structure, list | tuple | Mapping) and not isinstance(structure, Parts)
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
@@ -22,7 +22,7 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     if isinstance(structure, Mapping):
         keys = sorted(structure)
         return [leaf for key in keys for leaf in flatten(structure[key], expand_composites)]
-    if isinstance(structure, list | tuple):
+    if isinstance(structure, list | tuple) and (expand_composites or is_nested(structure)):
         return [leaf for value in structure for leaf in flatten(value, expand_composites)]
     if expand_composites and isinstance(structure, TensorGroup):
         return list(structure.components())
@@ -47,7 +47,7 @@ def _pack(structure: object, leaves: Iterator[object], expands: bool) -> object:
         found = {key: _pack(structure[key], leaves, expands) for key in sorted(structure)}
         ordered = {key: found[key] for key in structure}
         return ordered if type(structure) is dict else type(structure)(ordered)  # type: ignore[call-arg]
-    if isinstance(structure, list | tuple):
+    if isinstance(structure, list | tuple) and (expands or is_nested(structure)):
         return pack_level(structure, [_pack(value, leaves, expands) for value in structure])
     if expands and isinstance(structure, TensorGroup):
         return structure.with_components([next(leaves) for _ in structure.components()])

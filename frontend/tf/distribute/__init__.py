@@ -7,6 +7,8 @@ Variables are shared by the replicas of a process and changed once for all of th
 numbers on every rank. Read in this order:
 
 - `lockstep`: functions that take turns. `replicas`: values of replicas, and what a replica can do.
-- `inputs`: data for replicas. `strategy`: the strategies. `cluster`: specs of clusters.
+- `on_read`: variables that each replica has a value of.
+- `inputs`: data for replicas. `strategy`: the strategies. `extended`: what else they can be asked
+  for. `options`: what can be wished of them. `cluster`: specs of clusters.
 - `names`: the namespace.
 """

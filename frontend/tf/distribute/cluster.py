@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -83,7 +84,19 @@ class ClusterSpec:
         return f"ClusterSpec({self.as_dict()!r})"
 
 
-class SimpleClusterResolver:
+class ClusterResolver(ABC):
+    """What knows of which cluster this process is a task."""
+
+    @abstractmethod
+    def cluster_spec(self) -> ClusterSpec:
+        """Return the cluster."""
+
+    @abstractmethod
+    def master(self, *_: object, **__: object) -> str:
+        """Return the target of sessions."""
+
+
+class SimpleClusterResolver(ClusterResolver):
     """A cluster that is said."""
 
     def __init__(

@@ -11,7 +11,7 @@ from ...distributed.client import TASKS
 from ...distributed.remote import connect
 from ...distributed.tasks import Task
 from ...values.run_errors import NotFoundError, UnimplementedError
-from .cluster import ClusterSpec, SimpleClusterResolver, tf_config
+from .cluster import ClusterResolver, ClusterSpec, tf_config
 from .server import Server
 
 
@@ -33,7 +33,7 @@ def connect_to_cluster(
     if cluster_device_filters is not None:
         raise UnimplementedError("cluster_device_filters: a process sees all tasks of its cluster")
     given = cluster_spec_or_resolver
-    resolved = given.cluster_spec() if isinstance(given, SimpleClusterResolver) else given
+    resolved = given.cluster_spec() if isinstance(given, ClusterResolver) else given
     spec = ClusterSpec(resolved)
     if not spec:
         return  # (as TensorFlow does: there is nobody to connect to)

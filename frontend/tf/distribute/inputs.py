@@ -6,6 +6,7 @@ the place in the data is the same on all, and that of any number of ranks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +15,12 @@ from ....ir.op import Array
 from ....runtime.comm.protocol import Comm, broadcast
 from ...data.stages import Stage
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ..core.shapes import TensorShape
+from ..core.specs import TensorSpec
 from ..data.dataset import Dataset
 from ..data.iterators import END, EagerIterator, StreamState
-from .replicas import mapped, regrouped
+from ..data.optional import Optional
+from .replicas import PerReplica, mapped, regrouped
 
 
 class Replicas(Protocol):
@@ -66,8 +70,17 @@ class DistributedDataset:
 
     @property
     def element_spec(self) -> object:
-        """Return the specs of the batches."""
-        return self.dataset.element_spec
+        """Return the specs of the replicas' parts of batches: a function's signature has them."""
+        count = len(self.strategy.devices)
+        return mapped(lambda spec: self._spec(spec, count), self.dataset.element_spec)
+
+    def _spec(self, spec: Any, count: int) -> object:
+        """Return the spec of what replicas have of one tensor."""
+        if self.split and isinstance(spec, TensorSpec):
+            rows, *rest = TensorShape(spec.shape).as_list()
+            part, more = divmod(rows or 1, self.strategy.num_replicas_in_sync)
+            spec = TensorSpec([None if more or rows is None else part, *rest], spec.dtype)
+        return PerReplica([spec] * count) if count > 1 else spec
 
     def __iter__(self) -> DistributedIterator:
         return DistributedIterator(self)
@@ -108,15 +121,12 @@ class DistributedIterator:
 
     @property
     def element_spec(self) -> object:
-        """Return the specs of the batches."""
+        """Return the specs of the replicas' parts of batches."""
         return self.of.element_spec
 
     def __next__(self) -> object:
-        numbers = range(len(self.of.strategy.devices))
-        if self.of.split:
-            batch = next(self.batches)
-            return regrouped([self.of.part(batch, number) for number in numbers])
-        return regrouped([next(self.batches) for _ in numbers])
+        count = 1 if self.of.split else len(self.of.strategy.devices)
+        return self.given([next(self.batches) for _ in range(count)])
 
     def get_next(self) -> object:
         """Return the next batch, or raise `OutOfRangeError`."""
@@ -125,6 +135,20 @@ class DistributedIterator:
         except StopIteration:
             raise OutOfRangeError(END) from None
 
+    def get_next_as_optional(self) -> DistributedOptional:
+        """Return the next batch, or that there is none."""
+        count = 1 if self.of.split else len(self.of.strategy.devices)
+        return DistributedOptional(
+            self, [self.batches.get_next_as_optional() for _ in range(count)]
+        )
+
+    def given(self, batches: Sequence[object]) -> object:
+        """Return what the replicas get of a batch, or of a batch for each."""
+        if not self.of.split:
+            return regrouped(list(batches))
+        numbers = range(len(self.of.strategy.devices))
+        return regrouped([self.of.part(batches[0], number) for number in numbers])
+
     def checkpoint_parts(self) -> dict[str, object]:
         """Return what a checkpoint keeps: one state for all ranks, where they read the same."""
         if not isinstance(self.batches, EagerIterator):
@@ -132,6 +156,26 @@ class DistributedIterator:
         if self.of.split:
             return self.batches.checkpoint_parts()
         return {"ITERATOR_STATE": RankState(self.batches, self.of.strategy.comm)}
+
+
+class DistributedOptional:
+    """A batch for replicas, or that there is none."""
+
+    def __init__(self, iterator: DistributedIterator, found: Sequence[Optional]) -> None:
+        self.iterator, self.found = iterator, found
+
+    def has_value(self, name: str | None = None) -> object:
+        """Say whether there is a batch for each."""
+        return self.found[-1].has_value()
+
+    def get_value(self, name: str | None = None) -> object:
+        """Return the batch; there must be one."""
+        return self.iterator.given([each.get_value() for each in self.found])
+
+    @property
+    def element_spec(self) -> object:
+        """Return what a batch is like."""
+        return self.iterator.element_spec
 
 
 def drawn(stage: Stage) -> bool:

@@ -13,11 +13,13 @@ import numpy as np
 from ....runtime.comm import protocol
 from ...distributed import collectives
 from ...eager.tensor import Tensor, as_tensor
+from ...graph.variables import ASSIGN
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
 from ...values.dtypes import DataType
 from ..core.bridge import TfTensor, dressed
 from ..core.nested import flatten, pack_sequence_as
+from ..core.specs import TensorSpec
 from ..core.values import convert
 from ..ops.array_ops import concat, transpose
 from .lockstep import Lockstep
@@ -56,7 +58,7 @@ class VariableSynchronization(Enum):
     ON_READ = 3
 
 
-class PerReplica(tuple[object, ...]):
+class PerReplica(nest.Parts):
     """A value for each replica of this process; functions that are traced see them all."""
 
     __slots__ = ()
@@ -73,6 +75,8 @@ class PerReplica(tuple[object, ...]):
         return found
 
     def __repr__(self) -> str:
+        if all(isinstance(each, TensorSpec) for each in self):
+            return f"PerReplicaSpec({', '.join(map(repr, self))})"
         rows = ",\n".join(f"  {number}: {value!r}" for number, value in enumerate(self.values))
         return f"PerReplica:{{\n{rows}\n}}"
 
@@ -199,13 +203,18 @@ class ReplicaContext:
         """Return the replicas' values behind each other, on an axis."""
         return self.merge_call(lambda s, x: s.gather(x, axis), [convert(value)])
 
-    def change(self, variable: Any, kind: str, values: Sequence[object], read: bool) -> object:
+    def change(self, variable: Any, kind: object, values: Sequence[object], read: bool) -> object:
         """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
 
         def changed(strategy: Any, *columns: object) -> object:
             rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
-            if way in (VariableAggregation.SUM, VariableAggregation.MEAN):
+            if variable.state in strategy.weights:
+                weight = strategy.weights[variable.state]
+                old = dressed(variable.read_own()) if kind is ASSIGN else 0
+                steps = [mapped(lambda x: each_minus(x, old), x) for x in columns]
+                rows = [old + strategy.weighed(x, weight) for x in steps]
+            elif way in (VariableAggregation.SUM, VariableAggregation.MEAN):
                 rows = strategy.reduced(ReduceOp[way.name], columns)
             elif strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
                 rows = [collectives.broadcast(x) for x in rows]
@@ -226,6 +235,13 @@ class ReplicaContext:
             return applied(list(zip(totals, variables, strict=True)))
 
         return self.merge_call(merged, [convert(grad) for grad, _ in pairs])
+
+
+def each_minus(value: Any, old: Any) -> object:
+    """Return by how much values of replicas are more than one."""
+    if isinstance(value, PerReplica):
+        return PerReplica([x - old for x in value.values])
+    return value - old
 
 
 def local_sum(value: object) -> Any:

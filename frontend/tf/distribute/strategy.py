@@ -13,10 +13,10 @@ ranks. Without, sums are made in the order that MPI likes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ...distributed import collectives
 from ...function.function import Function, Settings
 from ...function.variable import Variable
 from ...graph.func_graph import FuncGraph
+from ...graph.variables import VariableState
 from ...values.context import STATE
 from ...values.devices import MACHINE, processors
 from ...values.run_errors import UnimplementedError
@@ -34,11 +35,13 @@ from ..core.bridge import TfTensor, dressed
 from ..core.names import device
 from ..core.values import convert
 from ..graph.state import TfFunction
-from ..ops.math_ops import REDUCTIONS
+from ..ops.math_ops import REDUCTIONS, cast
 from .cluster import TFConfigClusterResolver
+from .extended import StrategyExtended
 from .inputs import DistributedDataset, InputContext
 from .lockstep import Lockstep
 from .on_read import OnRead, of_each
+from .options import CommunicationOptions, CrossDeviceOps
 from .replicas import (
     CONTEXTS,
     PerReplica,
@@ -54,7 +57,7 @@ from .replicas import (
 )
 
 
-class Strategy:
+class Strategy(StrategyExtended):
     """Replicas of this process and of others, which make each step together."""
 
     def __init__(
@@ -62,8 +65,11 @@ class Strategy:
     ) -> None:
         self.devices, self.comm, self.ordered = list(devices), comm, ordered
         self.steps = 0
+        self.made = WeakSet()
         self.wholes: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
         """Functions that run one on all replicas in one trace."""
+        self.weights: Mapping[VariableState, object] = {}
+        """By variable: how much what replicas of this process assign to it counts."""
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -80,14 +86,14 @@ class Strategy:
         """Return what has the further functions: here they are the strategy's."""
         return self
 
-    @property
-    def worker_devices(self) -> tuple[str, ...]:
-        """Return the devices of this process's replicas."""
-        return tuple(self.devices)
-
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Let variables be made that all replicas have; on every rank with the value of rank 0."""
+        other = CONTEXTS.strategies[-1] if CONTEXTS.strategies else self
+        if other is not self:
+            raise RuntimeError(
+                f"Mixing different tf.distribute.Strategy objects: {other} is not {self}"
+            )
         before, STATE.creating = STATE.creating, self
         CONTEXTS.strategies.append(self)
         try:
@@ -105,6 +111,7 @@ class Strategy:
     ) -> OnRead | None:
         """Return the values that replicas have of a variable; None if they share one."""
         assert isinstance(variable, Variable), "only variables are spread"
+        self.made.add(variable.state)
         return of_each(self, variable, synchronization, aggregation)
 
     def run(
@@ -152,6 +159,25 @@ class Strategy:
                 yield
         finally:
             CONTEXTS.strategies.pop()
+
+    @contextmanager
+    def weighing(self, weights: Mapping[VariableState, object]) -> Iterator[None]:
+        """Let variables change by the sums of replicas' changes, each as much as it counts."""
+        before, self.weights = self.weights, weights
+        try:
+            yield
+        finally:
+            self.weights = before
+
+    def weighed(self, value: object, weight: object) -> TfTensor:
+        """Return the sum of all replicas' values, each as much as it counts."""
+        parts = [
+            convert(chosen(value, n)) * cast(chosen(weight, n), convert(chosen(value, n)).dtype)
+            for n in range(len(self.devices))
+        ]
+        total: TfTensor
+        [total] = self.reduced(ReduceOp.SUM, [PerReplica(parts) if len(parts) > 1 else parts[0]])
+        return total
 
     def reduced(self, way: ReduceOp, values: Sequence[object]) -> list[Any]:
         """Return sums or means of values over the replicas of all processes."""
@@ -238,6 +264,12 @@ class OneDeviceStrategy(Strategy):
     def __init__(self, device: str) -> None:  # (TensorFlow's name of the argument)
         super().__init__([str(device)], alone())
 
+    @contextmanager
+    def scope(self) -> Iterator[Strategy]:
+        """Let variables be made on the device."""
+        with super().scope(), device(self.devices[0]):
+            yield self
+
 
 class MirroredStrategy(Strategy):
     """A replica on each device of this process."""
@@ -245,10 +277,28 @@ class MirroredStrategy(Strategy):
     def __init__(
         self, devices: Sequence[str] | None = None, cross_device_ops: object = None
     ) -> None:
+        if not isinstance(cross_device_ops, CrossDeviceOps | None):
+            raise TypeError(
+                f"cross_device_ops is a {type(cross_device_ops).__name__}, expected a "
+                "tf.distribute.CrossDeviceOps"
+            )
         found = list(devices) if devices else processors(MACHINE.processors)
         if not found or len(set(found)) < len(found):
             raise ValueError(f"devices {found}, expected different ones")
         super().__init__(found, alone())
+
+
+class CentralStorageStrategy(MirroredStrategy):
+    """A replica on each device of this process, and variables that are there once: as always."""
+
+    def __init__(
+        self, compute_devices: Sequence[str] | None = None, parameter_device: object = None
+    ) -> None:
+        super().__init__(compute_devices)
+        if parameter_device is not None:
+            raise UnimplementedError(
+                f"parameter_device={parameter_device!r}: variables are where `tf.device` says"
+            )
 
 
 class MultiWorkerMirroredStrategy(Strategy):
@@ -262,6 +312,13 @@ class MultiWorkerMirroredStrategy(Strategy):
         replicas: int | None = None,
         ordered: bool = False,
     ) -> None:
+        if not isinstance(communication_options, CommunicationOptions | None):
+            raise TypeError(
+                f"communication_options is a {type(communication_options).__name__}, expected "
+                "tf.distribute.experimental.CommunicationOptions"
+            )
+        if communication_options is not None and communication_options.timeout_seconds:
+            protocol.wait_for(communication_options.timeout_seconds)
         comm = world()
         every = comm.size if replicas is None else replicas
         if every < 1 or every % comm.size:
@@ -275,7 +332,6 @@ REFUSED: dict[str, str] = {
     "TPUStrategy": "there is no backend for TPUs",
     "ParameterServerStrategy": "parameter servers are programmed with tf.distribute.Server and "
     "tf.compat.v1.train.replica_device_setter",
-    "experimental_CentralStorageStrategy": "MirroredStrategy shares variables in a process",
 }
 
 

@@ -344,7 +344,6 @@ class Variable(Common, CoreVariable):
     ) -> None:
         del validate_shape, use_resource
         self.aggregation = aggregation
-        """How what replicas of a step assign becomes one value."""
         if initial_value is None:
             raise ValueError(
                 "The `initial_value` arg to `tf.Variable` must be specified except when you are "
