@@ -40,7 +40,7 @@ class TensorGroup:
         raise NotImplementedError
 
 
-class Parts(tuple[object, ...]):
+class Several(tuple[object, ...]):
     """What several have of one value: a leaf of a structure where only wholes are looked at."""
 
     __slots__ = ()

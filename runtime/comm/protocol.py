@@ -117,21 +117,21 @@ def in_which() -> str:
     return "" if STEP.number is None else f" of step {STEP.number}"
 
 
-class Asked:
-    """What the program said of waits."""
+class Limit:
+    """How long waits may take as the program has said it."""
 
     seconds: float | None = None
 
 
 def wait_for(seconds: float) -> None:
     """Let a wait take so many seconds at most from now on, whatever the environment says."""
-    Asked.seconds = float(seconds)
+    Limit.seconds = float(seconds)
 
 
 def patience() -> float:
     """Return the seconds that a wait may take."""
-    if Asked.seconds is not None:
-        return Asked.seconds
+    if Limit.seconds is not None:
+        return Limit.seconds
     text = knobs.TIMEOUT.text()
     try:
         found = float(text) if text else PATIENCE

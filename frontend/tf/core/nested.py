@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ...values.nest import Parts, TensorGroup, assert_same, pack_level
+from ...values.nest import Several, TensorGroup, assert_same, pack_level
 
 
 def is_nested(structure: object) -> bool:
     """Say whether a value is a list, tuple or dictionary."""
-    return isinstance(structure, list | tuple | Mapping) and not isinstance(structure, Parts)
+    return isinstance(structure, list | tuple | Mapping) and not isinstance(structure, Several)
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 from weakref import WeakSet
 
 from ....runtime.comm.protocol import Comm
@@ -46,9 +45,9 @@ class StrategyExtended:
         """Return what a replica's part of a variable is a part of: the variable itself."""
         return value
 
-    def read_var(self, v: Any) -> object:
+    def read_var(self, v: Variable) -> object:
         """Return the value of a variable, as it is between replicas."""
-        return v.read_value()
+        return v.read_own() if v.spread is None else v.spread.read(v)
 
     def update(
         self,
@@ -73,7 +72,10 @@ class StrategyExtended:
         return self.reduce(reduce_op, value)
 
     def batch_reduce_to(
-        self, reduce_op: object, value_destination_pairs: Sequence[Any], options: object = None
+        self,
+        reduce_op: object,
+        value_destination_pairs: Sequence[tuple[object, object]],
+        options: object = None,
     ) -> list[object]:
         """Return what each of several values of replicas adds up to, or their means."""
         return [self.reduce(reduce_op, value) for value, _ in value_destination_pairs]

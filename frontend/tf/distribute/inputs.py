@@ -14,12 +14,15 @@ import numpy as np
 from ....ir.op import Array
 from ....runtime.comm.protocol import Comm, broadcast
 from ...data.stages import Stage
+from ...eager.tensor import Tensor
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
 from ..data.dataset import Dataset
-from ..data.iterators import END, EagerIterator, StreamState
+from ..data.iterators import END, EagerIterator, GraphIterator, StreamState
 from ..data.optional import Optional
+from ..ops.array_ops import shape
+from ..ops.math_ops import FUNCTIONS, cast
 from .replicas import PerReplica, mapped, regrouped
 
 
@@ -74,7 +77,7 @@ class DistributedDataset:
         count = len(self.strategy.devices)
         return mapped(lambda spec: self._spec(spec, count), self.dataset.element_spec)
 
-    def _spec(self, spec: Any, count: int) -> object:
+    def _spec(self, spec: object, count: int) -> object:
         """Return the spec of what replicas have of one tensor."""
         if self.split and isinstance(spec, TensorSpec):
             rows, *rest = TensorShape(spec.shape).as_list()
@@ -85,30 +88,46 @@ class DistributedDataset:
     def __iter__(self) -> DistributedIterator:
         return DistributedIterator(self)
 
+    def looped_in_graph(self) -> DistributedIterator:
+        """Return what a loop of a graph takes the batches from."""
+        return DistributedIterator(self).looped_in_graph()
+
+    def next_in_graph(self) -> tuple[Tensor, object]:
+        """Refuse: a loop takes batches from what `looped_in_graph` gives."""
+        raise NotImplementedError("a dataset is not read twice at once: see looped_in_graph")
+
     def part(self, batch: object, number: int) -> object:
         """Return the rows of one replica of this process."""
         place = self.strategy.first_replica + number
-        every = self.strategy.num_replicas_in_sync
-
-        def rows(x: Any) -> object:
-            size = int(x.shape[0])
-            most, more = divmod(size, every)
-            start = place * most + min(place, more)
-            return x[start : start + most + (place < more)]
-
-        return mapped(rows, batch)
+        return mapped(lambda x: rows_of(x, place, self.strategy.num_replicas_in_sync), batch)
 
     def __len__(self) -> int:
         return len(self.dataset) if self.split else len(self.dataset) // len(self.strategy.devices)
 
 
+def rows_of(x: Any, place: int, every: int) -> object:
+    """Return the rows that are one replica's, of as many replicas: the first have one more."""
+    [size, *_] = TensorShape(x.shape).as_list()
+    if size is not None:
+        most, more = divmod(size, every)
+        start = place * most + min(place, more)
+        return x[start : start + most + (place < more)]
+    count = shape(x)[0]
+    each, left = count // every, count % every
+    begin = place * each + FUNCTIONS["minimum"](left, place)
+    return x[begin : begin + each + cast(place < left, each.dtype)]
+
+
 class DistributedIterator:
     """Takes the elements of a dataset for the replicas; a checkpoint keeps its place."""
 
-    def __init__(self, of: DistributedDataset) -> None:
-        self.of, self.batches = of, iter(of.dataset)
+    def __init__(
+        self, of: DistributedDataset, batches: EagerIterator | GraphIterator | None = None
+    ) -> None:
+        self.of = of
+        self.batches = iter(of.dataset) if batches is None else batches
         comm = of.strategy.comm
-        if comm.size > 1 and of.split and drawn(of.dataset._stage):
+        if batches is None and comm.size > 1 and of.split and drawn(of.dataset._stage):
             if not isinstance(self.batches, EagerIterator):
                 raise InvalidArgumentError(
                     "ranks would read in different orders: shuffle(seed=...) is the same on all"
@@ -141,6 +160,17 @@ class DistributedIterator:
         return DistributedOptional(
             self, [self.batches.get_next_as_optional() for _ in range(count)]
         )
+
+    def looped_in_graph(self) -> DistributedIterator:
+        """Return what a loop of a graph takes the batches from."""
+        return DistributedIterator(self.of, self.batches.looped_in_graph())
+
+    def next_in_graph(self) -> tuple[Tensor, object]:
+        """Return whether there is another batch, and it, each time that the graph runs."""
+        count = 1 if self.of.split else len(self.of.strategy.devices)
+        found = [self.batches.next_in_graph() for _ in range(count)]
+        there, batches = zip(*found, strict=True)
+        return there[-1], self.given(batches)
 
     def given(self, batches: Sequence[object]) -> object:
         """Return what the replicas get of a batch, or of a batch for each."""

@@ -58,7 +58,7 @@ class VariableSynchronization(Enum):
     ON_READ = 3
 
 
-class PerReplica(nest.Parts):
+class PerReplica(nest.Several):
     """A value for each replica of this process; functions that are traced see them all."""
 
     __slots__ = ()
@@ -211,9 +211,11 @@ class ReplicaContext:
             rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
             if variable.state in strategy.weights:
                 weight = strategy.weights[variable.state]
-                old = dressed(variable.read_own()) if kind is ASSIGN else 0
-                steps = [mapped(lambda x: each_minus(x, old), x) for x in columns]
-                rows = [old + strategy.weighed(x, weight) for x in steps]
+                if kind is ASSIGN:  # by their changes: weights may not add up to one exactly
+                    old = dressed(variable.read_own())
+                    rows = [old + strategy.weighed(each_minus(x, old), weight) for x in columns]
+                else:
+                    rows = [strategy.weighed(x, weight) for x in columns]
             elif way in (VariableAggregation.SUM, VariableAggregation.MEAN):
                 rows = strategy.reduced(ReduceOp[way.name], columns)
             elif strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
@@ -237,11 +239,11 @@ class ReplicaContext:
         return self.merge_call(merged, [convert(grad) for grad, _ in pairs])
 
 
-def each_minus(value: Any, old: Any) -> object:
+def each_minus(value: object, old: TfTensor) -> object:
     """Return by how much values of replicas are more than one."""
     if isinstance(value, PerReplica):
-        return PerReplica([x - old for x in value.values])
-    return value - old
+        return PerReplica([convert(x) - old for x in value])
+    return convert(value) - old
 
 
 def local_sum(value: object) -> Any:

@@ -109,6 +109,36 @@ def test_there_may_be_no_further_batch() -> None:
             batch.get_value()
 
 
+def test_functions_take_batches_of_any_size() -> None:
+    strategy = dist.MirroredStrategy()
+    shared = strategy.experimental_distribute_dataset(tf.data.Dataset.range(1, 8).batch(4))
+
+    def total(batch: Any) -> Any:
+        per = strategy.run(lambda x: tf.reduce_sum(x * x), args=(batch,))
+        return strategy.reduce("SUM", per, axis=None)
+
+    @tf.function
+    def next_of(rows: Any) -> Any:
+        return total(next(rows))
+
+    @tf.function
+    def epoch(batches: Any) -> Any:
+        found, count = tf.constant(0, tf.int64), 0
+        for batch in batches:
+            found += total(batch)
+            count += 1
+        return found, count
+
+    rows = iter(shared)
+    assert [int(next_of(rows)) for _ in range(2)] == [1 + 4 + 9 + 16, 25 + 36 + 49]
+    for _ in range(2):
+        found, count = epoch(shared)
+        assert (int(found), int(count)) == (140, 2)
+    parts = strategy.distribute_datasets_from_function(lambda _: tf.data.Dataset.range(4).batch(1))
+    found, count = epoch(parts)
+    assert (int(found), int(count)) == (14, 2)
+
+
 def test_values_of_replicas_are_one_leaf() -> None:
     strategy = dist.MirroredStrategy()
 
@@ -198,7 +228,7 @@ def test_options_are_of_their_classes() -> None:
 
 
 def test_a_strategy_says_how_long_ranks_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol.Asked, "seconds", None)
+    monkeypatch.setattr(protocol.Limit, "seconds", None)
     options = dist.experimental.CommunicationOptions(timeout_seconds=7.0)
     dist.MultiWorkerMirroredStrategy(communication_options=options)
     assert protocol.patience() == 7.0
