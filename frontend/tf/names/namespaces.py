@@ -6,9 +6,7 @@ from types import SimpleNamespace
 
 from ...function.function import Settings as _Settings
 from ...function.function import run_functions_eagerly
-from ...models.threads import Asked as _Asked
-from ...models.threads import ask as _ask_threads
-from ...models.threads import ask_beside as _ask_beside
+from ...models import threads as _th
 from ..core import nested as _nest
 from ..core.space import Space
 from ..distribute import cluster as _cl
@@ -314,10 +312,10 @@ config = Space(
         VirtualDeviceConfiguration=_cf.LogicalDeviceConfiguration,
     ),
     threading=SimpleNamespace(
-        set_intra_op_parallelism_threads=_ask_threads,
-        get_intra_op_parallelism_threads=lambda: _Asked.count,
-        set_inter_op_parallelism_threads=_ask_beside,
-        get_inter_op_parallelism_threads=lambda: _Asked.beside,
+        set_intra_op_parallelism_threads=_th.ask,
+        get_intra_op_parallelism_threads=lambda: _th.Asked.count,
+        set_inter_op_parallelism_threads=_th.ask_beside,
+        get_inter_op_parallelism_threads=lambda: _th.Asked.beside,
     ),
 )
 
