@@ -46,7 +46,7 @@ from ..train import reports as _re
 from ..variables import partitioned as _pa
 from ..variables import scopes as _sc
 from .importing import import_graph_def
-from .keras_names import initializers, keras_space
+from .keras_names import keras_space
 from .trivia import FIRST as _FACTS
 from .v1_ops import TOP as _TOP
 
@@ -244,7 +244,8 @@ class V1:
     truncated_normal_initializer = _i.V1TruncatedNormal
     glorot_uniform_initializer = _i.first_version(_i.GlorotUniform)
     glorot_normal_initializer = _i.first_version(_i.GlorotNormal)
-    orthogonal_initializer = _i.Orthogonal
+    orthogonal_initializer = _i.FirstOrthogonal
+    uniform_unit_scaling_initializer = _i.UniformUnitScaling
     variance_scaling_initializer = _i.first_version(_i.VarianceScaling)
     wrap_function = staticmethod(wrap_function)
     py_func = staticmethod(_fl.numpy_function)
@@ -272,10 +273,26 @@ class V1:
     test = _test
 
 
+def _initializers() -> Space:
+    """Return `compat.v1.initializers`: seeds are those of operations, as at the top."""
+    there = ("zeros", "ones", "constant", "random_uniform", "random_normal", "truncated_normal")
+    more = ("glorot_uniform", "glorot_normal", "orthogonal", "variance_scaling")
+    found = {name: getattr(V1, f"{name}_initializer") for name in (*there, *more)}
+    scaled = {
+        name: _i.first_version(getattr(_i, kind))
+        for name, kind in (
+            *(("he_uniform", "HeUniform"), ("he_normal", "HeNormal")),
+            *(("lecun_uniform", "LecunUniform"), ("lecun_normal", "LecunNormal")),
+        )
+    }
+    scaled["uniform_unit_scaling"] = _i.UniformUnitScaling
+    return Space("compat.v1.initializers", **{"identity": _i.Identity, **found, **scaled})
+
+
 def first_version(top: Mapping[str, object]) -> Space:
     """Return the namespace of the first version: what is not its own is as at the top."""
     own = {name: getattr(V1, name) for name in vars(V1) if not name.startswith("_")}
     shared = {name: value for name, value in top.items() if not name.startswith("_")}
-    more = {"initializers": initializers, "__version__": top["__version__"]}
+    more = {"initializers": _initializers(), "__version__": top["__version__"]}
     later = {"keras": lambda: keras_space("keras")}
     return Space("compat.v1", later, **{**shared, **TOP, **own, **more})

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ....ir.op import Array
+from ....ir.types.tensor import TensorSpec
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
+from ..core.host_ops import host
 from ..core.shapes import ShapeLike, TensorShape
 from . import random_ops as r
 from .creation import constant, eye, named_row, ones, zeros
@@ -255,8 +258,25 @@ class Orthogonal(Random):
             raise ValueError("The tensor to initialize must be at least two-dimensional.")
         rows, columns = math.prod(shape[:-1]), shape[-1]
         size = (max(rows, columns), min(rows, columns))
-        drawn = r.eager_normal(size, self.seed)
-        q, upper = np.linalg.qr(drawn)
-        q = q * np.sign(np.diag(upper))
-        made = q.T if rows < columns else q
-        return constant((self.gain * made.reshape(shape)).astype(named_row(dtype).numpy))
+        row = named_row(dtype)
+
+        def turned(drawn: Array) -> Sequence[Array]:
+            q, upper = np.linalg.qr(drawn)
+            q = q * np.sign(np.diag(upper))
+            made = q.T if rows < columns else q
+            return [(self.gain * made.reshape(shape)).astype(row.numpy)]
+
+        numbers = self.drawn("normal", size, 0.0, 1.0, dtype)
+        return host("Orthogonal", turned, [numbers], [TensorSpec(row, tuple(shape))])[0]
+
+
+FirstOrthogonal = first_version(Orthogonal)
+
+
+class UniformUnitScaling(first_version(VarianceScaling)):  # type: ignore[misc]
+    """Even numbers that keep the size of what a layer is given."""
+
+    def __init__(
+        self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike | None = None
+    ) -> None:
+        super().__init__(factor**2, "fan_in", "uniform", seed=seed, dtype=dtype)

@@ -30,7 +30,7 @@ from ...graph.frame import Frame, OutsideError
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
-from ...values.context import STATE, entered
+from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ..core.bridge import EagerTensor, TfTensor, dressed, row_of
 from ..core.calls import perform, rule
@@ -336,13 +336,6 @@ def truncated_normal(
 ) -> TfTensor:
     """Draw from the normal distribution, within two deviations."""
     return Seeded(seed, name).truncated_normal(shape, mean, stddev, dtype)
-
-
-def eager_normal(shape: Sequence[int], seed: int | None) -> Array:
-    """Return numbers of the normal distribution as an array, at once."""
-    with entered(None):
-        made: Array = normal(list(shape), dtype="float64", seed=seed).numpy()
-    return made
 
 
 class KeyDraw(Draw):
