@@ -466,14 +466,16 @@ class Graph(Context):
 
     @contextmanager
     def colocate_with(self, *others: object) -> Iterator[None]:
-        """Let operations run on the same device as others do."""
-        before = self.colocated
-        found = [op_of(each) for each in others]
-        self.colocated = (*before, *(op for op in found if op is not None))
+        """Let operations run on the same device as others do: they ask for what the first does."""
+        before = self.colocated, self.device
+        found = [op for op in map(op_of, others) if op is not None]
+        self.colocated = (*self.colocated, *found)
+        if found:
+            self.device = found[0].device
         try:
             yield
         finally:
-            self.colocated = before
+            self.colocated, self.device = before
 
     @contextmanager
     def control_dependencies(self, inputs: Sequence[object] | None) -> Iterator[None]:

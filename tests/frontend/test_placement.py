@@ -100,3 +100,20 @@ def test_e2_a_device_that_is_not_there_is_an_error_unless_it_may_be_another(grap
         tf.compat.v1.Session(graph=graph).run(y)
     soft = tf.compat.v1.ConfigProto(allow_soft_placement=True)
     assert tf.compat.v1.Session(graph=graph, config=soft).run(y) == 2.0
+
+
+def test_variables_and_what_is_beside_them_say_where_they_are_asked_to_be(graph: Any) -> None:
+    v1 = tf.compat.v1
+    cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:1"], "worker": ["c:1"]})
+    with tf.device("/cpu:1"):
+        w = v1.get_variable("w", [2])
+    with tf.device(v1.train.replica_device_setter(cluster=cluster)):
+        found = [v1.Variable(float(n)) for n in range(3)]
+    with tf.device("/cpu:0"), v1.colocate_with(w.op):
+        beside = tf.constant(2.0)
+        with tf.device("/cpu:2"):
+            inner = tf.constant(2.0)
+    assert w.device == beside.device == "/device:CPU:1"
+    assert inner.device == "/device:CPU:2"
+    assert tf.add(beside, 1.0).device == ""
+    assert [v.device for v in found] == ["/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0"]

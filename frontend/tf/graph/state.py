@@ -500,8 +500,8 @@ class Variable(Common, CoreVariable):
 
     @property
     def device(self) -> str:
-        """Return where the value is."""
-        return self.place.full_name if self.graph is None else ""
+        """Return where the value is; in a graph, where it is asked to be."""
+        return self.place.full_name if self.graph is None else str(self.op.device)
 
     def ref(self) -> Reference:
         """Return what stands for the variable as a key."""
