@@ -23,8 +23,10 @@ from ..function.function import init_scope
 from ..graph.graph import GraphTensor
 from ..values import run_errors as errors
 from ..values.context import STATE as _STATE
-from ..values.dtypes import DataType as DType
-from ..values.dtypes import (
+from .core.bridge import Common as Tensor
+from .core.bridge import custom_gradient
+from .core.element_types import TfDataType as DType
+from .core.element_types import (
     as_dtype,
     bfloat16,
     bool_,
@@ -43,8 +45,6 @@ from ..values.dtypes import (
     uint32,
     uint64,
 )
-from .core.bridge import Common as Tensor
-from .core.bridge import custom_gradient
 from .core.listing import refusal as _refusal
 from .core.names import device, name_scope
 from .core.shapes import TensorShape, broadcast_static_shape

@@ -138,8 +138,8 @@ class DataType:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DataType):
-            return self is other
-        return other is not None and BY_KEY.get(_key(other)) is self
+            return self.name == other.name
+        return other is not None and BY_KEY.get(_key(other)) == self
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -202,7 +202,7 @@ _PYTHON: dict[object, DataType] = {
     str: string,
 }
 """The default types: of Python numbers, and of functions that are not told a type."""
-_NUMBERED = {
+NUMBERED = {
     **dict(enumerate((float32, float64, int32, uint8, int16, int8, string, complex64), 1)),
     **{9: int64, 10: bool_, 14: bfloat16, 17: uint16, 18: complex128, 19: float16},
     **{22: uint32, 23: uint64},
@@ -220,7 +220,7 @@ def as_dtype(value: object) -> DataType:
         return value
     found = BY_KEY.get(_key(value)) or (_PYTHON.get(value) if isinstance(value, type) else None)
     if type(value) is int:
-        found = _NUMBERED.get(value)
+        found = NUMBERED.get(value)
     if found is None:
         raise TypeError(f"element type {value!r} is unknown, expected one of {', '.join(TYPES)}")
     return found

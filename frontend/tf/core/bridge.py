@@ -36,8 +36,9 @@ from ...graph.text_arrays import TEXT
 from ...values import dtypes, nest
 from ...values.context import STATE, default_session
 from ...values.devices import CPU, HOST, as_device
-from ...values.dtypes import DataType, DTypeLike
+from ...values.dtypes import DTypeLike
 from ...values.origin import short, user_line
+from .element_types import TfDataType, of_row
 from .shapes import ShapeLike, TensorShape
 
 SLICED: WeakKeyDictionary[Operation, Callable[[object], object]] = WeakKeyDictionary()
@@ -118,10 +119,9 @@ class Common:
         return TensorShape(dims_or_none(self.spec.shape))
 
     @property
-    def dtype(self) -> DataType:
+    def dtype(self) -> TfDataType:
         """Return the element type."""
-        dtype = self.spec.dtype
-        return dtypes.string if dtype.kind == "s" else dtypes.as_dtype(dtype)
+        return of_row(self.spec.dtype)
 
     @property
     def ndim(self) -> int:
@@ -270,14 +270,14 @@ class EagerTensor(TfTensor):
 
     def __repr__(self) -> str:
         shown = self._array if self.ndim or self._array.dtype.kind != "O" else self._array[()]
-        text = str(shown) if not self.ndim and shown is self._array else repr(shown)
+        text = repr(shown) if self.ndim or shown is not self._array else str(shown)
         start = "\n" if "\n" in text else ""
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={start}{text}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={start}{text}>"
 
     def __str__(self) -> str:
         text = str(self._array)
         start = "\n" if "\n" in text else ""
-        return f"tf.Tensor({start}{text}, shape={self.shape}, dtype={self.dtype})"
+        return f"tf.Tensor({start}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec: str) -> str:
         return format(self._array[()] if not self._array.ndim else self._array, spec)
@@ -442,7 +442,7 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype}>"
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
 
 def wrap(array: object) -> EagerTensor:
@@ -533,4 +533,4 @@ def row_of(dtype: DTypeLike | None) -> DType | None:
     if dtype is None or isinstance(dtype, DType):
         return dtype
     found = dtypes.as_dtype(dtype)
-    return TEXT if found is dtypes.string else found.row
+    return TEXT if found.kind == "s" else found.row

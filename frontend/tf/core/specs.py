@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....ir.types.tensor import TensorSpec as Traced
-from ...values.dtypes import DTypeLike, as_dtype
+from ...values.dtypes import DTypeLike
 from ...values.nest import TensorGroup
 from .bridge import Common, row_of
+from .element_types import as_dtype
 from .shapes import ShapeLike, TensorShape
 from .values import convert, shape_spec
 
@@ -77,7 +78,7 @@ class TensorSpec(TypeSpec):
         return hash((self.shape, self.dtype))
 
     def __repr__(self) -> str:
-        return f"TensorSpec(shape={self.shape}, dtype=tf.{self.dtype}, name={self.name!r})"
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
 def type_spec_from_value(value: object) -> TensorSpec | TensorGroup:

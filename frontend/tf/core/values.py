@@ -15,9 +15,10 @@ from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...values.context import STATE
-from ...values.dtypes import DTypeLike, as_dtype
+from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from .bridge import OPERATORS, EagerTensor, TfTensor, dressed, row_of
+from .element_types import as_dtype
 from .shapes import ShapeLike, TensorShape
 
 

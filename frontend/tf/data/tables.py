@@ -15,8 +15,8 @@ from ....ir.op import Array
 from ...data.sources import CsvLines
 from ...data.stages import Given
 from ...formats.records import Readable, open_read
-from ...values.dtypes import as_dtype
 from ..core.bridge import TfTensor, row_of
+from ..core.element_types import as_dtype
 from ..core.values import convert
 from ..io.decoding import decode_csv
 from ..io.parsing import parse_example

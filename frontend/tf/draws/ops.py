@@ -10,8 +10,9 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ...graph.graph import spec_with_unknowns
-from ...values.dtypes import DTypeLike, as_dtype
+from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
+from ..core.element_types import as_dtype
 from ..core.host_ops import host
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, shape

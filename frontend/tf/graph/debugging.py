@@ -11,10 +11,11 @@ from ....ir.types.tensor import Array
 from ...graph.graph import Operation
 from ...graph.kinds import PyFunction
 from ...values.context import executing_eagerly
-from ...values.dtypes import DataType, DTypeLike, as_dtype, finfo
+from ...values.dtypes import DataType, DTypeLike, finfo
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.calls import op
+from ..core.element_types import as_dtype
 from ..core.values import InGraph, convert, graph_of, same
 from . import number_checks
 from .state import get_default_graph, group, no_op

@@ -20,11 +20,11 @@ from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...graph.text_arrays import TEXT
-from ...values import dtypes
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.calls import op
+from ..core.element_types import as_dtype
 from ..core.host_ops import host
 from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
@@ -134,7 +134,7 @@ class TensorArray:
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
-        self.dtype = dtypes.as_dtype(dtype)
+        self.dtype = as_dtype(dtype)
         self._size = 0 if size is None else size
         self._grows = bool(dynamic_size)
         self._clears = clear_after_read is not False
@@ -212,7 +212,7 @@ class TensorArray:
             if graph is None and self._graph is None:
                 return self._write_now(index, found)
             array = self._with_shape(graph, listed(found.shape), found)
-            if self.dtype is dtypes.string:
+            if self.dtype.kind == "s":
                 place = reshape(convert(index), [1])
                 made = _write_text(array._flow, place, expand_dims(found, 0), self._grows, name)
             else:
@@ -363,7 +363,7 @@ class TensorArray:
                 return made
             self._require(found.shape[1:])
             array = self._with_shape(graph, listed(found.shape[1:]), None)
-            if self.dtype is dtypes.string:
+            if self.dtype.kind == "s":
                 made_of = _write_text(array._flow, places, found, self._grows, name)
             else:
                 made_of = _write_all(array._flow, places, found, grows=self._grows, name=name)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ...eager.remembered import remember_all
-from ...values.dtypes import DataType, DTypeLike, as_dtype
+from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor
+from ..core.element_types import as_dtype
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import concat, shape, stack, unstack, where
 from ..ops.creation import constant

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...values.dtypes import DTypeLike, as_dtype
+from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
+from ..core.element_types import as_dtype
 from ..core.shapes import TensorShape
 from ..core.values import convert, static
 from ..ops.array_ops import concat, reverse

@@ -7,8 +7,9 @@ from collections import namedtuple
 import numpy as np
 
 from ....ir.op import Array
-from ...values.dtypes import DTypeLike, as_dtype
+from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient
+from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, concat
 from ..ops.array_ops import shape as tensor_shape

@@ -9,9 +9,10 @@ import numpy as np
 
 from ....ir.op import Array
 from ...graph.graph import Operation
-from ...values.dtypes import DataType, DTypeLike, as_dtype, int64, string
+from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import InvalidArgumentError, NotFoundError
 from ..core.bridge import TfTensor
+from ..core.element_types import as_dtype, int64, string
 from ..core.values import InGraph, convert, graph_of
 
 Pairs = tuple[Array, Array]

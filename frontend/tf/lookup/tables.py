@@ -13,9 +13,10 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...formats.fingerprints import farm
 from ...graph.graph import Operation
-from ...values.dtypes import DataType, DTypeLike, as_dtype, int32, int64, string
+from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import FailedPreconditionError, InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
+from ..core.element_types import as_dtype, int32, int64, string
 from ..core.host_ops import host, host_effect, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 from ..graph.graph_lists import add_to_collection, get_collection

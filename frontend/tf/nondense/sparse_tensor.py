@@ -11,8 +11,9 @@ from ....ir.op import Array
 from ...data.batches import Pile
 from ...eager.tensor import Tensor
 from ...graph.graph import Graph
-from ...values.dtypes import DataType, DTypeLike, as_dtype
+from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import Fetching, SymbolicTfTensor, TfTensor
+from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, convert, graph_of, static

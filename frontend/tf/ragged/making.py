@@ -10,9 +10,10 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...data.stages import part
 from ...graph.text_arrays import TEXT
-from ...values.dtypes import DTypeLike, as_dtype
+from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, row_of
+from ..core.element_types import as_dtype
 from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec

@@ -9,9 +9,10 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.tensor import TensorSpec
-from ...values.dtypes import DataType, DTypeLike, as_dtype
+from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
+from ..core.element_types import as_dtype
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of, is_typed, static
 from ..ops import array_ops as a

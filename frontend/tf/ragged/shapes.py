@@ -8,9 +8,10 @@ from typing import NoReturn
 import numpy as np
 
 from ...values.dispatch import NotDenseError, handles
-from ...values.dtypes import DataType, DTypeLike, as_dtype
+from ...values.dtypes import DataType, DTypeLike
 from ...values.nest import TensorGroup
 from ..core.bridge import TfTensor
+from ..core.element_types import as_dtype
 from ..core.values import convert, static
 from ..ops import array_ops as a
 from ..ops import math_ops as m

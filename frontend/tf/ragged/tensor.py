@@ -11,8 +11,9 @@ import numpy as np
 from ....ir.op import Array
 from ...data.batches import Pile
 from ...graph.graph import Graph
-from ...values.dtypes import DataType, DTypeLike, as_dtype
+from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import EagerTensor, Fetching, SymbolicTfTensor, TfTensor
+from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, convert, graph_of

@@ -9,8 +9,9 @@ from ...eager.tensor import Tensor
 from ...graph.accumulator_ops import AccumulatorKind, AccumulatorSpec
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import entered
-from ...values.dtypes import DTypeLike, as_dtype
+from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
+from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
 from ..graph.state import get_default_graph

@@ -33,8 +33,9 @@ from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.variables import VariableState
 from ...values.context import entered
 from ...values.devices import parse_device
-from ...values.dtypes import DataType, as_dtype
+from ...values.dtypes import DataType
 from ...values.run_errors import NotFoundError
+from ..core.element_types import as_dtype
 from ..core.shapes import TensorShape
 from ..graph.graph_lists import saveable_variables
 from ..graph.sessions import Session

@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ...values.dtypes import DataType, DTypeLike, as_dtype
+from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor, row_of
+from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..graph.state import Variable
 from ..ops.array_ops import concat, slice_

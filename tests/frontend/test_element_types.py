@@ -1,0 +1,69 @@
+"""The element types as TensorFlow prints them; the texts were printed by TensorFlow 2.21."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import gravure as gv
+import gravure.tf as tf
+
+NAMES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "string"),
+)
+NUMBERS = (10, 6, 5, 3, 9, 4, 17, 22, 23, 19, 14, 1, 2, 8, 18, 7)
+
+
+@pytest.mark.parametrize(("name", "number"), [*zip(NAMES, NUMBERS, strict=True)])
+def test_a_type_prints_as_in_tensorflow_and_is_one_object(name: str, number: int) -> None:
+    found = getattr(tf, name)
+    assert (str(found), f"{found}", repr(found)) == (f"<dtype: '{name}'>",) * 2 + (f"tf.{name}",)
+    assert (found.name, int(found), found.as_datatype_enum) == (name, number, number)
+    assert tf.as_dtype(name) is tf.as_dtype(number) is found.base_dtype is found
+    assert pickle.loads(pickle.dumps(found)) is copy.deepcopy(found) is found
+    assert isinstance(found, tf.DType)
+    assert found == name
+    assert found != "nothing"
+
+
+def test_what_has_a_type_gives_that_of_tensorflow() -> None:
+    x = tf.constant([1.0, 2.0])
+    sparse = tf.sparse.from_dense(x)
+    ragged = tf.ragged.constant([[1.0], []])
+    spec = tf.TensorSpec([1])
+    for each in (x, tf.Variable(x), sparse, ragged, spec, tf.TensorArray(tf.float32, 1)):
+        assert each.dtype is tf.float32, each
+    with tf.Graph().as_default():
+        assert tf.constant(["a"]).dtype is tf.string
+        assert str(tf.compat.v1.placeholder("int32", [None]).dtype) == "<dtype: 'int32'>"
+    assert repr(x) == (
+        "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>"
+    )
+    assert str(x) == "tf.Tensor([1. 2.], shape=(2,), dtype=float32)"
+    assert repr(spec) == "TensorSpec(shape=(1,), dtype=tf.float32, name=None)"
+
+
+def test_types_of_both_forms_and_of_numpy_are_equal() -> None:
+    assert tf.float32 == gv.float32
+    assert gv.float32 == tf.float32
+    assert hash(gv.float32) == hash(tf.float32)
+    assert tf.float32 == np.float32
+    assert tf.float32 == np.dtype("float32")
+    assert tf.float32 != tf.int32
+    assert tf.complex64.real_dtype is tf.float32
+    assert repr(gv.float32) == "gravure.float32"
+
+
+def test_ends_of_types_are_those_of_tensorflow() -> None:
+    assert (tf.int8.min, tf.int8.max, tf.int8.size) == (-128, 127, 1)
+    assert (tf.bool.limits, tf.float32.limits, tf.string.size) == ((0, True), (0, 1), 0)
+    for wrong in (tf.float16, tf.bfloat16, tf.complex64, tf.string):
+        with pytest.raises(ValueError, match="does not have defined limits"):
+            _ = wrong.limits
+    for wrong in (tf.bool, tf.string):
+        with pytest.raises(TypeError, match=f"Cannot find maximum value of {wrong} with type"):
+            _ = wrong.max
