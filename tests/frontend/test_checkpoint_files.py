@@ -220,3 +220,39 @@ def test_a_module_with_a_damaged_graph_is_refused(tmp_path: Path) -> None:
                 (tmp_path / "graph.json").write_text(json.dumps({**data, key: other}))
                 with pytest.raises(gv.GravureError):
                     tf.saved_model.load(str(tmp_path))
+
+
+def test_a_manager_saves_by_its_interval(tmp_path: Path) -> None:
+    step, begun = tf.Variable(1, dtype=tf.int64), []
+    checkpoint = tf.train.Checkpoint(step=step)
+    made = tf.train.CheckpointManager(
+        *(checkpoint, tmp_path, 5), step_counter=step, checkpoint_interval=2,
+        init_fn=lambda: begun.append(1),
+    )  # fmt: skip
+    assert made.restore_or_initialize() is None
+    assert begun == [1]
+    saved_at = []
+    for number in range(1, 7):
+        step.assign(number)
+        saved_at.append(made.save() is not None)
+    assert saved_at == [True, False, True, False, True, False]  # (as TensorFlow 2.21 does)
+    assert made.save(check_interval=False) == str(tmp_path / "ckpt-4")
+    again = tf.train.CheckpointManager(
+        checkpoint, tmp_path, 5, step_counter=step, checkpoint_interval=2
+    )
+    assert again.restore_or_initialize() == str(tmp_path / "ckpt-4")
+    assert again.save() is None
+    with pytest.raises(ValueError, match="step_counter"):
+        tf.train.CheckpointManager(checkpoint, tmp_path, 5, checkpoint_interval=2)
+    with pytest.raises(ValueError, match="positive"):
+        tf.train.CheckpointManager(checkpoint, tmp_path, 0)
+
+
+def test_one_checkpoint_of_some_hours_stays(tmp_path: Path) -> None:
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1))
+    made = tf.train.CheckpointManager(checkpoint, tmp_path, 1, keep_checkpoint_every_n_hours=2.0)
+    for _ in range(4):
+        made.save()
+    assert made.checkpoints == [str(tmp_path / "ckpt-4")]
+    left = sorted(path.name for path in tmp_path.glob("*.safetensors"))
+    assert left == ["ckpt-1.safetensors", "ckpt-4.safetensors"]

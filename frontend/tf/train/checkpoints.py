@@ -17,7 +17,15 @@ from ....ir.types.dtypes import i64
 from ....ir.types.tensor import TensorSpec, spec_of_array
 from ...function.traces import ACTIVE
 from ...function.variable import Variable as CoreVariable
-from ...graph.checkpoint_ops import keep_newest, note_latest, noted, read, refuse_unfit, write
+from ...graph.checkpoint_ops import (
+    SUFFIX,
+    keep_newest,
+    note_latest,
+    noted,
+    read,
+    refuse_unfit,
+    write,
+)
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
 from ...graph.kinds import PyFunction
@@ -291,12 +299,32 @@ class CheckpointManager:
         checkpoint: Checkpoint,
         directory: str,
         max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float | None = None,
         checkpoint_name: str = "ckpt",
-        **_: object,
+        step_counter: Variable | None = None,
+        checkpoint_interval: int | None = None,
+        init_fn: Callable[[], object] | None = None,
     ) -> None:
-        self._checkpoint, self._keep = checkpoint, max_to_keep
+        if max_to_keep is not None and max_to_keep <= 0:
+            raise ValueError(
+                f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}."
+            )
+        if checkpoint_interval is not None and step_counter is None:
+            raise ValueError(
+                "`step_counter` should be passed if `checkpoint_interval` is not None."
+            )
+        self._checkpoint, self._keep, self._hours = (
+            checkpoint,
+            max_to_keep,
+            keep_checkpoint_every_n_hours,
+        )
         self.directory = os.fspath(directory)
-        self._name = checkpoint_name
+        self._name, self._begin = checkpoint_name, init_fn
+        self._steps, self.checkpoint_interval = step_counter, checkpoint_interval
+        self._saved_at: int | None = None
+        """The step of the newest checkpoint, where there is an interval."""
+        self._stays = 0.0
+        """When the last one was written that stays for good."""
         self.checkpoints = noted(self.directory)
 
     @property
@@ -304,14 +332,32 @@ class CheckpointManager:
         """Return what is saved."""
         return self._checkpoint
 
-    def save(self, checkpoint_number: Any = None, **_: object) -> str:
-        """Write a checkpoint, and drop the oldest."""
+    def save(
+        self, checkpoint_number: Any = None, check_interval: bool = True, options: object = None
+    ) -> str | None:
+        """Write a checkpoint, and drop the oldest; None if the last one is not old enough."""
+        del options
+        if self.checkpoint_interval is not None:
+            now, last = int(np.asarray(self._steps)), self._saved_at
+            if check_interval and last is not None and now - last < self.checkpoint_interval:
+                return None
+            self._saved_at = now
         self._checkpoint.save_counter.assign_add(np.int64(1))
         number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
         path = os.path.join(self.directory, f"{self._name}-{int(number)}")
         self._checkpoint.write(path)
+        self._let_stay()
         keep_newest(path, self.checkpoints, self._keep)
         return path
+
+    def _let_stay(self) -> None:
+        """Take the oldest off the list if it is to go, and is the first of its hours."""
+        if self._hours is None or self._keep is None or len(self.checkpoints) < self._keep:
+            return
+        written = os.path.getmtime(self.checkpoints[0] + SUFFIX)
+        if written - self._stays >= self._hours * 3600:
+            self._stays = written
+            self.checkpoints.pop(0)
 
     @property
     def latest_checkpoint(self) -> str | None:
@@ -323,4 +369,8 @@ class CheckpointManager:
         latest = self.latest_checkpoint
         if latest is not None:
             self._checkpoint.restore(latest)
+            if self.checkpoint_interval is not None:
+                self._saved_at = int(np.asarray(self._steps))
+        elif self._begin is not None:
+            self._begin()
         return latest
