@@ -67,3 +67,13 @@ def test_ends_of_types_are_those_of_tensorflow() -> None:
     for wrong in (tf.bool, tf.string):
         with pytest.raises(TypeError, match=f"Cannot find maximum value of {wrong} with type"):
             _ = wrong.max
+
+
+def test_short_floats_show_all_digits_and_messages_name_types_as_tensorflow() -> None:
+    assert repr(tf.constant(0.1, tf.float16)) == (
+        "<tf.Tensor: shape=(), dtype=float16, numpy=0.0999755859375>"
+    )
+    assert repr(tf.constant(1, tf.bfloat16)) == "<tf.Tensor: shape=(), dtype=bfloat16, numpy=1.0>"
+    message = "requested dtype int32 for Tensor with dtype float32: <tf.Tensor: shape=.., dtype"
+    with pytest.raises(ValueError, match=message):
+        tf.convert_to_tensor(tf.constant(1.0), tf.int32)

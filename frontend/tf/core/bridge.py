@@ -270,7 +270,7 @@ class EagerTensor(TfTensor):
 
     def __repr__(self) -> str:
         shown = self._array if self.ndim or self._array.dtype.kind != "O" else self._array[()]
-        text = repr(shown) if self.ndim or shown is not self._array else str(shown)
+        text = repr(shown) if self.ndim or shown is not self._array else str(_as_shown(shown))
         start = "\n" if "\n" in text else ""
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={start}{text}>"
 
@@ -443,6 +443,12 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+def _as_shown(array: Array) -> object:
+    """Return a number as it is shown: floats of 16 bits with all their digits."""
+    short_float = array.dtype.itemsize == 2 and array.dtype.kind not in "iu"
+    return float(array) if short_float else array
 
 
 def wrap(array: object) -> EagerTensor:

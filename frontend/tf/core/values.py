@@ -18,7 +18,7 @@ from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from .bridge import OPERATORS, EagerTensor, TfTensor, dressed, row_of
-from .element_types import as_dtype
+from .element_types import as_dtype, of_row
 from .shapes import ShapeLike, TensorShape
 
 
@@ -118,7 +118,8 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     if isinstance(found, Tensor):
         if row is not None and found.spec.dtype != row:
             raise ValueError(
-                f"Tensor conversion requested dtype {row} for Tensor with dtype {found.spec.dtype}"
+                f"Tensor conversion requested dtype {of_row(row).name} for Tensor with dtype "
+                f"{of_row(found.spec.dtype).name}: {dressed(found)!r}"
             )
         return dressed(found)
     if isinstance(found, list | tuple) and _has_tensors(found):
