@@ -144,4 +144,4 @@ def as_dtype(value: object) -> TfDataType:
 
 def of_row(row: DType) -> TfDataType:
     """Return the element type of a row of the IR's types."""
-    return string if row.kind == "s" else _BY_ROW[row]
+    return string if row.kind == "s" else _BY_ROW.get(row) or as_dtype(row)  # which refuses it
