@@ -175,6 +175,18 @@ def test_sizes_that_are_computed_of_elements(by):
             assert np.allclose(staged(x, tf.constant(numbers)), wanted, rtol=1e-4)
 
 
+def test_what_counts_repeat_has_as_many_axes():
+    @tf.function
+    def spread(x, numbers):
+        made = tf.repeat(x, tf.math.bincount(numbers))
+        assert made.shape.as_list() == [None]
+        return x[:1] * made
+
+    for _ in range(3):
+        found = spread(tf.constant([2.0, 3.0]), tf.constant([0, 1, 1]))
+        assert found.numpy().tolist() == [4.0, 6.0, 6.0]
+
+
 def test_sizes_from_outside_are_numbers_in_loops_and_choices():
     @tf.function
     def grown(x):

@@ -113,6 +113,16 @@ def split(given: Given) -> Sequence[TensorSpec]:
     return [TensorSpec(given.specs[0].dtype, None)] * count
 
 
+def repeated(given: Given) -> Sequence[TensorSpec]:
+    """As the first operand, but along one axis."""
+    spec, axis = given.specs[0], given.options["axis"]
+    if spec.shape is None:
+        return (spec,)
+    return (
+        made(spec.dtype, [None if i == axis % spec.rank else d for i, d in enumerate(spec.dims)]),
+    )
+
+
 def unstacked(given: Given) -> Sequence[TensorSpec]:
     """As many slices as are asked for, each without the axis."""
     (spec,), count = given.specs, given.options["num"]

@@ -276,7 +276,7 @@ def tile(m: Maker, input: object, multiples: object) -> object:
     return c.tile(m.emit, input, ints(multiples))
 
 
-@op("Repeat", "input", "repeats", strict=False)
+@op("Repeat", "input", "repeats", strict=False, shapes=shapes_of.repeated)
 def _repeat(m: Maker, input: object, repeats: object, axis: int) -> object:
     counts = elements(repeats)
     extent = spec_of_value(input).dims[axis]
