@@ -344,7 +344,7 @@ class TensorArray:
                 return self._filled(unstack(found))
             return self._like(_same(found, name), found.shape.as_list()[1:])
 
-    def _filled(self, values: list[Any]) -> TensorArray:
+    def _filled(self, values: list[TfTensor]) -> TensorArray:
         made = self.copy()
         made._list, made._cleared = list(values), set()
         if values and made.element_shape._dims is None:

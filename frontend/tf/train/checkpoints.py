@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
@@ -333,7 +333,10 @@ class CheckpointManager:
         return self._checkpoint
 
     def save(
-        self, checkpoint_number: Any = None, check_interval: bool = True, options: object = None
+        self,
+        checkpoint_number: SupportsInt | None = None,
+        check_interval: bool = True,
+        options: object = None,
     ) -> str | None:
         """Write a checkpoint, and drop the oldest; None if the last one is not old enough."""
         del options
