@@ -249,6 +249,7 @@ def _unsorted(type_: str, how: str) -> Callable[..., TfTensor]:
         """Combine rows by their segment, of which there are as many as a run computes."""
         return _out_of_order(m, data, segment_ids, int(elements(num_segments)), how)
 
+    @remembered
     def function(
         data: object, segment_ids: object, num_segments: object, name: str | None = None
     ) -> TfTensor:
