@@ -20,10 +20,12 @@ from ...ir.types.dims import Dim, DimExpr, parse, substitute, symbol, symbols
 from ...ir.types.dtypes import DTYPES, DType
 from ...ir.types.tensor import Array, TensorSpec
 from ..dims.unknown import unknown_dim
+from ..graph.accumulator_ops import AccumulatorSpec
 from ..graph.frame import Stateful
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor, Kind, Operation
 from ..graph.kinds import Composite
+from ..graph.queue_ops import QueueSpec
 from ..graph.text_arrays import TEXT
 from ..graph.variables import Handle, VariableState
 from ..values import dtypes
@@ -324,6 +326,9 @@ class NodeReader:
         self.functions: dict[str, FuncGraph] = {}
         self.variables: dict[str, VariableState] = {}
         self.sizes: dict[str, Dim] = {}
+        self.queues: dict[str, QueueSpec] = {}
+        self.accumulators: dict[str, AccumulatorSpec] = {}
+        """By name: what several nodes use."""
         self.ops: dict[str, Operation] = {}
         """The operations of the graph that is being read, by their name in the text."""
 

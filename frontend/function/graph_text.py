@@ -272,6 +272,7 @@ def _queue(data: QueueData, reader: NodeReader) -> Kind:
     shapes = [_shape(each) for each in listed] if isinstance(listed, list) else None
     queue = QueueSpec(data["name"], data["capacity"], dtypes, shapes, shared=data["shared"],
                       **data["more"])  # fmt: skip
+    queue = reader.queues.setdefault(queue.name, queue)
     return MAKERS[data["type"]](queue, **reader.options(data["options"]))
 
 
@@ -295,7 +296,7 @@ def _accumulator(data: AccumulatorData, reader: NodeReader) -> Kind:
     spec = AccumulatorSpec(data["name"], row(data["dtype"]), shape, data["shared"], data["way"])
     if data["type"] not in USES:
         raise GraphTextError(f"there is no operation of type {data['type']!r}")
-    return AccumulatorKind(data["type"], spec)
+    return AccumulatorKind(data["type"], reader.accumulators.setdefault(spec.name, spec))
 
 
 register_codec(AccumulatorKind, Codec("accumulator", _write_accumulator, _accumulator))

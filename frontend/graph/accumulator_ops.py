@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...ir.op import Array
-from ...ir.types.dtypes import DType
+from ...ir.types.dtypes import DType, i64
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.queues import CHANGES, WouldWaitError
 from ..values.run_errors import CancelledError, InvalidArgumentError
@@ -37,6 +37,10 @@ class AccumulatorSpec:
         """Return the spec of what is taken."""
         return spec_with_unknowns(self.dtype, self.shape)
 
+    def rows(self) -> TensorSpec:
+        """Return the spec of some rows of it."""
+        return spec_with_unknowns(self.dtype, self.shape and (None, *self.shape[1:]))
+
     def held(self, store: Store) -> Accumulated:
         """Return what a store has of it, nothing at first."""
         key = self.shared or (self.name if store.by_name else self)
@@ -44,15 +48,15 @@ class AccumulatorSpec:
             found: Accumulated = store.queues.setdefault(key, Accumulated())
         return found
 
-    def check(self, value: Array) -> None:
-        """Raise unless a value has the shape that all have."""
+    def check(self, found: Sequence[int | None]) -> None:
+        """Raise unless a shape is that of all values."""
         shape = self.shape
         if shape is not None and (
-            len(shape) != value.ndim
-            or any(a is not None and a != b for a, b in zip(shape, value.shape, strict=True))
+            len(shape) != len(found)
+            or any(None not in (a, b) and a != b for a, b in zip(shape, found, strict=True))
         ):
             raise InvalidArgumentError(
-                f"accumulator '{self.name}': shape {[*value.shape]}, expected {[*shape]}"
+                f"accumulator '{self.name}': shape {[*found]}, expected {[*shape]}"
             )
 
 
@@ -61,6 +65,8 @@ class Accumulated:
 
     def __init__(self) -> None:
         self.total: Array | None = None
+        self.rows: dict[int, tuple[Array, int]] = {}
+        """By index: the sum of the rows that were given for it, and by how many."""
         self.count = self.step = 0
         self.abandoned = False
 
@@ -71,6 +77,7 @@ class Accumulated:
 
 
 Use = Callable[[AccumulatorSpec, Accumulated, Frame, Sequence[Array]], Sequence[Array]]
+INDICES = spec_with_unknowns(i64, (None,))
 COUNT = spec_of_array(np.array(0, np.int32))
 
 
@@ -82,8 +89,9 @@ class AccumulatorKind(Kind):
     def __init__(self, name: str, accumulator: AccumulatorSpec) -> None:
         self.type, self.queue = name, accumulator
         self.use, specs = USES[name]
-        self.specs = [accumulator.spec() if spec is None else spec for spec in specs]
-        self.waits = name == "AccumulatorTakeGradient"
+        own = accumulator.rows() if name.startswith("Sparse") else accumulator.spec()
+        self.specs = [own if spec is None else spec for spec in specs]
+        self.waits = name.endswith("TakeGradient")
         self.line = accumulator, name
 
     def infer(
@@ -109,7 +117,7 @@ def apply(
 ) -> Sequence[Array]:
     """Add a value, unless its step is one that is over."""
     step, value = int(values[0]), values[1]
-    spec.check(value)
+    spec.check(value.shape)
     with frame.store.lock:
         if step < held.step:
             return ()
@@ -117,6 +125,56 @@ def apply(
         held.count += 1
     CHANGES.note()
     return ()
+
+
+def apply_rows(
+    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Array]
+) -> Sequence[Array]:
+    """Add rows by their indices, unless their step is one that is over."""
+    step, indices, rows = int(values[0]), values[1], values[2]
+    if indices.ndim != 1 or rows.ndim < 1 or len(indices) != len(rows):
+        raise InvalidArgumentError(
+            f"accumulator '{spec.name}': indices {[*indices.shape]} and rows {[*rows.shape]}, "
+            "expected a row for each index"
+        )
+    whole = tuple(values[3].tolist()) or (None, *rows.shape[1:])
+    most = (spec.shape or whole)[0]
+    far = indices[(indices < 0) | (indices >= (np.inf if most is None else most))]
+    if len(far):
+        raise InvalidArgumentError(
+            f"accumulator '{spec.name}': index {far[0]}, expected 0 or more"
+            + ("" if most is None else f" and less than {most}")
+        )
+    spec.check((most, *rows.shape[1:]))
+    spec.check(tuple(most if n in (None, -1) else n for n in whole))
+    kinds, places = np.unique(indices, return_inverse=True)
+    sums = np.zeros((len(kinds), *rows.shape[1:]), rows.dtype)
+    np.add.at(sums, places, rows)
+    with frame.store.lock:
+        if step < held.step:
+            return ()
+        for index, row in zip(kinds.tolist(), sums, strict=True):
+            before, times = held.rows.get(index, (np.zeros_like(row), 0))
+            held.rows[index] = before + row, times + 1
+        held.count += 1
+    CHANGES.note()
+    return ()
+
+
+def taken(spec: AccumulatorSpec, held: Accumulated) -> Sequence[Array]:
+    """Return the mean or sum of what there is, and begin the next step."""
+    total, rows, count = held.total, held.rows, held.count
+    held.total, held.rows, held.count, held.step = None, {}, 0, held.step + 1
+    kind, is_mean = spec.dtype.numpy, spec.way == "MEAN"
+    if total is not None:
+        return (np.asarray(total / count if is_mean else total, kind),)
+    indices = sorted(rows)  # each index has the mean of the gradients that had it
+    values = [rows[i][0] / rows[i][1] if is_mean else rows[i][0] for i in indices]
+    inner = values[0].shape if values else (spec.shape or ())[1:]
+    known = spec.shape or (None, *inner)
+    shape = np.array([-1 if n is None else n for n in known], np.int64)
+    made = np.asarray(values, kind).reshape(len(indices), *(n or 0 for n in inner))
+    return np.array(indices, np.int64), made, shape
 
 
 def take(
@@ -129,11 +187,8 @@ def take(
     while True:
         seen = CHANGES.count
         with frame.store.lock:
-            if held.count >= wanted and held.total is not None:
-                total, count = held.total, held.count
-                held.total, held.count, held.step = None, 0, held.step + 1
-                mean = spec.way == "MEAN"
-                return (np.asarray(total / count if mean else total, spec.dtype.numpy),)
+            if held.count >= wanted:
+                return taken(spec, held)
         if held.abandoned:
             raise CancelledError(f"accumulator '{spec.name}': the session is closed")
         if not frame.patient:
@@ -163,5 +218,7 @@ USES: dict[str, tuple[Use, tuple[TensorSpec | None, ...]]] = {
     "AccumulatorTakeGradient": (take, (None,)),
     "AccumulatorSetGlobalStep": (set_step, ()),
     "AccumulatorNumAccumulated": (count, (COUNT,)),
+    "SparseAccumulatorApplyGradient": (apply_rows, ()),
+    "SparseAccumulatorTakeGradient": (take, (INDICES, None, INDICES)),
 }
 """By type: what is done, and the results; None stands for the accumulator's own spec."""

@@ -235,6 +235,8 @@ class V1:
     get_collection_ref = staticmethod(_gl.get_collection_ref)
     GraphKeys = _gl.GraphKeys
     ConditionalAccumulator = _sy.ConditionalAccumulator
+    ConditionalAccumulatorBase = _sy.ConditionalAccumulatorBase
+    SparseConditionalAccumulator = _sy.SparseConditionalAccumulator
     constant = staticmethod(constant)
     zeros_initializer = _i.Zeros
     ones_initializer = _i.Ones

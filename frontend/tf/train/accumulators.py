@@ -5,38 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
+import numpy as np
+
 from ...eager.tensor import Tensor
 from ...graph.accumulator_ops import AccumulatorKind, AccumulatorSpec
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import entered
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
+from ..core.bridge import TfTensor, dressed
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
 from ..graph.state import get_default_graph
+from ..ops.indexed_slices import IndexedSlices
+from ..ops.math_ops import cast
 
 _NUMBERS = count()
 
 
-class ConditionalAccumulator:
+class ConditionalAccumulatorBase:
     """A sum of gradients that is taken when there are enough; those of steps gone by are dropped.
 
     One of a `shared_name` is the same for all sessions of a task.
     """
+
+    NAME = "conditional_accumulator"
 
     def __init__(
         self,
         dtype: DTypeLike,
         shape: ShapeLike = None,
         shared_name: str | None = None,
-        name: str = "conditional_accumulator",
+        name: str | None = None,
         reduction_type: str = "MEAN",
     ) -> None:
         if reduction_type.upper() not in ("MEAN", "SUM"):
             raise ValueError(f"reduction_type {reduction_type!r}, expected 'MEAN' or 'SUM'")
         self._graph: Graph = get_default_graph()
-        self.dtype, self.name = as_dtype(dtype), f"{name}_{next(_NUMBERS)}"
+        self.dtype, self.name = as_dtype(dtype), f"{name or self.NAME}_{next(_NUMBERS)}"
         dims = None if shape is None else TensorShape(shape)._dims
         self._spec = AccumulatorSpec(
             self.name, self.dtype.row, dims, shared_name or "", reduction_type.upper()
@@ -48,28 +55,79 @@ class ConditionalAccumulator:
     def _add(self, what: str, values: Sequence[Tensor], name: str | None) -> Operation:
         with entered(self._graph):
             inputs = [self._graph.owned(x) for x in values]
-            kind = AccumulatorKind(f"Accumulator{what}", self._spec)
+            kind = AccumulatorKind(what, self._spec)
             if self._first is None:
                 self._first = self._graph.add(kind, inputs, name=name)
                 return self._first
             with self._graph.beside(self._first):
                 return self._graph.add(kind, inputs, name=name)
 
+    def num_accumulated(self, name: str | None = None) -> GraphTensor:
+        """Return how many gradients there are."""
+        return self._add("AccumulatorNumAccumulated", (), name).outputs[0]
+
+    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
+        """Drop gradients of earlier steps from now on."""
+        return self._add("AccumulatorSetGlobalStep", [convert(new_global_step, "int64")], name)
+
+
+class ConditionalAccumulator(ConditionalAccumulatorBase):
+    """A sum of whole gradients."""
+
     def apply_grad(
         self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None
     ) -> Operation:
         """Add a gradient, which was computed in a step."""
         given = [convert(local_step, "int64"), convert(grad, self.dtype)]
-        return self._add("ApplyGradient", given, name)
+        return self._add("AccumulatorApplyGradient", given, name)
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> GraphTensor:
         """Return the mean (or sum) of at least so many gradients; wait till there are."""
-        return self._add("TakeGradient", [convert(num_required, "int32")], name).outputs[0]
+        return self._add("AccumulatorTakeGradient", [convert(num_required, "int32")], name).outputs[
+            0
+        ]
 
-    def num_accumulated(self, name: str | None = None) -> GraphTensor:
-        """Return how many gradients there are."""
-        return self._add("NumAccumulated", (), name).outputs[0]
 
-    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
-        """Drop gradients of earlier steps from now on."""
-        return self._add("SetGlobalStep", [convert(new_global_step, "int64")], name)
+class SparseConditionalAccumulator(ConditionalAccumulatorBase):
+    """A sum of rows by their indices: each index has the mean of the gradients that had it.
+
+    What is taken is in the order of the indices, each of them once.
+    """
+
+    NAME = "sparse_conditional_accumulator"
+
+    def apply_grad(
+        self,
+        grad_indices: TensorLike,
+        grad_values: TensorLike,
+        grad_shape: TensorLike | None = None,
+        local_step: TensorLike = 0,
+        name: str | None = None,
+    ) -> Operation:
+        """Add rows of a gradient, which was computed in a step."""
+        given = [convert(local_step, "int64"), convert(grad_indices, "int64")]
+        whole: TensorLike = np.zeros(0, np.int64) if grad_shape is None else grad_shape
+        values = [convert(grad_values, self.dtype), convert(whole, "int64")]
+        return self._add("SparseAccumulatorApplyGradient", [*given, *values], name)
+
+    def apply_indexed_slices_grad(
+        self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
+    ) -> Operation:
+        """Add slices of a gradient, which were computed in a step."""
+        indices = cast(grad.indices, "int64")
+        whole = None if grad.dense_shape is None else cast(grad.dense_shape, "int64")
+        return self.apply_grad(indices, grad.values, whole, local_step, name)
+
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> list[TfTensor]:
+        """Return indices, rows and shape of at least so many gradients; wait till there are."""
+        wanted = [convert(num_required, "int32")]
+        return [
+            dressed(x) for x in self._add("SparseAccumulatorTakeGradient", wanted, name).outputs
+        ]
+
+    def take_indexed_slices_grad(
+        self, num_required: TensorLike, name: str | None = None
+    ) -> IndexedSlices:
+        """Return slices of at least so many gradients; wait till there are."""
+        indices, values, shape = self.take_grad(num_required, name)
+        return IndexedSlices(values, indices, shape)

@@ -44,3 +44,23 @@ def test_eager_queues_of_both_kinds():
     padded.enqueue([[[2.0], [3.0]]])
     assert padded.dequeue_up_to(2).numpy().tolist() == [[[1.0], [0.0]], [[2.0], [3.0]]]
     assert isinstance(padded, tf.queue.QueueBase)
+
+
+@pytest.mark.parametrize("kind", ["FIFOQueue", "PriorityQueue"])
+def test_nodes_of_a_graph_that_is_read_use_one_queue(kind):
+    with tf.Graph().as_default() as graph:
+        numbers = [tf.int64] * (kind == "PriorityQueue")
+        queue = getattr(v1, kind)(4, [*numbers, tf.float32][-1:], [()])
+        queue.enqueue([np.int64(7)] * len(numbers) + [np.float32(2.0)], name="put")
+        queue.dequeue(name="took")
+        text = graph.as_graph_def()
+    with tf.Graph().as_default() as other:
+        tf.import_graph_def(text, name="first")
+        tf.import_graph_def(text, name="second")  # has a queue of its own
+        with v1.Session() as session:
+            for prefix in ("first", "second"):
+                session.run(other.get_operation_by_name(f"{prefix}/put"))
+            for prefix in ("first", "second"):
+                found = other.get_operation_by_name(f"{prefix}/took").outputs
+                options = v1.RunOptions(timeout_in_ms=5000)
+                assert session.run(found[-1], options=options) == 2.0
