@@ -7,6 +7,10 @@ version. A test that asks for a name that TensorFlow does not make public is not
 
 Each file runs in a process of its own. Printed is, for each file, how many tests pass of those
 that public names are enough for; then the reasons of failures, the most frequent first.
+
+`--write FILE` notes what became of each test. Run so by TensorFlow's own Python and with
+`UNIT_TESTS_ON=tensorflow`, it says which tests TensorFlow itself fails by its public names;
+`--apart FILE` takes such a note and lists these tests apart.
 """
 
 import argparse
@@ -17,7 +21,9 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import io
+import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -28,9 +34,8 @@ from pathlib import Path
 
 import numpy as np
 
-import gravure.tf as tf
-from gravure.frontend.tf.core.listing import listed
-
+tf = importlib.import_module(os.environ.get("UNIT_TESTS_ON", "gravure.tf"))
+CORE = Path(__file__).parents[3] / "frontend/tf/core"
 PACKAGES = {
     *("autograph", "client", "compat", "data", "eager", "framework", "kernel_tests", "layers"),
     *("lib", "ops", "platform", "saved_model", "summary", "training", "util", "distribute"),
@@ -53,6 +58,36 @@ SPACES = (
     "experimental",
 )
 SECONDS = 100
+KINDS = ("missing", "private", "skipped", "apart")
+
+
+def loaded(path, name, text=None):
+    """Return a module that is made of a file, or of another text of it."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    exec(compile(text or path.read_text(), str(path), "exec"), module.__dict__)
+    return module
+
+
+LISTING = loaded(CORE / "listing.py", "listing_of_names")
+
+
+@functools.cache
+def signatures():
+    """Return the names of operations without case and underscores, and their arguments in order."""
+    made = {}
+    for line in LISTING.lines("signatures.txt"):
+        found = re.match(r"(\w+)\((.*?)(?:;(.*))?\)", line)
+        if not found:
+            continue
+        inputs = [x.partition(":")[0] for x in found[2].split(",") if x]
+        types = set(re.findall(r":(\w+)", found[2])) | set(re.findall(r"(\w+)\*", found[2]))
+        attributes = [x for x in (found[3] or "").split(",") if ":" in x]
+        attributes.sort(key=lambda x: "=" in x)
+        names = [x.partition(":")[0] for x in attributes]
+        made[found[1].lower()] = found[1], inputs + [x for x in names if x not in types]
+    return made
 
 
 class NotHereError(AttributeError):
@@ -96,9 +131,25 @@ def public(name):
         for space in SPACES:
             with contextlib.suppress(AttributeError):
                 return getattr(getattr(version, space) if space else version, short)
-    if any(short in names for space, names in listed().items() if "raw_ops" not in space):
+    if any(short in names for space, names in LISTING.listed().items() if "raw_ops" not in space):
         return Absent(NotHereError(short))
     return Absent(NotPublicError(name))
+
+
+def raw(name):
+    """Return what a function of a module of generated operations stands for: one of `raw_ops`."""
+    type_, order = signatures().get(name.replace("_", ""), ("", []))
+    if type_ not in LISTING.listed()["tf.raw_ops"]:
+        return Absent(NotPublicError(name))
+    try:
+        operation = getattr(tf.raw_ops, type_)
+    except AttributeError:
+        return Absent(NotHereError(f"raw_ops.{type_}"))
+
+    def call(*args, **kwargs):
+        return operation(**dict(zip([*order, "name"], args, strict=False)), **kwargs)
+
+    return call
 
 
 class StandIn(types.ModuleType):
@@ -107,7 +158,7 @@ class StandIn(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        path = self.__name__.removeprefix("tensorflow.python").strip(".")
+        path = self.__name__.removeprefix("tested").removeprefix(".python").strip(".")
         inner = f"{path}.{name}".strip(".")
         if inner in PACKAGES or path in {"", *PACKAGES} - {"platform.test"}:
             return importlib.import_module(f"{self.__name__}.{name}")
@@ -122,7 +173,7 @@ def other(path, name):
     if path.endswith("test_util") and not name.startswith("assert"):
         return as_it_is
     if path.rpartition(".")[2].startswith("gen_"):
-        return Absent(NotPublicError(name))
+        return raw(name)
     if path.startswith("ops.ragged."):
         return of_rows(name)
     return public(name)
@@ -134,11 +185,11 @@ def as_it_is(target=None, *_, **__):
 
 
 class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds TensorFlow."""
+    """Finds TensorFlow, which the tests are made to import by another name."""
 
     def find_spec(self, name, path=None, target=None):
         """Return the spec of a module of TensorFlow."""
-        if name.partition(".")[0] != "tensorflow":
+        if name.partition(".")[0] != "tested":
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -203,6 +254,62 @@ def skipped(*_, **__):
     return unittest.skip("it is for a GPU")(_[0]) if _ and callable(_[0]) else skipped
 
 
+NARROW = {3: [0, 2, 1], 4: [0, 3, 1, 2], 5: [0, 4, 1, 2, 3]}
+WIDE = {3: [0, 2, 1], 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]}
+
+
+def channels_moved(order):
+    """Return what moves the axis of channels of a tensor, or of a list of sizes."""
+
+    def move(value):
+        if isinstance(value, tf.Tensor):
+            return tf.transpose(value, order[len(value.shape)])
+        return [value[axis] for axis in order[len(value)]]
+
+    return move
+
+
+class EitherTape:
+    """A tape, or what asks a graph for its gradients as if it were one."""
+
+    def __init__(self, use_tape, persistent=False):
+        self.tape = tf.GradientTape(persistent=persistent) if use_tape else None
+
+    def __enter__(self):
+        return self.tape.__enter__() if self.tape else self
+
+    def __exit__(self, *raised):
+        return self.tape.__exit__(*raised) if self.tape else None
+
+    def watch(self, _):
+        """Do nothing: a graph knows all that was computed."""
+
+    def gradient(self, y, x, grad_ys=None):
+        """Return the gradients of a graph."""
+        found = tf.compat.v1.gradients(y, x, grad_ys)
+        return found if isinstance(x, list | tuple) else found[0]
+
+
+def named_cases(**options):
+    """Return all choices of one value for each option, each with a name."""
+    lists = {k: v if isinstance(v, list) else [v] for k, v in sorted(options.items())}
+    made = [dict(zip(lists, each, strict=True)) for each in itertools.product(*lists.values())]
+    plain = lambda x: "".join(filter(str.isalnum, str(x)))  # noqa: E731
+    names = ["".join(f"_{plain(k)}_{plain(v)}" for k, v in case.items()) for case in made]
+    return [{**case, "testcase_name": f"_test{n}"} for case, n in zip(made, names, strict=True)]
+
+
+def for_all_tests(decorator, *args, **kwargs):
+    """Return a decorator of classes that decorates each test."""
+    made = decorator(*args, **kwargs) if args or kwargs else decorator
+    return of_all(made)
+
+
+def skipped_if(predicate, skip_message):
+    """Return a decorator of tests that leaves them out where something holds."""
+    return unittest.skipIf(predicate(), skip_message)
+
+
 def resource_variable(*args, **kwargs):
     """Make a variable."""
     return tf.compat.v1.Variable(*args, use_resource=True, **kwargs)
@@ -232,9 +339,23 @@ def own_names():
             "IsBuiltWithROCm": never,
             "is_xla_enabled": never,
             "gpu_device_name": lambda: "",
-            "NHWCToNCHW": lambda x: x,
+            "NHWCToNCHW": channels_moved(NARROW),
+            "NCHWToNHWC": channels_moved(WIDE),
+            "AbstractGradientTape": EitherTape,
+            "GpuSupportsHalfMatMulAndConv": never,
+            "is_mlir_bridge_enabled": never,
+            "is_asan_enabled": never,
+            "matmul_without_tf32": tf.matmul,
+            "force_gpu": there,
+            "generate_combinations_with_testcase_name": named_cases,
+            "for_all_test_methods": for_all_tests,
         },
-        "test": {"TestCase": case, "Benchmark": object, "main": lambda *_, **__: None},
+        "test": {
+            "TestCase": case,
+            "Benchmark": object,
+            "main": lambda *_, **__: None,
+            "disable_with_predicate": skipped_if,
+        },
         "googletest": {"TestCase": case, "main": lambda *_, **__: None},
         "context": {
             "executing_eagerly": tf.executing_eagerly,
@@ -326,25 +447,22 @@ def child(path):
     sys.modules.setdefault("six", six())
     sys.modules.setdefault("six.moves", sys.modules["six"].moves)
     sys.meta_path.insert(0, TensorFlowFinder())
-    sys.path.insert(0, str(path.parents[len(path.parts) - 2]))
     OWN.update(own_names())
-    spec = importlib.util.spec_from_file_location(f"unit_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    text = re.sub(r"\btensorflow(?=\.(python|core)\b)", "tested", path.read_text())
+    module = loaded(path, f"unit_{path.stem}", text)
     unittest.TestLoader().loadTestsFromModule(module).run(Noting())
 
 
-def outcomes(path):
+def outcomes(path, seconds=SECONDS):
     """Return what became of the tests of a file: for each its kind and a text."""
     command = [sys.executable, "-W", "ignore", __file__, "--child", str(path)]
     try:
         found = subprocess.run(
-            command, check=False, capture_output=True, text=True, timeout=SECONDS
+            command, check=False, capture_output=True, text=True, timeout=seconds
         )
         out, err = found.stdout, found.stderr.strip().splitlines()[-1:] if found.returncode else []
     except subprocess.TimeoutExpired as error:
-        out, err = (error.stdout or b"").decode(), [f"more than {SECONDS} s"]
+        out, err = (error.stdout or b"").decode(), [f"more than {seconds} s"]
     lines = [json.loads(x[7:]) for x in out.splitlines() if x.startswith("RESULT ")]
     worst = {}
     for name, kind, text in lines:
@@ -363,6 +481,9 @@ def main():
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--reasons", type=int, default=40, help="how many reasons are printed")
     parser.add_argument("--jobs", type=int, default=1, help="how many files run at a time")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="how long a file may take")
+    parser.add_argument("--write", type=Path, help="a file for what became of each test")
+    parser.add_argument("--apart", type=Path, help="a note of --write, by TensorFlow itself")
     given = parser.parse_args()
     if given.child:
         child(given.folder)
@@ -373,14 +494,29 @@ def main():
         for path in sorted(given.folder.rglob("*_test.py"))
     }
     paths = [x for x in names if not given.parts or any(part in names[x] for part in given.parts)]
+    there = json.loads(given.apart.read_text()) if given.apart else {}
+    written = {}
     with ThreadPoolExecutor(given.jobs) as pool:
-        every = pool.map(outcomes, paths)
+        every = pool.map(functools.partial(outcomes, seconds=given.seconds), paths)
         for path, found in zip(paths, every, strict=True):
-            report(names[path], found, total, reasons)
+            written[names[path]] = found
+            report(names[path], set_apart(found, there.get(names[path], {})), total, reasons)
+            if given.write:
+                given.write.write_text(json.dumps(written, indent=1))
     counted = total["passed"] + total["failed"] + total["missing"]
     print(f"{'all':60} {total['passed']:4} of {counted:4}  {dict(total)}")
     for (kind, text), count in reasons.most_common(given.reasons):
         print(f"{count:5} {kind}: {text.splitlines()[0] if text else ''}")
+
+
+def set_apart(found, there):
+    """Return what became of the tests, and which of those that fail TensorFlow fails, too."""
+    bad = ("failed", "missing")
+    return {
+        test: ("apart", text) if kind in bad and there.get(test, ("",))[0] == "failed" else each
+        for test, each in found.items()
+        for kind, text in [each]
+    }
 
 
 def report(name, found, total, reasons):
@@ -388,7 +524,7 @@ def report(name, found, total, reasons):
     kinds = collections.Counter(kind for kind, _ in found.values())
     counted = kinds["passed"] + kinds["failed"] + kinds["missing"]
     total.update(kinds)
-    left = ", ".join(f"{kinds[k]} {k}" for k in ("missing", "private", "skipped") if kinds[k])
+    left = ", ".join(f"{kinds[k]} {k}" for k in KINDS if kinds[k])
     print(f"{name:60} {kinds['passed']:4} of {counted:4}  {left}", flush=True)
     for test, (kind, text) in found.items():
         if kind in ("failed", "missing"):
