@@ -14,6 +14,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from ...runtime.tracing import EARS, OWN, span
 from ..eager.recorded import unboxed
 from ..graph.accumulator_ops import Accumulated
 from ..graph.execute import Plan, Wishes, initialise
-from ..graph.frame import Frame, Store
+from ..graph.frame import Frame, NotStageableError, Store
 from ..graph.graph import (
     ForeignTensorError,
     Graph,
@@ -44,7 +45,7 @@ from ..models.pieces import on_host
 from ..values.context import Context, Recorder, stack
 from ..values.run_errors import InvalidArgumentError
 from .in_common import Where
-from .staged import Staged, compiled_for
+from .staged import Staged, compiled_for, refused
 
 COMPILE_AFTER = 4
 """A plan is compiled when it has been run so often with feeds of the same shapes."""
@@ -189,14 +190,23 @@ class Session:
         if self.order is not None:
             frame.order = self.order
             return plan.run(frame, values)
+        if plan.waits:
+            frame.run_piece = partial(self._run_piece, frame)
+            if plan.parts.reason and not plan.refusal:
+                refused(plan, NotStageableError(plan.parts.reason))
+            return plan.run(frame, values)
+        return self._run_piece(frame, plan, values)
+
+    def _run_piece(self, frame: Frame, plan: Plan, values: list[Array]) -> list[object]:
+        """Run a plan that waits for nothing, or a piece of one between waits."""
         where = Where(soft=self.soft_placement, processors=self.processors)
         after = self.wishes.after
         alone = after is None or OWN.traces  # who looks at a step sees each operation by itself
-        never = plan.waits or (alone and not plan.asks_for_gpu)
+        never = alone and not plan.asks_for_gpu
         native = None if never else compiled_for(plan, values, after or 0, where)
         if native is not None:
             return [on_host(value) for value in native.run(self.store, values)]
-        with nullcontext() if plan.waits or plan.calls_python else Held(plan.changed):
+        with nullcontext() if plan.calls_python else Held(plan.changed):
             return plan.run(frame, values)
 
     def _missing(self, op: Operation) -> InvalidArgumentError:

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from math import prod
 from queue import SimpleQueue
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ..models.later import Later, Pace, ReadyQueue
 from ..values.run_errors import InvalidArgumentError, OpError
 from .frame import Frame, Guarded, LoweringError, Store
 from .graph import GraphTensor, Operation
-from .kinds import DEAD, MissingFeedError
+from .kinds import DEAD, Const, MissingFeedError
 from .placement import asks, graphs_in
 from .transfers import Hop, brought
 
@@ -83,9 +83,12 @@ class Plan:
         fetches: Sequence[GraphTensor | Operation],
         feeds: Sequence[GraphTensor],
         effects: Sequence[Operation] = (),
+        ops: Sequence[Operation] | None = None,
     ) -> None:
+        """Find the operations that are needed, for `effects` too, unless they are given."""
         self.fetches, self.feeds = list(fetches), list(feeds)
-        self.ops = recovered(needed(fetches, feeds, effects), fetches)
+        found = recovered(needed(fetches, feeds, effects), fetches) if ops is None else list(ops)
+        self.ops = found
         self.to_record = {
             forward for op in self.ops if (forward := op.attributes.get("forward")) is not None
         }
@@ -146,23 +149,46 @@ class Plan:
 
         None holds the thread while another one can be carried out.
         """
-        held = self.ops
+        held = self.parts.order
         while held:
-            seen, before, late, lines = CHANGES.count, held, set[Operation](), set[object]()
-            for op in before:
-                if op.kind.line not in lines and late.isdisjoint(self.makers(op)):
-                    frame.patient = len(before) == 1
-                    frame.device = devices.get(op, frame.device)
+            seen, before, late, lines = CHANGES.count, held, set[Part](), set[object]()
+            alone = all(before[0] in self.parts.behind[part] for part in before[1:])
+            for part in before:
+                line = None if isinstance(part, Plan) else part.kind.line
+                if line not in lines and late.isdisjoint(self.parts.behind[part]):
+                    frame.patient = alone and part is before[0]
                     try:
-                        self.step(frame, op, env)
+                        self.part(frame, part, env, devices)
                         continue
                     except WouldWaitError:
-                        lines.add(op.kind.line)
-                late.add(op)
-            held = [op for op in before if op in late]
+                        lines.update(() if line is None else (line,))
+                late.add(part)
+            held = [part for part in before if part in late]
             if len(held) == len(before):
                 CHANGES.wait(seen)
         frame.patient = True
+
+    def part(
+        self,
+        frame: Frame,
+        part: Part,
+        env: dict[GraphTensor, object],
+        devices: dict[Operation, str],
+    ) -> None:
+        """Run an operation that may wait, or a piece between such."""
+        if isinstance(part, Operation):
+            frame.device = devices.get(part, frame.device)
+            self.step(frame, part, env)
+            return
+        values = [unboxed(env[tensor]) for tensor in part.feeds]
+        made = part.run(frame, values) if frame.run_piece is None else frame.run_piece(part, values)
+        given = [each for each in part.fetches if isinstance(each, GraphTensor)]
+        env.update(zip(given, made, strict=True))
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Return what is carried out by itself where some operations wait."""
+        return Parts(self)
 
     @cached_property
     def beside(self) -> frozenset[Operation]:
@@ -310,6 +336,127 @@ class Plan:
                     frame.bind(tensor, value)
                     if not frame.is_staging:
                         tensor.see(np.shape(unboxed(value)))
+
+
+Part: TypeAlias = "Operation | Plan"
+"""What is carried out by itself where some operations wait: one such, or a piece between them."""
+
+
+class Parts:
+    """The parts of a plan of which some wait: such operations, and pieces of all between them.
+
+    A piece holds what stands behind as many waits. What others use is as late as these allow, so
+    that variables are read where they are used; what nobody uses is as early as may be.
+    """
+
+    reason = ""
+    """Why the others are no pieces, if they are none."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.waits = plan, {op for op in plan.ops if may_wait(op.kind)}
+        self.users: dict[Operation, list[Operation]] = {op: [] for op in plan.ops}
+        for op in plan.ops:
+            for each in self.makers(op):
+                self.users[each].append(op)
+        self.of: dict[Operation, Part] = {op: op for op in plan.ops}
+        """In which part each operation is; constants are in all that take them."""
+        for piece in [self.piece(ops) for ops in self.groups()]:
+            self.of |= {op: piece for op in piece.ops if not is_constant(op)}
+        wanted = {f if isinstance(f, Operation) else f.op for f in plan.fetches}
+        for op in filter(is_constant, plan.ops):
+            if op not in wanted and not any(self.of[user] is user for user in self.users[op]):
+                del self.of[op]
+        self.behind = {part: self.before(part) for part in self.of.values()}
+        """What each part is carried out behind."""
+        self.order = self.in_order()
+
+    def makers(self, op: Operation) -> list[Operation]:
+        """Return the operations of the plan that must be carried out before another one."""
+        return [each for each in self.plan.makers(op) if each in self.users]
+
+    def groups(self) -> list[list[Operation]]:
+        """Return the operations of each piece that is worth to be compiled."""
+        if not any(map(computes, self.plan.ops)):
+            return []
+        if any(op.type in ("Switch", "Merge") for op in self.plan.ops):
+            self.reason = "ways that are not taken, beside what waits"
+            return []
+        found: dict[int, list[Operation]] = {}
+        for op, level in self.levels().items():
+            if op not in self.waits and not is_constant(op):
+                found.setdefault(level, []).append(op)
+        return [ops for ops in found.values() if any(map(computes, ops))]
+
+    def levels(self) -> dict[Operation, int]:
+        """Return behind how many waits each operation is carried out.
+
+        What goes back through another one is where that is.
+        """
+        ops, level, most = self.plan.ops, dict[Operation, int](), dict[Operation, int]()
+        least: dict[Operation, int] = {}
+        for op in ops:
+            waits = [least[each] + (each in self.waits) for each in self.makers(op)]
+            least[op] = max(waits, default=0)
+        while True:
+            for op in reversed(ops):
+                found = [] if op in self.waits else [level[user] for user in self.users[op]]
+                level[op] = min(min(found, default=least[op]), most.get(op, len(ops)))
+            both = [(op, op.attributes.get("forward")) for op in ops]
+            late = {op: level[f] for op, f in both if f is not None and level[f] < level[op]}
+            if not late:
+                break
+            most |= late
+        if any(level[op] < least[op] for op in ops):
+            self.reason = "a gradient that goes back over what waits"
+            return {}
+        return {op: level[op] for op in ops}
+
+    def piece(self, group: Sequence[Operation]) -> Plan:
+        """Return the plan of a piece, with the constants that it takes."""
+        inside = {*group}
+        plan, taken = self.plan, [t for op in group for t in op.inputs]
+        inside |= {t.op for t in taken if t not in plan.fed and is_constant(t.op)}
+        feeds = [t for t in taken if t in plan.fed or t.op not in inside]
+        outside = {t for op in plan.ops if op not in inside for t in op.inputs} | {*plan.fetches}
+        gives = [t for op in group for t in op.outputs if t in outside and t not in plan.fed]
+        made = Plan(gives, [*dict.fromkeys(feeds)], ops=[op for op in plan.ops if op in inside])
+        made.wishes, made.hops, made.queues = plan.wishes, plan.hops, plan.queues
+        return made
+
+    def before(self, part: Part) -> set[Part]:
+        """Return the parts that one is carried out behind."""
+        ops = [part] if isinstance(part, Operation) else part.ops
+        makers = {self.of[each] for op in ops for each in self.makers(op) if each in self.of}
+        return makers - {part}
+
+    def in_order(self) -> list[Part]:
+        """Return the parts, a piece where the first operation in it stands that nobody uses."""
+        place: dict[Part, int] = {}
+        for number, op in enumerate(self.plan.ops):
+            part = self.of.get(op)
+            if part is not None and (part is op or not any(map(self.is_in(part), self.users[op]))):
+                place.setdefault(part, number)
+        left, found = sorted(place, key=place.__getitem__), dict[Part, None]()
+        while left:
+            part = next(each for each in left if self.behind[each] <= found.keys())
+            left.remove(part)
+            found[part] = None
+        return [*found]
+
+    def is_in(self, part: Part) -> Callable[[Operation], bool]:
+        """Return what says whether an operation is in a part."""
+        return lambda op: self.of.get(op) is part
+
+
+def is_constant(op: Operation) -> bool:
+    """Say whether an operation gives a value that is known."""
+    return isinstance(op.kind, Const)
+
+
+def computes(op: Operation) -> bool:
+    """Say whether an operation is worth to be compiled."""
+    made = [tensor for tensor in op.outputs if tensor.spec.dtype.kind != "s"]
+    return bool(op.inputs and made) and "GPU" in op.kind.devices
 
 
 class Waits:

@@ -93,10 +93,24 @@ class Coordinator:
 class QueueRunner:
     """Threads that run operations which fill a queue, until it is closed or all shall stop."""
 
-    def __init__(self, queue: Any, enqueue_ops: Sequence[object]) -> None:
+    def __init__(
+        self,
+        queue: Any = None,
+        enqueue_ops: Sequence[object] = (),
+        close_op: object = None,
+        cancel_op: object = None,
+        queue_closed_exception_types: Sequence[type[Exception]] | None = None,
+    ) -> None:
+        if queue is None or not enqueue_ops:
+            raise ValueError("queue and enqueue_ops are required.")
         self.queue, self.enqueue_ops = queue, list(enqueue_ops)
+        self.queue_closed_exception_types = (*(queue_closed_exception_types or (OutOfRangeError,)),)
         self.exceptions_raised: list[Exception] = []
-        self.close_op = queue.close()  # (before the graph is finalized)
+        # (before the graph is finalized)
+        self.close_op = queue.close() if close_op is None else close_op
+        self.cancel_op = (
+            queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
+        )
         self.endless = False
         """Whether it waits for what others may never give, so that nobody waits for its end."""
 
@@ -105,38 +119,50 @@ class QueueRunner:
         """Return the name of the queue."""
         return str(self.queue.name)
 
-    def _close(self, sess: Any) -> None:
+    def _close(self, sess: Any, op: object) -> None:
         try:
-            sess.run(self.close_op)
+            sess.run(op)
         except (RuntimeError, OpError) as error:  # the session is closed, or its tasks are gone
             self.exceptions_raised.append(error)
+
+    def _fill(self, sess: Any, coord: Any, op: object) -> None:
+        """Run an operation till all shall stop, or what it reads is at its end."""
+        try:
+            while coord is None or not coord.should_stop():
+                sess.run(op)
+        except self.queue_closed_exception_types:
+            return
+        except Exception as error:
+            if coord is None:
+                self.exceptions_raised.append(error)
+            else:
+                coord.request_stop(error)
 
     def create_threads(
         self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """Return a thread for each operation; the queue is closed when the last one is done."""
-        left = [len(self.enqueue_ops)]
-        lock = threading.Lock()
+        """Return a thread for each operation; the queue is closed when the last one is done.
+
+        One more lets nobody wait for room in the queue once all shall stop.
+        """
+        left, lock = [len(self.enqueue_ops)], threading.Lock()
 
         def work(op: object) -> None:
             try:
-                while coord is None or not coord.should_stop():
-                    sess.run(op)
-            except OutOfRangeError:
-                pass  # what the operation reads is at its end
-            except Exception as error:
-                if coord is None:
-                    self.exceptions_raised.append(error)
-                else:
-                    coord.request_stop(error)
+                self._fill(sess, coord, op)
             finally:
                 with lock:
                     left[0] -= 1
                     last = not left[0]
                 if last:
-                    self._close(sess)
+                    self._close(sess, self.close_op)
+
+        def cancel() -> None:
+            coord.wait_for_stop()
+            self._close(sess, self.cancel_op)
 
         made = [threading.Thread(target=work, args=(op,), daemon=daemon) for op in self.enqueue_ops]
+        made += [] if coord is None else [threading.Thread(target=cancel, daemon=daemon)]
         for thread in made:
             if coord is not None and not self.endless:
                 coord.register_thread(thread)
