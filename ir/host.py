@@ -40,6 +40,8 @@ class HostOp(Op):
     """Base of the operations that are host steps."""
 
     HOST: ClassVar = "numpy"
+    HOLDS: ClassVar[bool] = True
+    """Whether operands may still be looked at behind it, by its results or by somebody else."""
     GOES_ON: ClassVar[bool] = False
     """Whether it can go on in another thread beside what follows and does not need it."""
     queue: ClassVar[Any] = None

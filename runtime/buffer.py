@@ -10,11 +10,14 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import accumulate, compress
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..errors import OutOfMemoryError
+from ..forks import renewed
 from ..knobs import GLIBC_KNOBS
 from .artifact import ALIGNMENT
 
@@ -83,18 +86,41 @@ class RecycledBytes:
 
     def __init__(self) -> None:
         self.blocks: list[Array] = []
+        self.lock = renewed(Lock())
 
     def take(self, size: int) -> Array:
         """Return `size` bytes, not set to anything, that begin at a multiple of `ALIGNMENT`."""
         if size < HUGE:
             return kept_bytes(size)
-        unused = [x for x in self.blocks if sys.getrefcount(x.base) == UNUSED]
-        fitting = [x for x in unused if size <= x.size <= 2 * size]
-        if not fitting:
-            gone = set(map(id, unused))
-            fitting = [aligned_bytes(size)]
-            self.blocks = [x for x in self.blocks if id(x) not in gone] + fitting
-        return min(fitting, key=len)[:size]
+        with self.lock:
+            unused = [x for x in self.blocks if sys.getrefcount(x.base) == UNUSED]
+            fitting = [x for x in unused if size <= x.size <= 2 * size]
+            if not fitting:
+                gone = set(map(id, unused))
+                fitting = [aligned_bytes(size)]
+                self.blocks = [x for x in self.blocks if id(x) not in gone] + fitting
+            return min(fitting, key=len)[:size]
+
+    def arrays(
+        self, rows: Sequence[tuple[tuple[int, ...], np.dtype[Any]]], shared: Sequence[bool]
+    ) -> list[Array]:
+        """Return an array for each shape and type; those that may share one lie in one block.
+
+        The block is used again once nothing looks at any of them.
+        """
+        sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in rows]
+        starts = [
+            *accumulate(
+                (-(-x // ALIGNMENT) * ALIGNMENT for x in compress(sizes, shared)), initial=0
+            )
+        ]
+        block, places = self.take(starts[-1]), iter(starts)
+        return [
+            block[(start := next(places)) : start + size].view(dtype).reshape(shape)
+            if may
+            else aligned_array(shape, dtype)
+            for (shape, dtype), size, may in zip(rows, sizes, shared, strict=True)
+        ]
 
 
 def told(error: MemoryError) -> OutOfMemoryError:

@@ -11,16 +11,21 @@ from __future__ import annotations
 import _ctypes
 import ctypes
 import itertools
+import mmap
 import os
 import stat
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import Advice, ArtifactError
 from ..knobs import CODE
-from .container import Sealed, reader, unseal
+from .buffer import Array
+from .container import Seal, Sealed, check_weights_file, reader, unseal
 from .files import replacing
 
 _NUMBERS = itertools.count()
@@ -164,3 +169,57 @@ def _open(descriptor: int, location: str, *, by_name: bool) -> ctypes.CDLL:
         return ctypes.CDLL(path if by_number else location, os.RTLD_NOW)
     except OSError as error:
         raise ArtifactError(f"cannot be loaded: {error}", location=location) from error
+
+
+def map_weights(path: str, seal: Seal) -> Mapped:
+    """Map a file of weights, and check that it belongs to a library."""
+    descriptor = open_file(path)
+    try:
+        read, size = reader(descriptor)
+        start = check_weights_file(read, size, seal, path)
+        mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return Mapped(np.frombuffer(mapped, np.uint8, offset=start), path, OpenFile(descriptor), size)
+
+
+class OpenFile:
+    """A file that is closed when nobody has it any more."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        weakref.finalize(self, os.close, descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Weights that lie in a file, which may become shorter while they are used.
+
+    The system ends a process that reads behind the end of a file that it has mapped. So the file's
+    size is looked at before each run. What is put in its place by a rename is another file.
+    """
+
+    weights: Array
+    path: str
+    file: OpenFile
+    size: int
+
+    def part(self, start: int, end: int) -> Mapped:
+        """Return some of the bytes."""
+        return replace(self, weights=self.weights[start:end])
+
+    def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that looks at the file before each call of another one."""
+
+        def called(*arrays: Any) -> Any:
+            found = os.fstat(self.file.descriptor).st_size
+            if found < self.size:
+                raise ArtifactError(
+                    f"the weights were cut while the model uses them: {found} bytes of {self.size}",
+                    location=self.path,
+                    hint="write a new file, rename it, and give it to set_weights",
+                )
+            return call(*arrays)
+
+        return called

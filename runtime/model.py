@@ -11,10 +11,8 @@ which is damaged or made for another machine is an `ArtifactError`.
 
 from __future__ import annotations
 
-import mmap
 import os
 import shutil
-import weakref
 from _thread import LockType
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,11 +40,19 @@ from .arguments import (
     to_array,
 )
 from .artifact import FUNCTIONS, OUTSIDE, REQUIRED, DimInfo, SizeDemand, TensorInfo
-from .buffer import Array, address, aligned_array, aligned_bytes, is_plain, told
-from .container import Seal, check_weights, check_weights_file, reader
+from .buffer import (
+    Array,
+    RecycledBytes,
+    address,
+    aligned_array,
+    aligned_bytes,
+    is_plain,
+    told,
+)
+from .container import check_weights
 from .files import replacing
 from .gpu.library import create_on_gpu, is_for_gpu
-from .library import Library, open_file
+from .library import Library, Mapped, map_weights
 from .pool import Pool, shared_pool
 from .traces.recorder import Recorder
 from .tracing import EARS, WATCHED, note, tell
@@ -439,10 +445,7 @@ class Model:
     def _slow_call(self, *values: Any, update: bool = False) -> Any:
         """Do what `call` does for arguments that need a second look."""
         context = self._open()
-        arrays = [
-            to_array(value, info)
-            for value, info in zip(in_order(values, self.inputs), self.inputs, strict=True)
-        ]
+        arrays = self._taken(values)
         plan = self._plan(arrays)
         outputs = [
             arrays[info.over]
@@ -450,16 +453,39 @@ class Model:
             else aligned_array(shape, numpy_dtype(info.dtype))
             for shape, info in zip(plan.outputs, self.outputs, strict=True)
         ]
+        self._run_on(arrays, outputs, plan, context)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def run_recycled(
+        self, values: Sequence[Any], kept: RecycledBytes, inside: Sequence[bool]
+    ) -> list[Array]:
+        """Run on arrays in order; the results that `inside` marks lie in one block of memory."""
+        context = self._open()
+        arrays = self._taken(values)
+        plan = self._plan(arrays)
+        dtypes = [numpy_dtype(info.dtype) for info in self.outputs]
+        outputs = kept.arrays([*zip(plan.outputs, dtypes, strict=True)], inside)
+        self._run_on(arrays, outputs, plan, context)
+        return outputs
+
+    def _taken(self, values: Sequence[Any]) -> list[Array]:
+        """Return arguments as arrays that code can work on."""
+        rows = zip(in_order(values, self.inputs), self.inputs, strict=True)
+        return [to_array(value, info) for value, info in rows]
+
+    def _run_on(
+        self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan, context: Context
+    ) -> None:
+        """Run on arrays that fit; tell who listens."""
         if EARS.everyone:
             self._tell(arrays, outputs, plan, context)
-            return outputs[0] if len(outputs) == 1 else tuple(outputs)
+            return
         frame = self._take_frame()
         try:
             frame.fill(arrays, outputs, plan)
             self._check(self._run(*frame.addresses(), context.address), frame.workspace)
         finally:
             self._frames.append(frame)
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _tell(
         self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan, context: Context
@@ -610,60 +636,6 @@ def _refuse_unknown(raw: Mapping[str, Any], infos: Sequence[TensorInfo]) -> None
                 "small tensors are part of the code",
             ),
         )
-
-
-def map_weights(path: str, seal: Seal) -> Mapped:
-    """Map a file of weights, and check that it belongs to a library."""
-    descriptor = open_file(path)
-    try:
-        read, size = reader(descriptor)
-        start = check_weights_file(read, size, seal, path)
-        mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return Mapped(np.frombuffer(mapped, np.uint8, offset=start), path, OpenFile(descriptor), size)
-
-
-class OpenFile:
-    """A file that is closed when nobody has it any more."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        weakref.finalize(self, os.close, descriptor)
-
-
-@dataclass(frozen=True, slots=True)
-class Mapped:
-    """Weights that lie in a file, which may become shorter while they are used.
-
-    The system ends a process that reads behind the end of a file that it has mapped. So the file's
-    size is looked at before each run. What is put in its place by a rename is another file.
-    """
-
-    weights: Array
-    path: str
-    file: OpenFile
-    size: int
-
-    def part(self, start: int, end: int) -> Mapped:
-        """Return some of the bytes."""
-        return replace(self, weights=self.weights[start:end])
-
-    def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that looks at the file before each call of another one."""
-
-        def called(*arrays: Any) -> Any:
-            found = os.fstat(self.file.descriptor).st_size
-            if found < self.size:
-                raise ArtifactError(
-                    f"the weights were cut while the model uses them: {found} bytes of {self.size}",
-                    location=self.path,
-                    hint="write a new file, rename it, and give it to set_weights",
-                )
-            return call(*arrays)
-
-        return called
 
 
 def tensor_of(described: Mapping[str, Any]) -> TensorInfo:

@@ -40,6 +40,7 @@ from ...lazy import cached_property
 from ...passes.manager import run as run_passes
 from ...runtime.arguments import Inputs, check_threads, in_order, to_array
 from ...runtime.artifact import DimInfo, TensorInfo
+from ...runtime.buffer import HUGE, RecycledBytes
 from ...runtime.devices import open_driver
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
@@ -69,9 +70,19 @@ class Piece:
     """One compiled piece, for all sizes that there is room for."""
 
     def __init__(
-        self, function: FuncOp, whole: Program, options: Options, threads: int, room: int
+        self,
+        function: FuncOp,
+        whole: Program,
+        options: Options,
+        threads: int,
+        room: int,
+        held: Set[int] = frozenset(),
     ) -> None:
         self.function, self.options, self.threads = function, options, threads
+        self.inside = [n not in held for n in range(len(function.function_type.outputs))]
+        """Which results go no further than the run: only other pieces use them."""
+        self.kept, self.recycles = RecycledBytes(), False
+        """Memory for these, and whether they are large enough to take it."""
         name = getattr(function.attributes.get(DEVICE), "data", "")
         self.driver = open_driver(name) if name else None
         """The device that it runs on; None for the processor."""
@@ -129,7 +140,18 @@ class Piece:
         """Run the piece on arrays that are where it runs; its results are there too."""
         bounds, model = self.made
         model = model if self.fits(bounds, arrays) else self.grown(arrays)
-        return model.run_on_device(arrays) if isinstance(model, DeviceModel) else model.run(arrays)
+        if isinstance(model, DeviceModel):
+            return model.run_on_device(arrays)
+        if not self.recycles:
+            results = model.run(arrays)
+        else:
+            results = model.run_recycled(arrays, self.kept, self.inside)
+        self.recycles = self.is_much([each.nbytes for each in results])
+        return results
+
+    def is_much(self, sizes: Sequence[int]) -> bool:
+        """Say whether the results that go no further than the run are worth a block."""
+        return sum(size for size, inside in zip(sizes, self.inside, strict=True) if inside) >= HUGE
 
     def fits(self, bounds: Mapping[str, int], arrays: Sequence[Array | DeviceArray]) -> bool:
         """Say whether no size is above its bound."""
@@ -166,6 +188,22 @@ def rooms(program: Program) -> dict[str, int]:
         for name, high in shares(function, whole.ranges, least, room).items():
             found[name] = min(high, found.get(name, high))
     return found
+
+
+def held(program: Program) -> Mapping[str, Set[int]]:
+    """Return which results of each piece may be looked at when those who use them are done."""
+    found: dict[str, set[int]] = {}
+    for op in program.module.walk():
+        if isinstance(op, CallOp):
+            users = [[use.operation for use in result.uses] for result in op.results]
+            numbers = {n for n, each in enumerate(users) if not all(map(lets_go, each))}
+            found.setdefault(op.callee.root_reference.data, set()).update(numbers)
+    return found
+
+
+def lets_go(op: Operation) -> bool:
+    """Say whether nothing looks at the operands of an operation when it is done."""
+    return isinstance(op, CallOp) or (isinstance(op, HostOp) and not op.HOLDS)
 
 
 def open_sizes(function: FuncOp, whole: Program) -> list[tuple[str, int, int]]:
@@ -343,10 +381,11 @@ class SteppedModel(CompiledModel):
         self.outputs = tuple(map(info_of, result_names(main), results))
         self.dims = tuple(self._dims())
         self._threads, self._options = threads, options
-        parts, room = pieces_of(program)
+        (parts, room), used = pieces_of(program), held(program)
+        names = [function.sym_name.data for function in parts]
         self.pieces = {
-            function.sym_name.data: Piece(function, program, options, threads, room)
-            for function in parts
+            name: Piece(function, program, options, threads, room, used.get(name, frozenset()))
+            for name, function in zip(names, parts, strict=True)
         }
         self.turns: dict[Block, list[Turn]] = {}
         """What runs keep of the blocks that they have come by."""

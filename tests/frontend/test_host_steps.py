@@ -556,3 +556,42 @@ def test_complex_numbers_are_no_business_of_compiled_code() -> None:
     squares, opposites = model.run([z, x])
     np.testing.assert_array_equal(squares, z * z)
     np.testing.assert_array_equal(opposites, -x)
+
+
+@pytest.mark.parametrize("size", [1100, "N"])
+def test_memory_of_what_pieces_hand_on_is_used_again(model: Make, size: Any) -> None:
+    made = model(
+        [
+            node("Exp", ["x"], ["a"]),
+            node("Neg", ["x"], ["b"]),
+            node("ReduceSum", ["x"], ["s"], keepdims=1),
+            node("NonZero", ["s"], ["places"]),
+            node("ReduceMax", ["places"], ["n"], keepdims=0),
+            node("Cast", ["n"], ["c"], to=TensorProto.FLOAT),
+            node("Add", ["a", "c"], ["y"]),
+            node("Add", ["b", "c"], ["z"]),
+        ],
+        {"x": ("f32", [size, 1100])},
+        ["y", "z", "b"],
+    )
+    found = stepped(made, dims={"N": (1, 2000)} if size == "N" else {})
+    first, small = f32(1100, 1100), f32(2, 1100) if size == "N" else f32(1100, 1100)
+    kept: set[int] = set()
+    for x in (first, first + 1, small, first):
+        y, z, b = found.run([x])
+        np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+        np.testing.assert_array_equal(z, -x)
+        np.testing.assert_array_equal(b, -x)
+        for piece in found.pieces.values():
+            blocks = piece.kept.blocks
+            assert not any(np.may_share_memory(m, result) for m in blocks for result in (y, z, b))
+            kept |= {block.ctypes.data for block in blocks}
+    assert len(kept) == 1, "one block, for what is in it is gone when the next run begins"
+    with ThreadPoolExecutor(4) as pool:
+        for x, (y, _, b) in zip(
+            [first + n for n in range(12)],
+            pool.map(found.run, [[first + n] for n in range(12)]),
+            strict=True,
+        ):
+            np.testing.assert_allclose(y, np.exp(x), rtol=1e-5)
+            np.testing.assert_array_equal(b, -x)

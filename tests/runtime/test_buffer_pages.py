@@ -68,3 +68,20 @@ def test_memory_is_used_again_once_nothing_looks_at_it() -> None:
     assert len(room.blocks) == 2, "what did not fit is given back, what is looked at is kept"
     assert room.take(100).size == 100
     assert len(room.blocks) == 2
+
+
+def test_arrays_that_share_a_block_lie_apart_in_it() -> None:
+    room, single, double = RecycledBytes(), np.dtype(np.float32), np.dtype(np.float64)
+    rows = [((1024, 1024), single), ((3,), double), ((0, 5), single), ((1024, 512), double)]
+    arrays = room.arrays(rows, [True, True, True, False])
+    for number, array in enumerate(arrays):
+        assert address(array) % ALIGNMENT == 0 or not array.size
+        assert (array.shape, array.dtype) == rows[number]
+        array[...] = number
+    assert [float(array.sum()) for array in arrays] == [0, 3, 0, 3 * 1024 * 512]
+    [block] = room.blocks
+    assert [np.may_share_memory(block, array) for array in arrays] == [True, True, False, False]
+    where, small = address(arrays[0]), arrays[1]
+    del arrays, array
+    assert address(room.arrays(rows[:1], [True])[0]) != where, "the small one is still looked at"
+    assert (small == 1).all()

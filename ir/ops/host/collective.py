@@ -52,6 +52,7 @@ class AllReduce(HostOp):
 
     name = "gv.all_reduce"
     PURE: ClassVar = False
+    HOLDS: ClassVar = False
     GOES_ON: ClassVar = True
 
     @classmethod
