@@ -2,197 +2,254 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from ....ir.types.tensor import Array
 from ...graph.graph import Operation
-from ...graph.kinds import PyFunction
 from ...values.context import executing_eagerly
 from ...values.dtypes import DataType, DTypeLike, finfo
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.calls import op
 from ..core.element_types import as_dtype
-from ..core.values import InGraph, convert, graph_of, same
-from . import number_checks
-from .state import get_default_graph, group, no_op
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
+from . import number_checks, shape_checks
+from .assertions import MOST, described, node, passed, shown_at_once
+from .state import get_default_graph, group
 
 enable_check_numerics = number_checks.enable_check_numerics
 disable_check_numerics = number_checks.disable_check_numerics
+assert_rank, assert_rank_in = shape_checks.assert_rank, shape_checks.assert_rank_in
+assert_rank_at_least = shape_checks.assert_rank_at_least
+assert_scalar, assert_shapes = shape_checks.assert_scalar, shape_checks.assert_shapes
+IN_ORDER = ("data", "summarize", "message", "name")
+"""What checks of the first version take behind their operands; the second has another order."""
 
 
-def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., object]:
+def first_version(check: Callable[..., object]) -> Callable[..., object]:
+    """Return a check as the first version has it: `data` and `summarize` come first."""
+    names = list(signature(check).parameters)
+    if "data" not in names or names.index("data") < names.index("message"):
+        return check
+    count = names.index("message")
+
+    @wraps(check)
+    def call(*args: object, **given: object) -> object:
+        return check(*args[:count], **dict(zip(IN_ORDER, args[count:], strict=False)), **given)
+
+    return call
+
+
+def _relation(sign: str, holds: Callable[..., Any]) -> Callable[..., object]:
     """Return a check of two tensors."""
 
     def check(
         x: object,
         y: object,
         message: str | None = None,
-        summarize: object = None,
+        summarize: int | None = None,
         name: str | None = None,
-        data: Any = None,
+        data: Sequence[object] | None = None,
     ) -> object:
         """Raise unless the relation holds for all elements."""
-        start = [*(data or ()), *([message] if message else ())]
-
-        def run(a: Array, b: Array) -> tuple[()]:
-            if not np.all(holds(a, b)):
-                text = " ".join(map(str, [*start, f"Condition x {sign} y did not hold."]))
-                text = f"{text} x = {a}, y = {b}"
-                raise InvalidArgumentError(text)
-            return ()
-
-        graph = graph_of([x, y])
+        graph = graph_of([x, y, *(data or ())])
         with InGraph(graph):
-            values = same(x, y)
-            edges = [v for v in values if isinstance(v, SymbolicTfTensor)]
-            known = [v.op.attributes["value"] for v in edges if v.op.type == "Const"]
-            if sign != "~" and len(known) == len(values):
-                run(*known)  # it never holds: said at once
-            return _checked(graph, run, values, name)
+            a, b = same(x, y)
+            if a is b and sign == "==":
+                return passed(graph)
+            if graph is None:
+                _compare_at_once(sign, holds, (a, b), message, summarize, data)
+                return None
+            start = [] if message is None else [message]
+            parts = data if data is not None else [
+                *start, f"Condition x {sign} y did not hold element-wise:",
+                f"x ({described(a)}) = ", a, f"y ({described(b)}) = ", b,
+            ]  # fmt: skip
+            known = _constants([a, b])
+            if len(known) == 2 and not np.all(_compared(holds, *known)):
+                raise InvalidArgumentError(
+                    "\n".join(str(_value_of(part)) for part in parts)  # it never holds: at once
+                )
+            return node(partial(_compared, holds), [a, b], parts, most=summarize, name=name)
 
     return check
 
 
-def _checked(graph: Any, run: Callable[..., object], values: list[Any], name: object) -> object:
-    if graph is None:
-        run(*[v.numpy() for v in values])
-        return None
-    kind = PyFunction(run, (), pure=False)
-    return graph.add(kind, [graph.owned(v) for v in values], name=name)
+def _constants(parts: Sequence[object]) -> list[Array]:
+    """Return the values of those that are constants of a graph."""
+    edges = [x for x in parts if isinstance(x, SymbolicTfTensor)]
+    return [x.op.attributes["value"] for x in edges if x.op.type == "Const"]
 
 
-assert_greater = _assert(">", np.greater)
-assert_less = _assert("<", np.less)
-assert_equal = _assert("==", np.equal)
-assert_none_equal = _assert("!=", np.not_equal)
-assert_greater_equal = _assert(">=", np.greater_equal)
-assert_less_equal = _assert("<=", np.less_equal)
+def _value_of(part: object) -> object:
+    """Return what a message shows of a part that is known."""
+    return next(iter(_constants([part])), part)
 
 
-def _assert_sign(check: Callable[..., object]) -> Callable[..., object]:
-    return lambda x, message=None, summarize=None, name=None: check(x, 0, message, name=name)
+def _compared(holds: Callable[..., Any], a: Array, b: Array) -> Any:
+    """Return for which elements a relation holds, or raise where shapes do not fit together."""
+    try:
+        np.broadcast_shapes(np.shape(a), np.shape(b))
+    except ValueError:
+        first, second = (str(list(np.shape(v))).replace(" ", "") for v in (a, b))
+        raise InvalidShapesError(f"Incompatible shapes: {first} vs. {second}") from None
+    return holds(a, b)
 
 
-assert_positive, assert_negative = _assert_sign(assert_greater), _assert_sign(assert_less)
-assert_non_negative = _assert_sign(assert_greater_equal)
-assert_non_positive = _assert_sign(assert_less_equal)
+def _compare_at_once(
+    sign: str,
+    holds: Callable[..., Any],
+    pair: tuple[Any, Any],
+    message: str | None,
+    summarize: int | None,
+    data: Sequence[object] | None,
+) -> None:
+    """Raise unless a relation holds for all elements, and say where it does not."""
+    a, b = (np.asarray(v.numpy()) for v in pair)
+    good, most = np.asarray(_compared(holds, a, b)), MOST if summarize is None else summarize
+    if np.all(good):
+        return
+    parts = [message, *(data or ())] if data is not None else [
+        message, f"Condition x {sign} y did not hold.", *_differences(a, b, good, most),
+    ]  # fmt: skip
+    raise InvalidArgumentError(shown_at_once([x for x in parts if x is not None], most))
+
+
+def _differences(a: Array, b: Array, good: Array, most: int) -> Iterator[object]:
+    """Give the lines that say where a relation does not hold, and how the operands begin."""
+    if most <= 0:
+        return
+    if a.shape == b.shape and a.shape:
+        places = np.argwhere(~good)[:most]
+        yield from (f"Indices of first {len(places)} different values:", places)
+        yield from ("Corresponding x values:", a[~good][:most])
+        yield from ("Corresponding y values:", b[~good][:most])
+    for letter, array in (("x", a), ("y", b)):
+        first = array.reshape(-1)[:most]
+        yield from (f"First {first.size} elements of {letter}:", first)
+
+
+assert_greater = _relation(">", np.greater)
+assert_less = _relation("<", np.less)
+assert_equal = _relation("==", np.equal)
+assert_none_equal = _relation("!=", np.not_equal)
+assert_greater_equal = _relation(">=", np.greater_equal)
+assert_less_equal = _relation("<=", np.less_equal)
+
+
+def _sign(sign: str, relation: Callable[..., object]) -> Callable[..., object]:
+    """Return a check of one tensor against 0."""
+
+    def check(
+        x: object,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+        data: Sequence[object] | None = None,
+    ) -> object:
+        """Raise unless the relation to 0 holds for all elements."""
+        with InGraph(graph_of([x])):
+            value = convert(x)
+            start = f"{message}.  " if message else ""
+            parts = data if data is not None else [
+                start, f"Condition x {sign} 0 did not hold element-wise:",
+                f"x ({described(value)}) = ", value,
+            ]  # fmt: skip
+            return relation(value, np.zeros((), value.dtype.as_numpy_dtype),
+                            summarize=summarize, name=name, data=parts)  # fmt: skip
+
+    return check
+
+
+assert_positive, assert_negative = _sign(">", assert_greater), _sign("<", assert_less)
+assert_non_negative = _sign(">=", assert_greater_equal)
+assert_non_positive = _sign("<=", assert_less_equal)
 
 
 def Assert(  # noqa: N802  (is its name)
-    condition: object, data: Sequence[object], summarize: object = None, name: object = None
+    condition: object,
+    data: Sequence[object],
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> object:
     """Raise with the data unless a condition holds."""
-
-    def run(holds: Any, *values: object) -> tuple[()]:
-        if not np.all(holds):
-            raise InvalidArgumentError(f"Expected '{name or 'condition'}' to be true. "
-                                       f"Summarized data: {list(values)}")  # fmt: skip
-        return ()
-
     graph = graph_of([condition, *data])
-    with InGraph(graph):
-        return _checked(graph, run, [convert(condition), *map(convert, data)], name)
+    if graph is not None:
+        return node(np.asarray, [condition], data, most=summarize, name=name)
+    value = convert(condition)
+    if not np.all(value.numpy()):
+        most = MOST if summarize is None else summarize
+        text = "\n".join(_begun(np.asarray(convert(x).numpy()), most) for x in data)
+        raise InvalidArgumentError(f"Expected '{value}' to be true. Summarized data: {text}")
+    return None
 
 
-def assert_shapes(shapes: Any, **_: object) -> object:
-    """Raise unless tensors have the shapes stated, of which letters stand for equal sizes."""
-    sizes: dict[object, int | None] = {}
-    for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
-        found = convert(tensor).shape.as_list()
-        if len(found) != len(wanted):
-            raise ValueError(f"shape {found}, expected {tuple(wanted)}")
-        for size, name in zip(found, wanted, strict=True):
-            known = name if isinstance(name, int) else sizes.setdefault(name, size)
-            if size != known:
-                raise ValueError(f"size {size} where {name} is {known}")
-    return no_op()
-
-
-def assert_rank(x: object, rank: object, message: object = None, name: str | None = None) -> object:
-    """Raise unless a tensor has so many axes."""
-    found = convert(x).shape
-    if found.rank != rank:
-        raise ValueError(f"{message or ''} Tensor must have rank {rank}. Received rank "
-                         f"{found.rank}, shape {found}")  # fmt: skip
-    return no_op()
-
-
-def assert_rank_at_least(
-    x: object, rank: int, message: object = None, name: str | None = None
-) -> object:
-    """Raise if a tensor has fewer axes."""
-    found = convert(x).shape
-    if found.rank is not None and found.rank < rank:
-        raise ValueError(
-            f"{message or ''} Tensor must have rank at least {rank}. Received rank {found.rank}, "
-            f"shape {found}"
-        )
-    return no_op()
-
-
-def assert_rank_in(
-    x: object, ranks: Any, message: str | None = None, name: str | None = None
-) -> object:
-    """Raise unless a tensor has one of several numbers of axes."""
-    found = convert(x).shape
-    if found.rank is not None and found.rank not in ranks:
-        raise ValueError(
-            f"{message or ''} Tensor must have rank in {tuple(ranks)}. Received rank {found.rank}, "
-            f"shape {found}"
-        )
-    return no_op()
-
-
-def assert_scalar(tensor: object, message: object = None, name: str | None = None) -> TfTensor:
-    """Return a tensor, which must have no axes."""
-    value = convert(tensor)
-    if value.ndim:
-        raise ValueError(f"{message or ''} Expected scalar shape, saw shape: {value.shape}.")
-    return value
+def _begun(array: Array, most: int) -> str:
+    """Return the first elements of an array without brackets."""
+    if not array.ndim:
+        return str(array[()])
+    texts = [str(x) for x in array.ravel()[:most]]
+    return ", ".join([*texts, "..."] if len(texts) < array.size else texts)
 
 
 def assert_type(
-    tensor: object, tf_type: object, message: object = None, name: str | None = None
+    tensor: object, tf_type: object, message: str | None = None, name: str | None = None
 ) -> object:
     """Raise unless a tensor has an element type."""
-    found = convert(tensor).dtype
-    if found != tf_type:
-        raise TypeError(f"{message or ''} tensor must be of type {tf_type}; got {found}")
-    return no_op()
+    wanted, graph = as_dtype(tf_type), graph_of([tensor])
+    with InGraph(graph):
+        value: Any = tensor if hasattr(tensor, "dense_shape") else convert(tensor)
+        if value.dtype != wanted:
+            start = f"{message}  " if message else ""
+            if isinstance(value, SymbolicTfTensor):
+                raise TypeError(f"{start}{value.name}  must be of type {wanted!r}")
+            raise TypeError(f"{start}tensor must be of type {wanted!r}; got {value.dtype!r}")
+        return passed(graph)
 
 
-def assert_integer(x: object, message: object = None, name: str | None = None) -> object:
+def assert_integer(x: object, message: str | None = None, name: str | None = None) -> object:
     """Raise unless the elements are integers."""
-    found = convert(x).dtype
-    if not found.is_integer:
-        raise TypeError(f'{message or ""} Expected "x" to be integer type. Found: {found}')
-    return no_op()
+    graph = graph_of([x])
+    with InGraph(graph):
+        value = convert(x)
+        if not value.dtype.is_integer:
+            start = f"{message}  " if message else ""
+            called = value.name if isinstance(value, SymbolicTfTensor) else "tensor"
+            raise TypeError(f'{start}Expected "x" to be integer type.  Found: {called} of dtype '
+                            f"{value.dtype!r}")  # fmt: skip
+        return passed(graph)
 
 
 def assert_proper_iterable(values: object) -> None:
     """Raise unless a value can be gone through, and is no tensor, text or array."""
-    single = hasattr(values, "spec") or isinstance(values, str | bytes | np.ndarray)
-    if single or not hasattr(values, "__iter__"):
+    single = hasattr(values, "spec") or hasattr(values, "dense_shape")
+    if single or isinstance(values, str | bytes | np.ndarray):
         raise TypeError(
             f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
         )
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None) -> DataType:
     """Return the element type that tensors share, which is one of floats; float32 of nothing."""
     wanted = None if dtype is None else as_dtype(dtype)
     for tensor in tensors or ():
-        found = convert(tensor).dtype
+        if tensor is None:
+            continue
+        value: Any = tensor if hasattr(tensor, "dense_shape") else convert(tensor)
+        found = value.dtype
         if wanted is not None and found != wanted:
             raise ValueError(f"{tensor} must be of the same type ({wanted})")
         wanted = found
     wanted = wanted or as_dtype("float32")
     if not wanted.is_floating:
-        raise ValueError(f"Expected floating point type, got {wanted}.")
+        raise ValueError(f"Expected floating point type, got {wanted!r}.")
     return wanted
 
 
@@ -201,17 +258,31 @@ def assert_near(
     y: object,
     rtol: object = None,
     atol: object = None,
-    message: object = None,
-    summarize: object = None,
+    message: str | None = None,
+    summarize: int | None = None,
     name: str | None = None,
+    data: Sequence[object] | None = None,
 ) -> object:
     """Raise unless all elements are within ten roundings of each other."""
+    graph = graph_of([x, y])
+    with InGraph(graph):
+        a, b = same(x, y)
+        type_ = a.dtype.real_dtype.as_numpy_dtype
+        least = np.asarray(10 * (finfo(type_).eps if a.dtype.is_floating else 0), type_)
+        relative, absolute = (convert(least if t is None else t, type_) for t in (rtol, atol))
 
-    def close(a: Array, b: Array) -> Array:
-        least = 10 * finfo(a.dtype).eps
-        return np.asarray(np.abs(a - b) <= (atol or least) + (rtol or least) * np.abs(b))
+        def close(a: Array, b: Array, relative: Array, absolute: Array) -> Array:
+            return np.asarray(np.abs(a - b) < absolute + relative * np.abs(b))
 
-    return _assert("~", close)(x, y, message, summarize, name)
+        parts = [
+            f"{message}.  " if message else "",
+            f"x and y not equal to tolerance rtol = {relative}, atol = {absolute}",
+            f"x ({described(a)}) = ", a, f"y ({described(b)}) = ", b,
+        ] if data is None else data  # fmt: skip
+        given = [a, b, relative, absolute]
+        if graph is not None:
+            return node(close, given, parts, most=summarize, name=name)
+        return Assert(close(*[np.asarray(v.numpy()) for v in given]).all(), parts, summarize)
 
 
 def assert_all_finite(x: object, message: str, name: str | None = None) -> TfTensor:

@@ -18,14 +18,14 @@ from ...graph.kinds import PyFunction
 from ..core.values import InGraph, convert, graph_of
 
 
-def _number(value: Any) -> str:
+def element_text(value: Any) -> str:
     """Return one element: a float with 6 digits or, where they are not exact, with all."""
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, np.bool_):
         return str(int(value))
     if isinstance(value, np.complexfloating):
-        return f"({_number(value.real)},{_number(value.imag)})"
+        return f"({element_text(value.real)},{element_text(value.imag)})"
     if not isinstance(value, np.integer | int | str):
         wide = isinstance(value, np.float64)
         few, many = ("{:.15g}", "{:.17g}") if wide else ("{:.6g}", "{:.9g}")
@@ -38,7 +38,7 @@ def _number(value: Any) -> str:
 def shown(array: Any, ends: int, depth: int = 0, *, quoted: bool = False) -> str:
     """Return an array as it is printed, with so many elements at each end of an axis."""
     if not array.ndim:
-        text = _number(array[()])
+        text = element_text(array[()])
         return f'"{text}"' if quoted and array.dtype.kind in "OS" else text
     extent = len(array)
     places: Sequence[int] = range(extent)

@@ -354,6 +354,11 @@ NN = Space(
         "log_softmax": renamed(_n.log_softmax, dim="axis"),
     },
 )
+CHECKS = {
+    name: debugging.first_version(check)
+    for name, check in vars(debugging).items()
+    if name.startswith("assert_")
+}
 TOP = {
     **ALIASES,
     **{name: renamed(function, **REDUCING) for name, function in _m.REDUCTIONS.items()},
@@ -364,7 +369,7 @@ TOP = {
     "expand_dims": renamed(_a.expand_dims, dim="axis"),
     "concat": renamed(_a.concat, concat_dim="axis"),
     "split": renamed(_a.split, split_dim="axis"),
-    **{name: check for name, check in vars(debugging).items() if name.startswith("assert_")},
+    **CHECKS,
     "add_check_numerics_ops": debugging.add_check_numerics_ops,
     **{name: getattr(_math, name) for name in AT_THE_TOP},
     **{old: getattr(_linalg, new) for old, new in MATRICES.items()},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import tempfile
+import threading
 import unittest
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -43,6 +45,50 @@ class HasRows(Protocol):
 
     def to_list(self) -> list[object]:
         """Return its rows as lists."""
+
+
+class Captured:
+    """What has been written to a stream so far."""
+
+    def __init__(self, stream: Any, file: Any) -> None:
+        self._stream, self._file, self._text = stream, file, ""
+
+    def contents(self) -> str:
+        """Return it as text."""
+        if not self._file.closed:
+            self._stream.flush()
+            self._file.seek(0)
+            self._text = self._file.read().decode()
+        return self._text
+
+
+class CheckedThread:
+    """A thread of a test: what it raises fails the test where it is joined."""
+
+    def __init__(self, case: unittest.TestCase, target: Callable[[], object]) -> None:
+        self._case, self._target = case, target
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._error: BaseException | None = None
+
+    def _run(self) -> None:
+        try:
+            self._target()
+        except BaseException as error:  # it is raised where it is joined
+            self._error = error
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait for the end; fail if it was an error."""
+        self._thread.join()
+        if self._error is not None:
+            self._case.fail(f"Error in checkedThread: {self._error}")
+
+    def is_alive(self) -> bool:
+        """Say whether it runs."""
+        return self._thread.is_alive()
 
 
 class TestCase(unittest.TestCase):
@@ -117,12 +163,16 @@ class TestCase(unittest.TestCase):
             self.skipTest("Not a test.")
         return self.cached_session(*args, **options)
 
-    def evaluate(self, tensors: object) -> object:
-        """Return values as arrays, by the session that is entered, or at once."""
+    def evaluate(self, tensors: object) -> Any:
+        """Return values as arrays, by a session of the graph that is entered, or at once."""
+        if STATE.context is None:
+            return self._plain(tensors)
         session = default_session()
-        if session is not None and STATE.context is not None:
+        if session is not None:
             return session.run(tensors)
-        return self._plain(tensors)
+        with self.cached_session() as kept:
+            assert kept is not None, "a graph is entered"
+            return kept.run(tensors)
 
     def _plain(self, value: object) -> Any:
         if isinstance(value, Mapping):
@@ -133,10 +183,34 @@ class TestCase(unittest.TestCase):
         return value.numpy() if hasattr(value, "numpy") else value
 
     def _array(self, value: object) -> Array:
-        """Return a value as an array."""
-        if isinstance(value, GraphTensor) or hasattr(value, "__gv_tensor__"):
+        """Return a value as an array; tensors of a graph, also within lists, are evaluated."""
+        if _is_of_graph(value):
             value = self.evaluate(value)
+        elif isinstance(value, list | tuple) and any(map(_is_of_graph, value)):
+            value = [self._array(x) for x in value]
         return np.asarray(self._plain(value))
+
+    @contextmanager
+    def captureWritesToStream(self, stream: Any) -> Iterator[Captured]:
+        """Give what is written to a stream of the process meanwhile, by Python or beside it."""
+        stream.flush()
+        number = stream.fileno()
+        kept = os.dup(number)
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), number)
+            found = Captured(stream, file)
+            try:
+                yield found
+            finally:
+                found.contents()
+                os.dup2(kept, number)
+                os.close(kept)
+
+    def checkedThread(
+        self, target: Callable[..., object], args: Any = None, kwargs: Any = None
+    ) -> CheckedThread:
+        """Return a thread whose errors are those of the test once it is joined."""
+        return CheckedThread(self, lambda: target(*(args or ()), **(kwargs or {})))
 
     def _rows(self, value: object) -> object:
         """Return a value, which may be ragged, as lists of numbers or bytes."""
@@ -338,6 +412,11 @@ class TestCase(unittest.TestCase):
         """Fail unless shapes are said not to fit together."""
         pattern = "shapes|Shapes|shape|Dimensions"
         return self.assertRaisesWithPredicateMatch(exception_type, pattern)
+
+
+def _is_of_graph(value: object) -> bool:
+    """Say whether a value is to be evaluated: a tensor of a graph, or a variable."""
+    return isinstance(value, GraphTensor) or hasattr(value, "__gv_tensor__")
 
 
 def _is_ragged(value: Sequence[Any]) -> bool:

@@ -20,7 +20,6 @@ import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import io
 import itertools
 import json
 import os
@@ -32,7 +31,8 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
+from older import as_older_numpy, six
+from public_names import Sources
 
 tf = importlib.import_module(os.environ.get("UNIT_TESTS_ON", "gravure.tf"))
 CORE = Path(__file__).parents[3] / "frontend/tf/core"
@@ -99,15 +99,35 @@ class NotPublicError(AttributeError):
 
 
 class Absent:
-    """Stands for a name that is not here, until it is used."""
+    """Stands for a name that is not here, until a test uses it.
+
+    While a file is read, what is made of it is absent too: a test that it decorates raises.
+    """
+
+    loading = False
 
     def __init__(self, error):
         self._error = error
 
-    def __call__(self, *_, **__):
-        raise self._error
+    def __call__(self, *args, **options):
+        if not Absent.loading:
+            raise self._error
+        if len(args) == 1 and not options and isinstance(args[0], types.FunctionType):
+            return functools.wraps(args[0])(lambda *_, **__: self())
+        return Absent(self._error)
 
     def __getattr__(self, name):
+        if not Absent.loading or name.startswith("__"):
+            raise self._error
+        return Absent(self._error)
+
+    def __instancecheck__(self, value):
+        raise self._error
+
+    def __getitem__(self, key):
+        raise self._error
+
+    def __iter__(self):
         raise self._error
 
     def __mro_entries__(self, bases):
@@ -121,6 +141,35 @@ def of_rows(name):
         with contextlib.suppress(AttributeError):
             return getattr(space, short)
     return public(f"{short}_v2")
+
+
+def at(path):
+    """Return what stands at a public path (`compat.v1.nn.relu`), None if nothing does."""
+    found = tf
+    for part in path.split("."):
+        found = getattr(found, part, None)
+        if found is None:
+            return None
+    return found
+
+
+def exported(path, name):
+    """Return what stands for a name of a module, by what its source says of public names."""
+    found = SOURCES and SOURCES.find(f"tensorflow.python.{path}", name)
+    if found is None:
+        return public(name)
+    if found is False:
+        return Absent(NotPublicError(name))
+    for each in found.names():
+        made = at(each)
+        if made is not None:
+            return made
+    spaces = LISTING.listed()
+    for each in found.names():
+        space, _, last = f"tf.{each}".rpartition(".")
+        if last in spaces.get(space, ()):
+            return Absent(NotHereError(each))
+    return Absent(NotPublicError(name))
 
 
 def public(name):
@@ -160,12 +209,20 @@ class StandIn(types.ModuleType):
             raise AttributeError(name)
         path = self.__name__.removeprefix("tested").removeprefix(".python").strip(".")
         inner = f"{path}.{name}".strip(".")
-        if inner in PACKAGES or path in {"", *PACKAGES} - {"platform.test"}:
+        if is_package(path) or is_package(inner):
             return importlib.import_module(f"{self.__name__}.{name}")
         own = OWN.get(path.rpartition(".")[2], {})
         made = own[name] if name in own else other(path, name)
         setattr(self, name, made)
         return made
+
+
+def is_package(path):
+    """Say whether a path is that of a folder of modules."""
+    if path.startswith(("core", "tools")):
+        return not path.endswith("_pb2") and "_pb2." not in path
+    whole = f"tensorflow.python.{path}"
+    return path in {"", *PACKAGES} or bool(SOURCES and SOURCES.is_package(whole))
 
 
 def other(path, name):
@@ -174,9 +231,10 @@ def other(path, name):
         return as_it_is
     if path.rpartition(".")[2].startswith("gen_"):
         return raw(name)
-    if path.startswith("ops.ragged."):
+    made = exported(path, name)
+    if path.startswith("ops.ragged.") and isinstance(made, Absent):
         return of_rows(name)
-    return public(name)
+    return made
 
 
 def as_it_is(target=None, *_, **__):
@@ -202,7 +260,21 @@ class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def graph_mode(test):
-    """Run a test in a graph."""
+    """Run a test, or what sets it up, in a graph: one for all that belongs to a test."""
+
+    @functools.wraps(test)
+    def run(self, *args, **kwargs):
+        if not tf.executing_eagerly():
+            return test(self, *args, **kwargs)
+        graph = self.__dict__.setdefault("_graph_of_unit", tf.Graph())
+        with graph.as_default():
+            return test(self, *args, **kwargs)
+
+    return run
+
+
+def in_session(test):
+    """Run a test in a new graph and a session of it."""
 
     @functools.wraps(test)
     def run(self, *args, **kwargs):
@@ -219,7 +291,7 @@ def both_modes(test=None, **_):
 
     @functools.wraps(test)
     def run(self, *args, **kwargs):
-        graph_mode(test)(self, *args, **kwargs)
+        in_session(test)(self, *args, **kwargs)
         self.tearDown()
         self.setUp()
         test(self, *args, **kwargs)
@@ -231,7 +303,8 @@ def of_all(decorator):
     """Return a decorator of classes of tests."""
 
     def decorate(cls):
-        for name in unittest.TestLoader().getTestCaseNames(cls):
+        fixtures = [x for x in ("setUp", "tearDown") if decorator is graph_mode and x in vars(cls)]
+        for name in [*unittest.TestLoader().getTestCaseNames(cls), *fixtures]:
             setattr(cls, name, decorator(getattr(cls, name)))
         return cls
 
@@ -310,9 +383,20 @@ def skipped_if(predicate, skip_message):
     return unittest.skipIf(predicate(), skip_message)
 
 
-def resource_variable(*args, **kwargs):
-    """Make a variable."""
-    return tf.compat.v1.Variable(*args, use_resource=True, **kwargs)
+class Resource(type):
+    """What tests ask of the class of variables that are resources."""
+
+    def __call__(cls, *args, **kwargs):
+        """Make a variable."""
+        return tf.compat.v1.Variable(*args, use_resource=True, **kwargs)
+
+    def __instancecheck__(cls, value):
+        """Say whether a value is a variable."""
+        return isinstance(value, tf.Variable)
+
+
+class ResourceVariable(metaclass=Resource):
+    """A variable."""
 
 
 def own_names():
@@ -365,9 +449,10 @@ def own_names():
         },
         "def_function": {"function": tf.function},
         "function": {"defun": tf.function},
-        "resource_variable_ops": {"ResourceVariable": resource_variable},
+        "resource_variable_ops": {"ResourceVariable": ResourceVariable},
         "compat": {"forward_compatible": lambda *_: True},
         "control_flow_util": {"ENABLE_CONTROL_FLOW_V2": True},
+        "tf2": {"enabled": lambda: True},
         "tf_logging": {},
         "dtypes": {"_TYPE_TO_STRING": {}},
         "gradient_checker_v2": {
@@ -380,17 +465,7 @@ def own_names():
 
 
 OWN = {}
-
-
-def six():
-    """Return what the tests ask of the package `six`."""
-    made = types.ModuleType("six")
-    made.moves = types.SimpleNamespace(xrange=range, zip=zip, range=range, reduce=functools.reduce)
-    made.iteritems, made.itervalues = dict.items, dict.values
-    made.string_types, made.integer_types = (str,), (int,)
-    made.PY2, made.PY3 = False, True
-    made.BytesIO, made.StringIO = io.BytesIO, io.StringIO
-    return made
+SOURCES = None
 
 
 class Noting(unittest.TestResult):
@@ -411,6 +486,9 @@ class Noting(unittest.TestResult):
     def addError(self, test, err):
         """Note an error, and of which kind."""
         error, seen = err[1], set()
+        if asks_for_inner(err[1], err[2]):
+            self.note(test, "private", str(err[1])[:160])
+            return
         while error is not None and id(error) not in seen:
             seen.add(id(error))
             if isinstance(error, NotPublicError | NotHereError):
@@ -432,24 +510,27 @@ class Noting(unittest.TestResult):
             self.addError(test, err)
 
 
+def asks_for_inner(error, trace):
+    """Say whether a test itself asks an object for a name that begins with an underscore."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    inner = isinstance(error, AttributeError) and str(error.name or "").startswith("_")
+    return inner and "/tensorflow/python/" in trace.tb_frame.f_code.co_filename
+
+
 def child(path):
     """Run the tests of a file."""
-    for name, kind in {
-        "str": str,
-        "float": float,
-        "bool": bool,
-        "object": object,
-        "int": int,
-        "complex": complex,
-    }.items():
-        if name not in np.__dict__:
-            setattr(np, name, kind)  # older names of numpy, which the tests use
+    global SOURCES  # noqa: PLW0603  (one file a process)
+    SOURCES = Sources(path.parents[len(path.parts) - 1 - path.parts.index("tensorflow")])
+    as_older_numpy()
     sys.modules.setdefault("six", six())
     sys.modules.setdefault("six.moves", sys.modules["six"].moves)
     sys.meta_path.insert(0, TensorFlowFinder())
     OWN.update(own_names())
     text = re.sub(r"\btensorflow(?=\.(python|core)\b)", "tested", path.read_text())
+    Absent.loading = True
     module = loaded(path, f"unit_{path.stem}", text)
+    Absent.loading = False
     unittest.TestLoader().loadTestsFromModule(module).run(Noting())
 
 

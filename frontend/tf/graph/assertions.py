@@ -1,0 +1,111 @@
+"""What is raised when a condition does not hold, at once or when a node runs.
+
+At once the parts of the message stand in lines of their own; a node's are in brackets:
+
+    assertion failed: [message] [Condition x == y did not hold element-wise:] [x (x:0) = ] [1 2]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.tensor import Array
+from ...eager.tensor import Tensor
+from ...graph.graph import GraphTensor
+from ...graph.kinds import PyFunction
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import EagerTensor
+from ..core.values import InGraph, array_of, convert, graph_of
+from .printing import element_text
+from .state import no_op
+
+MOST = 3
+"""How many elements of an array a message has, where nothing is said."""
+
+
+def summary(array: Array, most: int) -> str:
+    """Return the first elements of an array, as a node that fails shows them."""
+    if not array.ndim:
+        return element_text(array[()])
+    given = iter(array.ravel())
+    left = [max(most, 0) if most >= 0 else array.size]
+    text = "".join(_rows(array.shape, given, left, outer=True))
+    return f"{text}..." if 0 <= most < array.size else text
+
+
+def _rows(
+    shape: Sequence[int], given: Iterator[object], left: list[int], *, outer: bool = False
+) -> Iterator[str]:
+    """Give the texts of the rows of a shape, as long as elements are left."""
+    for i in range(shape[0]):
+        if not left[0]:
+            if len(shape) == 1 and not outer:
+                yield "..."
+            return
+        if len(shape) > 1:
+            yield "["
+            yield from _rows(shape[1:], given, left)
+            yield "]"
+        else:
+            left[0] -= 1
+            yield " " * (i > 0) + element_text(next(given))
+
+
+def _list_of(array: Array, most: int) -> str:
+    """Return the first elements of an array, as what fails at once shows them."""
+    if not array.ndim:
+        return str(array[()])
+    texts = [str(x) for x in array.ravel()[:most]]
+    return str([*texts, "..."] if len(texts) < array.size else texts)
+
+
+def shown_at_once(parts: Sequence[object], most: int) -> str:
+    """Return the text of a check that fails at once: tensors as lists of their first elements."""
+    return "\n".join(
+        _list_of(np.asarray(x.numpy()), most) if isinstance(x, EagerTensor) else str(x)
+        for x in parts
+    )
+
+
+def described(tensor: Any) -> str:
+    """Return how messages call a tensor: by its name, or by what it is like."""
+    if isinstance(tensor, GraphTensor):
+        return str(tensor.name)
+    return f"shape={tuple(tensor.shape.as_list())} dtype={tensor.dtype.name}"
+
+
+def node(
+    holds: Callable[..., Any],
+    operands: Sequence[object],
+    parts: Sequence[object],
+    *,
+    most: int | None = None,
+    name: str | None = None,
+) -> object:
+    """Add a node that raises with the parts unless the operands' values hold."""
+    count, ends = len(operands), MOST if most is None else most
+    typed = [isinstance(x, Tensor) or hasattr(x, "__gv_tensor__") for x in parts]
+    graph = graph_of([*operands, *parts])
+    assert graph is not None, "a node is in a graph"
+
+    def run(*values: Any) -> tuple[()]:
+        if not np.all(holds(*values[:count])):
+            given = iter(values[count:])
+            arrays = [np.asarray(next(given)) if t else array_of(x)
+                      for x, t in zip(parts, typed, strict=True)]  # fmt: skip
+            text = " ".join(f"[{summary(x, ends)}]" for x in arrays)
+            raise InvalidArgumentError(f"assertion failed: {text}")
+        return ()
+
+    with InGraph(graph):
+        tensors = [convert(x) for x, t in zip(parts, typed, strict=True) if t]
+        taken = [graph.owned(convert(v)) for v in [*operands, *tensors]]
+        return graph.add(PyFunction(run, (), pure=False), taken, name=name)
+
+
+def passed(graph: object) -> object:
+    """Return the check that has been made: an operation in a graph, None at once."""
+    return None if graph is None else no_op()
