@@ -186,9 +186,9 @@ class Plan:
         env.update(zip(given, made, strict=True))
 
     @cached_property
-    def parts(self) -> Parts:
+    def parts(self) -> WaitingParts:
         """Return what is carried out by itself where some operations wait."""
-        return Parts(self)
+        return WaitingParts(self)
 
     @cached_property
     def beside(self) -> frozenset[Operation]:
@@ -342,7 +342,7 @@ Part: TypeAlias = "Operation | Plan"
 """What is carried out by itself where some operations wait: one such, or a piece between them."""
 
 
-class Parts:
+class WaitingParts:
     """The parts of a plan of which some wait: such operations, and pieces of all between them.
 
     A piece holds what stands behind as many waits. What others use is as late as these allow, so

@@ -93,7 +93,7 @@ class TfGraph(Graph):
         with entered(self) if STATE.context is not self else nullcontext():
             return self.owned(convert(value, dtype))
 
-    def control_dependencies(self, inputs: Any) -> Any:
+    def control_dependencies(self, inputs: Iterable[object] | None) -> Any:
         """Let operations wait for others, which may be given by their names."""
         return super().control_dependencies(
             None if inputs is None else list(map(self._node, inputs))
@@ -264,7 +264,7 @@ FLAGS = {"jit_compile", "experimental_compile", "experimental_relax_shapes", "re
 FLAGS |= {"recompute", "swap"}  # (TensorFlow's does not have them: see `gravure.function`)
 
 
-def function(func: Any = None, **options: object) -> Any:
+def function(func: Callable[..., object] | None = None, **options: object) -> Any:
     """Let a Python function run as a graph, its choices and loops too (`autograph`)."""
     features = names_of(options.pop("experimental_autograph_options", None))
     known = {*SAYING_NOTHING, *FLAGS, "input_signature", "autograph"}
@@ -639,7 +639,7 @@ def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operat
 
 
 @contextmanager
-def control_dependencies(inputs: Any) -> Iterator[None]:
+def control_dependencies(inputs: Sequence[object] | None) -> Iterator[None]:
     """Let operations wait for others."""
     graph = STATE.context
     with graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext():
@@ -647,7 +647,9 @@ def control_dependencies(inputs: Any) -> Iterator[None]:
 
 
 def tuple_(
-    tensors: Sequence[object], control_inputs: Any = None, name: str | None = None
+    tensors: Sequence[object],
+    control_inputs: Iterable[object] | None = None,
+    name: str | None = None,
 ) -> list[object]:
     """Return tensors that are ready only when all of them are."""
     if not tensors:
