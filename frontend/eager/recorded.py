@@ -64,6 +64,8 @@ class Recorded:
         """Variables and their values, of which some were read by another run."""
         self.reads: list[tuple[object, object]] = []
         """Variables and random operations, with the values that this run took, in order."""
+        self._latest: dict[int, tuple[object, object]] = {}
+        """By variable: the value that was read last, and what it is known as here."""
 
     @property
     def emit(self) -> Emitter:
@@ -106,10 +108,17 @@ class Recorded:
         return value
 
     def source(self, variable: object, value: object) -> object:
-        """Take note of a variable's value."""
-        value = boxed(value)
-        self.sources.append((variable, value))
-        return value
+        """Take note of a variable's value; it is one value as long as nothing changes it.
+
+        So what depends on it adds up in the order in which compiled code adds.
+        """
+        latest = self._latest.get(id(variable))
+        if latest is not None and latest[0] is value:
+            return latest[1]
+        made = boxed(value)
+        self._latest[id(variable)] = (value, made)
+        self.sources.append((variable, made))
+        return made
 
     def backward(
         self, grads: Sequence[object], variables: Sequence[object]
@@ -120,7 +129,8 @@ class Recorded:
         found = self._tape.backward(self.outputs, grads, sources)
         of_inputs = list(found[: len(self.inputs)])
         totals: dict[int, object] = {}
-        for (variable, _), grad in zip(self.sources, found[len(self.inputs) :], strict=True):
+        pairs = zip(self.sources, found[len(self.inputs) :], strict=True)
+        for (variable, _), grad in reversed([*pairs]):
             if grad is not None:
                 known = totals.get(id(variable))
                 totals[id(variable)] = (

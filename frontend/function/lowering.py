@@ -27,6 +27,7 @@ from ...ir.op import Op
 from ...ir.ops.control.backward import UnknownSizesError, append
 from ...ir.ops.control.control import If, While
 from ...ir.ops.control.state import CheckNumerics, Require
+from ...ir.ops.gradient import Instead
 from ...ir.ops.host.host_control import FLAG, NUMBER, HostLoop
 from ...ir.ops.host.python_step import Backward, PythonStep
 from ...ir.ops.random import Draw, drawn_key
@@ -344,8 +345,25 @@ class StagingFrame(Frame):
         Behind a requirement that did not hold it keeps the value that it has.
         """
         if self.replay is None:
-            self.state[variable] = self.guarded(variable, self.value(value))
+            made = self.guarded(variable, self.value(value))
+            old = None if self.top else self.state[variable]
+            self.state[variable] = self.known_as(variable, made, old)
             self.written[variable] = None
+
+    def known_as(self, variable: Stateful, value: SSAValue, old: SSAValue | None) -> SSAValue:
+        """Return a new value of a variable: who goes back over what reads it comes to the variable.
+
+        In a region that is the old value, where this is recorded a value that the recording does
+        not know.
+        """
+        if not isinstance(variable, VariableState) or variable.spec.dtype.kind not in "fc":
+            return value
+        emit = self.append if self.recorded is None else self.recorded.start
+        if old is not None and old.type == value.type:
+            value = emit(Instead, old, value)
+        elif self.recorded is not None:
+            value = emit(REGISTRY["gv.identity"], value)
+        return value
 
     def guarded(self, variable: Stateful, value: SSAValue) -> SSAValue:
         """Return the value if all requirements hold so far, else that which the variable has."""
@@ -484,8 +502,8 @@ class StagingFrame(Frame):
         results = results[: len(results) - extra]
         count = len(results) - len(touched)
         for variable, value, same in zip(touched, results[count:], unchanged, strict=True):
-            if not same:
-                self.state[variable] = value  # what is inside has its guards
+            if not same:  # (what is inside has its guards)
+                self.state[variable] = self.known_as(variable, value, None)
                 self.written[variable] = None
         return list(results[:count])
 

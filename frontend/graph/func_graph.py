@@ -52,6 +52,7 @@ class FuncGraph(Graph):
         """The operations outside that something inside waits for."""
         if outer is not None:
             self.seed = outer.seed
+            self.collections = outer.collections  # (code inside finds what code outside has put in)
 
     def argument(self, spec: TensorSpec, name: str) -> GraphTensor:
         """Add an input."""

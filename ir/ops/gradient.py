@@ -73,6 +73,44 @@ class StopGradient(Same):
 
 
 @register
+class Instead(Op):
+    """The second operand, whose gradient is that of the first: what a variable has come to be.
+
+    What reads a variable behind a change depends on the variable, and not on what it was given.
+    """
+
+    name = "gv.instead"
+    INDICES: ClassVar = 0
+    SAMPLES: ClassVar[tuple[Sample, ...]] = (
+        Sample(((2, 3), (2, 3)), {}, (*FLOATS, i32, bool_, c64), differentiable=False),
+        Sample(((), ()), differentiable=False),
+        Sample(((0, 3), (0, 3)), differentiable=False),
+    )
+
+    @classmethod
+    def infer(cls, old: TensorSpec, value: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the spec of both."""
+        if old != value:
+            raise TypeError(f"a value of {value} instead of one of {old}")
+        return (value,)
+
+    @classmethod
+    def evaluate(cls, old: Array, value: Array) -> Sequence[Array]:
+        """Return the same memory as the second operand."""
+        return (value[...],)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Return the second operand."""
+        return call.operands[1]
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Pass the gradient on to the first operand."""
+        return (grads[0], None)
+
+
+@register
 class Again(Op):
     """The first operand itself, for what is to be computed again once the second one is there.
 

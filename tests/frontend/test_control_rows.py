@@ -418,3 +418,79 @@ def test_d4_a_loop_that_is_not_compiled_is_explained():
     assert [float(g) for g in found] == [324.0] * 4
     told = "is not compiled: the gradient of a Python step in a loop in a choice or a loop"
     assert told in f.explain()[-1]
+
+
+@pytest.mark.parametrize("change", ["assign_add", "assign", "scaled", "in a choice"])
+def test_d4_no_gradient_passes_through_a_change_of_a_variable(graph, change):
+    x, c = v1.placeholder(tf.float32, []), v1.placeholder(tf.float32, [])
+    v = v1.get_variable("v", initializer=TWO, use_resource=True)
+
+    def changed():
+        match change:
+            case "assign_add":
+                return v.assign_add(c)
+            case "assign":
+                return v.assign(c)
+            case "scaled":
+                return v.assign(v * c)
+        return tf.cond(c > 0.0, lambda: v.assign_sub(c), lambda: v.assign_add(c))
+
+    def body(i, y):
+        y = y * v
+        with tf.control_dependencies([y]):
+            now = changed()
+        with tf.control_dependencies([now]):
+            return i + 1, y * v.read_value() + 1.0
+
+    y = tf.while_loop(lambda i, y: i < 3, body, (0, x))[1]
+    slopes = tf.gradients(y, [x, v, c], unconnected_gradients="zero")
+    with v1.Session() as session:
+        rows = []
+        for _ in range(6):  # interpreted, then compiled
+            session.run(v.initializer)
+            rows.append(session.run([y, *slopes], {x: 1.0, c: 0.5}))
+    assert rows[0] == rows[-1]
+    if change == "assign":  # it is 2 in its first read, and 0.5 in the five others
+
+        def of_reads(values):
+            y = 1.0
+            for first, second in zip(values[::2], values[1::2], strict=True):
+                y = y * first * second + 1.0
+            return y
+
+        reads = np.array([2.0, *[0.5] * 5])
+        one_by_one = [(of_reads(reads + d) - of_reads(reads - d)) * 2.0 for d in np.eye(6) / 4.0]
+        assert rows[0] == [of_reads(reads), np.prod(reads), sum(one_by_one), 0.0]
+
+
+def test_d4_variables_that_loops_read_have_gradients_of_the_same_bits_once_compiled(graph):
+    rng = np.random.default_rng(0)
+    x = v1.placeholder(tf.float32, [8])
+    v = v1.get_variable("v", initializer=np.float32(rng.normal(size=8)), use_resource=True)
+
+    def body(i, y):
+        return i + 1, tf.tanh(y * v) + tf.sin(y * v)
+
+    y = tf.while_loop(lambda i, y: i < 9, body, (0, x))[1]
+    slopes = tf.gradients(y, [x, v])
+    row = rng.normal(size=8).astype(np.float32)
+    with v1.Session() as session:
+        session.run(v.initializer)
+        found = [[a.tobytes() for a in session.run([y, *slopes], {x: row})] for _ in range(7)]
+    assert found == found[:1] * 7
+
+
+def test_d4_code_inside_of_loops_and_choices_finds_the_collections_of_the_graph(graph):
+    v = v1.get_variable("v", [], use_resource=True)
+    v1.add_to_collection("rates", v)
+    seen = []
+
+    def look(value):
+        v1.add_to_collection("rates", value)
+        seen.append((len(v1.get_collection("rates")), v1.trainable_variables() == [v]))
+        return value + 1
+
+    tf.while_loop(lambda i: i < 3, look, (0,))
+    tf.cond(tf.constant(True), lambda: look(tf.constant(1)), lambda: look(tf.constant(2)))
+    assert seen == [(2, True), (3, True), (4, True)]
+    assert len(v1.get_collection("rates")) == 4
