@@ -6,8 +6,9 @@ client.run(plan, places, values)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 from ...ir.op import Array
 from ...runtime.comm.protocol import LateError
@@ -16,9 +17,11 @@ from ...runtime.deadline import LateError as TimeOverError
 from ..function.graph_data import NotSerialisableError
 from ..function.graph_text import graph_data
 from ..graph.execute import Plan
+from ..graph.frame import DRAWN_AS
 from ..graph.graph import Graph, Operation
 from ..graph.partition import Partition, partition
 from ..values.run_errors import AbortedError, CancelledError, NotFoundError
+from .closed import inside
 from .cut import Cut, Inner, TaskPart, ToldGraph
 from .delays import delayed
 from .places import TaskPlaces, device_of, task_of
@@ -26,12 +29,17 @@ from .running import RunningPart
 from .simulate import CostModel
 from .tasks import Step, Task, raised
 
+NUMBERS = count(1)
+"""Of random operations."""
+
 
 class Client:
     """Begins the steps of one session."""
 
     def __init__(self, task: Task, master: str) -> None:
         self.task, self.master = task, master
+        self.number = next(task.numbers)
+        self.store = task.store_of((task.comm.rank, self.number))
         self.cuts: dict[Plan, Cut] = {}
         self.own: dict[Plan, RunningPart] = {}
         """This task's own part of each plan."""
@@ -51,16 +59,21 @@ class Client:
     def cut(self, plan: Plan, places: Mapping[Operation, str]) -> Cut:
         """Return a plan cut between tasks; tell each of its part."""
         found = tasks_of(plan, places, self.devices())
+        number_draws(plan.ops)
         closed = found.closed()
         made = Cut(plan, found.tasks, closed, self.bits)
+        if made.again:
+            found.note(made.again)
+            closed = found.closed()
+            made = Cut(plan, found.tasks, closed, self.bits)
         delays = None if self.costs is None else delayed(made, self.costs)
         if delays is not None and delays != made.delays:
             made = Cut(plan, found.tasks, closed, self.bits, delays)
-        key = (self.task.comm.rank, id(self), id(plan))
+        key = (self.task.comm.rank, self.number, id(plan))
         for part in made.parts.values():
             if part.task == self.task.name:
                 own = told_part(part, here=True)
-                self.own[plan] = RunningPart(self.task.store, own, self.task.graph_of)
+                self.own[plan] = RunningPart(self.store, own, self.task.graph_of)
             else:
                 message = told_part(part, here=False)
                 self.task.box.send(("register", key), message, self.task.ranks[part.task])
@@ -74,7 +87,7 @@ class Client:
         cut = self.cuts.get(plan) or self.cut(plan, places)
         given = dict(zip([tensor.name for tensor in plan.feeds], values, strict=True))
         step = (self.task.comm.rank, next(self.task.numbers))
-        key = (self.task.comm.rank, id(self), id(plan))
+        key = (self.task.comm.rank, self.number, id(plan))
         others = [name for name in cut.parts if name != self.task.name]
         for name in others:
             fed = {each: given[each] for each in cut.parts[name].fed}
@@ -140,6 +153,14 @@ class Client:
             told = self.task.box.found(("done", step, name))
             if told is not None and told[1][0] is not None:
                 raise raised(name, told[1][0])
+
+
+def number_draws(ops: Iterable[Operation]) -> None:
+    """Give random operations numbers by which their copies in parts of plans count on."""
+    for op in ops:
+        for each in (op, *inside(op)):
+            if each.kind.draws:
+                each.attributes.setdefault(DRAWN_AS, next(NUMBERS))
 
 
 def tasks_of(plan: Plan, places: Mapping[Operation, str], devices: Sequence[str]) -> TaskPlaces:

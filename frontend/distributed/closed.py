@@ -5,36 +5,59 @@
 
 A choice, a call or a loop that several tasks carry out is run once more, by one of them, where its
 gradient is taken. That task has not got the variables of the others: they are read before, where
-they are, and handed in, and their gradients are those of what was handed in.
+they are, and handed in, and their gradients are those of what was handed in. One that draws random
+numbers or changes variables does not do so again: what it drew and read is noted while it runs, and
+told to that task, which changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ..graph.control_flow import GraphChoice, GraphLoop
-from ..graph.frame import Stateful
+from ..graph.frame import Stateful, source_key
 from ..graph.func_graph import CallGraph, FuncGraph
 from ..graph.gradients import Backward, states_of
 from ..graph.graph import Graph, GraphTensor, Kind, Operation
 from ..graph.placement import graphs_in
-from ..graph.variables import READ, Handle, VariableState
+from ..graph.variables import READ, AssignVariable, Handle, VariableState, state_in
 
 
 def unrepeatable(op: Operation) -> str:
-    """Return why an operation cannot be run once more from its inputs and variables; or nothing."""
+    """Return why an operation cannot be run once more from what it has read; or nothing."""
+    graphs: set[Graph] = set()
     for each in [op, *inside(op)]:
-        if each.kind.draws:
-            return "draws random numbers"
-        if each.type == READ.type or (graphs_in(each) and not each.kind.is_python):
+        if is_noted(each) or each.type == READ.type:
+            continue
+        if graphs_in(each) and not each.kind.is_python:
+            twice = [graph.name for graph in graphs_in(each) if graph in graphs and notes(each)]
+            if twice:
+                return f"calls {twice[0]!r}, which draws or changes variables, more than once"
+            graphs.update(graphs_in(each))
             continue
         own = "variable" in each.attributes or each.kind.touched()
         if own or each.kind.stateful or each.kind.is_python:
-            return "changes variables, or has effects"
+            return f"has effects inside: '{each.name}' ({each.type})"
         if isinstance(each.kind, Backward) and states_of(each.kind.forward):
             return "takes gradients of variables"
     return ""
+
+
+def is_noted(op: Operation) -> bool:
+    """Say whether an operation gives something else when it is run once more: that is noted."""
+    return op.kind.draws or isinstance(op.kind, AssignVariable)
+
+
+def notes(op: Operation) -> bool:
+    """Say whether what an operation reads is to be noted, if it is to be run once more."""
+    return any(map(is_noted, [op, *inside(op)]))
+
+
+def changed_in(op: Operation) -> set[VariableState]:
+    """Return the variables that are changed inside of an operation."""
+    found = [each for each in inside(op) if isinstance(each.kind, AssignVariable)]
+    return {state_in(each.attributes) for each in found}
 
 
 def inside(op: Operation) -> list[Operation]:
@@ -59,10 +82,24 @@ class Closed:
 
     def __init__(self, split: frozenset[Operation], recorded: Set[Operation] = frozenset()) -> None:
         self.split = split
-        """The operations that several tasks carry out."""
+        """The operations that several tasks carry out, or one whose inside is noted."""
+        self.noted = frozenset(op for op in split & recorded if notes(op))
+        """Those of which is noted what they read, for they are run once more."""
+        self.changed = {state for op in self.noted for state in changed_in(op)}
+        """The variables that are changed inside of these."""
         self.reads = {op: reads for op in split & recorded if (reads := read_before(op))}
         """What reads the variables of an operation that is run once more, before it."""
         self.kinds: dict[Operation, CallGraph] = {}
+
+    def notes_of(self, op: Operation) -> set[Hashable]:
+        """Return what an operation reads that is noted: draws, and variables that are changed."""
+        found: set[Hashable] = set()
+        for each in (op, *inside(op)):
+            if each.kind.draws:
+                found.add(source_key(each))
+            elif "variable" in each.attributes and state_in(each.attributes) in self.changed:
+                found.add(source_key(state_in(each.attributes)))
+        return found
 
     def with_reads(self, ops: Iterable[Operation]) -> list[Operation]:
         """Return operations in order, with the reads that go before some."""
@@ -91,26 +128,28 @@ class Closed:
             self.kinds[op] = call_of(op, list(self.reads[op]))
         return self.kinds[op]
 
-    def backward(self, kind: Backward, again: Operation) -> Backward:
-        """Return what goes back over an operation that was made anew."""
+    def backward(self, kind: Backward, again: Operation) -> tuple[Backward, list[int]]:
+        """Return what goes back over an operation that was made anew, and its results in order."""
         taken = self.taken(kind.forward)
         wanted = [taken.places[i] for i in kind.wanted]
         handed = [v for v in kind.of_variables if v in taken.variables]
-        if not handed:
-            return Backward(again, wanted, kind.of_variables)
-        assert len(handed) == len(kind.of_variables), "all variables of an operation are handed in"
-        return Backward(again, [*wanted, *(taken.variables[v] for v in handed)], [])
+        others = [v for v in kind.of_variables if v not in taken.variables]
+        count = len(wanted)
+        places = {v: count + i for i, v in enumerate([*handed, *others])}
+        order = [*range(count), *(places[v] for v in kind.of_variables)]
+        return Backward(again, [*wanted, *(taken.variables[v] for v in handed)], others), order
 
 
 def read_before(op: Operation) -> dict[VariableState, Operation]:
-    """Return reads of the variables that are read inside of an operation."""
+    """Return reads of the variables that are read, and not changed, inside of an operation."""
     found: dict[VariableState, Operation] = {}
+    changed = changed_in(op)
     reader = Graph()
     for each in inside(op):
         if each.type == READ.type:
             handle: Handle[VariableState] = each.attributes["variable"]
             state = handle()
-            if state not in found:
+            if state not in found and state not in changed:
                 name = f"{op.name}/_reads_{len(found)}"
                 made = found[state] = reader.add(READ, (), {"variable": handle}, name=name)
                 made.device = each.device if state.home is None else state.home.device
@@ -185,7 +224,7 @@ class Copier:
         used = {state for op in graph.operations for state in states_of(op)}
         inner.reads = {v: made.capture(x) for v, x in self.reads.items() if v in used}
         for op in graph.operations:
-            if op.type == READ.type:
+            if op.type == READ.type and op.attributes["variable"]() in inner.reads:
                 inner.known[op.outputs[0]] = inner.reads[op.attributes["variable"]()]
             elif not (op.outputs and op.outputs[0] in inner.known):
                 inner.copy(op, [inner.known[tensor.edge] for tensor in op.inputs])

@@ -12,7 +12,7 @@ value is sent once to each task that uses it, and a control edge is a message wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..graph.gradients import Backward
 from ..graph.graph import Graph, GraphTensor, Operation
 from ..graph.kinds import Const, Placeholder
 from ..graph.transfers import ATTRIBUTE, BITS, is_cut, sent_to
-from .closed import Closed
+from .closed import Closed, inside, is_noted
 from .micro_batches import first_stage
 
 PLACEHOLDER = Placeholder()
@@ -59,6 +59,10 @@ class TaskSegment:
     """Those of them that are sent as the upper 16 bits of their numbers."""
     held: set[tuple[str, str]] = field(default_factory=set)
     """Those of them that are sent when they are asked for."""
+    notes: set[Hashable] = field(default_factory=set)
+    """What reads in it are of that are noted if an operation around it is run once more."""
+    tells: dict[str, str] = field(default_factory=dict)
+    """Operations that run once more, and whose notes tell what they have read."""
     asks: list[tuple[str, str]] = field(default_factory=list)
     """What is asked for behind the segment: names, and the tasks that have them."""
     splits: list[Split] = field(default_factory=list)
@@ -113,6 +117,8 @@ class Split:
     """Whether the first operand says which of the graphs is carried out."""
     carried: int | None = None
     """How many values a loop carries; its graphs are the test and the body."""
+    notes: bool = False
+    """Whether what is read inside is noted for its home."""
     is_cut: bool = False
     """Whether its operands, what it carries and its results are sent in 16 bits."""
 
@@ -139,6 +145,8 @@ class Cut:
         self.stages = self.divided()
         self.users = sent_to(self.ops, plan.fed, self.places)
         """What is sent to which task, with the operations that use it there."""
+        self.again = list(self.run_again())
+        """Those that would be run once more by their task, and give something else then."""
         self.parts: dict[str, TaskPart] = {}
         self.known: dict[tuple[str, object], Any] = {}
         """By task: what stands there for a tensor or an operation."""
@@ -184,6 +192,20 @@ class Cut:
             written |= dict.fromkeys(writes, behind)
             used |= {x: max(behind, used.get(x, 0)) for x in (*writes, *reads)}
         return found
+
+    def run_again(self) -> Iterator[Operation]:
+        """Give the operations of one task whose gradients are taken in a later stage of it."""
+        late: dict[Operation, None] = {}
+        for op in self.ops:
+            forward = op.attributes.get("forward")
+            while forward is not None:
+                if self.stages.get(forward) != self.stages[op] and forward not in self.split:
+                    late[forward] = None
+                forward = forward.attributes.get("forward")
+        for op in late:
+            effects = [each for each in (op, *inside(op)) if each.kind.waits or is_noted(each)]
+            if inner_graphs(op) and effects:
+                yield op
 
     def in_order(self, delays: Delays) -> list[Operation]:
         """Return the operations in the order in which tasks carry them out."""
@@ -240,6 +262,7 @@ class Cut:
             inners = [replace(inner, part=parts.get(task)) for inner, parts in inside]
             made = Split(op.name, home, tasks, operands, results, inners)
             made.carried = len(results) if loop else None
+            made.notes = op in self.closed.noted
             made.indexed = isinstance(op.kind, GraphChoice)
             made.is_cut = op.attributes.get(ATTRIBUTE, self.bits) == min(BITS)
             self.segment(task, stage).splits.append(made)
@@ -255,7 +278,8 @@ class Cut:
 
         An output that is an input is passed on by the home.
         """
-        cut = Cut(graph.whole_plan(), self.whole, Closed(self.split), self.bits)
+        cut = Cut(graph.whole_plan(), self.whole, self.closed, self.bits)
+        self.again += cut.again
         given = {tensor.name for tensor in graph.all_inputs}
         outputs = [
             (t.name, home if t.name in given else cut.places[t.op])
@@ -290,23 +314,26 @@ class Cut:
         inputs = [self.operand(tensor, task, stage) for tensor in self.closed.taken(op).inputs]
         skipped = ("draws", "forward")
         attributes = {name: value for name, value in op.attributes.items() if name not in skipped}
-        kind = self.closed.kind(op)
+        kind, order = self.closed.kind(op), [*range(len(op.outputs))]
+        segment.notes |= self.closed.notes_of(op)
         forward = op.attributes.get("forward")
         if isinstance(kind, Backward) and forward is not None:
             again = self.known.get((task, forward))
             if again is None or self.stages[forward] != stage:
                 again = self.copy(forward, task, stage)
-            kind = self.closed.backward(kind, again)
+            kind, order = self.closed.backward(kind, again)
             attributes["forward"] = again
-        specs = [tensor.spec for tensor in op.outputs]
+        specs = [op.outputs[order.index(place)].spec for place in range(len(order))]
         made = graph.add(kind, inputs, attributes, specs=specs, name=op.name)
+        if op in self.closed.noted:
+            segment.tells[made.name] = op.name
         made.source = op.source
         made.device = ""
         for before in op.control_inputs:
             self.wait(made, before, task, stage)
         if (task, op) not in self.known and op not in self.split:
             self.known[task, op] = made
-            self.known |= {(task, a): b for a, b in zip(op.outputs, made.outputs, strict=True)}
+            self.known |= {(task, op.outputs[i]): made.outputs[n] for i, n in enumerate(order)}
         segment.ops.append(made.name)
         return made
 

@@ -5,7 +5,7 @@ A choice, a call or a loop that asks for several tasks inside is split between t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..graph.execute import Plan
 from ..graph.gradients import Backward
@@ -53,7 +53,7 @@ class TaskPlaces:
         """The full names of the devices of all tasks."""
         self.tasks: dict[Operation, str] = {}
         self.split: set[Operation] = set()
-        """Those that several tasks carry out."""
+        """Those that several tasks carry out, or one whose inside is noted."""
         self.recorded: set[Operation] = set()
         """Those that are run once more, as their gradients are taken."""
 
@@ -91,13 +91,28 @@ class TaskPlaces:
                 f"'{op.name}' ({op.type}) runs on one task {why}, and asks for {', '.join(asked)}",
                 location=op.source,
             )
+        self.share(op, task)
+        return task
+
+    def share(self, op: Operation, task: str) -> None:
+        """Let an operation be carried out by the tasks that what is inside of it is on."""
         self.split.add(op)
-        for graph in inner:
+        for graph in inner_graphs(op):
             plan = graph.whole_plan()
             first = sorted(self.devices, key=lambda name: task_of(name) != task)
             found = place(plan.ops, first)
             self.add(plan, {each: task_of(name) for each, name in found.items()})
-        return task
+
+    def note(self, ops: Iterable[Operation]) -> None:
+        """Let what is read inside of operations of one task be noted: they are run once more."""
+        for op in ops:
+            if effects := unrepeatable(op):
+                raise PlacementError(
+                    f"'{op.name}' ({op.type}) would run once more on {self.tasks[op]}, as its "
+                    f"gradient is taken in a later stage and it {effects}",
+                    location=op.source,
+                )
+            self.share(op, self.tasks[op])
 
     def asked(self, op: Operation, task: str) -> list[str]:
         """Return the tasks that an operation has to do with: by its variables, by what is inside.

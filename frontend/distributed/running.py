@@ -13,6 +13,7 @@ together, and end when they are told so; then each says to the home that it has 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,10 +21,12 @@ import numpy as np
 
 from ...ir.op import Array
 from ...runtime.comm.halves import refilled, upper_halves
+from ..eager.recorded import unboxed
 from ..function.session import Session
 from ..graph.execute import Plan
-from ..graph.frame import Store
+from ..graph.frame import Frame, Noted, Store
 from ..graph.graph import Graph
+from ..graph.variables import Held
 from .cut import Inner, Split, TaskPart, TaskSegment
 
 Values = dict[int, object]
@@ -80,17 +83,24 @@ class RunningPart:
             [operation(name) for name in segment.ops],
         )
 
-    def run(self, given: Mapping[str, object], talk: Talk) -> dict[str, object]:
-        """Carry out all segments in order; return what the caller gets, by name."""
+    def run(
+        self, given: Mapping[str, object], talk: Talk, noted: Noted | None = None
+    ) -> dict[str, object]:
+        """Carry out all segments in order; return what the caller gets, by name.
+
+        What is read, and is to be told to who runs the same once more, is `noted`.
+        """
         known: dict[str, object] = dict(given)
+        told: dict[str, Noted] = {}
         for segment, plan, splits in zip(self.segments, self.plans, self.splits, strict=True):
             for name, task in segment.receives.items():
                 known[name] = talk.receive(name, task)
             if plan.ops:
                 values: list[Array] = [np.asarray(known[name]) for name in segment.feeds]
-                known |= zip(segment.fetches, self.session.run_plan(plan, values), strict=False)
+                made = self.made(segment, plan, values, told, noted)
+                known |= zip(segment.fetches, made, strict=False)
             for split in splits:
-                known |= split.run(known, talk)
+                known |= split.run(known, talk, told, noted)
             for name, task in segment.sends:
                 value = None if name[0] == "^" else known[name]
                 value = upper_halves(value) if (name, task) in segment.cut else value
@@ -98,6 +108,26 @@ class RunningPart:
             for name, task in segment.asks:
                 talk.ask(name, task)
         return {name: known[name] for name in self.fetched}
+
+    def made(
+        self,
+        segment: TaskSegment,
+        plan: Plan,
+        values: list[Array],
+        told: Mapping[str, Noted],
+        noted: Noted | None,
+    ) -> Sequence[object]:
+        """Return what a segment's plan gives.
+
+        What it reads is known where it is carried out operation by operation.
+        """
+        if not segment.tells and (noted is None or not segment.notes):
+            return self.session.run_plan(plan, values)
+        frame = Frame(self.session.store)
+        frame.noted = None if noted is None else Noted(noted.values, segment.notes)
+        frame.again_by = {again: told[name] for again, name in segment.tells.items()}
+        with nullcontext() if plan.waits or plan.calls_python else Held(plan.changed):
+            return [unboxed(value) for value in plan.run(frame, values)]
 
 
 @dataclass
@@ -108,10 +138,10 @@ class RunningInner:
     part: RunningPart | None
     """What the task does of it, if anything."""
 
-    def run(self, values: Values, talk: Talk) -> dict[str, object]:
+    def run(self, values: Values, talk: Talk, noted: Noted | None) -> dict[str, object]:
         """Return what the task makes, or passes on, for values of the inputs that it uses."""
         given = {self.inner.inputs[place]: value for place, value in values.items()}
-        return given | (self.part.run(given, talk) if self.part is not None else {})
+        return given | (self.part.run(given, talk, noted) if self.part is not None else {})
 
 
 @dataclass
@@ -121,12 +151,39 @@ class RunningSplit:
     split: Split
     inners: list[RunningInner] = field(default_factory=list)
 
-    def run(self, known: Mapping[str, object], talk: Talk) -> dict[str, object]:
-        """Carry it out; return the results by name, at home."""
+    def run(
+        self,
+        known: Mapping[str, object],
+        talk: Talk,
+        told: dict[str, Noted],
+        noted: Noted | None = None,
+    ) -> dict[str, object]:
+        """Carry it out; return the results by name, at home, which is told what was read."""
         talk = talk.within(f"{self.split.name}/")
         at_home = talk.task == self.split.home
         operands = dict(enumerate(known[name] for name in self.split.operands)) if at_home else {}
-        return (self.loop if self.split.carried is not None else self.choice)(operands, talk)
+        carry_out = self.loop if self.split.carried is not None else self.choice
+        if not self.split.notes:
+            return carry_out(operands, talk, noted)
+        own = Noted()
+        made = carry_out(operands, talk, own)
+        if noted is not None:
+            noted.take_in(own.values)
+        told[self.split.name] = self.told_home(own, talk)
+        return made
+
+    def told_home(self, noted: Noted, talk: Talk) -> Noted:
+        """Return what all tasks have noted, at home."""
+        if talk.task != self.split.home:
+            talk.send("noted", noted.values, self.split.home)
+            return noted
+        whole = Noted({key: [*values] for key, values in noted.values.items()})
+        for task in self.split.tasks:
+            if task != talk.task:
+                values = talk.receive("noted", task)
+                assert isinstance(values, dict), "what is noted has sources"
+                whole.take_in(values)
+        return whole
 
     def deliver(
         self, operands: Values, holders: Sequence[str], inner: Inner, first: int, talk: Talk
@@ -151,7 +208,7 @@ class RunningSplit:
         """Return what is sent for a value."""
         return upper_halves(value) if self.split.is_cut else value
 
-    def told(self, value: int, decider: str, talk: Talk) -> int:
+    def decided(self, value: int, decider: str, talk: Talk) -> int:
         """Return what one task has decided; tell it, if it is this one."""
         if talk.task != decider:
             return int(np.asarray(talk.receive("way", decider)))
@@ -173,20 +230,20 @@ class RunningSplit:
                 values |= {place: refilled(value) for place, value in ended.items()}
         return {name: values[place] for place, name in enumerate(self.split.results)}
 
-    def choice(self, operands: Values, talk: Talk) -> dict[str, object]:
+    def choice(self, operands: Values, talk: Talk, noted: Noted | None) -> dict[str, object]:
         """Carry out one of the graphs, which the first operand says, or the only one."""
         way, first = 0, 0
         if self.split.indexed:
             last, at_home = len(self.inners) - 1, talk.task == self.split.home
             asked = int(np.asarray(operands[0])) if at_home else 0
-            way = self.told(asked if 0 <= asked <= last else last, self.split.home, talk)
+            way = self.decided(asked if 0 <= asked <= last else last, self.split.home, talk)
             first = 1 + sum(len(each.inner.inputs) for each in self.inners[:way])
         chosen = self.inners[way]
         homes = [self.split.home] * len(chosen.inner.inputs)
         given = self.deliver(operands, homes, chosen.inner, first, talk)
-        return self.gathered(made_here(chosen, chosen.run(given, talk), talk), talk)
+        return self.gathered(made_here(chosen, chosen.run(given, talk, noted), talk), talk)
 
-    def loop(self, operands: Values, talk: Talk) -> dict[str, object]:
+    def loop(self, operands: Values, talk: Talk, noted: Noted | None) -> dict[str, object]:
         """Go round, until the task that has the result of the test says that it is enough."""
         count = self.split.carried or 0
         test, body = self.inners
@@ -201,12 +258,12 @@ class RunningSplit:
         trip = 0
         while True:
             at = talk.within(f"trip {trip} test ")
-            made = test.run(self.carried(values, holders, test, at) | fixed[0], at)
+            made = test.run(self.carried(values, holders, test, at) | fixed[0], at, noted)
             going = bool(np.asarray(made[name])) if talk.task == decider else False
-            if not self.told(int(going), decider, at):
+            if not self.decided(int(going), decider, at):
                 break
             at = talk.within(f"trip {trip} body ")
-            made = body.run(self.carried(values, holders, body, at) | fixed[1], at)
+            made = body.run(self.carried(values, holders, body, at) | fixed[1], at, noted)
             values, trip = made_here(body, made, talk), trip + 1
         return self.gathered(values, talk)
 

@@ -17,6 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from ...errors import GravureError
@@ -101,6 +102,8 @@ class Task:
         self.box = Mailbox(comm)
         self.store = Store()
         self.store.by_name = True
+        self.stores: dict[Hashable, Store] = {}
+        """By session: the store, with counts of its own."""
         self.states: dict[tuple[str, str], VariableState] = {}
         self.parts: dict[Hashable, RunningPart | GravureError] = {}
         self.registered = threading.Condition()
@@ -132,12 +135,21 @@ class Task:
         """Keep a part of a plan; an error is told when it is to run."""
         (_, key), part = message
         try:
-            made: RunningPart | GravureError = RunningPart(self.store, part, self.graph_of)
+            store = self.store_of(key[:2])
+            made: RunningPart | GravureError = RunningPart(store, part, self.graph_of)
         except GravureError as error:
             made = error
         with self.registered:
             self.parts[key] = made
             self.registered.notify_all()
+
+    def store_of(self, session: Hashable) -> Store:
+        """Return the store as a session sees it: its random draws are counted by themselves."""
+        with self.lock:
+            if session not in self.stores:
+                made = self.stores[session] = copy(self.store)
+                made.draws = {}
+            return self.stores[session]
 
     def graph_of(self, part: TaskPart) -> Graph:
         """Return the graph of a part: as it is, or made anew where it is told as data."""

@@ -207,7 +207,7 @@ class Writer:
 
     def node(self, op: Operation) -> NodeData:
         """Return one operation."""
-        skipped = ("known", "forward")
+        skipped = ("known", "forward", "draws")  # (the last is of this process)
         taken = [*(x.name for x in op.inputs), *(f"^{c.name}" for c in op.control_inputs)]
         try:
             kind = self.kind(op.kind)

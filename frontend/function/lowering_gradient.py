@@ -26,7 +26,15 @@ from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.verify import verify
 from ..eager.recorded import Recorded
 from ..graph.execute import Plan
-from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Stateful, Store
+from ..graph.frame import (
+    Frame,
+    NotSeenError,
+    NotStageableError,
+    OutsideError,
+    Stateful,
+    Store,
+    counter_of,
+)
 from ..graph.variables import Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
 from .in_common import FaultVariable, Shared
@@ -148,7 +156,7 @@ class StagedGradient:
             x: x.value_in(store) for x in found if isinstance(x, VariableState)
         }
         draws = [x[0] if isinstance(x, tuple) else x.op for x in found if x not in values]
-        return values, {op: store.draws.get(op, 0) for op in draws}
+        return values, {each: store.draws.get(each, 0) for each in map(counter_of, draws)}
 
     def run(
         self, store: Store, arrays: Sequence[object]

@@ -27,7 +27,7 @@ from ..eager.recorded import unboxed
 from ..eager.tape import GradientTape
 from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.execute import Plan
-from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store
+from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store, counter_of
 from ..graph.func_graph import CallGraph, Draws, FuncGraph, must_run, touched_by
 from ..graph.gradients import gradients, node_backward
 from ..graph.graph import Graph, GraphTensor, dims_or_none, within
@@ -344,7 +344,8 @@ class ConcreteFunction:
             v: v.value_in(store) for v in touched if isinstance(v, VariableState)
         }
         draws: dict[object, int] = {
-            v.op: store.draws.get(v.op, 0) for v in touched if isinstance(v, Draws)
+            each: store.draws.get(each, 0)
+            for each in (counter_of(v.op) for v in touched if isinstance(v, Draws))
         }
         with entered(None):
             taken = [x.alias() for x in inputs]

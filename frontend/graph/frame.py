@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import count
@@ -107,6 +107,10 @@ class Guarded:
 _NUMBERS = count()
 
 
+DRAWN_AS = "drawn_as"
+"""The attribute with the number of a random operation that is copied into parts of plans."""
+
+
 class Stateful(Protocol):
     """What has a value that runs read and write: a variable, the count of a random operation."""
 
@@ -149,6 +153,55 @@ class Owner(Protocol):
 
     def read_value(self) -> Tensor:
         """Return the value."""
+
+
+def counter_of(op: object) -> object:
+    """Return what counts the draws of a random operation: all copies of one in parts of plans."""
+    attributes: Mapping[str, object] = getattr(op, "attributes", {})
+    return attributes.get(DRAWN_AS, op)
+
+
+def source_key(source: object) -> Hashable:
+    """Return what a variable or a random operation is known by in all copies of a graph."""
+    counter = counter_of(source)
+    names = [str(getattr(source, name, "")) for name in ("container", "name")]
+    return counter if counter is not source else tuple(names)
+
+
+class Noted:
+    """What runs took from outside: values of variables and keys of draws, as they came."""
+
+    def __init__(
+        self,
+        values: dict[Hashable, list[object]] | None = None,
+        wanted: Set[Hashable] | None = None,
+    ) -> None:
+        self.values = {} if values is None else values
+        self.wanted = wanted
+        """The sources of which is taken note; None: all."""
+        self.places: dict[Hashable, int] = {}
+
+    def add(self, source: object, value: object) -> None:
+        """Take note of a value."""
+        key = source_key(source)
+        if self.wanted is None or key in self.wanted:
+            self.values.setdefault(key, []).append(value)
+
+    def take_in(self, other: Mapping[Hashable, list[object]]) -> None:
+        """Take note of what came elsewhere, or later."""
+        for key, values in other.items():
+            self.values.setdefault(key, []).extend(values)
+
+    def next(self, source: object) -> object:
+        """Return the next value that a source gave."""
+        key = source_key(source)
+        place = self.places.get(key, 0)
+        self.places[key] = place + 1
+        return self.values[key][place]
+
+    def anew(self) -> Noted:
+        """Return the same, to be told from the start."""
+        return Noted(self.values)
 
 
 class Store:
@@ -204,9 +257,10 @@ class Frame:
 
     def next_key(self, op: object, seeds: tuple[int, int], count: int) -> object:
         """Return the key of a random draw by the counters that were used before."""
+        counter = counter_of(op)
         with self.store.lock:
-            used = self.store.draws.get(op, 0)
-            self.store.draws[op] = used + count
+            used = self.store.draws.get(counter, 0)
+            self.store.draws[counter] = used + count
         return drawn_key(seeds, used)
 
     def carry_out(self, op: Any, inputs: Sequence[object]) -> Sequence[object]:
@@ -252,6 +306,12 @@ class Frame:
 
     outer: Frame | None = None
     """The frame that this one records an operation of: what it reads, that one reads."""
+    noted: Noted | None = None
+    """What is told of all values that are read."""
+    told: Noted | None = None
+    """What tells of values that were read elsewhere, where the same was run before."""
+    again_by: Mapping[str, Noted] | None = None
+    """Of operations that ran elsewhere before, by their names: what they read there."""
 
     def read(self, variable: Stateful) -> object:
         """Return the value that a variable has now."""
@@ -265,15 +325,23 @@ class Frame:
         """Return a value from outside, the same as before if the run is repeated."""
         if self.replay is not None:
             value = self.replay.pop(0)
+        elif self.told is not None:
+            value = self.told.next(source)
         elif self.outer is not None:
             value = self.outer.outside(source, present)
         else:
             value = present(self)
+            if self.noted is not None:
+                self.noted.add(source, value)
         return value if self.recorded is None else self.recorded.read(source, value)
 
     def write(self, variable: Stateful, value: object) -> None:
         """Give a variable a value."""
-        if self.replay is None:
+        if self.replay is not None or self.told is not None:
+            return
+        if self.outer is not None:
+            self.outer.write(variable, value)
+        else:
             variable.put_in(self.store, np.asarray(value))
 
     def recording(self, op: object) -> tuple[Frame, Recorded]:
@@ -281,6 +349,8 @@ class Frame:
         record = Recorded(self.emit)
         self.records[op] = record
         inner = Frame(self.store, record.emit, self.symbols, self.records, record, outer=self)
+        before = (self.again_by or {}).get(getattr(op, "name", ""))
+        inner.told = None if before is None else before.anew()
         return inner, record
 
     def again(self, reads: Sequence[object]) -> tuple[Frame, Recorded]:

@@ -18,7 +18,7 @@ from ...ir.types.tensor import TensorSpec
 from ..eager.backward import key_of
 from ..eager.tensor import Tensor
 from .execute import Plan, Wishes
-from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn
+from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn, counter_of
 from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
 from .kinds import CONSTANT, EVERYWHERE, Placeholder
 from .symbolic import leaked
@@ -128,7 +128,8 @@ class FuncGraph(Graph):
         """Return the outputs for values of all inputs, in a frame of its own inside `frame`."""
         if frame.is_staging:
             return self.whole_plan().run(frame, values)
-        return self.whole_plan().run(replace(frame, symbols={}, records={}), values)
+        inner = replace(frame, symbols={}, records={}, again_by=None)
+        return self.whole_plan().run(inner, values)
 
     def variables(self) -> list[Stateful]:
         """Return the states of the variables that are read inside."""
@@ -183,11 +184,11 @@ class Draws(Guarded):
 
     def value_in(self, store: Store) -> Array:
         """Return the count."""
-        return np.array(store.draws.get(self.op, 0), np.int64)
+        return np.array(store.draws.get(counter_of(self.op), 0), np.int64)
 
     def put_in(self, store: Store, value: Array) -> None:
         """Change the count."""
-        store.draws[self.op] = int(value)
+        store.draws[counter_of(self.op)] = int(value)
 
 
 def draws_of(op: Operation) -> Draws:

@@ -70,7 +70,7 @@ class Backward(Kind):
         return [
             *(zeros_like(frame, v) if g is None else g for v, g in zip(values, found, strict=True)),
             *(
-                zeros_like(frame, v.value_in(frame.store)) if g is None else g
+                zeros_of(frame, v) if g is None else g
                 for v, g in zip(self.of_variables, of_variables, strict=True)
             ),
         ]
@@ -83,6 +83,14 @@ class Backward(Kind):
         inner, again = frame.again([frame.recorded.source(*read) for read in record.reads])
         again.results(self.forward.kind.run(inner, self.forward, again.watch(inputs)))
         return again
+
+
+def zeros_of(frame: Frame, variable: Stateful) -> object:
+    """Return zeros like a variable, whose value may be elsewhere."""
+    spec = variable.spec
+    if not spec.is_static:
+        return zeros_like(frame, variable.value_in(frame.store))
+    return Maker(frame.emit).filled(0, spec.dtype, spec.dims)
 
 
 def zeros_like(frame: Frame, value: object) -> object:
