@@ -24,7 +24,7 @@ from ...runtime.comm.halves import refilled, upper_halves
 from ..eager.recorded import unboxed
 from ..function.session import Session
 from ..graph.execute import Plan
-from ..graph.frame import Frame, Noted, Store
+from ..graph.frame import Frame, ReadValues, Store
 from ..graph.graph import Graph
 from ..graph.variables import Held
 from .cut import Inner, Split, TaskPart, TaskSegment
@@ -84,14 +84,14 @@ class RunningPart:
         )
 
     def run(
-        self, given: Mapping[str, object], talk: Talk, noted: Noted | None = None
+        self, given: Mapping[str, object], talk: Talk, noted: ReadValues | None = None
     ) -> dict[str, object]:
         """Carry out all segments in order; return what the caller gets, by name.
 
         What is read, and is to be told to who runs the same once more, is `noted`.
         """
         known: dict[str, object] = dict(given)
-        told: dict[str, Noted] = {}
+        told: dict[str, ReadValues] = {}
         for segment, plan, splits in zip(self.segments, self.plans, self.splits, strict=True):
             for name, task in segment.receives.items():
                 known[name] = talk.receive(name, task)
@@ -114,8 +114,8 @@ class RunningPart:
         segment: TaskSegment,
         plan: Plan,
         values: list[Array],
-        told: Mapping[str, Noted],
-        noted: Noted | None,
+        told: Mapping[str, ReadValues],
+        noted: ReadValues | None,
     ) -> Sequence[object]:
         """Return what a segment's plan gives.
 
@@ -124,7 +124,7 @@ class RunningPart:
         if not segment.tells and (noted is None or not segment.notes):
             return self.session.run_plan(plan, values)
         frame = Frame(self.session.store)
-        frame.noted = None if noted is None else Noted(noted.values, segment.notes)
+        frame.noted = None if noted is None else ReadValues(noted.values, segment.notes)
         frame.again_by = {again: told[name] for again, name in segment.tells.items()}
         with nullcontext() if plan.waits or plan.calls_python else Held(plan.changed):
             return [unboxed(value) for value in plan.run(frame, values)]
@@ -138,7 +138,7 @@ class RunningInner:
     part: RunningPart | None
     """What the task does of it, if anything."""
 
-    def run(self, values: Values, talk: Talk, noted: Noted | None) -> dict[str, object]:
+    def run(self, values: Values, talk: Talk, noted: ReadValues | None) -> dict[str, object]:
         """Return what the task makes, or passes on, for values of the inputs that it uses."""
         given = {self.inner.inputs[place]: value for place, value in values.items()}
         return given | (self.part.run(given, talk, noted) if self.part is not None else {})
@@ -155,8 +155,8 @@ class RunningSplit:
         self,
         known: Mapping[str, object],
         talk: Talk,
-        told: dict[str, Noted],
-        noted: Noted | None = None,
+        told: dict[str, ReadValues],
+        noted: ReadValues | None = None,
     ) -> dict[str, object]:
         """Carry it out; return the results by name, at home, which is told what was read."""
         talk = talk.within(f"{self.split.name}/")
@@ -165,19 +165,19 @@ class RunningSplit:
         carry_out = self.loop if self.split.carried is not None else self.choice
         if not self.split.notes:
             return carry_out(operands, talk, noted)
-        own = Noted()
+        own = ReadValues()
         made = carry_out(operands, talk, own)
         if noted is not None:
             noted.take_in(own.values)
         told[self.split.name] = self.told_home(own, talk)
         return made
 
-    def told_home(self, noted: Noted, talk: Talk) -> Noted:
+    def told_home(self, noted: ReadValues, talk: Talk) -> ReadValues:
         """Return what all tasks have noted, at home."""
         if talk.task != self.split.home:
             talk.send("noted", noted.values, self.split.home)
             return noted
-        whole = Noted({key: [*values] for key, values in noted.values.items()})
+        whole = ReadValues({key: [*values] for key, values in noted.values.items()})
         for task in self.split.tasks:
             if task != talk.task:
                 values = talk.receive("noted", task)
@@ -230,7 +230,7 @@ class RunningSplit:
                 values |= {place: refilled(value) for place, value in ended.items()}
         return {name: values[place] for place, name in enumerate(self.split.results)}
 
-    def choice(self, operands: Values, talk: Talk, noted: Noted | None) -> dict[str, object]:
+    def choice(self, operands: Values, talk: Talk, noted: ReadValues | None) -> dict[str, object]:
         """Carry out one of the graphs, which the first operand says, or the only one."""
         way, first = 0, 0
         if self.split.indexed:
@@ -243,7 +243,7 @@ class RunningSplit:
         given = self.deliver(operands, homes, chosen.inner, first, talk)
         return self.gathered(made_here(chosen, chosen.run(given, talk, noted), talk), talk)
 
-    def loop(self, operands: Values, talk: Talk, noted: Noted | None) -> dict[str, object]:
+    def loop(self, operands: Values, talk: Talk, noted: ReadValues | None) -> dict[str, object]:
         """Go round, until the task that has the result of the test says that it is enough."""
         count = self.split.carried or 0
         test, body = self.inners

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Operation as XdslOperation
 
-from ...ir import GraphEmit
+from ...ir import REGISTRY, GraphEmit
 from ...ir.compose.maker import Maker
 from ...ir.op import Array, Op
+from ...ir.ops.control.backward import append
+from ...ir.ops.gradient import Instead
 from ...ir.ops.host.python_step import PythonCall, PythonStep
 from ...ir.ops.structure import Constant, Yield
 from ...ir.types.dims import Dim, parse
@@ -19,12 +22,14 @@ from ...ir.types.dtypes import i64, string
 from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import ANY, held, join
 from ...requirements import NUMBERS, Requirement
+from ..eager.recorded import Recorded
 from ..graph.execute import RunError
 from ..graph.frame import NotSeenError, NotStageableError, Store
 from ..graph.graph import Operation
 from ..graph.kinds import Primitive, is_symbolic
 from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
+from ..values.context import Emitter
 from .host_steps import not_seen
 
 SIZES = 64
@@ -41,6 +46,40 @@ class Where:
     """Whether what asks for a device that cannot be may run elsewhere."""
     processors: int = 0
     """As how many devices the processor appears; 0: as many as elsewhere in the process."""
+
+
+class Through:
+    """Appends by way of a recording, which can then be gone back through."""
+
+    def __init__(self, record: Recorded) -> None:
+        self.record = record
+
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
+        """Append an operation."""
+        return self.record.emit(op, *operands, **attributes)
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append a choice or a loop."""
+        return append(self.record.tape, op, self.record.start)
+
+
+def apart(
+    emit: Emitter, recorded: Recorded | None, value: SSAValue, old: SSAValue | None = None
+) -> SSAValue:
+    """Return a new value of a variable, from which nobody goes back to what it was made of.
+
+    In a region, where there is an old value, it comes to that one: it is the variable outside. A
+    recording does not know the value, and what reads it reads the variable.
+    """
+    start = emit if recorded is None else recorded.start
+    made: object = value
+    if spec_of(value.type).dtype.kind in "fc":
+        if old is not None and old.type == value.type:
+            made = start(Instead, old, value)
+        elif recorded is not None:
+            made = start(REGISTRY["gv.identity"], value)
+    assert isinstance(made, SSAValue), "what is appended has a result"
+    return made
 
 
 class Shared:

@@ -27,7 +27,6 @@ from ...ir.op import Op
 from ...ir.ops.control.backward import UnknownSizesError, append
 from ...ir.ops.control.control import If, While
 from ...ir.ops.control.state import CheckNumerics, Require
-from ...ir.ops.gradient import Instead
 from ...ir.ops.host.host_control import FLAG, NUMBER, HostLoop
 from ...ir.ops.host.python_step import Backward, PythonStep
 from ...ir.ops.random import Draw, drawn_key
@@ -54,7 +53,18 @@ from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
 from .host_steps import HostStep, backward_of, interpreted, seen_spec
-from .in_common import Shared, as_python, begun, folded, grown, if_seen, inferred, way_out
+from .in_common import (
+    Shared,
+    Through,
+    apart,
+    as_python,
+    begun,
+    folded,
+    grown,
+    if_seen,
+    inferred,
+    way_out,
+)
 from .recorded_rules import is_hidden
 from .refusals import MISTAKES, wants_the_run
 
@@ -334,7 +344,7 @@ class StagingFrame(Frame):
 
     def again(self, reads: Sequence[object]) -> tuple[Frame, Recorded]:
         """Return a frame on the same block in which an operation is run once more."""
-        record = Recorded(Way(self) if self.recorded is None else Through(self))
+        record = Recorded(Way(self) if self.recorded is None else Through(self.recorded))
         inner = copy(self)
         inner.emit, inner.recorded, inner.replay = record.emit, record, [*reads]
         return inner, record
@@ -347,23 +357,8 @@ class StagingFrame(Frame):
         if self.replay is None:
             made = self.guarded(variable, self.value(value))
             old = None if self.top else self.state[variable]
-            self.state[variable] = self.known_as(variable, made, old)
+            self.state[variable] = apart(self.append, self.recorded, made, old)
             self.written[variable] = None
-
-    def known_as(self, variable: Stateful, value: SSAValue, old: SSAValue | None) -> SSAValue:
-        """Return a new value of a variable: who goes back over what reads it comes to the variable.
-
-        In a region that is the old value, where this is recorded a value that the recording does
-        not know.
-        """
-        if not isinstance(variable, VariableState) or variable.spec.dtype.kind not in "fc":
-            return value
-        emit = self.append if self.recorded is None else self.recorded.start
-        if old is not None and old.type == value.type:
-            value = emit(Instead, old, value)
-        elif self.recorded is not None:
-            value = emit(REGISTRY["gv.identity"], value)
-        return value
 
     def guarded(self, variable: Stateful, value: SSAValue) -> SSAValue:
         """Return the value if all requirements hold so far, else that which the variable has."""
@@ -503,7 +498,7 @@ class StagingFrame(Frame):
         count = len(results) - len(touched)
         for variable, value, same in zip(touched, results[count:], unchanged, strict=True):
             if not same:  # (what is inside has its guards)
-                self.state[variable] = self.known_as(variable, value, None)
+                self.state[variable] = apart(self.append, self.recorded, value)
                 self.written[variable] = None
         return list(results[:count])
 
@@ -515,22 +510,6 @@ class StagingFrame(Frame):
             return append(self.recorded.tape, op, self.recorded.start)
         except UnknownSizesError as error:
             raise NotStageableError(str(error)) from error
-
-
-class Through:
-    """Appends by way of a recording, which can then be gone back through."""
-
-    def __init__(self, frame: StagingFrame) -> None:
-        assert frame.recorded is not None, "the frame is recorded"
-        self.frame, self.record = frame, frame.recorded
-
-    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
-        """Append an operation."""
-        return self.record.emit(op, *operands, **attributes)
-
-    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
-        """Append a choice or a loop."""
-        return append(self.record.tape, op, self.record.start)
 
 
 class Way:

@@ -168,7 +168,7 @@ def source_key(source: object) -> Hashable:
     return counter if counter is not source else tuple(names)
 
 
-class Noted:
+class ReadValues:
     """What runs took from outside: values of variables and keys of draws, as they came."""
 
     def __init__(
@@ -199,9 +199,9 @@ class Noted:
         self.places[key] = place + 1
         return self.values[key][place]
 
-    def anew(self) -> Noted:
+    def anew(self) -> ReadValues:
         """Return the same, to be told from the start."""
-        return Noted(self.values)
+        return ReadValues(self.values)
 
 
 class Store:
@@ -306,11 +306,11 @@ class Frame:
 
     outer: Frame | None = None
     """The frame that this one records an operation of: what it reads, that one reads."""
-    noted: Noted | None = None
+    noted: ReadValues | None = None
     """What is told of all values that are read."""
-    told: Noted | None = None
+    told: ReadValues | None = None
     """What tells of values that were read elsewhere, where the same was run before."""
-    again_by: Mapping[str, Noted] | None = None
+    again_by: Mapping[str, ReadValues] | None = None
     """Of operations that ran elsewhere before, by their names: what they read there."""
 
     def read(self, variable: Stateful) -> object:
