@@ -8,7 +8,7 @@ At once the parts of the message stand in lines of their own; a node's are in br
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor
 from ...graph.kinds import PyFunction
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import EagerTensor
+from ..core.bridge import EagerTensor, TfTensor
+from ..core.element_types import TfDataType
+from ..core.shapes import TensorShape
 from ..core.values import InGraph, array_of, convert, graph_of
 from .printing import element_text
 from .state import no_op
@@ -70,7 +72,33 @@ def shown_at_once(parts: Sequence[object], most: int) -> str:
     )
 
 
-def described(tensor: Any) -> str:
+class Described(Protocol):
+    """A tensor, dense or sparse."""
+
+    @property
+    def dtype(self) -> TfDataType:
+        """Return the element type."""
+
+    @property
+    def shape(self) -> TensorShape:
+        """Return what is known of the shape."""
+
+
+@runtime_checkable
+class Sparse(Described, Protocol):
+    """A tensor of which elements are listed that are not zero."""
+
+    @property
+    def dense_shape(self) -> TfTensor:
+        """Return its extents."""
+
+
+def of_either_kind(x: object) -> Described:
+    """Return a value as a tensor; a sparse one stays what it is."""
+    return x if isinstance(x, Sparse) else convert(x)
+
+
+def described(tensor: Described) -> str:
     """Return how messages call a tensor: by its name, or by what it is like."""
     if isinstance(tensor, GraphTensor):
         return str(tensor.name)
@@ -78,7 +106,7 @@ def described(tensor: Any) -> str:
 
 
 def node(
-    holds: Callable[..., Any],
+    holds: Callable[..., object],
     operands: Sequence[object],
     parts: Sequence[object],
     *,
@@ -91,8 +119,8 @@ def node(
     graph = graph_of([*operands, *parts])
     assert graph is not None, "a node is in a graph"
 
-    def run(*values: Any) -> tuple[()]:
-        if not np.all(holds(*values[:count])):
+    def run(*values: Array) -> tuple[()]:
+        if not np.all(np.asarray(holds(*values[:count]))):
             given = iter(values[count:])
             arrays = [np.asarray(next(given)) if t else array_of(x)
                       for x, t in zip(parts, typed, strict=True)]  # fmt: skip

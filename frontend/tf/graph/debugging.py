@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, wraps
 from inspect import signature
 from typing import Any
@@ -19,7 +19,7 @@ from ..core.calls import op
 from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
 from . import number_checks, shape_checks
-from .assertions import MOST, described, node, passed, shown_at_once
+from .assertions import MOST, described, node, of_either_kind, passed, shown_at_once
 from .state import get_default_graph, group
 
 enable_check_numerics = number_checks.enable_check_numerics
@@ -45,7 +45,7 @@ def first_version(check: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-def _relation(sign: str, holds: Callable[..., Any]) -> Callable[..., object]:
+def _relation(sign: str, holds: Callable[..., Array]) -> Callable[..., object]:
     """Return a check of two tensors."""
 
     def check(
@@ -91,7 +91,7 @@ def _value_of(part: object) -> object:
     return next(iter(_constants([part])), part)
 
 
-def _compared(holds: Callable[..., Any], a: Array, b: Array) -> Any:
+def _compared(holds: Callable[..., Array], a: Array, b: Array) -> Array:
     """Return for which elements a relation holds, or raise where shapes do not fit together."""
     try:
         np.broadcast_shapes(np.shape(a), np.shape(b))
@@ -103,8 +103,8 @@ def _compared(holds: Callable[..., Any], a: Array, b: Array) -> Any:
 
 def _compare_at_once(
     sign: str,
-    holds: Callable[..., Any],
-    pair: tuple[Any, Any],
+    holds: Callable[..., Array],
+    pair: tuple[TfTensor, TfTensor],
     message: str | None,
     summarize: int | None,
     data: Sequence[object] | None,
@@ -203,7 +203,7 @@ def assert_type(
     """Raise unless a tensor has an element type."""
     wanted, graph = as_dtype(tf_type), graph_of([tensor])
     with InGraph(graph):
-        value: Any = tensor if hasattr(tensor, "dense_shape") else convert(tensor)
+        value = of_either_kind(tensor)
         if value.dtype != wanted:
             start = f"{message}  " if message else ""
             if isinstance(value, SymbolicTfTensor):
@@ -236,13 +236,15 @@ def assert_proper_iterable(values: object) -> None:
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None) -> DataType:
+def assert_same_float_dtype(
+    tensors: Iterable[object] | None = None, dtype: DTypeLike | None = None
+) -> DataType:
     """Return the element type that tensors share, which is one of floats; float32 of nothing."""
     wanted = None if dtype is None else as_dtype(dtype)
     for tensor in tensors or ():
         if tensor is None:
             continue
-        value: Any = tensor if hasattr(tensor, "dense_shape") else convert(tensor)
+        value = of_either_kind(tensor)
         found = value.dtype
         if wanted is not None and found != wanted:
             raise ValueError(f"{tensor} must be of the same type ({wanted})")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ....ir.types.tensor import Array
 from ...graph.graph import GraphTensor
 from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import concat, shape, size
-from .assertions import described, node, passed
+from .assertions import Described, Sparse, described, node, of_either_kind, passed
 from .state import control_dependencies, group
 
 
@@ -33,18 +33,12 @@ class Saying:
         return f"{self.message}.  " if self.message else ""
 
 
-def _dense(x: object) -> Any:
-    """Return a value as a tensor; a sparse one stays what it is."""
-    return x if hasattr(x, "dense_shape") else convert(x)
-
-
-def _sizes(x: Any) -> TfTensor:
+def _sizes(x: Described) -> TfTensor:
     """Return the extents of a dense or sparse tensor as a tensor."""
-    found: TfTensor = x.dense_shape if hasattr(x, "dense_shape") else shape(x)
-    return found
+    return x.dense_shape if isinstance(x, Sparse) else shape(x)
 
 
-def _name(x: Any) -> str:
+def _name(x: object) -> str:
     """Return what messages call a tensor, nothing where operations run at once."""
     return str(x.name) if isinstance(x, GraphTensor) else ""
 
@@ -69,7 +63,7 @@ def _of_rank(
     """Raise unless the rank of a tensor is as stated, at once or when a node runs."""
     graph = graph_of([x, *ranks])
     with InGraph(graph):
-        tensor, known = _dense(x), [_known(rank) for rank in ranks]
+        tensor, known = of_either_kind(x), [_known(rank) for rank in ranks]
         found: TensorShape = tensor.shape
         if found.rank is not None and None not in known:
             if not holds(found.rank, [k for k in known if k is not None]):
@@ -80,7 +74,7 @@ def _of_rank(
                 )
             return passed(graph)
 
-        def right(sizes: Any, *given: Any) -> bool:
+        def right(sizes: Array, *given: Array) -> bool:
             return holds(len(sizes), [int(g) for g in given])
 
         scalars = [
@@ -150,13 +144,13 @@ def assert_scalar(tensor: object, message: str | None = None, name: str | None =
 class Stated:
     """A tensor, and the sizes that are stated of its last axes or of all."""
 
-    tensor: Any
+    tensor: Described
     symbols: tuple[object, ...]
     ends: bool
     """Other axes may come before these."""
 
     @classmethod
-    def of(cls, tensor: Any, symbols: object, start: str) -> Stated:
+    def of(cls, tensor: Described, symbols: object, start: str) -> Stated:
         """Return what is stated, or raise if that says nothing of shapes."""
         if not hasattr(symbols, "__iter__"):
             raise ValueError(
@@ -206,7 +200,7 @@ class Stated:
         known = None if found.rank is None else found.as_list()[axis]
         if known is not None:
             return int(known)
-        if self.is_single and not self.ends and not hasattr(self.tensor, "dense_shape"):
+        if self.is_single and not self.ends and not isinstance(self.tensor, Sparse):
             return size(self.tensor)
         sizes = _sizes(self.tensor)
         made: TfTensor = (concat([np.ones(1, sizes.dtype.as_numpy_dtype), sizes], 0)
@@ -226,21 +220,21 @@ def _number(symbol: object) -> int | None:
 
 
 def assert_shapes(
-    shapes: Any,
+    shapes: Mapping[object, object] | Iterable[tuple[object, object]],
     data: Sequence[object] | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
 ) -> object:
     """Raise unless tensors have the shapes stated, of which letters stand for equal sizes."""
-    pairs = [(x, s) for x, s in (shapes.items() if isinstance(shapes, dict) else shapes)
+    pairs = [(x, s) for x, s in (shapes.items() if isinstance(shapes, Mapping) else shapes)
              if s is not None]  # fmt: skip
     saying = Saying(message, data, summarize, name)
     graph = graph_of([x for x, _ in pairs])
     with InGraph(graph):
-        stated = [Stated.of(_dense(x), symbols, saying.start) for x, symbols in pairs]
+        stated = [Stated.of(of_either_kind(x), symbols, saying.start) for x, symbols in pairs]
         ranks = [check for one in stated for check in one.rank(saying) if check is not None]
-        seen: dict[object, tuple[int | TfTensor, Any, int]] = {}
+        seen: dict[object, tuple[int | TfTensor, Described, int]] = {}
         sizes = list[object]()
         with control_dependencies(ranks):
             for one in stated:
@@ -259,7 +253,7 @@ def assert_shapes(
 
 
 def _of_size(
-    tensor: Any, axis: int, extent: Any, wanted: Any, where: str, saying: Saying
+    tensor: Described, axis: int, extent: object, wanted: object, where: str, saying: Saying
 ) -> list[object]:
     """Raise unless a size is as stated; return the node that looks where only the run knows it."""
     called = described(tensor)

@@ -9,7 +9,7 @@ import threading
 import unittest
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import IO, Any, Protocol, TypeAlias, runtime_checkable
 from unittest import mock
 
 import numpy as np
@@ -50,7 +50,7 @@ class HasRows(Protocol):
 class Captured:
     """What has been written to a stream so far."""
 
-    def __init__(self, stream: Any, file: Any) -> None:
+    def __init__(self, stream: IO[str], file: IO[bytes]) -> None:
         self._stream, self._file, self._text = stream, file, ""
 
     def contents(self) -> str:
@@ -191,7 +191,7 @@ class TestCase(unittest.TestCase):
         return np.asarray(self._plain(value))
 
     @contextmanager
-    def captureWritesToStream(self, stream: Any) -> Iterator[Captured]:
+    def captureWritesToStream(self, stream: IO[str]) -> Iterator[Captured]:
         """Give what is written to a stream of the process meanwhile, by Python or beside it."""
         stream.flush()
         number = stream.fileno()
@@ -207,7 +207,10 @@ class TestCase(unittest.TestCase):
                 os.close(kept)
 
     def checkedThread(
-        self, target: Callable[..., object], args: Any = None, kwargs: Any = None
+        self,
+        target: Callable[..., object],
+        args: Iterable[object] | None = None,
+        kwargs: Mapping[str, object] | None = None,
     ) -> CheckedThread:
         """Return a thread whose errors are those of the test once it is joined."""
         return CheckedThread(self, lambda: target(*(args or ()), **(kwargs or {})))
