@@ -141,6 +141,7 @@ class Variable(Operators):
         if STATE.creating is not None:
             array = np.array(STATE.creating.first(array))
         self.graph: Graph | None = None
+        self.initializer: Operation | None = None
         self.place: Device = STATE.device or CPU
         """The device that an eager variable was made on."""
         spec = self._spec(spec_of(array))

@@ -251,6 +251,8 @@ def _operation(
 
         @functools.wraps(function)
         def called(*args: object, name: str | None = None, **kwargs: object) -> Made:
+            if names and len(args) == len(names) + 1 and name is None:
+                *args, name = args  # type: ignore[assignment]
             rest = arguments_of(public, names, defaults, args, kwargs)
             values = [rest.pop(each) for each in operands]
             rest.pop("_", None)

@@ -118,7 +118,7 @@ math = Space(
         **{f"bessel_{n}": getattr(_wa, f"bessel_{n}") for n in ("j0", "j1", "y0", "y1")},
     ),
     divide=_m.truediv,
-    scalar_mul=_m.FUNCTIONS["multiply"],
+    scalar_mul=_m.scalar_mul,
     mod=_m.FUNCTIONS["floormod"],
     rint=_m.FUNCTIONS["round"],
     in_top_k=lambda targets, predictions, k, name=None: _w.in_top_k(targets, predictions, k=k),

@@ -43,6 +43,7 @@ SAME = (
     *("TruncateMod", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd"),
     *("UnsortedSegmentSum", "Xdivy", "Xlog1py", "Xlogy", "Zeta"),
     *("DepthwiseConv2dNative", "Equal", "NotEqual", "GatherNd", "MatMul", "MaxPool", "ScatterNd"),
+    *("Identity", "Softplus"),
     *("StringLength", "StringLower", "StringUpper", "Substr", "TopKV2"),
 )
 """Operations whose public functions take the arguments by the same names."""
@@ -107,11 +108,9 @@ RENAMED: dict[str, dict[str, str]] = {
     "AvgPool": {"value": "input"},
     "Conv2D": {"filter": "filters"},
     "Conv3D": {"filter": "filters"},
-    "Identity": {"input": "x"},
     "Pad": {"input": "tensor"},
     "ReverseSequence": {"seq_dim": "seq_axis", "batch_dim": "batch_axis"},
     "Slice": {"input": "input_"},
-    "Softplus": {"features": "x"},
     "StringToNumber": {"string_tensor": "input"},
     "Transpose": {"x": "a"},
 }
@@ -156,7 +155,8 @@ def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
     type_, _, rest = line.partition(": ")
     call, _, results = rest.partition(" -> ")
     path, *arguments = call.split()
-    pairs = (each.partition("=") for each in arguments)
+    told = dict(each[1:].split("=") for each in arguments if each.startswith(":"))
+    pairs = (each.partition("=") for each in arguments if not each.startswith(":"))
     names = {theirs: ours or theirs for theirs, _, ours in pairs}
     fields = namedtuple(type_, results.split()) if results else None
 
@@ -168,7 +168,8 @@ def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
                 raise TypeError(
                     f"tf.raw_ops.{type_}: found argument {key!r}, expected {', '.join(names)}"
                 )
-            ours = {names[key]: value for key, value in given.items()}
+            ours: dict[str, object] = {names[key]: value for key, value in given.items()}
+            ours |= told
             found = function(**ours) if name is None else function(**ours, name=name)
             if fields and not isinstance(found, list | tuple):  # the others were not asked for
                 value = convert(found)

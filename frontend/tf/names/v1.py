@@ -45,6 +45,7 @@ from ..train import loss_ops as _l
 from ..train import reports as _re
 from ..variables import partitioned as _pa
 from ..variables import scopes as _sc
+from .first_calls import first_space, in_first_order
 from .importing import import_graph_def
 from .keras_names import keras_space
 from .trivia import FIRST as _FACTS
@@ -297,4 +298,6 @@ def first_version(top: Mapping[str, object]) -> Space:
     shared = {name: value for name, value in top.items() if not name.startswith("_")}
     more = {"initializers": _initializers(), "__version__": top["__version__"]}
     later = {"keras": lambda: keras_space("keras")}
-    return Space("compat.v1", later, **{**shared, **TOP, **own, **more})
+    spaces = {name: first_space(name, vars(top[name])) for name in ("math", "linalg", "random")}
+    names = {**shared, **TOP, **spaces, **own, **more}
+    return Space("compat.v1", later, **in_first_order("", names))

@@ -42,25 +42,11 @@ from ..rnn.names import NN as _RNN
 from ..text.names import V1 as TEXTS
 from ..variables.partitioned import PartitionedVariable
 from .aliases import ALIASES
+from .first_calls import first_space
 from .namespaces import linalg as _linalg
 from .namespaces import math as _math
 from .namespaces import nn as _nn
 from .namespaces import random as _random
-
-
-def renamed(function: Callable[..., object], **names: str) -> Callable[..., object]:
-    """Return a function that takes arguments by old names too; an old one that is None is none."""
-
-    @functools.wraps(function)
-    def called(*args: object, **kwargs: object) -> object:
-        for old, new in names.items():
-            if old in kwargs and (value := kwargs.pop(old)) is not None:
-                if kwargs.get(new) is not None:
-                    raise ValueError(f"Cannot specify both {old!r} and {new!r}")
-                kwargs[new] = value
-        return function(*args, **kwargs)
-
-    return called
 
 
 def dropout(
@@ -175,7 +161,6 @@ def relu_layer(x: object, weights: object, biases: object, name: str | None = No
 
 
 def softmax_cross_entropy_with_logits(
-    _sentinel: object = None,
     labels: object = None,
     logits: object = None,
     dim: int = -1,
@@ -185,8 +170,8 @@ def softmax_cross_entropy_with_logits(
     through_labels: bool = False,
 ) -> TfTensor:
     """Return the cross entropy of labels, through which no gradient goes, and softmax."""
-    if _sentinel is not None or labels is None or logits is None:
-        raise ValueError("Only call this function with named arguments (labels=..., logits=...)")
+    if labels is None or logits is None:
+        raise ValueError("Both `labels` and `logits` must be provided.")
     given = labels if through_labels else stop_gradient(labels)
     at = dim if axis is None else axis
     return _n.softmax_cross_entropy_with_logits(given, logits, axis=at, name=name)
@@ -318,10 +303,9 @@ MATRICES = {
     "global_norm": "global_norm",
 }
 """Functions of `tf.linalg` by their names at the top."""
-REDUCING = {"keep_dims": "keepdims", "reduction_indices": "axis"}
-NN = Space(
-    "compat.v1.nn",
-    **{
+NN = first_space(
+    "nn",
+    {
         **vars(_nn),
         **_RNN,
         **_CTC,
@@ -333,25 +317,15 @@ NN = Space(
         "fused_batch_norm": fused_batch_norm,
         "xw_plus_b": xw_plus_b,
         "relu_layer": relu_layer,
-        "in_top_k": lambda predictions, targets, k, name=None: _w.in_top_k(
-            targets, predictions, k=k, name=name
-        ),
         "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
         "softmax_cross_entropy_with_logits_v2": functools.partial(
             softmax_cross_entropy_with_logits, through_labels=True
         ),
-        "conv2d": renamed(_w.conv2d, filter="filters"),
-        "conv2d_backprop_input": renamed(_w.conv2d_backprop_input, filter="filters"),
-        "conv2d_transpose": renamed(_w.conv2d_transpose, filter="filters", value="input"),
-        "conv1d": renamed(_w.conv1d, value="input"),
-        "depthwise_conv2d": renamed(_w.depthwise_conv2d, rate="dilations"),
-        "separable_conv2d": renamed(_w.separable_conv2d, rate="dilations"),
-        "max_pool": renamed(_w.max_pool2d, value="input"),
-        "avg_pool": renamed(_w.avg_pool2d, value="input"),
-        "moments": renamed(_n.moments, keep_dims="keepdims"),
-        "l2_normalize": renamed(_w.l2_normalize, dim="axis"),
-        "softmax": renamed(_n.softmax, dim="axis"),
-        "log_softmax": renamed(_n.log_softmax, dim="axis"),
+        "dilation2d": functools.partial(_nn.dilation2d, data_format="NHWC"),
+        "erosion2d": functools.partial(_nn.erosion2d, data_format="NHWC"),
+        "conv2d_backprop_input": _w.conv2d_backprop_input,
+        "max_pool": _w.max_pool2d,
+        "avg_pool": _w.avg_pool2d,
     },
 )
 CHECKS = {
@@ -361,14 +335,6 @@ CHECKS = {
 }
 TOP = {
     **ALIASES,
-    **{name: renamed(function, **REDUCING) for name, function in _m.REDUCTIONS.items()},
-    "reduce_mean": renamed(_m.reduce_mean, **REDUCING),
-    "argmax": renamed(_m.argmax, dimension="axis"),
-    "argmin": renamed(_m.argmin, dimension="axis"),
-    "squeeze": renamed(_a.squeeze, squeeze_dims="axis"),
-    "expand_dims": renamed(_a.expand_dims, dim="axis"),
-    "concat": renamed(_a.concat, concat_dim="axis"),
-    "split": renamed(_a.split, split_dim="axis"),
     **CHECKS,
     "add_check_numerics_ops": debugging.add_check_numerics_ops,
     **{name: getattr(_math, name) for name in AT_THE_TOP},

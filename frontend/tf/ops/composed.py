@@ -9,13 +9,14 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract, is_unknown
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op
 from ..core.shapes import ShapeLike
-from ..core.values import InGraph, convert, elements, graph_of, same, static
+from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_of, same, static
 from .array_ops import (
     broadcast_dynamic_shape,
     broadcast_to,
@@ -175,14 +176,38 @@ def histogram_fixed_width(
         return scatter_nd(reshape(bins, [-1, 1]), ones, [cast(nbins, "int64")], name=name)
 
 
+def _check_unravelled(indices: TfTensor, dims: Array) -> None:
+    """Raise if an axis has no elements, or a number is not that of an element."""
+    if (dims == 0).any():
+        raise InvalidShapesError(
+            f"Input dims cannot contain a dim of zero, but dims contains zero at index "
+            f"{int(np.argmin(dims != 0))} [Op:UnravelIndex]"
+        )
+    if not indices.eager:
+        return
+    outside = indices.numpy()[indices.numpy() >= dims.prod()]
+    if outside.size:
+        raise InvalidShapesError(
+            f"index is out of bound as with dims: {outside[0]} of {dims.tolist()} [Op:UnravelIndex]"
+        )
+
+
 def unravel_index(indices: object, dims: object, name: str | None = None) -> TfTensor:
     """Return the places of elements along each axis by their numbers in a flat array."""
     with InGraph(graph_of([indices])):
         left, made = convert(indices), []
-        for extent in reversed(static(dims)):
+        extents = static(dims)
+        _check_unravelled(left, np.asarray(extents))
+        for extent in reversed(extents):
             made.append(left % extent)
             left = left // extent
         return stack(made[::-1], name=name)
+
+
+def _blocks(block_shape: object) -> Array:
+    """Return how large blocks are along each axis; one number is for height and width."""
+    sizes = np.asarray(static(block_shape))
+    return sizes if sizes.ndim else np.full(2, sizes)
 
 
 def space_to_batch(
@@ -190,7 +215,7 @@ def space_to_batch(
 ) -> TfTensor:
     """Move the pixels of blocks, of which each image has one, to images of their own."""
     with InGraph(graph_of([input])):
-        blocks, x = static(block_shape), convert(input)
+        blocks, x = _blocks(block_shape), convert(input)
         rest = len(x.shape) - 1 - len(blocks)
         x = pad(x, [[0, 0], *static(paddings), *[[0, 0]] * rest])
         batch, *dims = x.shape.as_list()
@@ -208,7 +233,7 @@ def batch_to_space(
 ) -> TfTensor:
     """Put images together as the pixels of blocks: what `space_to_batch` did is undone."""
     with InGraph(graph_of([input])):
-        blocks, x = static(block_shape), convert(input)
+        blocks, x = _blocks(block_shape), convert(input)
         count = len(blocks)
         _, *dims = x.shape.as_list()
         x = reshape(x, [*blocks, -1, *dims])

@@ -20,6 +20,7 @@ from ...eager.tensor import Tensor
 from ...graph.inference import Given, is_unknown
 from ..core.bridge import OPERATORS, SymbolicTfTensor, TfTensor, dressed
 from ..core.calls import perform, rule
+from ..core.dimensions import Dimension
 from ..core.required import known, require_place
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 
@@ -85,6 +86,8 @@ def holds(key: slice) -> bool:
 def _getitem(x: object, key: object) -> TfTensor:
     """Index a tensor."""
     keys = tuple(key) if isinstance(key, tuple | list) else (key,)
+    if len(keys) == 1 and isinstance(keys[0], np.ndarray) and keys[0].dtype == np.bool_:
+        return _masked(x, keys[0])
     parts = [
         part for k in keys for part in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))
     ]
@@ -152,6 +155,8 @@ def _fixed(key: object) -> object:
         return key
     if isinstance(key, int | np.integer):
         return int(key)
+    if isinstance(key, Dimension):
+        return key.value
     if isinstance(key, np.ndarray) and key.ndim == 0 and key.dtype.kind in "iu":
         return int(key)
     raise TypeError(

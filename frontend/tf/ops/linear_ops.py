@@ -130,67 +130,133 @@ def triangular_solve(
     return _triangular(kept, rhs, adjoint=adjoint, name=name)
 
 
-def _places(dims: Sequence[Any], k: int) -> tuple[Array, Array]:
-    """Return row and column of each element of a diagonal."""
-    rows_, columns = (int(d) for d in dims[-2:])
-    if not -rows_ < k < max(columns, 1):
-        raise TypeError(f"diagonal {k} is outside of a matrix {rows_} x {columns}")
-    place = np.arange(min(rows_ + min(k, 0), columns - max(k, 0)))
-    return place - min(k, 0), place + max(k, 0)
+def _ends(k: object) -> tuple[int, int]:
+    """Return the lowest and the highest of some diagonals: one number, or both."""
+    given = np.ravel(static(k)).tolist()
+    if len(given) not in (1, 2):
+        raise TypeError(f"diag_index must have only one or two elements, received {len(given)}")
+    low, high = given[0], given[-1]
+    if low > high:
+        raise TypeError(
+            f"lower_diag_index must not be larger than upper_diag_index: {low} > {high}"
+        )
+    return low, high
 
 
-def _flat(m: Maker, x: object) -> object:
-    dims = spec_of_value(x).dims
-    return m.reshape(x, shape=(*dims[:-2], dims[-2] * dims[-1]))
+def _places(height: int, width: int, ends: tuple[int, int], align: str) -> Array:
+    """Return where in a matrix each element of diagonals is, the highest first; -1 is none.
+
+    `align` says at which end those above and those below begin: `RIGHT_LEFT`.
+    """
+    if align not in ("LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"):
+        raise ValueError(f"Align must be LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT or RIGHT_RIGHT: {align}")
+    for what, end in zip(("lower", "upper"), ends, strict=True):
+        if not (-height < end < width) and end != 0:
+            raise TypeError(
+                f"{what}_diag_index is out of bound: {end}, expected one between {-height} and "
+                f"{width}"
+            )
+    low, high = ends
+    sizes = [min(height + min(d, 0), width - max(d, 0)) for d in range(high, low - 1, -1)]
+    made = np.full((len(sizes), max(sizes)), -1, np.int64)
+    above, below = (side == "RIGHT" for side in align.split("_"))
+    for row, (d, size) in enumerate(zip(range(high, low - 1, -1), sizes, strict=True)):
+        right = (above and d >= 0) or (below and d <= 0)
+        begin = made.shape[1] - size if right else 0
+        place = np.arange(size)
+        made[row, begin : begin + size] = (place - min(d, 0)) * width + place + max(d, 0)
+    return made
+
+
+def _inverted(places: Array, size: int) -> tuple[Array, Array]:
+    """Return which element of diagonals is at each place of a matrix, and whether there is one."""
+    order = np.zeros(size, np.int64)
+    hit = np.zeros(size, np.bool_)
+    there = places.ravel() >= 0
+    order[places.ravel()[there]] = np.flatnonzero(there)
+    hit[places.ravel()[there]] = True
+    return order, hit
 
 
 @op("DiagPart", "input", strict=False)
-def diag_part(m: Maker, input: object, k: int = 0) -> object:
-    """Return the diagonals of matrices, `k` above the main one."""
-    dims = spec_of_value(input).dims
-    row, column = _places(dims, int(static(k)))
-    place = m.constant(value=row * dims[-1] + column)
-    return m.gather(_flat(m, input), place, axis=len(dims) - 2)
+def diag_part(
+    m: Maker,
+    input: object,
+    k: object = 0,
+    padding_value: object = 0,
+    align: str = "RIGHT_LEFT",
+) -> object:
+    """Return the diagonals of matrices, `k` above the main one, or those between two ends."""
+    spec = spec_of_value(input)
+    dims, ends = spec.dims, _ends(k)
+    height, width = (int(d) for d in dims[-2:])  # type: ignore[arg-type]
+    places = _places(height, width, ends, align)
+    places = places if len(places) > 1 else places[0]
+    flat = m.reshape(input, shape=(*dims[:-2], height * width))
+    made = m.gather(flat, m.constant(value=np.maximum(places, 0)), axis=len(dims) - 2)
+    if (places >= 0).all():
+        return made
+    return m.select(
+        m.constant(value=places >= 0), made, m.number(static(padding_value), spec.dtype)
+    )
+
+
+def _spread(
+    m: Maker, diagonal: object, places: Array, dims: Sequence[Dim]
+) -> tuple[object, object]:
+    """Return matrices with diagonals at their places, and where these are."""
+    given = spec_of_value(diagonal).dims
+    batch, (height, width) = tuple(dims[:-2]), (int(d) for d in dims[-2:])  # type: ignore[arg-type]
+    own = places.shape if len(places) > 1 else places.shape[1:]
+    if tuple(given[len(given) - len(own) :]) != own:
+        raise TypeError(
+            f"diagonals {list(given)}, expected {[*batch, *own]} for matrices {list(dims)}"
+        )
+    order, hit = _inverted(places, height * width)
+    flat = m.reshape(diagonal, shape=(*batch, places.size))
+    made = m.gather(flat, m.constant(value=order), axis=len(batch))
+    hits = m.constant(value=hit.reshape(height, width))
+    return m.reshape(made, shape=(*batch, height, width)), hits
 
 
 @op("SetDiag", "input", "diagonal")
-def set_diag(m: Maker, input: object, diagonal: object, k: int = 0) -> object:
-    """Return matrices with another diagonal."""
+def set_diag(
+    m: Maker, input: object, diagonal: object, k: object = 0, align: str = "RIGHT_LEFT"
+) -> object:
+    """Return matrices with other diagonals."""
     dims = spec_of_value(input).dims
-    row, column = _places(dims, int(static(k)))
-    order = np.zeros([int(d) for d in dims[-2:]], np.int64)  # type: ignore[arg-type]
-    order[row, column] = np.arange(row.size)
-    spread = m.gather(diagonal, m.constant(value=order.ravel()), axis=len(dims) - 2)
-    hit = np.zeros(order.shape, np.bool_)
-    hit[row, column] = True
-    return m.select(m.constant(value=hit), m.reshape(spread, shape=dims), input)
+    height, width = (int(d) for d in dims[-2:])  # type: ignore[arg-type]
+    made, hits = _spread(m, diagonal, _places(height, width, _ends(k), align), dims)
+    return m.select(hits, made, input)
 
 
 @op("Diag", "diagonal", strict=False)
 def diag(
     m: Maker,
     diagonal: object,
-    k: int = 0,
-    num_rows: int = -1,
-    num_cols: int = -1,
+    k: object = 0,
+    num_rows: object = -1,
+    num_cols: object = -1,
     padding_value: object = 0,
+    align: str = "RIGHT_LEFT",
 ) -> object:
-    """Matrices with a diagonal, `k` above the main one, and one value elsewhere."""
-    spec, at = spec_of_value(diagonal), int(static(k))
-    n = int(spec.dims[-1])  # type: ignore[arg-type]
-    least = n - min(at, 0), n + max(at, 0)
-    if num_rows < 0 and num_cols < 0:
-        least = (max(least),) * 2
-    height = least[0] if num_rows < 0 else num_rows
-    width = least[1] if num_cols < 0 else num_cols
-    if min(height + min(at, 0), width - max(at, 0)) != n:
-        raise TypeError(f"a matrix {height} x {width} has no diagonal {at} of {n} elements")
-    order = np.zeros((height, width), np.int64)
-    hit = np.eye(height, width, at, dtype=bool)
-    order[hit] = np.arange(hit.sum())
-    flat = m.gather(diagonal, m.constant(value=order.ravel()), axis=spec.rank - 1)
-    spread = m.reshape(flat, shape=(*spec.dims[:-1], height, width))
-    return m.select(m.constant(value=hit), spread, m.number(static(padding_value), spec.dtype))
+    """Matrices with a diagonal, `k` above the main one, or several, and one value elsewhere."""
+    spec, (low, high) = spec_of_value(diagonal), _ends(k)
+    longest = int(spec.dims[-1])  # type: ignore[arg-type]
+    height, width = (int(np.asarray(static(x)).item()) for x in (num_rows, num_cols))
+    least = longest - min(high, 0), longest + max(low, 0)
+    if height < 0 and width < 0:
+        height = width = max(least)
+    height, width = (least[0] if height < 0 else height), (least[1] if width < 0 else width)
+    for what, found, enough in zip(("rows", "columns"), (height, width), least, strict=True):
+        if found < enough:
+            raise TypeError(f"The number of {what} is too small: {found}, expected {enough}")
+    if height != least[0] and width != least[1]:
+        raise TypeError(f"The number of rows or columns is not consistent: {height} x {width}")
+    batch = spec.dims[: -1 if low == high else -2]
+    dims = (*batch, height, width)
+    made, hits = _spread(m, diagonal, _places(height, width, (low, high), align), dims)
+    return m.select(hits, made, m.number(static(padding_value), spec.dtype))
 
 
 @op("TensorDiag", "diagonal", strict=False)

@@ -113,14 +113,14 @@ UNARY = {
     "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh",
     "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf",
     "sigmoid": "sigmoid", "sign": "sign", "floor": "floor", "ceil": "ceil", "round": "round",
-    "negative": "neg", "reciprocal": "reciprocal", "softplus": "softplus", "is_nan": "isnan",
+    "negative": "neg", "reciprocal": "reciprocal", "is_nan": "isnan",
     "is_inf": "isinf", "is_finite": "isfinite", "logical_not": "logical_not",
     "invert": "bitwise_not",
 }  # fmt: skip
 BINARY = {
     "add": ("AddV2", "add", "Add"), "subtract": ("Sub", "sub", "Sub"),
     "multiply": ("Mul", "mul", "Mul"), "maximum": ("Maximum", "maximum", ""),
-    "minimum": ("Minimum", "minimum", ""), "atan2": ("Atan2", "atan2", ""),
+    "minimum": ("Minimum", "minimum", ""),
     "pow": ("Pow", "pow", ""), "floormod": ("FloorMod", "mod", ""),
     "truncatediv": ("TruncateDiv", "div", ""), "floordiv": ("FloorDiv", "floor_divide", ""),
     "greater": ("Greater", "greater", ""), "greater_equal": ("GreaterEqual", "greater_equal", ""),
@@ -140,6 +140,33 @@ FUNCTIONS: dict[str, Callable[..., TfTensor]] = {
     **{n: _unary(TYPES.get(n, n.title().replace("_", "")), gv) for n, gv in UNARY.items()},
     **{n: _binary(t, gv, label) for n, (t, gv, label) in BINARY.items()},
 }
+
+
+@op("Atan2", "y", "x")
+def atan2(m: Maker, y: object, x: object) -> object:
+    """Return the angles of points, whose heights are named first."""
+    return m.atan2(y, x)
+
+
+@op("Softplus", "features", strict=False)
+def softplus(m: Maker, features: object) -> object:
+    """Return log(exp(x) + 1)."""
+    return m.softplus(features)
+
+
+FUNCTIONS |= {"atan2": atan2, "softplus": softplus}
+
+
+def scalar_mul(scalar: object, x: object, name: str | None = None) -> TfTensor:
+    """Multiply a tensor by one number."""
+    with InGraph(graph_of([scalar, x])):
+        values = convert(x)
+        factor = convert(scalar, values.dtype)
+        if factor.shape.rank not in (None, 0):
+            raise ValueError(
+                f"The input scalar must be a 0-D value. Received shape {factor.shape}."
+            )
+        return FUNCTIONS["multiply"](factor, values, name=name)
 
 
 @op("Square", "x", strict=False)
@@ -174,13 +201,13 @@ def truediv(m: Maker, x: object, y: object) -> object:
     return m.div(x, y)
 
 
-@op("Identity", "x", strict=False)
-def identity(m: Maker, x: object) -> object:
+@op("Identity", "input", strict=False)
+def identity(m: Maker, input: object) -> object:
     """Return the tensor itself, as a value of its own."""
-    spec = spec_of_value(x)
+    spec = spec_of_value(input)
     if spec.dtype.kind == "s":
-        return x
-    return m.reshape(x, shape=spec.dims)
+        return input
+    return m.reshape(input, shape=spec.dims)
 
 
 @rule("Cast")
@@ -250,14 +277,19 @@ def axes_of(x: object, axis: object) -> tuple[int, ...]:
     rank = spec_of_value(x).rank
     if axis is None:
         return tuple(range(rank))
+    if np.ndim(static(axis)) > 1:
+        raise TypeError(f"axes must be a scalar or a vector, found {static(axis)}")
     listed = np.ravel(static(axis)).tolist()
     wrong = [a for a in listed if not (isinstance(a, int) and -rank <= a < rank)]
     if wrong:
         raise TypeError(f"Invalid reduction dimension {wrong[0]} for input with {rank} dimensions")
-    found = sorted({int(a) % rank for a in listed})
-    if len(found) != len(listed):
-        raise TypeError(f"Invalid reduction arguments: axes contains duplicate dimension: {axis}")
-    return tuple(found)
+    found = [int(a) % rank for a in listed]
+    twice = [a for a in found if found.count(a) > 1]
+    if twice:
+        raise TypeError(
+            f"Invalid reduction arguments: Axes contains duplicate dimension: {twice[0]}"
+        )
+    return tuple(sorted(found))
 
 
 def _reduction(type_: str, gv: str) -> Callable[..., TfTensor]:
@@ -275,7 +307,7 @@ def _reduction(type_: str, gv: str) -> Callable[..., TfTensor]:
             dims = [1 if i in axes else d for i, d in enumerate(spec.dims)]
             kept = [d for i, d in enumerate(dims) if keepdims or i not in axes]
             return m.filled(ends[gv == "min"], spec.dtype, kept)
-        return getattr(m, gv)(input_tensor, axes=axes, keepdims=keepdims)
+        return getattr(m, gv)(input_tensor, axes=axes, keepdims=bool(keepdims))
 
     return function
 
@@ -296,6 +328,7 @@ def reduce_mean(
     """Return the mean along axes; of integers, rounded towards zero."""
     axes = axes_of(input_tensor, axis)
     spec = spec_of_value(input_tensor)
+    keepdims = bool(keepdims)
     if not axes:
         return input_tensor
     if spec.dtype.kind == "b":
@@ -343,8 +376,12 @@ def reduce_euclidean_norm(
     m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
 ) -> object:
     """Return the root of the sum of squares along axes."""
-    squares = m.mul(input_tensor, input_tensor)
-    return m.sqrt(m.sum(squares, axes=axes_of(input_tensor, axis), keepdims=keepdims))
+    axes, row, x = axes_of(input_tensor, axis), spec_of_value(input_tensor).dtype, input_tensor
+    other = _complex(x, np.conj) if row.kind == "c" else x
+    total = m.sum(m.mul(x, other), axes=axes, keepdims=bool(keepdims))
+    if row.kind == "c":
+        return _complex(total, np.sqrt)
+    return m.sqrt(total) if row.is_float else m.cast(m.sqrt(m.to(total, rows.f64)), dtype=row)
 
 
 def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:

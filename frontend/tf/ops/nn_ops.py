@@ -220,9 +220,14 @@ def _maximum(a: object, b: object) -> TfTensor:
 
 
 def moments(
-    x: object, axes: object, keepdims: bool = False, name: str | None = None, **_: object
+    x: object,
+    axes: object,
+    shift: object = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> tuple[TfTensor, TfTensor]:
-    """Mean and variance."""
+    """Mean and variance; `shift` is of no use any more, as in TensorFlow."""
+    del shift, name
     from .math_ops import reduce_mean, reduce_variance  # noqa: PLC0415
 
     return reduce_mean(x, axes, keepdims), reduce_variance(x, axes, keepdims)

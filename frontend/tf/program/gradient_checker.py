@@ -32,7 +32,8 @@ def compute_gradient(
 ) -> Pair | list[Pair]:
     """Return slopes [elements of x, elements of y], by gradients and by differences.
 
-    Of a list of tensors: the list of pairs. The default session runs the graph.
+    Real and imaginary part of a complex number are two of them. Of a list of tensors: the
+    list of pairs. The default session runs the graph.
     """
     session = default_session()
     if not isinstance(session, Session):
@@ -56,12 +57,20 @@ def compute_gradient(
     return found if isinstance(x, list) else found[0]
 
 
+def numbers(array: Array) -> Array:
+    """Return the elements in one row: of complex ones, real and imaginary part in turn."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+
+
 def _start(x: GraphTensor, shape: object, value: object) -> Array:
     """Return the elements at which slopes are wanted: by chance where none are given."""
     dtype = x.spec.dtype.numpy
     if value is None:
-        return np.random.random_sample(np.ravel(np.asarray(shape, int)).tolist()).astype(dtype)
-    return np.asarray(value, dtype)
+        sizes = np.ravel(np.asarray(shape, int)).tolist()
+        made = np.random.random_sample(sizes).astype(dtype)
+        return made + 1j * np.random.random_sample(sizes) if x.spec.dtype.kind == "c" else made
+    return np.array(value, dtype, order="C")
 
 
 def compute_gradient_error(
@@ -89,32 +98,34 @@ class Point:
         self.session, self.x, self.start, self.feeds = session, x, start, feeds
 
     def exact(self, y: GraphTensor, shape: Sequence[int]) -> Array:
-        """Return the slopes by gradients: each column is that of one element of y."""
+        """Return the slopes by gradients: each column is that of one number of y."""
         with entered(self.session.graph):
             weight = placeholder(y.spec.dtype, shape)
             (slope,) = gradients(y, [self.x], grad_ys=[weight])
-        made = np.zeros((self.start.size, prod(shape)))
-        for at in range(prod(shape) if slope is not None else 0):
-            row = np.zeros(shape, y.spec.dtype.numpy)
-            row.ravel()[at] = 1
+        row = np.zeros(shape, y.spec.dtype.numpy)
+        made = np.zeros((numbers(self.start).size, numbers(row).size))
+        for at in range(numbers(row).size if slope is not None else 0):
+            numbers(row)[at] = 1
             made[:, at] = self.dense(self.session.run(slope, {**self.feeds, weight: row}))
+            numbers(row)[at] = 0
         return made
 
     def dense(self, value: object) -> Array:
         """Return a gradient as a vector, also if it is of slices."""
         if not isinstance(value, IndexedSlicesValue):
-            return np.ravel(np.asarray(value))
-        made = np.zeros(self.start.shape)
+            return numbers(np.asarray(value))
+        made = np.zeros_like(self.start)
         np.add.at(made, value.indices, value.values)
-        return made.ravel()
+        return numbers(made)
 
     def differences(self, y: GraphTensor, shape: Sequence[int], delta: float) -> Array:
-        """Return the slopes by differences: each row is that of one element of x."""
-        made = np.zeros((self.start.size, prod(shape)))
-        for at in range(self.start.size):
+        """Return the slopes by differences: each row is that of one number of x."""
+        count = prod(shape) * (2 if y.spec.dtype.kind == "c" else 1)
+        made = np.zeros((numbers(self.start).size, count))
+        for at in range(len(made)):
             for sign in (1, -1):
                 moved = self.start.copy()
-                moved.ravel()[at] += sign * delta
-                found = self.session.run(y, {**self.feeds, self.x: moved})
-                made[at] += sign * np.ravel(np.asarray(found)) / (2 * delta)
+                numbers(moved)[at] += sign * delta
+                found = np.asarray(self.session.run(y, {**self.feeds, self.x: moved}))
+                made[at] += sign * numbers(found).astype(np.float64) / (2 * delta)
         return made

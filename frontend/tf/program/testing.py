@@ -26,6 +26,7 @@ from ..graph.sessions import Session, reset_default_graph
 from ..graph.state import DEFAULT, get_default_graph
 from ..ops.random_ops import set_seed
 from . import gradient_checker as first
+from .gradient_checker import numbers
 
 SEED = 87654321
 Bound: TypeAlias = float | Array
@@ -443,33 +444,49 @@ def _texts(array: Array) -> Array:
 def compute_gradient(
     f: Callable[..., TfTensor], x: Sequence[object], delta: float | None = None
 ) -> tuple[list[Array], list[Array]]:
-    """Return the matrices of slopes of a function: as gradients give them, and by differences."""
+    """Return the matrices of slopes of a function: as gradients give them, and by differences.
+
+    Real and imaginary part of a complex number are two numbers.
+    """
+    arrays = [np.array(convert(v).numpy(), order="C") for v in x]
+    step = delta or 1.0 / 1024
+    return (
+        [_slopes(f, arrays, i) for i in range(len(arrays))],
+        [_differences(f, arrays, i, step) for i in range(len(arrays))],
+    )
+
+
+def _slopes(f: Callable[..., TfTensor], arrays: Sequence[Array], place: int) -> Array:
+    """Return what gradients give: each row is that of one number of the result."""
     from ..graph.flow import GradientTape  # noqa: PLC0415
 
-    arrays = [np.asarray(convert(v).numpy()) for v in x]
-    step = delta or 1.0 / 1024
     given = [convert(a) for a in arrays]
     with GradientTape(persistent=True) as tape:
-        for value in given:
-            tape.watch(value)
-        flat = f(*given)
-    rows = [tape.jacobian(flat, value) for value in given]
-    exact = [np.asarray(r.numpy()).reshape(-1, a.size) for r, a in zip(rows, arrays, strict=True)]
-    return exact, [_differences(f, arrays, i, step) for i in range(len(arrays))]
+        tape.watch(given[place])
+        found = f(*given)
+    row = np.zeros(found.numpy().shape, found.dtype.as_numpy_dtype)
+    made = np.zeros((numbers(row).size, numbers(arrays[place]).size))
+    for at in range(len(made)):
+        numbers(row)[at] = 1
+        slope = tape.gradient(found, given[place], output_gradients=convert(row.copy()))
+        made[at] = 0 if slope is None else numbers(convert(slope).numpy())
+        numbers(row)[at] = 0
+    return made
 
 
 def _differences(
     f: Callable[..., TfTensor], arrays: Sequence[Array], place: int, step: float
 ) -> Array:
     columns = []
-    for at in range(arrays[place].size):
+    for at in range(numbers(arrays[place]).size):
         ends = []
         for sign in (1, -1):
             moved = [a.copy() for a in arrays]
-            moved[place].ravel()[at] += sign * step
-            ends.append(np.ravel(f(*[convert(a) for a in moved]).numpy()))
+            numbers(moved[place])[at] += sign * step
+            found = f(*[convert(a) for a in moved]).numpy()
+            ends.append(numbers(np.asarray(found)).astype(np.float64))
         columns.append((ends[0] - ends[1]) / (2 * step))
-    return np.stack(columns, 1)
+    return np.stack(columns, 1) if columns else np.zeros((0, 0))
 
 
 def gpu_device_name() -> str:

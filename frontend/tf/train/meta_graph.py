@@ -207,6 +207,7 @@ def export_meta_graph(
     made.variables = [
         {"op": v.op.name, "initial": v.initializer.name, "trainable": v.trainable}
         for v in known.values()
+        if v.initializer is not None
     ]
     for key in home.collections if collection_list is None else collection_list:
         entries = [_entry(v, places) for v in home.collections.get(key, [])]

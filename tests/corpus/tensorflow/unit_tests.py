@@ -130,6 +130,9 @@ class Absent:
     def __iter__(self):
         raise self._error
 
+    def __repr__(self):
+        return f"<{type(self._error).__name__} {self._error}>"
+
     def __mro_entries__(self, bases):
         return ()
 
@@ -227,7 +230,8 @@ def is_package(path):
 
 def other(path, name):
     """Return what stands for a name of a module without names of its own."""
-    if path.endswith("test_util") and not name.startswith("assert"):
+    decorators = not name.startswith("assert") or name.startswith("assert_no_")
+    if path.endswith("test_util") and decorators:
         return as_it_is
     if path.rpartition(".")[2].startswith("gen_"):
         return raw(name)
@@ -496,6 +500,10 @@ class Noting(unittest.TestResult):
                 self.note(test, kind, str(error))
                 return
             error = error.__cause__ or error.__context__
+        absent = re.search(r"<(NotPublic|NotHere)Error (\w+)>", str(err[1]))
+        if absent:
+            self.note(test, "private" if absent[1] == "NotPublic" else "missing", absent[2])
+            return
         name = re.search(r"gravure\.(tf\S*) has no '(\w+)'", str(err[1]))
         if name:
             self.note(test, "missing", name[2])

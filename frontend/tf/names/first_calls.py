@@ -1,0 +1,73 @@
+"""Functions of the first version take their arguments in its order and by its names.
+
+`core/first_calls.txt` says so for those that the second version calls in another way.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+from ..core.listing import lines
+from ..core.space import Space
+
+
+@cache
+def table() -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return, by name, the arguments in the first version's order, with what they are here."""
+    made: dict[str, tuple[tuple[str, str], ...]] = {}
+    for line in lines("first_calls.txt"):
+        path, _, words = line.partition(": ")
+        parts = [word.partition("=") for word in words.split()]
+        made[path] = tuple((theirs, ours if same else theirs) for theirs, same, ours in parts)
+    return made
+
+
+def as_called(
+    path: str, function: Callable[..., object], arguments: Iterable[tuple[str, str]]
+) -> Callable[..., object]:
+    """Return a function that is called as the first version calls it."""
+    here = dict(arguments)
+    order = list(here)
+    own = list(inspect.signature(function).parameters)
+    pairs = enumerate(zip(here.values(), own, strict=False))
+    alike = next((i for i, (ours, mine) in pairs if ours != mine), min(len(here), len(own)))
+    """How many arguments at the beginning are the same ones in the same order."""
+
+    @functools.wraps(function)
+    def called(*args: object, **kwargs: object) -> object:
+        if len(args) > len(order):
+            raise TypeError(f"{path}() takes {len(order)} arguments but {len(args)} were given")
+        given: dict[str, object] = {}
+        first = dict(zip(order[alike:], args[alike:], strict=False))
+        taken = own[: min(alike, len(args))]
+        for theirs, value in (*first.items(), *kwargs.items()):
+            ours = here.get(theirs, theirs)
+            if not ours or (value is None and (ours != theirs or ours in given)):
+                continue
+            if given.get(ours) is not None or ours in taken:
+                raise ValueError(f"Cannot specify both {theirs!r} and {ours!r}")
+            given[ours] = value
+        return function(*args[:alike], **given)
+
+    called.__name__ = called.__qualname__ = path.rpartition(".")[2]
+    return called
+
+
+def in_first_order(space: str, members: Mapping[str, object]) -> dict[str, object]:
+    """Return the members of a namespace (of `compat.v1` itself: ""), called as there."""
+    made = dict(members)
+    for path, arguments in table().items():
+        where, _, name = path.rpartition(".")
+        function = made.get(name)
+        if where == space and callable(function):
+            made[name] = as_called(path, function, arguments)
+    return made
+
+
+def first_space(space: str, members: Mapping[str, object]) -> Space:
+    """Return a namespace of `compat.v1` whose functions are called as there."""
+    public = {name: member for name, member in members.items() if not name.startswith("_")}
+    return Space(f"compat.v1.{space}", **in_first_order(space, public))
