@@ -41,7 +41,7 @@ from ..program.testing import first_test as _test
 from ..ragged.names import first_ragged as _ragged
 from ..summary.names import V1 as _SUMMARIES
 from ..train import accumulators as _sy
-from ..train import loss_ops as _l
+from ..train import first_losses as _l
 from ..train import reports as _re
 from ..variables import partitioned as _pa
 from ..variables import scopes as _sc
@@ -266,7 +266,7 @@ class V1:
     resource_variables_enabled = staticmethod(lambda: not Behaviour.references)
     enable_control_flow_v2 = disable_control_flow_v2 = staticmethod(lambda: None)
     executing_eagerly_outside_functions = staticmethod(_ss.executing_eagerly_outside_functions)
-    losses = _l.V1
+    losses = _l.SPACE
     ragged = _ragged
     layers = _layers
     metrics = _metrics

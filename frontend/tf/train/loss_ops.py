@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,17 +11,15 @@ from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.space import Space
 from ..core.values import convert
-from ..graph.state import get_default_graph
-from ..ops.array_ops import size, squeeze
+from ..ops.array_ops import squeeze
 from ..ops.creation import one_hot
-from ..ops.math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, reduce_mean, square
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean, square
 from ..ops.nn_ops import (
     clip_by_value,
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from ..ops.special import divide_no_nan
 from ..ops.window_ops import l2_normalize
 
 EPSILON = 1e-7
@@ -187,147 +184,6 @@ KERAS = Space(
     sparse_categorical_crossentropy=sparse_categorical_crossentropy,
     binary_crossentropy=binary_crossentropy,
     kl_divergence=kl_divergence,
-)
-
-
-class Reduction:
-    """How the losses of elements become one number."""
-
-    NONE = "none"
-    SUM = "weighted_sum"
-    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
-    MEAN = "weighted_mean"
-    SUM_BY_NONZERO_WEIGHTS = SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
-
-
-def compute_weighted_loss(
-    losses: object,
-    weights: object = 1.0,
-    scope: object = None,
-    loss_collection: str = "losses",
-    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> TfTensor:
-    """Return what has a weight as one number, and put it into the graph's losses."""
-    each = convert(losses)
-    weight = cast(weights, each.dtype)
-    made = each * weight
-    if reduction != Reduction.NONE:
-        every = weight + each * 0.0
-        counts: dict[str, Callable[[], TfTensor | float]] = {
-            Reduction.SUM: lambda: 1.0,
-            Reduction.MEAN: lambda: _sum(every),
-            Reduction.SUM_OVER_BATCH_SIZE: lambda: cast(size(each), each.dtype),
-            Reduction.SUM_BY_NONZERO_WEIGHTS: lambda: _sum(
-                cast(FUNCTIONS["not_equal"](every, 0.0), each.dtype)
-            ),
-        }
-        made = divide_no_nan(_sum(made), counts[reduction]())
-    if loss_collection is not None:
-        get_default_graph().add_to_collection(loss_collection, made)
-    return made
-
-
-def _v1(function: Callable[..., TfTensor], *names: str) -> Callable[..., TfTensor]:
-    """Return a loss of the first version: of what a function gives, by weights."""
-
-    def loss(*args: object, weights: object = 1.0, **options: Any) -> TfTensor:
-        """Return the loss, and put it into the graph's losses."""
-        own = {n: options.pop(n) for n in (*names, *OPTIONS) if n in options}
-        if len(args) > len(names):
-            *args, weights = args  # type: ignore[assignment]
-        return compute_weighted_loss(function(*args, **own), weights, **options)
-
-    return loss
-
-
-OPTIONS = ("label_smoothing", "delta", "epsilon")
-
-
-def _v1_softmax(onehot_labels: object, logits: object, label_smoothing: float = 0.0) -> TfTensor:
-    truth, found = _same(onehot_labels, logits)
-    if label_smoothing > 0:
-        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape[-1:].known()[0]
-    return softmax_cross_entropy_with_logits(labels=truth, logits=found)
-
-
-def _v1_sparse(labels: object, logits: object) -> TfTensor:
-    return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-
-
-def _v1_sigmoid(
-    multi_class_labels: object, logits: object, label_smoothing: float = 0.0
-) -> TfTensor:
-    truth, found = _same(multi_class_labels, logits)
-    if label_smoothing > 0:
-        truth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing
-    return sigmoid_cross_entropy_with_logits(labels=truth, logits=found)
-
-
-def _alike(labels: object, predictions: object) -> tuple[TfTensor, TfTensor]:
-    """Return labels and predictions, which must have one shape."""
-    truth, found = _same(labels, predictions)
-    found.shape.assert_is_compatible_with(truth.shape)
-    return truth, found
-
-
-def _v1_squares(labels: object, predictions: object) -> TfTensor:
-    truth, found = _alike(labels, predictions)
-    return square(found - truth)
-
-
-def _v1_sizes(labels: object, predictions: object) -> TfTensor:
-    truth, found = _alike(labels, predictions)
-    return _abs(found - truth)
-
-
-def _v1_huber(labels: object, predictions: object, delta: float = 1.0) -> TfTensor:
-    truth, found = _alike(labels, predictions)
-    error = _abs(found - truth)
-    small = FUNCTIONS["minimum"](error, delta)
-    return 0.5 * square(small) + delta * (error - small)
-
-
-def _v1_log(labels: object, predictions: object, epsilon: float = 1e-7) -> TfTensor:
-    truth, found = _alike(labels, predictions)
-    return -truth * _log(found + epsilon) - (1.0 - truth) * _log(1.0 - found + epsilon)
-
-
-def _v1_hinge(labels: object, logits: object) -> TfTensor:
-    truth, found = _alike(labels, logits)
-    return _max(1.0 - (2.0 * truth - 1.0) * found, 0.0)
-
-
-def _losses(scope: str | None = None) -> list[object]:
-    """Return the losses of the default graph; of those with names that begin with the scope."""
-    found = get_default_graph().get_collection("losses")
-    return [x for x in found if scope is None or x.name.startswith(scope)]
-
-
-def _penalties(scope: str | None = None) -> list[object]:
-    """Return what regularisers gave in the default graph."""
-    found = get_default_graph().get_collection("regularization_losses")
-    return [x for x in found if scope is None or x.name.startswith(scope)]
-
-
-V1 = Space(
-    "compat.v1.losses",
-    Reduction=Reduction,
-    compute_weighted_loss=compute_weighted_loss,
-    mean_squared_error=_v1(_v1_squares, "labels", "predictions"),
-    absolute_difference=_v1(_v1_sizes, "labels", "predictions"),
-    huber_loss=_v1(_v1_huber, "labels", "predictions"),
-    log_loss=_v1(_v1_log, "labels", "predictions"),
-    hinge_loss=_v1(_v1_hinge, "labels", "logits"),
-    softmax_cross_entropy=_v1(_v1_softmax, "onehot_labels", "logits"),
-    sparse_softmax_cross_entropy=_v1(_v1_sparse, "labels", "logits"),
-    sigmoid_cross_entropy=_v1(_v1_sigmoid, "multi_class_labels", "logits"),
-    get_losses=_losses,
-    get_regularization_losses=_penalties,
-    get_regularization_loss=lambda scope=None, name=None: add_n(_penalties(scope), name=name),
-    add_loss=lambda loss: get_default_graph().add_to_collection("losses", loss),
-    get_total_loss=lambda add_regularization_losses=True, name="total_loss", scope=None: add_n(
-        _losses(scope) + (_penalties(scope) if add_regularization_losses else []), name=name
-    ),
 )
 
 
