@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..core.bridge import TfTensor
-from ..core.space import Space
 from ..core.values import convert, same
 from ..graph.graph_lists import LOCAL
-from ..graph.state import Variable, get_default_graph
+from ..graph.state import Variable, control_dependencies, get_default_graph
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
 from ..ops import window_ops as _w
 from ..ops.creation import one_hot, zeros
 from ..ops.special import divide_no_nan
+from ..train.first_losses import fitting
 from ..variables.scopes import variable_scope
 
 METRICS = "metric_variables"
@@ -35,23 +35,22 @@ def kept(name: str, shape: Sequence[int] = (), dtype: str = "float32") -> Variab
     )
 
 
-def _weighed(values: TfTensor, weights: object) -> TfTensor:
-    """Return weights for each value."""
+def weighed(values: TfTensor, weights: object) -> TfTensor:
+    """Return weights for each value: of as many axes, or of one more or fewer at the end."""
     if weights is None:
         return _m.cast(_a.broadcast_to(convert(1.0), _a.shape(values)), "float32")
     found = _m.cast(convert(weights), "float32")
-    missing = (values.shape.rank or 0) - (found.shape.rank or 0)
-    if found.shape.rank and missing > 0:
-        found = _a.reshape(found, [*_sizes(found), *[1] * missing])
-    return _a.broadcast_to(found, _a.shape(values))
+    ranks = found.shape.rank, values.shape.rank
+    if ranks[0] and ranks[1] is not None:
+        if ranks[0] == ranks[1] + 1:
+            found = _a.squeeze(found, [-1])
+        elif ranks[0] == ranks[1] - 1:
+            found = _a.expand_dims(found, -1)
+    with control_dependencies(fitting(found, values)):
+        return _a.broadcast_to(found, _a.shape(values))
 
 
-def _sizes(x: TfTensor) -> list[object]:
-    known = x.shape.as_list()
-    return [d if d is not None else _a.shape(x)[i] for i, d in enumerate(known)]
-
-
-def _alike(labels: object, predictions: object) -> Pair:
+def alike(labels: object, predictions: object) -> Pair:
     """Return both with one shape: an axis of extent 1 behind is dropped."""
     x, y = convert(labels), convert(predictions)
     ranks = x.shape.rank, y.shape.rank
@@ -63,7 +62,7 @@ def _alike(labels: object, predictions: object) -> Pair:
     return x, y
 
 
-def _listed(made: Pair, metrics: Any, updates: Any) -> Pair:
+def listed(made: Pair, metrics: Any, updates: Any) -> Pair:
     """Put value and operation into the graph's lists that are asked for."""
     for names, value in ((metrics, made[0]), (updates, made[1])):
         for name in [names] if isinstance(names, str) else names or ():
@@ -80,18 +79,18 @@ def mean(
 ) -> Pair:
     """Return the mean of all values so far."""
     with variable_scope(name, "mean"):
-        return _listed(_mean(values, weights), metrics_collections, updates_collections)
+        return listed(_mean(values, weights), metrics_collections, updates_collections)
 
 
 def _mean(values: object, weights: object) -> Pair:
     each = _m.cast(convert(values), "float32")
-    weight = _weighed(each, weights)
+    weight = weighed(each, weights)
     above, below = kept("total"), kept("count")
     steps = [above.assign_add(total(each * weight)), below.assign_add(total(weight))]
     return divide_no_nan(above.read_value(), below.read_value()), divide_no_nan(*steps)
 
 
-def _compared(label: str) -> Callable[[Callable[[object, object, object], Pair]], object]:
+def compared(label: str) -> Callable[[Callable[[object, object, object], Pair]], object]:
     """Make a metric of a function of labels, predictions and weights: with a scope and lists."""
 
     def decorate(function: Callable[[object, object, object], Pair]) -> object:
@@ -106,7 +105,7 @@ def _compared(label: str) -> Callable[[Callable[[object, object, object], Pair]]
             """Return the value over all batches so far, and the operation that adds a batch."""
             with variable_scope(name, label):
                 made = function(labels, predictions, weights)
-                return _listed(made, metrics_collections, updates_collections)
+                return listed(made, metrics_collections, updates_collections)
 
         return metric
 
@@ -116,9 +115,9 @@ def _compared(label: str) -> Callable[[Callable[[object, object, object], Pair]]
 def _of(function: Callable[[object, object], object], label: str, *, root: bool = False) -> object:
     """Return the metric that is the mean of a function of labels and predictions."""
 
-    @_compared(label)
+    @compared(label)
     def metric(labels: object, predictions: object, weights: object) -> Pair:
-        made = _mean(function(*_alike(labels, predictions)), weights)
+        made = _mean(function(*alike(labels, predictions)), weights)
         sqrt = _m.FUNCTIONS["sqrt"]
         return (sqrt(made[0]), sqrt(made[1])) if root else made
 
@@ -155,12 +154,12 @@ def mean_tensor(
     """Return the mean of each element so far."""
     with variable_scope(name, "mean"):
         each = _m.cast(convert(values), "float32")
-        weight = _weighed(each, weights)
+        weight = weighed(each, weights)
         shape = each.shape.known()
         above, below = kept("total_tensor", shape), kept("count_tensor", shape)
         steps = [above.assign_add(each * weight), below.assign_add(weight)]
         made = divide_no_nan(above.read_value(), below.read_value())
-        return _listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
+        return listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
 
 
 def percentage_below(
@@ -173,20 +172,20 @@ def percentage_below(
 
 def _cells(labels: object, predictions: object, weights: object, cell: str) -> TfTensor:
     """Return the weight of what is in a cell of the table of truth and finding."""
-    truth, found = (_m.cast(x, "bool") for x in _alike(labels, predictions))
+    truth, found = (_m.cast(x, "bool") for x in alike(labels, predictions))
     no = _m.FUNCTIONS["logical_not"]
     both = _m.FUNCTIONS["logical_and"](
         truth if cell in ("true_positives", "false_negatives") else no(truth),
         found if cell in ("true_positives", "false_positives") else no(found),
     )
     each = _m.cast(both, "float32")
-    return total(each * _weighed(each, weights))
+    return total(each * weighed(each, weights))
 
 
 def _counted(cell: str) -> Any:
     """Return the metric that counts a cell."""
 
-    @_compared(cell)
+    @compared(cell)
     def metric(labels: object, predictions: object, weights: object) -> Pair:
         count = kept("count")
         step = count.assign_add(_cells(labels, predictions, weights, cell))
@@ -202,7 +201,7 @@ COUNTS = {cell: _counted(cell) for cell in CELLS}
 def _share(label: str, other: str) -> object:
     """Return the share of true positives among them and another cell."""
 
-    @_compared(label)
+    @compared(label)
     def metric(labels: object, predictions: object, weights: object) -> Pair:
         hits, hit = COUNTS["true_positives"](labels, predictions, weights)
         rest, miss = COUNTS[other](labels, predictions, weights)
@@ -212,54 +211,6 @@ def _share(label: str, other: str) -> object:
 
 
 precision, recall = _share("precision", "false_positives"), _share("recall", "false_negatives")
-
-
-def auc(
-    labels: object,
-    predictions: object,
-    weights: object = None,
-    num_thresholds: int = 200,
-    metrics_collections: object = None,
-    updates_collections: object = None,
-    curve: str = "ROC",
-    name: str | None = None,
-    summation_method: str = "trapezoidal",
-) -> Pair:
-    """Return the area under the curve of hits over false alarms, by thresholds."""
-    if curve != "ROC" or summation_method != "trapezoidal":
-        raise NotImplementedError(
-            f"metrics.auc: curve={curve!r}, summation_method={summation_method!r} are not "
-            "supported, expected 'ROC' and 'trapezoidal'"
-        )
-    with variable_scope(name, "auc"):
-        inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
-        limits = np.array([-1e-7, *inner, 1.0 + 1e-7], np.float32)
-        truth, found = _alike(labels, predictions)
-        flat = _a.reshape(_m.cast(found, "float32"), [1, -1])
-        weight = _a.reshape(_weighed(_m.cast(found, "float32"), weights), [1, -1])
-        yes = _m.cast(_a.reshape(_m.cast(truth, "bool"), [1, -1]), "float32")
-        above = _m.cast(_m.FUNCTIONS["greater"](flat, limits[:, None]), "float32")
-        parts = {
-            "true_positives": above * yes,
-            "false_negatives": (1.0 - above) * yes,
-            "true_negatives": (1.0 - above) * (1.0 - yes),
-            "false_positives": above * (1.0 - yes),
-        }
-        counts = {cell: kept(cell, [num_thresholds]) for cell in parts}
-        steps = {
-            cell: counts[cell].assign_add(total(each * weight, 1)) for cell, each in parts.items()
-        }
-        made = _area({cell: count.read_value() for cell, count in counts.items()}), _area(steps)
-        return _listed(made, metrics_collections, updates_collections)
-
-
-def _area(cells: dict[str, TfTensor]) -> TfTensor:
-    """Return the area under the curve that counts by thresholds make."""
-    hits, misses = cells["true_positives"], cells["false_negatives"]
-    alarms, calm = cells["false_positives"], cells["true_negatives"]
-    rise = (hits + 1e-6) / (hits + misses + 1e-6)
-    run = alarms / (alarms + calm + 1e-6)
-    return total((run[:-1] - run[1:]) * (rise[:-1] + rise[1:]) / 2.0)
 
 
 def _table(labels: object, predictions: object, count: int, weights: object) -> Pair:
@@ -286,7 +237,7 @@ def mean_iou(
     with variable_scope(name, "mean_iou"):
         table, step = _table(labels, predictions, num_classes, weights)
         made = _shared(table), step
-        return _listed(made, metrics_collections, updates_collections)
+        return listed(made, metrics_collections, updates_collections)
 
 
 def _shared(table: Any) -> TfTensor:
@@ -319,7 +270,7 @@ def mean_per_class_accuracy(
             every.assign_add(total(rows, 0)),
         ]
         made = _m.reduce_mean(divide_no_nan(right.read_value(), every.read_value()))
-        return _listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
+        return listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
 
 
 def recall_at_k(
@@ -331,20 +282,54 @@ def recall_at_k(
     return mean(hits, weights, **{"name": "recall_at_k", **more})
 
 
-metrics = Space(
-    "compat.v1.metrics",
-    accuracy=accuracy,
-    auc=auc,
-    mean=mean,
-    mean_absolute_error=mean_absolute_error,
-    mean_iou=mean_iou,
-    mean_per_class_accuracy=mean_per_class_accuracy,
-    mean_squared_error=mean_squared_error,
-    mean_tensor=mean_tensor,
-    percentage_below=percentage_below,
-    precision=precision,
-    recall=recall,
-    recall_at_k=recall_at_k,
-    root_mean_squared_error=root_mean_squared_error,
+def mean_relative_error(
+    labels: object,
+    predictions: object,
+    normalizer: object,
+    weights: object = None,
+    metrics_collections: object = None,
+    updates_collections: object = None,
+    name: str | None = None,
+) -> Pair:
+    """Return the mean of the differences over a norm of each; 0 where that is 0."""
+    x, y = alike(labels, predictions)
+    norm = _m.cast(convert(normalizer), y.dtype)
+    error = divide_no_nan(_m.FUNCTIONS["abs"](_error(x, y)), norm)
+    more = metrics_collections, updates_collections, name or "mean_relative_error"
+    return mean(error, weights, *more)
+
+
+def mean_cosine_distance(
+    labels: object,
+    predictions: object,
+    dim: int,
+    weights: object = None,
+    metrics_collections: object = None,
+    updates_collections: object = None,
+    name: str | None = None,
+) -> Pair:
+    """Return one less the mean product along an axis, of vectors of length 1."""
+    with variable_scope(name, "mean_cosine_distance"):
+        x, y = alike(labels, predictions)
+        each = total(_m.cast(x, y.dtype) * y, axis=[dim], keepdims=True)
+        value, step = _mean(each, weights)
+        return listed((1.0 - value, 1.0 - step), metrics_collections, updates_collections)
+
+
+BY_NAME: dict[str, object] = {
+    "accuracy": accuracy,
+    "mean": mean,
+    "mean_cosine_distance": mean_cosine_distance,
+    "mean_relative_error": mean_relative_error,
+    "mean_absolute_error": mean_absolute_error,
+    "mean_iou": mean_iou,
+    "mean_per_class_accuracy": mean_per_class_accuracy,
+    "mean_squared_error": mean_squared_error,
+    "mean_tensor": mean_tensor,
+    "percentage_below": percentage_below,
+    "precision": precision,
+    "recall": recall,
+    "recall_at_k": recall_at_k,
+    "root_mean_squared_error": root_mean_squared_error,
     **COUNTS,
-)
+}

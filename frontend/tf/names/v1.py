@@ -28,7 +28,7 @@ from ..image.chance import random_crop
 from ..io.names import V1 as _IO
 from ..layers.names import layers as _layers
 from ..lookup.names import V1 as _LOOKUP
-from ..metrics.streaming import metrics as _metrics
+from ..metrics.names import metrics as _metrics
 from ..nondense.names import V1 as _NONDENSE
 from ..ops import initial_values as _i
 from ..ops import random_ops as _r

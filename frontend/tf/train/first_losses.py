@@ -70,7 +70,7 @@ def _fits(weights: Sequence[int | None], values: Sequence[int | None]) -> bool:
     return all(w in (1, v) or w is None or v is None for w, v in zip(weights, values, strict=True))
 
 
-def _fitting(weights: TfTensor, values: TfTensor) -> list[object]:
+def fitting(weights: TfTensor, values: TfTensor) -> list[object]:
     """Raise where weights are not for values; return the check that is for the run."""
     one, other = weights.shape, values.shape
     say = "weights can not be broadcast to values."
@@ -126,7 +126,7 @@ def compute_weighted_loss(
     with InGraph(graph_of([losses, weights])), name_scope(scope or "weighted_loss"):
         given = convert(losses)
         weight = cast(weights, "float32")
-        with control_dependencies(_fitting(weight, given)):
+        with control_dependencies(fitting(weight, given)):
             each = cast(given, "float32")
             made = each * weight
             if reduction != Reduction.NONE:
@@ -266,7 +266,7 @@ def mean_pairwise_squared_error(
     ):
         truth, found = _both(labels, predictions, PREDICTED)
         weight = cast(weights, "float32")
-        with control_dependencies(_fitting(weight, truth)):
+        with control_dependencies(fitting(weight, truth)):
             error = found - truth
             axes = _behind_first(error)
             count = _present(error, weight, rows=True)

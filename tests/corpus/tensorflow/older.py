@@ -44,7 +44,14 @@ def as_older_numpy():
     def reshaped(a, *args, newshape=None, **options):
         return reshape(a, *args, **options) if newshape is None else reshape(a, newshape, **options)
 
-    np.array, np.reshape = of_any, reshaped
+    def of_lists(a):
+        try:
+            return depth(a)
+        except ValueError:
+            return 1
+
+    depth = np.ndim
+    np.array, np.reshape, np.ndim = of_any, reshaped, of_lists
 
 
 def six():
