@@ -166,10 +166,21 @@ def run_job(job: Job, write: Callable[[str], None], checkpoint: str = "") -> End
             end_all(process, notes)
             reader.join(GRACE)
         checkpoint = checkpoint_of(notes) or checkpoint
-        if status == 0:
+        left = [job.names()[rank] for rank in vanished(notes)]
+        if status == 0 and not left:
             return Ended(0, "", checkpoint)
-        why = wrong or said.sentence(job, notes)
-        return Ended(status, failure(notes, job, status, why), checkpoint)
+        ends = "" if status else f"no end of the program came on task {', '.join(left)}"
+        why = wrong or ends or said.sentence(job, notes)
+        return Ended(status or 75, failure(notes, job, status, why), checkpoint)
+
+
+def vanished(notes: Path) -> list[int]:
+    """Return the ranks of this machine that have begun, and not come to the end of the program.
+
+    The others have been ended then, and `mpiexec` may find nothing wrong with that.
+    """
+    begun = sorted(int(note.stem) for note in notes.glob("*.pid"))
+    return [rank for rank in begun if not (notes / f"{rank}.done").exists()]
 
 
 def dies_with_parent() -> None:

@@ -87,6 +87,11 @@ class Method:
         return self.function(self.instance(), *args, **kwargs)
 
 
+def apart() -> bool:
+    """Say whether this is a replica that has traces of its own, as it draws by its number."""
+    return STATE.replica is not None and STATE.replica.draws_as is not None
+
+
 class Function:
     """A Python function that runs as a graph."""
 
@@ -175,7 +180,7 @@ class Function:
         if EARS.count:
             with span("function", self.label):
                 return self.call(args, kwargs)
-        if not kwargs and not STATE.busy and not Settings.run_eagerly:
+        if not (kwargs or STATE.busy or Settings.run_eagerly or apart()):
             arrays = [x._array for x in args if isinstance(x, Tensor) and x.direct]
             key = tuple([(x.dtype, x.shape) for x in arrays])
             known = self._ready.get(key) if len(arrays) == len(args) else None
@@ -200,7 +205,7 @@ class Function:
         else:
             made = concrete.call(tensors)
         arrays = [x._array for x in args if isinstance(x, Tensor) and x.direct]
-        if not kwargs and len(arrays) == len(args):
+        if not kwargs and len(arrays) == len(args) and not apart():
             compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
             if isinstance(compiled, Staged) and not concrete.graph.captured:
                 self._ready[tuple([(x.dtype, x.shape) for x in arrays])] = concrete, compiled
@@ -249,20 +254,28 @@ class Function:
         """Return the trace for arguments, made now if there is none."""
         if self.input_signature is not None:
             bound.take_signature(self.declared)
-        key = bound.key()
+        key = self._key(bound)
         found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
         if found is not None:
             return found
         with self._making:
             return self._found_or_made(bound, key)
 
+    @staticmethod
+    def _key(bound: Bound) -> Hashable:
+        """Return what arguments are traced by; replicas that draw by their numbers do apart."""
+        number = None if STATE.replica is None else STATE.replica.draws_as
+        return bound.key() if number is None else (bound.key(), number)
+
     def _found_or_made(self, bound: Bound, key: object) -> ConcreteFunction:
         found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
         if found is None and self.reduce_retracing:
-            found = next((c for c in self.cache.values() if c.accepts(bound)), None)
+            traces = [] if apart() else self.cache.values()
+            found = next((c for c in traces if c.accepts(bound)), None)
             if found is None and self.cache:
                 bound.relax(list(self.cache.values())[-1].bound)
-                key = bound.key()
+                key = self._key(bound)
+                found = self.cache.get(key)
         if found is None:
             self.reasons.append(self.reason(bound))
             if self.check:

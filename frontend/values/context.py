@@ -110,6 +110,10 @@ class Recorder(Protocol):
 class Replica(Protocol):
     """The replica of a step that runs, which changes variables together with the others."""
 
+    @property
+    def draws_as(self) -> int | None:
+        """Return the number by which it draws random numbers, None if it draws as the process."""
+
     def change(self, variable: object, kind: Any, values: Sequence[object], read: bool) -> Any:
         """Change a variable once for all replicas."""
 

@@ -66,6 +66,19 @@ time.sleep(30)
     assert seconds < 20
 
 
+def test_a_rank_that_leaves_its_program_with_status_0_is_a_failure(tmp_path: Path) -> None:
+    program = """
+import os, time
+from gravure.runtime.comm.world import world
+if world().rank == 1:
+    os._exit(0)
+time.sleep(5)
+"""
+    status, _, err, _ = launch(tmp_path, program, "-n", "2")
+    assert status == 75
+    assert re.search("the job has failed: no end of the program came on task .*1", err)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_c5_a_killed_or_stopped_rank_costs_a_restart_from_the_checkpoint(
     tmp_path: Path, number: int

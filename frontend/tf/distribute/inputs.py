@@ -14,14 +14,19 @@ import numpy as np
 from ....ir.op import Array
 from ....runtime.comm.protocol import Comm, broadcast
 from ...data.stages import Stage
+from ...distributed import collectives
 from ...eager.tensor import Tensor
+from ...values import dtypes
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ..core.nested import flatten
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
+from ..core.values import convert
 from ..data.dataset import Dataset
 from ..data.iterators import END, EagerIterator, GraphIterator, StreamState
 from ..data.optional import Optional
 from ..ops.array_ops import shape
+from ..ops.creation import zeros
 from ..ops.math_ops import FUNCTIONS, cast
 from .replicas import PerReplica, mapped, regrouped
 
@@ -101,8 +106,15 @@ class DistributedDataset:
         place = self.strategy.first_replica + number
         return mapped(lambda x: rows_of(x, place, self.strategy.num_replicas_in_sync), batch)
 
+    @property
+    def fills(self) -> bool:
+        """Say whether replicas that have no batch get one without rows: batches differ in size."""
+        specs = [x for x in flatten(self.dataset.element_spec) if isinstance(x, TensorSpec)]
+        return all(TensorShape(x.shape).as_list()[:1] == [None] for x in specs)
+
     def __len__(self) -> int:
-        return len(self.dataset) if self.split else len(self.dataset) // len(self.strategy.devices)
+        every = 1 if self.split else len(self.strategy.devices)
+        return (len(self.dataset) + (every - 1 if self.fills else 0)) // every
 
 
 def rows_of(x: Any, place: int, every: int) -> object:
@@ -144,8 +156,26 @@ class DistributedIterator:
         return self.of.element_spec
 
     def __next__(self) -> object:
-        count = 1 if self.of.split else len(self.of.strategy.devices)
-        return self.given([next(self.batches) for _ in range(count)])
+        if self.of.split:
+            return self.given([next(self.batches)])
+        assert isinstance(self.batches, EagerIterator), "a graph has other ways to the next batch"
+        found = [next(self.batches, None) for _ in self.of.strategy.devices]
+        if not self.agreed(np.array(found[0 if self.of.fills else -1] is not None)):
+            raise StopIteration
+        empty = nothing(self.of.dataset.element_spec)
+        return self.given([empty if x is None else x for x in found])
+
+    def agreed(self, there: Any) -> Any:
+        """Say on all ranks whether there is another batch: on any where it is filled, else on all.
+
+        Who shares one dataset out need not ask.
+        """
+        comm, how = self.of.strategy.comm, "max" if self.of.fills else "min"
+        if self.of.split or comm.size == 1:
+            return there
+        if isinstance(there, np.ndarray):
+            return bool(comm.all_reduce(there.astype(np.int32).reshape(1), how)[0])
+        return collectives.all_reduce(cast(there, dtypes.int32), how) > 0
 
     def get_next(self) -> object:
         """Return the next batch, or raise `OutOfRangeError`."""
@@ -157,9 +187,10 @@ class DistributedIterator:
     def get_next_as_optional(self) -> DistributedOptional:
         """Return the next batch, or that there is none."""
         count = 1 if self.of.split else len(self.of.strategy.devices)
-        return DistributedOptional(
-            self, [self.batches.get_next_as_optional() for _ in range(count)]
-        )
+        found = [self.batches.get_next_as_optional() for _ in range(count)]
+        there = found[0 if self.of.fills else -1].has_value()
+        there = self.agreed(np.asarray(there) if there.eager else there)
+        return DistributedOptional(self, found, there)
 
     def looped_in_graph(self) -> DistributedIterator:
         """Return what a loop of a graph takes the batches from."""
@@ -170,7 +201,10 @@ class DistributedIterator:
         count = 1 if self.of.split else len(self.of.strategy.devices)
         found = [self.batches.next_in_graph() for _ in range(count)]
         there, batches = zip(*found, strict=True)
-        return there[-1], self.given(batches)
+        if self.of.split or not self.of.fills:
+            return self.agreed(there[-1]), self.given(batches)
+        rows = [mapped(lambda x, here=here: rows_if(here, x), b) for here, b in found]
+        return self.agreed(there[0]), self.given(rows)
 
     def given(self, batches: Sequence[object]) -> object:
         """Return what the replicas get of a batch, or of a batch for each."""
@@ -191,21 +225,44 @@ class DistributedIterator:
 class DistributedOptional:
     """A batch for replicas, or that there is none."""
 
-    def __init__(self, iterator: DistributedIterator, found: Sequence[Optional]) -> None:
-        self.iterator, self.found = iterator, found
+    def __init__(
+        self, iterator: DistributedIterator, found: Sequence[Optional], there: object
+    ) -> None:
+        self.iterator, self.found, self.there = iterator, found, there
 
     def has_value(self, name: str | None = None) -> object:
-        """Say whether there is a batch for each."""
-        return self.found[-1].has_value()
+        """Say whether there is a batch for the replicas."""
+        return convert(self.there)
 
     def get_value(self, name: str | None = None) -> object:
         """Return the batch; there must be one."""
-        return self.iterator.given([each.get_value() for each in self.found])
+        first, *_ = self.found
+        if not first.has_value().eager or not bool(self.there):
+            return self.iterator.given([each.get_value() for each in self.found])
+        empty = nothing(self.iterator.of.dataset.element_spec)
+        there = [bool(each.has_value()) for each in self.found]
+        pairs = zip(self.found, there, strict=True)
+        return self.iterator.given([each.get_value() if here else empty for each, here in pairs])
 
     @property
     def element_spec(self) -> object:
         """Return what a batch is like."""
         return self.iterator.element_spec
+
+
+def nothing(spec: object) -> object:
+    """Return a batch without rows, of what batches are like."""
+
+    def empty(leaf: Any) -> object:
+        dims = TensorShape(leaf.shape).as_list()
+        return zeros([0 if n is None else n for n in dims], leaf.dtype)
+
+    return mapped(empty, spec)
+
+
+def rows_if(there: Any, x: Any) -> object:
+    """Return all rows of a batch, or none."""
+    return x[: shape(x)[0] * cast(there, dtypes.int32)]
 
 
 def drawn(stage: Stage) -> bool:

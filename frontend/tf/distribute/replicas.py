@@ -151,6 +151,11 @@ class ReplicaContext:
         return int(self.strategy.first_replica + self.number)
 
     @property
+    def draws_as(self) -> int | None:
+        """Return the replica's number, where what it draws is the same on any number of ranks."""
+        return self.replica_id_in_sync_group if self.strategy.ordered else None
+
+    @property
     def devices(self) -> list[str]:
         """Return the device of the replica."""
         return [self.strategy.devices[self.number]]

@@ -24,6 +24,7 @@ from ....runtime.comm import protocol
 from ....runtime.comm.local import alone
 from ....runtime.comm.world import world
 from ...distributed import collectives
+from ...eager.tensor import Tensor
 from ...function.function import Function, Settings
 from ...function.variable import Variable
 from ...graph.func_graph import FuncGraph
@@ -197,10 +198,18 @@ class Strategy(StrategyExtended):
     def reduce(self, reduce_op: object, value: object, axis: object = None) -> object:
         """Return what the replicas' values add up to, or their mean; over an axis too, if given."""
         way = ReduceOp.of(reduce_op)
+        if CONTEXTS.replica is not None:
+            raise RuntimeError("a replica is running: `reduce` is called between the replicas")
         return mapped(lambda x: self._reduced(way, x, axis), value)
 
     def _reduced(self, way: ReduceOp, value: object, axis: Any) -> object:
         each = value.values if isinstance(value, PerReplica) else (value,)
+        mirrored = isinstance(value, Variable)
+        if len(each) < len(self.devices) and way is ReduceOp.SUM and not mirrored:
+            if not isinstance(value, Tensor) and not np.any(value):  # (nothing adds up to nothing)
+                return np.zeros_like(value)
+            raise ValueError(f"{value!r} is one value, and there are {len(self.devices)} replicas: "
+                             "only what each of them has is added up")  # fmt: skip
         parts = [convert(x) for x in each]
         if not isinstance(value, PerReplica) and axis is None and len(self.devices) > 1:
             parts = parts * len(self.devices)

@@ -43,8 +43,10 @@ from .creation import ints
 MOST = 2**31 - 1
 UNSEEDED = 87654321
 """TensorFlow's seed of a graph that has none, for an operation that has one."""
-COUNTS: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
-"""How many operations of a graph that has a seed were given one of their own."""
+COUNTS: WeakKeyDictionary[Graph, dict[int | None, int]] = WeakKeyDictionary()
+"""How many operations of a graph that has a seed were given one of their own, by replica."""
+APART = 0x3243F6A9
+"""By so much the seeds of one replica differ from those of the next."""
 
 
 class Seeds:
@@ -53,6 +55,8 @@ class Seeds:
     value: int | None = None
     numbers: ClassVar[Random] = Random()
     """Gives seeds to eager draws that have none."""
+    of_replicas: ClassVar[dict[int, Random]] = {}
+    """The same for replicas that draw by their numbers."""
     used: ClassVar[dict[tuple[str, str, tuple[int, int]], int]] = {}
     """How many counters were used, by the kind of draw and its seeds."""
 
@@ -65,14 +69,19 @@ def set_seed(seed: int | None) -> None:
         return
     Seeds.value, Seeds.numbers = seed, Random(seed)
     Seeds.used.clear()
+    Seeds.of_replicas.clear()
     ACTIVE[-1].draws.clear()
 
 
 def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
-    """Return the two seeds of a draw by TensorFlow's rule; without any, new ones."""
+    """Return the two seeds of a draw by TensorFlow's rule; without any, new ones.
+
+    Replicas that draw by their numbers have seeds that do not depend on what others draw.
+    """
     if graph is None:
         depends_on_state()
     base = Seeds.value
+    number = None if STATE.replica is None else STATE.replica.draws_as
     if graph is not None and (graph.seed is not None or not isinstance(graph, FuncGraph)):
         base = graph.seed
     if base is None:
@@ -80,11 +89,22 @@ def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
             return secrets.randbits(64), secrets.randbits(64)
         base = UNSEEDED
     if seed is None:
-        seed = Seeds.numbers.randint(0, MOST) if graph is None else COUNTS.get(graph, 0)
-        if graph is not None:
-            COUNTS[graph] = seed + 1
+        seed = _next_seed(graph, number)
+    if number is not None:
+        seed += (number + 1) * APART
     found = base % MOST, seed % MOST
     return found if any(found) else (0, MOST)
+
+
+def _next_seed(graph: Graph | None, number: int | None) -> int:
+    """Return the seed of an operation that has none, in a graph or at once."""
+    if graph is not None:
+        counts = COUNTS.setdefault(graph, {})
+        counts[number] = counts.get(number, 0) + 1
+        return counts[number] - 1
+    if number is None:
+        return Seeds.numbers.randint(0, MOST)
+    return Seeds.of_replicas.setdefault(number, Random(Seeds.value)).randint(0, MOST)
 
 
 def _counters(type_: str, dims: Sequence[int]) -> int:
