@@ -7,6 +7,7 @@ the place in the data is the same on all, and that of any number of ranks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -188,7 +189,7 @@ class DistributedIterator:
         """Return the next batch, or that there is none."""
         count = 1 if self.of.split else len(self.of.strategy.devices)
         found = [self.batches.get_next_as_optional() for _ in range(count)]
-        there = found[0 if self.of.fills else -1].has_value()
+        there: Any = found[0 if self.of.fills else -1].has_value()
         there = self.agreed(np.asarray(there) if there.eager else there)
         return DistributedOptional(self, found, there)
 
@@ -203,7 +204,7 @@ class DistributedIterator:
         there, batches = zip(*found, strict=True)
         if self.of.split or not self.of.fills:
             return self.agreed(there[-1]), self.given(batches)
-        rows = [mapped(lambda x, here=here: rows_if(here, x), b) for here, b in found]
+        rows = [mapped(partial(rows_if, here), batch) for here, batch in found]
         return self.agreed(there[0]), self.given(rows)
 
     def given(self, batches: Sequence[object]) -> object:
@@ -237,7 +238,8 @@ class DistributedOptional:
     def get_value(self, name: str | None = None) -> object:
         """Return the batch; there must be one."""
         first, *_ = self.found
-        if not first.has_value().eager or not bool(self.there):
+        here: Any = first.has_value()
+        if not here.eager or not bool(self.there):
             return self.iterator.given([each.get_value() for each in self.found])
         empty = nothing(self.iterator.of.dataset.element_spec)
         there = [bool(each.has_value()) for each in self.found]

@@ -206,7 +206,7 @@ class Strategy(StrategyExtended):
         each = value.values if isinstance(value, PerReplica) else (value,)
         mirrored = isinstance(value, Variable)
         if len(each) < len(self.devices) and way is ReduceOp.SUM and not mirrored:
-            if not isinstance(value, Tensor) and not np.any(value):  # (nothing adds up to nothing)
+            if not isinstance(value, Tensor) and not np.asarray(value).any():
                 return np.zeros_like(value)
             raise ValueError(f"{value!r} is one value, and there are {len(self.devices)} replicas: "
                              "only what each of them has is added up")  # fmt: skip

@@ -32,8 +32,11 @@ def test_replicas_draw_the_same_on_any_number_of_ranks(how: str) -> None:
             return tf.nn.dropout(x, 0.5) + tf.random.normal([1, 3])
 
         function = tf.function(drawn)
-        inside = {"a function": function, "a function inside": lambda: function()}
-        step = inside.get(how, drawn)
+
+        def calling() -> Any:
+            return function() * 1.0
+
+        step = {"a function": function, "a function inside": calling}.get(how, drawn)
         rows = [np.asarray(strategy.gather(strategy.run(step), axis=0)) for _ in range(6)]
         assert len({row.tobytes() for each in rows for row in each}) == 6 * 4
         return np.concatenate(rows).tobytes()
