@@ -21,8 +21,9 @@ from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import f32
 from ...ir.types.values import ANY, Spec, value_spec
 from ...lazy import cached_property
+from ..values.moving import move, objects
 from .file.data import Tensors, dtype_of
-from .shapes import MAX_KNOWN, KnownEmit
+from .shapes import MAX_KNOWN, KnownEmit, is_small
 
 INLINE = 32
 """Constants up to this many elements stand in the text; others are weights."""
@@ -271,14 +272,31 @@ class Node:
 
     def partly(self, value: SSAValue, what: str) -> list[Dim | None]:
         """Return what is known of an input of integers, None for the elements that are data."""
-        known, owner = self.known(value), value.owner
+        self.count(value, what)
+        return self._parts(value).ravel().tolist()
+
+    def _parts(self, value: SSAValue) -> Array:
+        """Return what is known of a value's elements, also behind operations that move them."""
+        known, owner, shape = self.known(value), value.owner, self.static_shape(value, "here")
         if known is not None:
-            return list(known.ravel().tolist())
-        if isinstance(owner, Op) and owner.name == "gv.concat" and self.rank(value) == 1:
-            return [part for operand in owner.operands for part in self.partly(operand, what)]
-        if isinstance(owner, Op) and owner.name in ("gv.reshape", "gv.cast"):
-            return self.partly(owner.operands[0], what)
-        return [None] * self.count(value, what)
+            return objects(known.ravel().tolist()).reshape(shape)
+        if isinstance(owner, Op) and owner.name == "gv.cast":
+            return self._parts(owner.operands[0])
+        if isinstance(owner, Op) and self._is_moved(owner):
+            count = type(owner).moved(len(owner.operands))
+            parts = [self._parts(operand) for operand in owner.operands[:count]]
+            indices = [self.known(operand) for operand in owner.operands[count:]]
+            given = [index for index in indices if index is not None]
+            if len(given) == len(indices) and all(index.dtype != object for index in given):
+                made = move(type(owner), [*parts, *given], owner.plain_attributes())
+                return made[owner.results.index(value)]
+        return np.full(shape, None)
+
+    def _is_moved(self, op: Op) -> bool:
+        """Say whether small results of fixed shape are elements of operands."""
+        values = [*op.operands, *op.results]
+        moves = op.HOST is None and type(op).moved(len(op.operands)) is not None
+        return moves and all(map(is_small, map(self.spec, values)))
 
     def fill_in(self, dims: Sequence[Dim | None], high: Dim | None = None) -> tuple[Dim, ...]:
         """Return sizes of which some are known; negative ones count as unknown."""
@@ -298,9 +316,8 @@ class Node:
         """Return the elements of an input as sizes; a host step reads those that are data."""
         if not self.is_data(value) or self.dtype(value).kind not in "iu":
             return self.dims(value, what)
-        count = self.count(value, what)
-        sizes = self.unknown(count, high)
-        most = () if high is None else (high,) * count
+        sizes = self.fill_in(self.partly(value, what), high)
+        most = () if high is None else (high,) * len(sizes)
         self.make.read_sizes(self.vector(value), sizes=sizes, most=most)
         return sizes
 

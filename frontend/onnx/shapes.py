@@ -12,7 +12,8 @@ where some elements are symbolic dimensions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -50,15 +51,18 @@ class KnownEmit:
         return made
 
     def known(self, value: SSAValue) -> Array | None:
-        """Return what is known of a value."""
-        return self._known.get(value)
+        """Return what is known of a value: a part that is not yet rounded is not."""
+        found = self._known.get(value)
+        if found is None or found.dtype != object:
+            return found
+        return None if any(isinstance(x, Part) for x in found.flat) else found
 
     def learn(self, value: SSAValue, known: Array) -> None:
         """Note a value: numbers, or objects where dimensions are among them."""
         spec = spec_of(value.type)
         if spec.dtype.is_text:
             return
-        if known.dtype == object and not any(isinstance(x, DimExpr) for x in known.flat):
+        if known.dtype == object and not any(isinstance(x, DimExpr | Part) for x in known.flat):
             if not all(spec.dtype.minimum <= x <= spec.dtype.maximum for x in known.flat):
                 return
             known = np.array(known.tolist(), spec.dtype.numpy).reshape(known.shape)
@@ -70,7 +74,7 @@ class KnownEmit:
             return ()
         operands = [self._known.get(operand) for operand in op.operands]
         values = [value for value in operands if value is not None]
-        if len(values) < len(operands) or not all(map(_is_small, op.result_specs)):
+        if len(values) < len(operands) or not all(map(is_small, op.result_specs)):
             return ()
         attributes = op.plain_attributes()
         if op.name == "gv.extent":
@@ -88,19 +92,20 @@ class KnownEmit:
         if is_moved(type(op), values):
             return move(type(op), values, attributes)
         whole = [value.astype(object) for value in values]
-        if isinstance(op, Fold) and op.COMBINER in FOLDS:
-            axes, keep = attributes["axes"], attributes["keepdims"]
-            return (np.asarray(FOLDS[op.COMBINER](whole[0], axis=axes, keepdims=keep)),)
-        if not op.has("scalar"):
-            return ()
         math = DimMath(self.ranges, op.specs[0].dtype)
         try:
+            if isinstance(op, Fold) and op.COMBINER in FOLDS:
+                axes, keep = attributes["axes"], attributes["keepdims"]
+                return (fold(partial(FOLDS[op.COMBINER], math), whole[0], axes, keepdims=keep),)
+            if not op.has("scalar"):
+                return ()
             return (_per_element(partial(type(op).scalar, math, **attributes), whole),)
         except (UndecidedError, UnknownStepError):
             return ()
 
 
-def _is_small(spec: TensorSpec) -> bool:
+def is_small(spec: TensorSpec) -> bool:
+    """Say whether a value has so few elements that they are followed."""
     return spec.is_static and isinstance(spec.size, int) and spec.size <= MAX_KNOWN
 
 
@@ -117,9 +122,45 @@ def _per_element(rule: Callable[..., Any], operands: Sequence[Array]) -> Array:
     return made.reshape(spread[0].shape)
 
 
+def fold(rule: Callable[..., Any], x: Array, axes: Any, *, keepdims: Any) -> Array:
+    """Combine the elements of axes, two by two."""
+    last = [axis for axis in range(x.ndim) if axis not in axes] + list(axes)
+    kept = [x.shape[axis] for axis in last[: x.ndim - len(axes)]]
+    rows = x.transpose(last).reshape(*kept, -1)
+    if not rows.shape[-1]:
+        raise UndecidedError
+    made = objects([reduce(rule, map(_whole, row)) for row in rows.reshape(-1, rows.shape[-1])])
+    shape = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+    return made.reshape(shape if keepdims else kept)
+
+
 def _whole(value: object) -> Any:
     """Return a float that is a whole number as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@dataclass(frozen=True)
+class Part:
+    """A dimension over a positive number, as a float that is not rounded to a whole one yet.
+
+    Dimensions are so small that floats are whole numbers only where the quotients are: a float
+    counts them exactly, as it is taken to do where they are cast.
+    """
+
+    of: Dim
+    by: int
+
+    def floor(self) -> Dim:
+        """Round down."""
+        return dim_rules.floor_divide(self.of, self.by)
+
+    def ceil(self) -> Dim:
+        """Round up."""
+        return dim_rules.floor_divide(self.of + (self.by - 1), self.by)
+
+
+EXACT = {"f32": 1 << 23, "f64": 1 << 52}
+"""Below it, quotients of whole numbers round to a whole number only where they are one."""
 
 
 class DimMath(ScalarMath):
@@ -139,8 +180,10 @@ class DimMath(ScalarMath):
         """Return a whole number."""
         return certain(_whole(value))
 
-    def cast(self, x: Dim, dtype: DType) -> Dim:
+    def cast(self, x: Dim | Part, dtype: DType) -> Any:
         """Return the same number of any type; a bool is whether it is not 0."""
+        if isinstance(x, Part):
+            return x if dtype.is_float else x.floor()
         return self.compare("ne", x, 0) if dtype == bool_ else certain(x)
 
     def add(self, a: Dim, b: Dim) -> Dim:
@@ -159,11 +202,17 @@ class DimMath(ScalarMath):
         """Turn the sign."""
         return certain(a) * -1
 
-    def div(self, a: Dim, b: Dim) -> Dim:
-        """Divide floats, where that leaves a whole number."""
-        if b == 0 or dim_rules.remainder(certain(a), certain(b)) != 0:
+    def div(self, a: Dim, b: Dim) -> Any:
+        """Divide floats: what leaves no whole number has to be rounded."""
+        if b == 0:
             raise UndecidedError
-        return dim_rules.floor_divide(a, b)
+        if dim_rules.remainder(certain(a), certain(b)) == 0:
+            return dim_rules.floor_divide(a, b)
+        low, high = _bounds(a, self.ranges)
+        digits = EXACT.get(self.dtype.name, 0)
+        if not isinstance(b, int) or b < 0 or low < 0 or (high or 0) >= digits:
+            raise UndecidedError
+        return Part(a, b)
 
     def truncated_divide(self, a: Dim, b: Dim) -> Dim:
         """Divide towards zero."""
@@ -195,7 +244,16 @@ class DimMath(ScalarMath):
         """Return a whole number as it is."""
         return certain(a)
 
-    floor = ceil = round = trunc = rounded
+    def floor(self, a: Dim | Part) -> Dim:
+        """Round down."""
+        return a.floor() if isinstance(a, Part) else certain(a)
+
+    def ceil(self, a: Dim | Part) -> Dim:
+        """Round up."""
+        return a.ceil() if isinstance(a, Part) else certain(a)
+
+    round = rounded
+    trunc = floor
 
     def compare(self, predicate: str, a: Dim, b: Dim) -> bool:
         """Compare, where that is certain."""
@@ -269,5 +327,7 @@ def _divide(a: Dim, b: Dim) -> Dim:
     return dim_rules.floor_divide(a, b)
 
 
-FOLDS: dict[str, Callable[..., Any]] = {"add": np.add.reduce, "mul": np.multiply.reduce}
+FOLDS: dict[str, Callable[..., Any]] = {
+    "add": DimMath.add, "mul": DimMath.mul, "max": DimMath.maximum, "min": DimMath.minimum,
+}  # fmt: skip
 """How elements that may be dimensions are combined."""

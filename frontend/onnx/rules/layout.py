@@ -259,7 +259,12 @@ def _pad_by(node: Node, x: Value, pads: Value, value: Value | None, axes: Sequen
     """Pad by numbers that are data."""
     make, dtype = node.make, node.dtype(x)
     fill = make.number(0, dtype) if value is None else make.reshape(value, shape=())
-    sizes, mode = node.unknown(len(axes)), node.text("mode", "constant")
+    known, mode = node.partly(pads, "pads"), node.text("mode", "constant")
+    ends = list(zip(known, known[len(axes) :], axes, strict=False))
+    sizes = node.fill_in([
+        None if low is None or high is None else node.shape(x)[axis] + low + high
+        for low, high, axis in ends
+    ])  # fmt: skip
     return make.pad_by(x, node.vector(pads), fill, axes=tuple(axes), sizes=sizes, mode=mode)
 
 
