@@ -26,7 +26,7 @@ from ..ir.placement import WORKSPACE, weight_rows
 from ..passes.base import Observer, PipelineError
 from ..passes.manager import parse_pipeline
 from ..passes.pipelines import ROUNDING, calling, recomputing, remaining, swapping, with_numerics
-from ..passes.tell_sizes import tell_sizes
+from ..passes.tell_sizes import loops_can_be_told, tell_sizes
 from ..runtime.artifact import TOLD
 from ..target import Target
 from .aot.vendors import check_target, vendor_of
@@ -147,6 +147,12 @@ def without_host_steps(program: Program, target: Target) -> list[dict[str, Any]]
     return rows
 
 
+def takes_loops_of_hosts(program: Program, options: Options) -> bool:
+    """Say whether code is to be made of a program whose host steps are loops of their own."""
+    ours = backend_of(Target.parse(options.target, options.mattr)).name == Processors.name
+    return ours and loops_can_be_told(program)
+
+
 def lower_kernels(program: Program, target: Target) -> None:
     """Replace every kernel function by its loops: the level `loops`."""
     lower_by(backend_of(target), program, target)
@@ -157,4 +163,4 @@ def _number(function: FuncOp, name: str) -> int:
     return int(row.value.data) if row is not None else 0
 
 
-__all__ = ["Compiled", "Options", "compile_program", "lower_kernels"]
+__all__ = ["Compiled", "Options", "compile_program", "lower_kernels", "takes_loops_of_hosts"]

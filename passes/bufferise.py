@@ -385,7 +385,7 @@ class Bufferiser:
         for source, (_, target) in zip(sources, moved, strict=True):
             self.copy(source, target, last)
         for op in reversed(operations(block)):
-            if not isinstance(op, Buffer | View | Launch | Steps):
+            if not isinstance(op, Buffer | View | Launch | Steps | Tell):
                 erase(op)
         block.add_op(Yield.make())
 

@@ -151,7 +151,7 @@ def before_others(block: Block) -> dict[Operation, list[Operation]]:
     """Return operations, and others that must stand behind them without using their results."""
     found, given = readers_first(block), operations(block)
     tells = [op for op in given if isinstance(op, Told)]
-    module = block.parent_op().parent_op() if tells else None  # type: ignore[union-attr]
+    module = block.get_toplevel_object() if tells else None
     kernels = by_name(module) if isinstance(module, ModuleOp) else {}
     sizes = {op: sizes_of(op, kernels) for op in given} if tells else {}
     for op in tells:

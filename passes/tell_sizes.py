@@ -7,9 +7,11 @@
 
 What selects (`gv.non_zero`, `gv.leading`, `gv.non_max_suppression`) is a host step elsewhere; here
 it is computed at its most, and `gv.told` cuts off what is too much: from there on the run knows the
-size, and all that follows is computed for as many elements as there are. A result of such a size
-becomes one of the most elements, and one more result tells each extent. It is for libraries,
-which have no host: nothing is done where there are other host steps as well.
+size, and all that follows is computed for as many elements as there are. A choice of branches that
+differ in size (`gv.host_if`) gives the most that either gives, and how much of it counts; numbers
+that are read as sizes (`gv.read_sizes`) are told too, and required to be in their range. A result
+of such a size becomes one of the most elements, and one more result tells each extent. It is for
+libraries, which have no host: nothing is done where there are other host steps as well.
 """
 
 from __future__ import annotations
@@ -21,15 +23,17 @@ from typing import Any
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..errors import unbounded
-from ..ir import Op, Program, block_for, erase, operations, replace, spec_of
+from ..ir import Op, Program, TensorSpec, block_for, erase, operations, replace, spec_of
 from ..ir.build import DEVICE, GraphEmit
 from ..ir.compose.functions import cut, stack
 from ..ir.compose.maker import Maker
-from ..ir.host import is_host
-from ..ir.ops.control.control import While
+from ..ir.host import HostOp, is_host
+from ..ir.ops.control.control import If, While
+from ..ir.ops.host.host_control import HostIf
+from ..ir.ops.host.late import ReadSizes
 from ..ir.ops.selecting import Leading, NonMaxSuppression, NonZero, Told
 from ..ir.ops.structure import Yield
-from ..ir.program import finish, result_names, returned, set_ranges
+from ..ir.program import argument_specs, finish, result_names, returned, set_ranges
 from ..ir.types import dims, dtypes
 from ..ir.types.dims import Dim
 from .analysis.constants import scalar_of
@@ -53,16 +57,44 @@ def tell_sizes(program: Program) -> list[dict[str, Any]]:
     """Rewrite a program; return by which result the extent of which axis of another is told."""
     block = program.main.body.block
     hosts = [op for op in operations(block) if is_host(op)]
-    if not hosts or not all(isinstance(op, tuple(SELECTING)) for op in hosts):
+    if not hosts or not all(map(can_be_told, hosts)):
         return []
     if any(DEVICE in op.attributes for op in program.module.walk()):
         return []
     selecting = Selecting(program)
-    for op in hosts:
-        assert isinstance(op, Op), "a host step is an operation of ours"
-        selecting.rewrite(op)
+    selecting.rewrite_all(block)
     set_ranges(program.module, selecting.ranges)
     return selecting.tell()
+
+
+def loops_can_be_told(program: Program) -> bool:
+    """Say whether a host step of a program is a loop of its own, and compiled code can tell all."""
+    every = [op for op in program.module.walk() if isinstance(op, HostOp)]
+    if not any(isinstance(op, NonMaxSuppression) for op in every):
+        return False
+    read = [size for op in every if isinstance(op, ReadSizes) for size in _read(op)]
+    given = [size for spec in argument_specs(program.main) for size in spec.dims]
+    if any(dims.bounds(size, program.ranges)[1] is None for size in (*given, *read)):
+        return False
+    hosts = [op for op in operations(program.main.body.block) if is_host(op)]
+    return all(map(can_be_told, hosts)) and not any(DEVICE in op.attributes for op in every)
+
+
+def _read(op: ReadSizes) -> Sequence[Dim]:
+    """Return what is known of the highest values of the sizes that are read."""
+    rules = op.plain_attributes()
+    sizes: Sequence[Dim] = rules["most"] or rules["sizes"]
+    return sizes
+
+
+def can_be_told(op: Operation) -> bool:
+    """Say whether compiled code can compute what a host step selects or chooses."""
+    if isinstance(op, HostIf):
+        inner = [each for region in op.regions for each in operations(region.block)]
+        specs = op.result_specs
+        numbers = all(isinstance(each, TensorSpec) and not each.dtype.is_text for each in specs)
+        return numbers and all(can_be_told(each) for each in inner if is_host(each))
+    return isinstance(op, (*SELECTING, *TELLING))
 
 
 class Selecting:
@@ -72,11 +104,89 @@ class Selecting:
         self.program, self.ranges = program, dict(program.ranges)
         self.told: set[str] = set()
 
+    def rewrite_all(self, block: Block) -> None:
+        """Rewrite the host steps of a block."""
+        for op in operations(block):
+            if type(op) in TELLING:
+                TELLING[type(op)](self, op)
+            elif type(op) in SELECTING:
+                assert isinstance(op, Op), "a host step is an operation of ours"
+                self.rewrite(op)
+
     def rewrite(self, op: Op) -> None:
         """Compute what an operation selects, and cut off what is too much."""
         make, (size,) = Maker(GraphEmit.before(op)), op.plain_attributes()["sizes"]
         self.told |= dims.symbols(size)
         replace(op, SELECTING[type(op)](self, make, op, size))
+
+    def read(self, op: ReadSizes) -> None:
+        """Tell the numbers of a vector as sizes; they must be in their range."""
+        make, rules = Maker(GraphEmit.before(op)), op.plain_attributes()
+        for place, size in enumerate(rules["sizes"]):
+            if str(size) not in dims.symbols(size):
+                continue  # known: the number was computed of it
+            part = cut(make.emit, op.operands[0], 0, place, place + 1)
+            number = make.to(make.reshape(part, shape=()), dtypes.i64)
+            most = self.most(rules["most"][place] if rules["most"] else size)
+            above = make.number(most + 1, dtypes.i64)
+            none = make.less(number, make.number(0, dtypes.i64))
+            number = make.select(none, above, number)
+            room = make.filled(0, dtypes.i8, (most + 1,))
+            self.limit(size, most + 1)
+            self.told.add(str(size))
+            make.emit(Told, room, number, sizes=(size,), most=most)
+        erase(op)
+
+    def choose(self, op: HostIf) -> None:
+        """Take what one of two branches gives: as much as either may give, and how much counts."""
+        yields = [op.yielded(index) for index in (0, 1)]
+        cuts = [
+            [
+                axis for axis, extent in enumerate(spec_of(result.type).dims)
+                if any(spec_of(row[number].type).dims[axis] != extent for row in yields)
+            ]
+            for number, result in enumerate(op.results)
+        ]  # fmt: skip
+        for block in [region.block for region in op.regions]:
+            self.rewrite_all(block)
+        yields = [op.yielded(index) for index in (0, 1)]
+        most = [
+            [max(self.most(spec_of(row[n].type).dims[axis]) for row in yields) for axis in axes]
+            for n, axes in enumerate(cuts)
+        ]
+        for index, block in enumerate([region.block for region in op.regions]):
+            self.widen(block, op.yielded(index), cuts, most)
+        blocks = [region.detach_block(0) for region in op.regions]
+        made = If.make_from(op.operands[0], op.operands[1:], *blocks)
+        make = Maker(GraphEmit.before(op))
+        make.emit.append(made)  # type: ignore[attr-defined]
+        counts = list(made.results[len(op.results) :])
+        values: list[SSAValue] = list(made.results[: len(op.results)])
+        for number, (result, axes) in enumerate(zip(op.results, cuts, strict=True)):
+            for axis, limit in zip(axes, most[number], strict=True):
+                size = spec_of(result.type).dims[axis]
+                self.limit(size, limit)
+                self.told |= dims.symbols(size)
+                values[number] = first(make, values[number], axis, counts.pop(0), size)
+        replace(op, *values)
+
+    def widen(
+        self, block: Block, values: Sequence[SSAValue], cuts: Sequence[Sequence[int]],
+        most: Sequence[Sequence[int]],
+    ) -> None:  # fmt: skip
+        """Have a branch give the most elements along some axes, and behind all how many count."""
+        last = block.last_op
+        assert last is not None, "a branch yields"
+        make, counts, wide = Maker(GraphEmit.before(last)), list[SSAValue](), list[SSAValue]()
+        for value, axes, limits in zip(values, cuts, most, strict=True):
+            shape = spec_of(value.type).dims
+            ends = dict(zip(axes, limits, strict=True))
+            counts += [make.extent_of(shape[axis]) for axis in axes]
+            pads = [(0, ends.get(axis, size) - size) for axis, size in enumerate(shape)]
+            is_whole = all(pad == (0, 0) for pad in pads)
+            wide.append(value if is_whole else make.pad(value, pads=tuple(pads)))
+        make.emit(Yield, *wide, *counts)
+        erase(last)
 
     def most(self, size: Dim) -> int:
         """Return the highest value of a size."""
@@ -166,6 +276,15 @@ class Selecting:
         return rows
 
 
+def first(make: Maker, x: SSAValue, axis: int, count: SSAValue, size: Dim) -> SSAValue:
+    """Return the first slices along an axis, as many as a number says."""
+    order = [axis, *(each for each in range(spec_of(x.type).rank) if each != axis)]
+    turned = make.transpose(x, order=tuple(order)) if axis else x
+    made = make.emit(Told, turned, count, sizes=(size,))
+    back = tuple(order.index(each) for each in range(len(order)))
+    return make.transpose(made, order=back) if axis else made  # type: ignore[no-any-return]
+
+
 def new_name(extent: Dim, names: Sequence[str]) -> str:
     """Return what the result is called that tells an extent."""
     stem = "".join(c if c.isalnum() else "_" for c in str(extent))
@@ -179,6 +298,8 @@ SELECTING: dict[type[Operation], Any] = {
     NonMaxSuppression: Selecting.suppressed,
 }
 """What computes what an operation selects."""
+TELLING: dict[type[Operation], Any] = {HostIf: Selecting.choose, ReadSizes: Selecting.read}
+"""What rewrites others that tell sizes."""
 
 
 def picks(make: Maker, op: Op, rounds: int) -> SSAValue:

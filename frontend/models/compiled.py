@@ -65,11 +65,17 @@ def compile_program(
 def compile_if_whole(
     program: Program, options: Options, observers: Sequence[Observer] = ()
 ) -> Compiled | Program:
-    """Return the code of a program; the program itself where it has host steps."""
+    """Return the code of a program; the program itself where it has host steps.
+
+    Boxes that are suppressed are compared in a loop, which is compiled where all sizes have bounds.
+    """
     from ...ir.host import has_host_steps  # noqa: PLC0415  (not for what is in the cache)
 
     if has_host_steps(program):
-        return program
+        from ...codegen.compile import takes_loops_of_hosts  # noqa: PLC0415  (as above)
+
+        if not takes_loops_of_hosts(program, options):
+            return program
     return compile_program(program, options, observers)
 
 

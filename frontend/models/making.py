@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...codegen.compiled import Compiled, Options
+from ...runtime.artifact import TOLD
 from ...runtime.gpu.driver import Driver
 from ...target import Target
 from .compiled import CompiledModel, compile_if_whole, compile_program, load_compiled
@@ -56,4 +57,11 @@ def made_of(
         model = ExecutedModel(made)
         model.threads = threads
         return model
-    return load_compiled(made, threads)
+    loaded = load_compiled(made, threads)
+    if TOLD not in made.description.extras:
+        return loaded
+    from .told import ToldModel  # noqa: PLC0415  (most tell nothing)
+
+    told = ToldModel(loaded)
+    told.compiled = made
+    return told

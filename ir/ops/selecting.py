@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...errors import RuntimeInputError
+from ..demands import at_most
 from ..families import expect_same
 from ..host import HostOp, label, one_of
 from ..op import Array, Op, register
@@ -59,7 +61,7 @@ class Told(Op):
     """The first slices along the first axis, as many as a number says that compiled code computes.
 
     It is `gv.leading` without a host: from here on the run knows the symbol. A number below 0 means
-    none, one above the extent means all.
+    none, one above the extent means all. Where `most` is given, a run ends that is told more.
     """
 
     name = "gv.told"
@@ -68,21 +70,27 @@ class Told(Op):
 
     @classmethod
     def infer(
-        cls, x: TensorSpec, count: TensorSpec, *, sizes: tuple[Dim, ...]
+        cls, x: TensorSpec, count: TensorSpec, *, sizes: tuple[Dim, ...], most: int | None = None
     ) -> Sequence[TensorSpec]:
         """Return the operand's shape with another first extent."""
         if count.dtype != i64:
             raise TypeError(f"{count} slices, expected a number of i64")
+        if most is not None:
+            at_most(one_of(sizes), most, f"a computed size, expected 0 to {most}")
         return Leading.infer(x, count, sizes=sizes)
 
     @classmethod
-    def evaluate(cls, x: Array, count: Array, *, sizes: Any = ()) -> Sequence[Array]:
+    def evaluate(
+        cls, x: Array, count: Array, *, sizes: Any = (), most: int | None = None
+    ) -> Sequence[Array]:
         """Cut."""
+        if most is not None and not 0 <= int(count) <= most:
+            raise RuntimeInputError(f"a computed size {int(count)}, expected 0 to {most}")
         return (x[: max(int(count), 0)],)
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Evaluate, and give the symbol its value."""
-        results = self.evaluate(*operands)
+        results = self.evaluate(*operands, most=self.plain_attributes()["most"])
         machine.bind(self.result_specs[0], results[0], label(self), self)
         return results
 

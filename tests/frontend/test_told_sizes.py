@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 import gravure as gv
 from gravure.codegen.compiled import Options
 from gravure.errors import CompileError, RuntimeInputError
+from gravure.frontend.models.pieces import SteppedModel
 from gravure.frontend.models.told import ToldModel
 from gravure.frontend.programs.compile import compile_source
+from gravure.frontend.programs.load import load_program
 
 node = helper.make_node
 Make = Callable[..., onnx.ModelProto]
@@ -25,8 +27,8 @@ STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 def library(made: onnx.ModelProto, folder: Path, **options: Any) -> tuple[Any, ToldModel]:
     """Return a model with host steps, and the library that is made of it."""
-    stepped = gv.compile(made.SerializeToString(), **options)
-    stepped.save(folder / "m.so")
+    gv.compile(made.SerializeToString(), **options).save(folder / "m.so")
+    stepped = SteppedModel(load_program(made.SerializeToString(), **options), Options(), 1)
     found = gv.load(folder / "m.so")
     assert isinstance(found, ToldModel)
     return stepped, found
@@ -220,3 +222,66 @@ def test_c_is_told_how_many_there_are(model: Make, tmp_path: Path) -> None:
     subprocess.run(command, check=True, cwd=tmp_path)
     done = subprocess.run(["./main"], check=True, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout == "3: 0 1 1 0 0 0 1 0 2 0 0 0"
+
+
+def branch(name: str, *nodes: onnx.NodeProto) -> onnx.GraphProto:
+    """Return a branch that gives what its last node makes."""
+    made = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.INT64, None)
+    return helper.make_graph(nodes, name, [], [made])
+
+
+def test_branches_that_select_differently_are_compiled(model: Make, tmp_path: Path) -> None:
+    """As detectors end that are written as programs: nothing, or what is selected."""
+    none = helper.make_tensor("none", TensorProto.INT64, [0, 1], [])
+    then = branch("then", node("Constant", [], ["nothing"], value=none))
+    other = branch(
+        "other", node("NonZero", ["a"], ["found"]), node("Transpose", ["found"], ["places"])
+    )
+    made = model(
+        [
+            node("Relu", ["x"], ["a"]),
+            node("ReduceSum", ["x"], ["sum"], keepdims=0),
+            node("Greater", ["sum", "limit"], ["over"]),
+            node("If", ["over"], ["kept"], then_branch=then, else_branch=other),
+            node("GatherND", ["x", "kept"], ["y"]),
+        ],
+        {"x": ("f32", ["n"])},
+        ["y", "kept"],
+        {"limit": np.float32(3)},
+    )
+    sets = [[np.float32(x)] for x in ([1, -2, 3, -4], [1, 2, 3], [-1], [0.5, 0.5, 0.5, -1, 0.5])]
+    found = check(made, tmp_path, sets, dims={"n": (1, 6)})
+    assert [found.run(each)[0].size for each in sets] == [2, 0, 0, 4]
+
+
+def test_computed_sizes_are_told_and_must_be_in_range(model: Make, tmp_path: Path) -> None:
+    made = model(
+        [
+            node("ReduceSum", ["x"], ["sum"], keepdims=1),
+            node("Cast", ["sum"], ["k"], to=TensorProto.INT64),
+            node("TopK", ["x", "k"], ["best", "where"]),
+            node("Exp", ["best"], ["y"]),
+        ],
+        {"x": ("f32", [6])},
+        ["y", "where"],
+    )
+    sets = [[np.float32(x)] for x in ([1, -2, 3, -4, 3, 0], [0] * 6, [1] * 6)]
+    found = check(made, tmp_path, sets)
+    for wrong in (9, -1):
+        with pytest.raises(RuntimeInputError, match=r"TopK.*a computed size, expected 0 to 6"):
+            found.run([np.full(6, wrong, np.float32)])
+
+
+def test_boxes_are_suppressed_in_compiled_code(model: Make) -> None:
+    made = model(
+        [node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"])],
+        {"boxes": ("f32", [1, "n", 4]), "scores": ("f32", [1, 2, "n"])},
+        ["y"],
+        {"most": np.int64([9]), "iou": np.float32([0.4])},
+    )
+    options: Any = {"dims": {"n": (1, 9)}}
+    found = gv.compile(made.SerializeToString(), **options)
+    assert isinstance(found, ToldModel)
+    inputs = [RANDOM.random((1, 7, 4), np.float32), f32(1, 2, 7)]
+    stepped = SteppedModel(load_program(made.SerializeToString(), **options), Options(), 1)
+    np.testing.assert_array_equal(found.run(inputs)[0], stepped.run(inputs)[0])
