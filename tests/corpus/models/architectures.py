@@ -19,11 +19,15 @@ Axes = dict[str, dict[int, str]]
 
 @dataclass(frozen=True)
 class Case:
-    """A module in its inference mode, named inputs of two sizes, and the names of open axes."""
+    """A module in its inference mode, named inputs of two sizes, and the names of open axes.
+
+    The edges are sizes such as 0, 1 and odd ones, which count where onnxruntime takes them.
+    """
 
     module: nn.Module
     inputs: Sequence[Mapping[str, torch.Tensor]]
     axes: Axes
+    edges: Sequence[Mapping[str, torch.Tensor]] = ()
 
 
 class First(nn.Module):
@@ -83,10 +87,12 @@ vit_tiny_patch16_224:224 vovnet39a volo_d1_224:224 xception41:128 xcit_nano_12_p
 def image(make: Callable[[], nn.Module], side: int, *, frames: int = 0) -> Case:
     """Return a network of images; those of any size have open height and width."""
     sizes = [(1, side, side), (2, side + 32, side)] if side == OPEN else [(1, side, side)] * 2
-    inputs = [{"x": torch.randn(n, 3, *([frames] * bool(frames)), h, w)} for n, h, w in sizes]
+    sizes += [(3, 97, 75), (0, side, side)] if side == OPEN else [(3, side, side), (0, side, side)]
+    every = [{"x": torch.randn(n, 3, *([frames] * bool(frames)), h, w)} for n, h, w in sizes]
     rank = 5 if frames else 4
     axes = {0: "batch", rank - 2: "height", rank - 1: "width"}
-    return Case(First(make(), ["x"]), inputs, {"x": axes if side == OPEN else {0: "batch"}})
+    opened = {"x": axes if side == OPEN else {0: "batch"}}
+    return Case(First(make(), ["x"]), every[:2], opened, every[2:])
 
 
 OPEN = 64
@@ -162,15 +168,15 @@ def word_case(name: str) -> Case:
     model = kind(config)
     inputs = [
         {"input_ids": torch.randint(3, 90, shape), "attention_mask": torch.ones(shape).long()}
-        for shape in ((1, 12), (2, 20))
+        for shape in ((1, 12), (2, 20), (3, 7), (1, 1), (0, 12))
     ]
-    for each in inputs:
+    for each in inputs[:3]:
         each["attention_mask"][-1, -3:] = 0
     has_mask = name not in ("FNet", "Mamba", "Mamba2", "Rwkv", "XLNet")
     names = ["input_ids", "attention_mask"] if has_mask else ["input_ids"]
     chosen = [{key: each[key] for key in names} for each in inputs]
     axes: Axes = {key: {0: "batch", 1: "length"} for key in names}
-    return Case(First(model, names, most=1), chosen, axes)
+    return Case(First(model, names, most=1), chosen[:2], axes, chosen[2:])
 
 
 def pixel_case(name: str) -> Case:
@@ -178,8 +184,9 @@ def pixel_case(name: str) -> Case:
     hub = importlib.import_module("transformers")
     model = getattr(hub, f"{name}Model")(config_of(name))
     side = int(getattr(model.config, "image_size", OPEN) or OPEN)
-    inputs = [{"pixel_values": torch.randn(n, 3, side, side)} for n in (1, 2)]
-    return Case(First(model, ["pixel_values"], most=1), inputs, {"pixel_values": {0: "batch"}})
+    every = [{"pixel_values": torch.randn(n, 3, side, side)} for n in (1, 2, 0)]
+    axes: Axes = {"pixel_values": {0: "batch"}}
+    return Case(First(model, ["pixel_values"], most=1), every[:2], axes, every[2:])
 
 
 def sound_case(name: str) -> Case:
@@ -248,13 +255,15 @@ def estimator(name: str) -> tuple[Any, np.ndarray[Any, Any]]:
 def all_names() -> list[str]:
     """Return the names of all cases, with their family in front."""
     names = [f"{family}/{name}" for family, (text, _) in FAMILIES.items() for name in text.split()]
-    return [*names, *(f"sklearn/{name}" for name in ESTIMATORS.split())]
+    more = importlib.import_module("more").more_names()
+    return [*names, *(f"sklearn/{name}" for name in ESTIMATORS.split()), *more]
 
 
 def case_of(name: str) -> Case:
     """Return the case of a name."""
     family, _, rest = name.partition("/")
     torch.manual_seed(0)
-    made = FAMILIES[family][1](rest)
+    families = {**FAMILIES, **importlib.import_module("more").TORCH}
+    made = families[family][1](rest)
     made.module.eval()
     return made
