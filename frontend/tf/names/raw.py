@@ -22,6 +22,7 @@ from ..graph import queues as _q
 from ..ops import array_ops as _a
 from ..ops import creation as _c
 from ..ops import math_ops as _m
+from ..ops import nn_ops as _n
 from ..train import raw_checkpoints as _rc
 
 SAME = (
@@ -192,6 +193,7 @@ def raw_space(top: ModuleType) -> Space:
         table,
         **{t: raw(t, PUBLIC[t], names) for t, names in renamed.items() if t not in table},
         **{type_: gradient_op(found) for type_, found in GRADIENTS.items()},
+        Einsum=lambda inputs, equation, name=None: _n.einsum(equation, *inputs, name=name),
         Switch=_fl.switch,
         Merge=_fl.merge,
         Enter=_fl.enter,

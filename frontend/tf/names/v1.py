@@ -11,6 +11,7 @@ from ...formats import messages as _msg
 from ...graph.graph import GraphTensor
 from ...values.context import default_session
 from ..core import names as _names
+from ..core.bridge import TfTensor
 from ..core.dimensions import Behaviour, Dimension, dimension_value
 from ..core.shapes import dimension_at_index
 from ..core.space import Space
@@ -67,9 +68,20 @@ def scatter(method: str) -> Callable[..., object]:
     ) -> object:
         from ..ops.array_ops import expand_dims  # noqa: PLC0415
 
-        return getattr(ref, method)(expand_dims(indices, -1), updates)
+        rows = _rows_of(ref, indices, updates)
+        return getattr(ref, method)(expand_dims(indices, -1), rows)
 
     return change
+
+
+def _rows_of(ref: Any, indices: object, updates: object) -> TfTensor:
+    """Return new rows of a variable; one number stands for all elements of all of them."""
+    from ..ops.array_ops import broadcast_to  # noqa: PLC0415
+
+    rows = convert(updates, ref.dtype)
+    if rows.shape.rank != 0:
+        return rows
+    return broadcast_to(rows, [*convert(indices).shape.as_list(), *ref.shape.as_list()[1:]])
 
 
 def sliced(method: str) -> Callable[..., object]:
@@ -82,7 +94,8 @@ def sliced(method: str) -> Callable[..., object]:
         use_locking: object = None,
         name: str | None = None,
     ) -> object:
-        return getattr(ref, method)(IndexedSlices(convert(updates, ref.dtype), convert(indices)))
+        rows = _rows_of(ref, indices, updates)
+        return getattr(ref, method)(IndexedSlices(rows, convert(indices)))
 
     return change
 

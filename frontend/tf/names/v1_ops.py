@@ -200,8 +200,8 @@ def where(
     condition: object, x: object = None, y: object = None, name: str | None = None
 ) -> TfTensor:
     """Choose elements by a condition, or rows by one for each; alone, return where it holds."""
-    if x is None:
-        return _a.where(condition, name=name)
+    if x is None or y is None:
+        return _a.where(condition, x, y, name=name)
     with InGraph(graph_of([condition, x, y])):
         return perform("Select", [convert(condition), *same(x, y)], name=name)
 

@@ -170,6 +170,11 @@ def _split(m: Maker, x: object, sizes: int | Sequence[int], axis: int) -> object
         parts = list(sizes)
     if -1 in parts:
         parts[parts.index(-1)] = extent - sum(p for p in parts if p != -1)
+    if isinstance(extent, int) and all(isinstance(p, int) for p in parts) and sum(parts) != extent:
+        raise TypeError(
+            f"Determined shape must match input shape along split_dim exactly if fully specified: "
+            f"parts {parts} of {extent}"
+        )
     return tuple(c.split(m.emit, x, at, parts))
 
 
@@ -181,9 +186,10 @@ def split(
     name: str | None = None,
 ) -> list[TfTensor]:
     """Cut an axis into equal parts, or into parts of given sizes."""
-    del num
     with InGraph(graph_of([value, num_or_size_splits])):
         sizes, x, at = static(num_or_size_splits), convert(value), int(static(axis))
+        if isinstance(sizes, list) and num is not None and static(num) != len(sizes):
+            raise ValueError(f"num is {static(num)}, expected {len(sizes)}, as sizes are given")
         if isinstance(sizes, GraphTensor) or (
             isinstance(sizes, list | tuple) and any(isinstance(n, GraphTensor) for n in sizes)
         ):
@@ -311,10 +317,18 @@ def pad(
     m: Maker, tensor: object, paddings: object, mode: str = "CONSTANT", constant_values: object = 0
 ) -> object:
     """Put elements around a tensor."""
-    pads = tuple((int(a), int(b)) for a, b in ints(paddings))
     kind, dims = mode.upper(), spec_of_value(tensor).dims
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise TypeError(f"mode is {mode!r}, expected CONSTANT, REFLECT or SYMMETRIC")
+        raise TypeError(f"Unknown padding mode: {mode!r}, expected CONSTANT, REFLECT or SYMMETRIC")
+    listed = np.asarray(ints(paddings))
+    if listed.ndim != 2 or listed.shape[1] != 2:
+        raise TypeError(f"paddings must be a matrix with 2 columns: {listed.shape}")
+    if len(listed) != len(dims):
+        raise TypeError(
+            f"The first dimension of paddings must be the rank of inputs: {listed.shape}, "
+            f"{len(dims)}"
+        )
+    pads = tuple((int(a), int(b)) for a, b in listed)
     if any(p < 0 for pair in pads for p in pair):
         raise TypeError(f"Paddings must be non-negative: {pads}")
     for pair, extent in zip(pads, dims, strict=True):
@@ -325,7 +339,21 @@ def pad(
         return _symmetric(m, tensor, pads)
     if kind == "REFLECT":
         return m.pad(tensor, pads=pads, mode="reflect")
+    if spec_of_value(tensor).dtype.kind == "c":
+        return _padded(m, tensor, pads, static(constant_values))
     return m.pad(tensor, pads=pads, value=float(static(constant_values)))
+
+
+def _padded(m: Maker, x: object, pads: Iterable[tuple[int, int]], value: float) -> object:
+    """Put one number around a tensor of complex numbers, axis by axis."""
+    for axis, counts in enumerate(pads):
+        spec = spec_of_value(x)
+        low, high = (
+            m.filled(value, spec.dtype, [*spec.dims[:axis], count, *spec.dims[axis + 1 :]])
+            for count in counts
+        )
+        x = m.concat(low, x, high, axis=axis)
+    return x
 
 
 def _symmetric(m: Maker, x: object, pads: Iterable[tuple[int, int]]) -> object:
@@ -420,6 +448,8 @@ def where(
     condition: object, x: object = None, y: object = None, name: str | None = None
 ) -> TfTensor:
     """Choose elements by a condition; with it alone, return where it holds."""
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
     with InGraph(graph_of([condition, x, y])):
         test = convert(condition)
         if x is None:

@@ -89,12 +89,19 @@ class Random(Initializer):
 
     stateless = True
     """Whether a seed means numbers; in the first version it is that of an operation."""
+    only_floats = True
 
     def __init__(
         self, seed: int | None = None, dtype: DTypeLike | None = None, **_: object
     ) -> None:
         super().__init__(dtype)
         self.seed = seed
+        if self.only_floats and not self.stateless and dtype is not None:
+            row = named_row(dtype)
+            if not row.is_float and row.kind != "c":
+                raise ValueError(
+                    f"Argument `dtype` is expected to be floating point. Received: {dtype}."
+                )
 
     def drawn(
         self, name: str, shape: Sequence[int], a: object, b: object, dtype: DTypeLike | None
@@ -114,6 +121,8 @@ def first_version(kind: type[Random]) -> type[Random]:
 
 class RandomUniform(Random):
     """Even between two bounds."""
+
+    only_floats = False
 
     def __init__(
         self,

@@ -89,12 +89,24 @@ DIVISIONS = ("floor_divide", "mod", "div")
 REFUSING = (*DIVISIONS, "pow")
 
 
+def _check_broadcast(x: object, y: object) -> None:
+    """Raise if two tensors do not broadcast."""
+    dims = spec_of_value(x).dims, spec_of_value(y).dims
+    for a, b in zip(*(reversed(each) for each in dims), strict=False):
+        if isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b):
+            raise TypeError(
+                f"Incompatible shapes: {list(dims[0])} vs. {list(dims[1])}: they do not "
+                f"broadcast. Dimensions must be equal, but are {a} and {b}"
+            )
+
+
 def _binary(type_: str, gv: str, label: str = "") -> Callable[..., TfTensor]:
     known = {"differentiable": gv not in STEPS, "refuses": gv in REFUSING}
 
     @op(type_, "x", "y", label=label, **known)
     def function(m: Maker, x: object, y: object) -> object:
         """Combine the elements of two tensors of one type."""
+        _check_broadcast(x, y)
         if gv in DIVISIONS:
             require_no_zeros(m, y)
         if gv == "pow" and spec_of_value(x).dtype.kind == "c":
@@ -417,9 +429,15 @@ def _scanned(
 def _scan(type_: str, gv: str) -> Callable[..., TfTensor]:
     @op(type_, "x", strict=False)
     def function(
-        m: Maker, x: object, axis: int = 0, exclusive: bool = False, reverse: bool = False
+        m: Maker, x: object, axis: object = 0, exclusive: bool = False, reverse: bool = False
     ) -> object:
         """Combine the elements up to each along an axis."""
+        rank, place = spec_of_value(x).rank, np.asarray(static(axis))
+        if place.ndim:
+            raise TypeError(f"axis must be a scalar, found {place.tolist()}")
+        axis = int(place)
+        if not -rank <= axis < rank:
+            raise TypeError(f"Expected scan axis in the range [-{rank}, {rank}), but got {axis}")
         if spec_of_value(x).dtype.kind == "c":
             return _complex(x, lambda z: _scanned(getattr(np, gv), z, axis, exclusive, reverse))
         return getattr(m, gv)(x, axis=axis, exclusive=exclusive, reverse=reverse)
@@ -504,8 +522,29 @@ def _parts(
     return made
 
 
-real, imag = _parts("Real", np.real), _parts("Imag", np.imag)
-conj = _parts("Conj", np.conj, real=False)
+_real, imag = _parts("Real", np.real), _parts("Imag", np.imag)
+_conj = _parts("Conj", np.conj, real=False)
+
+
+def _of_numbers(function: Callable[..., TfTensor], value: object, name: str | None) -> TfTensor:
+    """Return what a function gives of complex numbers; real ones are given back, text refused."""
+    with InGraph(graph_of([value])):
+        x = convert(value)
+    if x.spec.dtype.kind == "s":
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+    return function(x, name=name) if x.spec.dtype.kind == "c" else x
+
+
+def real(input: object, name: str | None = None) -> TfTensor:
+    """Return the real parts; real numbers are their own."""
+    return _of_numbers(_real, input, name)
+
+
+def conj(x: object, name: str | None = None) -> TfTensor:
+    """Return the conjugates; real numbers are their own."""
+    return _of_numbers(_conj, x, name)
+
+
 _complex_abs = _parts("ComplexAbs", np.abs)
 
 

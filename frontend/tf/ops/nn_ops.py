@@ -163,7 +163,17 @@ def l2_loss(m: Maker, t: object) -> object:
 @op("ClipByValue", "t", "clip_value_min", "clip_value_max", shapes=shapes_of.like())
 def clip_by_value(m: Maker, t: object, clip_value_min: object, clip_value_max: object) -> object:
     """Limit the elements."""
-    return m.minimum(m.maximum(t, clip_value_min), clip_value_max)
+    made = m.minimum(m.maximum(t, clip_value_min), clip_value_max)
+    _keep_shape(t, made)
+    return made
+
+
+def _keep_shape(t: object, made: object) -> None:
+    """Raise if limits have made a tensor larger."""
+    before, after = spec_of_value(t).dims, spec_of_value(made).dims
+    known = all(isinstance(d, int) for d in (*before, *after))
+    if known and tuple(before) != tuple(after):
+        raise TypeError(f"Shapes {list(before)} and {list(after)} are incompatible")
 
 
 @op("ClipByNorm", "t", "clip_norm", shapes=shapes_of.like())
@@ -177,7 +187,9 @@ def clip_by_norm(m: Maker, t: object, clip_norm: object, axes: object = None) ->
     some = m.greater(square, m.number(0, spec.dtype))
     root = m.sqrt(m.select(some, square, m.number(1, spec.dtype)))  # its slope at 0 is infinite
     norm = m.select(some, root, square)
-    return m.div(m.mul(t, clip_norm), m.maximum(norm, clip_norm))
+    made = m.div(m.mul(t, clip_norm), m.maximum(norm, clip_norm))
+    _keep_shape(t, made)
+    return made
 
 
 @rule("GlobalNorm", label="global_norm", shapes=shapes_of.ranked(0))

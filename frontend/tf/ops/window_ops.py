@@ -342,12 +342,24 @@ max_pool2d, avg_pool2d = _pool("MaxPool", "max_pool", 2), _pool("AvgPool", "avg_
 max_pool3d, avg_pool3d = _pool("MaxPool3D", "max_pool", 3), _pool("AvgPool3D", "avg_pool", 3)
 
 
+def _block(block_size: int, *dims: object) -> int:
+    """Return how large blocks are, which the sizes of images are multiples of."""
+    if block_size < 2:
+        raise TypeError(f"Block size should be > 1, but was: {block_size}")
+    for extent in dims:
+        if isinstance(extent, int) and extent % block_size:
+            raise TypeError(
+                f"Dimension size must be evenly divisible by {block_size} but is {extent}"
+            )
+    return int(block_size)
+
+
 @op("SpaceToDepth", "input", strict=False)
 def space_to_depth(m: Maker, input: object, block_size: int, data_format: str = "NHWC") -> object:
     """Turn blocks of pixels into channels."""
     refuse_channels_first("space_to_depth", data_format)
     n, h, w, channels = spec_of_value(input).dims
-    b = int(block_size)
+    b = _block(block_size, h, w)
     cut = m.reshape(input, shape=(n, h // b, b, w // b, b, channels))
     turned = m.transpose(cut, order=(0, 1, 3, 2, 4, 5))
     return m.reshape(turned, shape=(n, h // b, w // b, b * b * channels))
@@ -358,7 +370,9 @@ def depth_to_space(m: Maker, input: object, block_size: int, data_format: str = 
     """Turn channels into blocks of pixels."""
     refuse_channels_first("depth_to_space", data_format)
     n, h, w, channels = spec_of_value(input).dims
-    b = int(block_size)
+    b = _block(block_size)
+    if isinstance(channels, int) and channels % (b * b):
+        raise TypeError(f"Dimension size must be evenly divisible by {b * b} but is {channels}")
     cut = m.reshape(input, shape=(n, h, w, b, b, channels // (b * b)))
     turned = m.transpose(cut, order=(0, 1, 3, 2, 4, 5))
     return m.reshape(turned, shape=(n, h * b, w * b, channels // (b * b)))

@@ -23,7 +23,7 @@ from ..core.bridge import TfTensor
 from ..core.space import Space
 from ..core.values import convert
 from ..graph.sessions import Session, reset_default_graph
-from ..graph.state import DEFAULT, get_default_graph
+from ..graph.state import DEFAULT, get_default_graph, placeholder
 from ..ops.random_ops import set_seed
 from . import gradient_checker as first
 from .gradient_checker import numbers
@@ -448,11 +448,33 @@ def compute_gradient(
 
     Real and imaginary part of a complex number are two numbers.
     """
-    arrays = [np.array(convert(v).numpy(), order="C") for v in x]
+    with entered(None):
+        arrays = [np.array(convert(v).numpy(), order="C") for v in x]
     step = delta or 1.0 / 1024
+    if STATE.context is not None:
+        return _in_graph(f, arrays, step)
     return (
         [_slopes(f, arrays, i) for i in range(len(arrays))],
         [_differences(f, arrays, i, step) for i in range(len(arrays))],
+    )
+
+
+def _in_graph(
+    f: Callable[..., TfTensor], arrays: Sequence[Array], step: float
+) -> tuple[list[Array], list[Array]]:
+    """Return the matrices of slopes of what a function makes in a graph, by its session."""
+    session = default_session()
+    if not isinstance(session, Session):
+        raise ValueError("compute_gradient needs a default session in a graph")
+    given = [placeholder(array.dtype, array.shape) for array in arrays]
+    feeds: dict[object, object] = dict(zip(given, arrays, strict=True))
+    found = f(*given)
+    assert isinstance(found, GraphTensor), "a function of tensors of a graph gives one"
+    shape = np.shape(session.run(found, feeds))
+    points = [first.Point(session, x, a, feeds) for x, a in zip(given, arrays, strict=True)]
+    return (
+        [point.exact(found, shape).T for point in points],
+        [point.differences(found, shape, step).T for point in points],
     )
 
 

@@ -1,0 +1,113 @@
+"""What TensorFlow refuses is refused with its types of errors; what it takes beside is taken."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+v1 = tf.compat.v1
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+Refused = (ValueError, tf.errors.InvalidArgumentError)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tf.where([True, False], [1, 2], None), "must both be non-None"),
+        (lambda: v1.where([True, False], None, [1, 2]), "must both be non-None"),
+        (lambda: tf.split(X, [1, 1], 1), "Determined shape must"),
+        (lambda: tf.split(X, [1, 2], 1, num=3), "num is 3, expected 2"),
+        (lambda: tf.pad(X, [[1, 1]]), "paddings must be the rank of inputs"),
+        (lambda: tf.pad(X, [1, 1]), "paddings must be a matrix with 2 columns"),
+        (lambda: tf.pad(X, [[1, 1]] * 2, "odd"), "Unknown padding mode"),
+        (lambda: tf.cumsum(X, 2), r"Expected scan axis in the range \[-2, 2\)"),
+        (lambda: tf.math.cumprod(X, [0]), "axis must be a scalar"),
+        (lambda: tf.clip_by_value(X, 0.0, np.ones((4, 2, 3), np.float32)), "incompatible"),
+        (lambda: tf.clip_by_norm(X, np.ones((4, 2, 3), np.float32)), "incompatible"),
+        (lambda: tf.nn.space_to_depth(X[None, ..., None], 1), "Block size should be > 1"),
+        (lambda: tf.nn.space_to_depth(X[None, ..., None], 2), "evenly divisible by 2"),
+        (lambda: tf.nn.depth_to_space(X[None, ..., None], 2), "evenly divisible by 4"),
+        (lambda: tf.reduce_sum(X, [1, -1]), "Axes contains duplicate dimension: 1"),
+        (lambda: tf.reduce_sum(X, keepdims=np.array([1, 2])), "truth value"),
+        (lambda: tf.unravel_index([1], [2, 0]), "dims cannot contain a dim of zero"),
+        (lambda: tf.add(X, X.T), r"Incompatible shapes: \[2, 3\] vs. \[3, 2\]"),
+        (
+            lambda: tf.logical_and([True] * 2, [True] * 3),
+            "Dimensions must be equal, but are 2 and 3",
+        ),
+        (lambda: v1.random_normal_initializer(dtype=tf.string), "floating point"),
+        (lambda: v1.orthogonal_initializer(dtype=tf.int32), "floating point"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(call, message):
+    with pytest.raises(Refused, match=message):
+        call()
+    with tf.Graph().as_default(), v1.Session() as session, pytest.raises(Refused):
+        session.run(call())
+
+
+def test_numbers_of_no_element_are_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index is out of bound"):
+        tf.unravel_index([6], [2, 3])
+
+
+def test_a_real_number_is_its_own_conjugate_and_text_has_none():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.int32)
+        assert tf.math.conj(x) is x
+        assert tf.math.real(x) is x
+    with pytest.raises(TypeError, match="Expected numeric"):
+        tf.math.conj(["a"])
+
+
+def test_norms_are_of_integers_and_of_complex_numbers_too():
+    assert tf.math.reduce_euclidean_norm([[3, 4], [1, 1]], 1).numpy().tolist() == [5, 1]
+    found = tf.math.reduce_euclidean_norm([3 + 4j, 1.0])
+    assert found.numpy() == pytest.approx(26**0.5)
+
+
+def test_complex_numbers_have_numbers_put_around_them():
+    z = tf.constant([[1 + 2j, 3.0]], tf.complex64)
+    found = tf.pad(z, [[1, 0], [0, 1]], constant_values=2j)
+    assert found.numpy().tolist() == [[2j, 2j, 2j], [1 + 2j, 3, 2j]]
+
+
+def test_an_axis_may_be_a_tensor():
+    for kind in (np.int32, np.int64):
+        found = tf.cumsum(X, tf.constant(1, kind), reverse=True)
+        assert found.numpy().tolist() == [[3, 3, 2], [12, 9, 5]]
+
+
+def test_one_number_stands_for_all_new_rows():
+    with tf.Graph().as_default(), v1.Session() as session:
+        variable = v1.Variable(X)
+        changes = [
+            v1.scatter_add(variable, [0, 0], 2.0),
+            v1.scatter_mul(variable, [1], 3.0),
+            v1.scatter_update(variable, [[1]], 7.0),
+        ]
+        session.run(variable.initializer)
+        found = [session.run(change).tolist() for change in changes]
+    assert found == [[[4, 5, 6], [3, 4, 5]], [[4, 5, 6], [9, 12, 15]], [[4, 5, 6], [7, 7, 7]]]
+
+
+def test_a_variable_that_is_made_at_once_has_no_initializer():
+    assert tf.Variable(1.0).initializer is None
+
+
+def test_masks_of_numpy_and_extents_are_indices():
+    x = tf.constant(X)
+    assert x[np.array([False, True])].numpy().tolist() == [[3, 4, 5]]
+    assert x[:, : v1.Dimension(2)].shape == (2, 2)
+    assert x[v1.Dimension(None) :].shape == (2, 3)
+
+
+def test_slopes_of_functions_are_found_in_graphs():
+    with tf.Graph().as_default(), v1.Session():
+        exact, found = tf.test.compute_gradient(lambda x, y: x * x * y, [X[0], X[1]])
+    assert exact[0].diagonal().tolist() == [0, 8, 20]
+    np.testing.assert_allclose(found[1], exact[1], atol=1e-3)
+
+
+def test_equations_are_raw_operations():
+    assert tf.raw_ops.Einsum(inputs=[X, X], equation="ij,ij->i").numpy().tolist() == [5, 50]
