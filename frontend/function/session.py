@@ -43,6 +43,7 @@ from ..graph.placement import available_with, check_placement
 from ..graph.variables import Held
 from ..models.pieces import on_host
 from ..values.context import Context, Recorder, stack
+from ..values.dtypes import named
 from ..values.run_errors import InvalidArgumentError
 from .in_common import Where
 from .staged import Staged, compiled_for, refused
@@ -212,10 +213,11 @@ class Session:
     def _missing(self, op: Operation) -> InvalidArgumentError:
         spec = op.outputs[0].spec
         shape = dims_or_none(spec.shape)
-        text = "<unknown>" if shape is None else str([d if d is not None else "?" for d in shape])
+        sizes = ",".join("?" if size is None else str(size) for size in shape or ())
+        text = f" and shape [{sizes}]" if sizes else ""
         return InvalidArgumentError(
-            f"You must feed a value for placeholder tensor '{op.name}' with dtype {spec.dtype} "
-            f"and shape {text}",
+            f"You must feed a value for placeholder tensor '{op.name}' with dtype "
+            f"{named(spec.dtype)}{text}",
             location=op.source,
         )
 

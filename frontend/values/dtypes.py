@@ -226,6 +226,12 @@ def as_dtype(value: object) -> DataType:
     return found
 
 
+def named(row: DType | None) -> str:
+    """Return TensorFlow's name of an element type in messages."""
+    text = "string" if row is None or row.kind == "s" else str(as_dtype(row).name)
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(text, text)
+
+
 def of_array(array: Array) -> DataType:
     """Return the element type of a numpy array."""
     found = BY_NUMPY.get(array.dtype)

@@ -111,3 +111,44 @@ def test_slopes_of_functions_are_found_in_graphs():
 
 def test_equations_are_raw_operations():
     assert tf.raw_ops.Einsum(inputs=[X, X], equation="ij,ij->i").numpy().tolist() == [5, 50]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("reciprocal", 0.2 - 0.4j),
+        ("log1p", 1.0397208 + 0.7853982j),
+        ("expm1", -2.1312044 + 2.4717266j),
+        ("asin", 0.4270786 + 1.5285709j),
+        ("acos", 1.1437178 - 1.5285709j),
+        ("atan", 1.3389725 + 0.4023595j),
+        ("asinh", 1.4693518 + 1.0634400j),
+        ("acosh", 1.5285709 + 1.1437178j),
+        ("atanh", 0.1732868 + 1.1780972j),
+    ],
+)
+def test_functions_of_complex_numbers_have_values_and_slopes(name, value):
+    function = getattr(tf.math, name)
+    assert function(tf.constant(1 + 2j)).numpy() == pytest.approx(value, rel=1e-6)
+    (exact,), (found,) = tf.test.compute_gradient(function, [np.array([1 + 2j])])
+    np.testing.assert_allclose(exact, found, atol=1e-5)
+
+
+def test_a_polynomial_without_coefficients_is_zero_everywhere():
+    assert tf.math.polyval([], [1.0, 2.0]).numpy().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "text"),
+    [
+        (tf.float32, None, "with dtype float$"),
+        (tf.float16, [10, 10], r"with dtype half and shape \[10,10\]$"),
+        (tf.int64, [None, 3], r"with dtype int64 and shape \[\?,3\]$"),
+        (tf.string, [], "with dtype string$"),
+    ],
+)
+def test_what_is_not_fed_is_named_with_its_type_and_shape(dtype, shape, text):
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(dtype, shape, name="x")
+        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            session.run(tf.identity(x))

@@ -15,10 +15,10 @@ from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...values.context import STATE
-from ...values.dtypes import DTypeLike
+from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
 from .bridge import OPERATORS, EagerTensor, TfTensor, dressed, row_of
-from .element_types import as_dtype, of_row
+from .element_types import of_row
 from .shapes import ShapeLike, TensorShape
 
 
@@ -93,12 +93,6 @@ def _is_all_text(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_all_text, value))
     return isinstance(value, str | bytes | np.str_ | np.bytes_ | np.ndarray)
-
-
-def named(row: DType | None) -> str:
-    """Return TensorFlow's name of an element type in messages."""
-    text = "string" if row is None or row.kind == "s" else str(as_dtype(row).name)
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(text, text)
 
 
 def axis_in(axis: int, rank: int) -> int:

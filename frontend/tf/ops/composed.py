@@ -96,7 +96,7 @@ def polyval(coeffs: Sequence[object], x: object, name: str | None = None) -> TfT
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
     if not coeffs:
-        return convert(0.0)
+        return zeros_like(convert(x), name=name)
     total = convert(coeffs[0])
     for coefficient in coeffs[1:]:
         total = total * x + coefficient

@@ -60,7 +60,8 @@ def _unary(type_: str, gv: str) -> Callable[..., TfTensor]:
 
 COMPLEX: dict[str, Callable[..., TfTensor]] = {
     **{n: getattr(np, n) for n in ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh")},
-    "tanh": np.tanh,
+    **{n: getattr(np, n) for n in ("tanh", "log1p", "expm1", "reciprocal")},
+    **{f"a{n}": getattr(np, f"arc{n}") for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
     "sign": lambda z: np.divide(z, np.abs(z), out=np.zeros_like(z), where=z != 0),
     "rsqrt": lambda z: 1 / np.sqrt(z),

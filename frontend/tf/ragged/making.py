@@ -10,7 +10,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...data.stages import part
 from ...graph.text_arrays import TEXT
-from ...values.dtypes import DTypeLike
+from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, row_of
 from ..core.element_types import as_dtype
@@ -18,7 +18,7 @@ from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
 from ..core.structures import Part
-from ..core.values import array_of, convert, is_typed, named, same, static
+from ..core.values import array_of, convert, is_typed, same, static
 from ..graph.state import placeholder as tensor_placeholder
 from ..nondense.sparse_tensor import SparseTensor, sparse_of
 from ..ops import array_ops as a
