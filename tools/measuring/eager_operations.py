@@ -5,7 +5,8 @@
 Each Python carries out the same operations on one thread, on operands of about ten, a thousand and
 a million elements; a row is the least processor time of each in microseconds and gravure's as a
 part of TensorFlow's. The last line is their geometric mean, and how many are above 1.2. `--only`
-takes the operations whose names have a text in them.
+takes the rows whose names have one of some texts in them, as in `--only 'qr 1e1,gamma'`. The two
+Pythons take turns, `--rounds` times.
 """
 
 from __future__ import annotations
@@ -17,15 +18,19 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from time import perf_counter, process_time
+from collections.abc import Callable, Sequence
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 SIZES = {"1e1": (2, 5), "1e3": (10, 100), "1e6": (1000, 1000)}
 PATIENCE = 0.05
-"""Seconds that an operation is repeated for."""
+"""Seconds of the processor that an operation is repeated for."""
+FEWEST = 3
+"""How often it is carried out at least."""
+LEAST = 0.05
+"""The microseconds below which the clock says nothing."""
 
 
 def operations(tf: Any, rows: int, columns: int) -> dict[str, Callable[[], object]]:
@@ -285,7 +290,7 @@ def places(tf: Any, given: Operands) -> Runs:
     }
 
 
-def measured(module: str, only: str) -> dict[str, float]:
+def measured(module: str, only: Sequence[str]) -> dict[str, float]:
     """Return the least microseconds of each operation of a module of TensorFlow's names."""
     tf = importlib.import_module(module)
     if module == "tensorflow":
@@ -295,22 +300,20 @@ def measured(module: str, only: str) -> dict[str, float]:
     for size, (rows, columns) in SIZES.items():
         runs = operations(tf, rows, columns) | rarer(tf, Operands(tf, rows, columns))
         for name, run in runs.items():
-            if only not in name:
-                continue
-            times, until = [least(run, 3)], perf_counter() + PATIENCE
-            while perf_counter() < until:
-                times.append(least(run, 1))
-            found[f"{name} {size}"] = 1e6 * min(times)
+            row = f"{name} {size}"
+            if any(text in row for text in only):
+                found[row] = max(1e6 * least(run), LEAST)
     return found
 
 
-def least(run: Callable[[], object], count: int) -> float:
-    """Return the least seconds of some runs."""
-    found = math.inf
-    for _ in range(count):
+def least(run: Callable[[], object]) -> float:
+    """Return the least seconds of the runs."""
+    found, count, until = math.inf, 0, process_time() + PATIENCE
+    while count < FEWEST or process_time() < until:
         start = process_time()
         run()
         found = min(found, process_time() - start)
+        count += 1
     return found
 
 
@@ -328,16 +331,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--peer", metavar="PYTHON", help="a Python that has TensorFlow")
     parser.add_argument("--module", help="measure the names of this module only, print JSON")
-    parser.add_argument("--only", metavar="TEXT", default="", help="what is in the names")
+    parser.add_argument("--only", metavar="TEXTS", default="", help="what is in the rows' names")
+    parser.add_argument("--rounds", type=int, default=1, help="how often each is measured")
     args = parser.parse_args()
     if args.module:
-        sys.stdout.write(json.dumps(measured(args.module, args.only)) + "\n")
+        sys.stdout.write(json.dumps(measured(args.module, args.only.split(","))) + "\n")
         return
-    ours = of_process(sys.executable, "gravure.tf", args.only)
-    theirs = of_process(args.peer, "tensorflow", args.only) if args.peer else {}
+    ours: dict[str, float] = {}
+    theirs: dict[str, float] = {}
+    for _ in range(args.rounds):
+        take_least(ours, of_process(sys.executable, "gravure.tf", args.only))
+        if args.peer:
+            take_least(theirs, of_process(args.peer, "tensorflow", args.only))
     ratios = []
     for name, time in ours.items():
-        row = f"{name:20}{time:10.1f}"
+        row = f"{name:24}{time:10.1f}"
         if theirs:
             ratios.append(time / theirs[name])
             row += f"{theirs[name]:10.1f}{ratios[-1]:8.2f}"
@@ -346,6 +354,12 @@ def main() -> None:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         above = sum(ratio > 1.2 for ratio in ratios)
         sys.stdout.write(f"{mean:.2f} in the mean of {len(ratios)}, {above} above 1.2\n")
+
+
+def take_least(found: dict[str, float], more: dict[str, float]) -> None:
+    """Keep the lesser of two times of each row."""
+    for name, time in more.items():
+        found[name] = min(time, found.get(name, time))
 
 
 if __name__ == "__main__":
