@@ -115,43 +115,39 @@ def _largest(x: Array) -> float:
     return float(np.maximum.reduce(np.abs(x), None, initial=0))
 
 
-def _nonzero(y: Array) -> Array:
-    """Return divisors that numpy can divide by: 1 instead of 0 and -1."""
-    unsafe = (y == 0) | (y == -1) if y.dtype.kind == "i" else y == 0
-    return np.where(unsafe, y.dtype.type(1), y)
-
-
 def truncated_divide(x: Array, y: Array) -> Array:
-    """Return the quotient of integers, towards zero."""
-    safe = _nonzero(y)
-    quotient = (x - np.fmod(x, safe)) // safe
-    if y.dtype.kind == "i":
-        quotient = np.where(y == -1, -x, quotient)
-    return np.where(y == 0, x.dtype.type(0), quotient)
+    """Return the quotient of integers, towards zero; 0 where divided by 0."""
+    with np.errstate(all="ignore"):
+        quotient = np.asarray(np.floor_divide(x, y))
+        if x.dtype.kind == "u":
+            return quotient
+        up = (np.fmod(x, y) != 0) & ((x < 0) != (y < 0))
+        return np.asarray(quotient + up.astype(x.dtype))
 
 
 def truncated_remainder(x: Array, y: Array) -> Array:
     """Return the remainder with the sign of the dividend, of integers or floats."""
-    if x.dtype.kind not in "iu":
+    with np.errstate(all="ignore"):
         return np.asarray(np.fmod(x, y))
-    return np.where(y == 0, x.dtype.type(0), np.fmod(x, _nonzero(y)))
 
 
 def floor_divide(x: Array, y: Array) -> Array:
-    """Return the quotient, towards minus infinity, of integers or floats."""
-    if x.dtype.kind not in "iu":
-        return np.asarray(np.floor(np.true_divide(x, y)))
-    remainder = truncated_remainder(x, y)
-    down = (remainder != 0) & ((remainder < 0) != (y < 0))
-    return np.asarray(truncated_divide(x, y) - down.astype(x.dtype))
+    """Return the quotient, towards minus infinity, of integers (by 0 it is 0) or floats."""
+    with np.errstate(all="ignore"):
+        if x.dtype.kind not in "iu":
+            return np.asarray(np.floor(np.true_divide(x, y)))
+        return np.asarray(np.floor_divide(x, y))
 
 
 def floor_remainder(x: Array, y: Array) -> Array:
     """Return the remainder with the sign of the divisor, of integers or floats; that of 0 too."""
+    if x.dtype.kind in "iu":
+        with np.errstate(all="ignore"):
+            return np.asarray(np.remainder(x, y))
     remainder = truncated_remainder(x, y)
     other_sign = (remainder != 0) & ((remainder < 0) != (y < 0))
     found: Array = np.where(other_sign, remainder + y, remainder).astype(x.dtype)
-    return np.where(found == 0, np.copysign(found, y), found) if x.dtype.kind == "f" else found
+    return np.where(found == 0, np.copysign(found, y), found)
 
 
 def larger(x: Array, y: Array) -> Array:

@@ -11,6 +11,7 @@ import pytest
 
 from gravure.ir import DTYPES, REGISTRY, Array, Call, DType, EagerEmit, spec, spec_of_array
 from gravure.ir.scalar_math import NumpyMath, Term
+from gravure.ir.types import numerics
 from gravure.ir.types.dtypes import bf16, f16, f32, f64, i8, i32, i64, u8, u64
 from gravure.ir.types.numerics import round_to, saturate
 
@@ -234,3 +235,18 @@ def test_gradient_sums_only_what_was_broadcast() -> None:
     assert emit_count("gv.add", (2, 3), (3,)) == ["gv.sum"]
     assert emit_count("gv.add", (2, 3), (2, 1)) == ["gv.sum"]
     assert emit_count("gv.add", (4, 2, 3), (2, 1)) == ["gv.sum", "gv.reshape"]
+
+
+@pytest.mark.parametrize("dtype", [i8, u8], ids=str)
+def test_quotients_and_remainders_of_all_integers_of_8_bits_are_pythons(dtype: DType) -> None:
+    every = np.arange(dtype.minimum, dtype.maximum + 1).astype(dtype.numpy)
+    x, y = every[:, None], every[None]
+    wide = [(int(a), int(b)) for a in every for b in every]
+    for function, exact in (
+        (numerics.floor_divide, lambda a, b: a // b),
+        (numerics.floor_remainder, lambda a, b: a % b),
+        (numerics.truncated_divide, truncated),
+        (numerics.truncated_remainder, lambda a, b: a - b * truncated(a, b)),
+    ):
+        wanted = [wrap(exact(a, b), dtype) if b else 0 for a, b in wide]
+        np.testing.assert_array_equal(function(x, y).ravel(), wanted)
