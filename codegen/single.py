@@ -84,6 +84,24 @@ def in_a_row(build: Build, specs: Sequence[TensorSpec], longest: int) -> Kernel:
     return _loaded(_program(build, specs, {"N": (1, longest)}), "row")
 
 
+def in_parts(build: Build, specs: Sequence[TensorSpec], most: int = 1 << 15) -> Kernel:
+    """Return what is built of rows of any length as a function of arrays of one axis.
+
+    They are gone through in parts of at most so many elements, which stay in a processor's cache.
+    """
+    kernel = in_a_row(build, specs, most)
+
+    def call(*arrays: Array) -> Array:
+        """Carry it out part by part."""
+        count = len(arrays[0])
+        if 0 < count <= most:
+            return kernel(*arrays)
+        parts = [kernel(*[x[i : i + most] for x in arrays]) for i in range(0, count, most)]
+        return np.concatenate(parts) if parts else np.empty(0, specs[0].dtype.numpy)
+
+    return call
+
+
 def together(build: Build, specs: Sequence[TensorSpec]) -> Kernel:
     """Return what is built of values as a function of arrays of exactly these types and shapes."""
     return _loaded(_program(build, specs, {}), "together")

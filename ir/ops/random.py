@@ -108,6 +108,11 @@ class Draw:
         part = self("slice", key, starts=(index,), stops=(index + 1,), steps=(1,))
         return self("reshape", part, shape=())
 
+    def tried(self, key: Any, trial: int) -> Any:
+        """Return the key of a later try: counters are set aside for those that need some."""
+        step = np.array([0, 0, trial, 0, 0, 0], np.uint32)
+        return self("add", key, self("constant", value=step))
+
     def wide(self, word: Any) -> Any:
         """Return a word as u64."""
         return self("cast", word, dtype=dtypes.u64)
@@ -226,7 +231,11 @@ def integers(
     Limits are values of the type.
     """
     make = Draw(emit)
-    own = _own(make, key, shape, words_of(dtype))
+    return _between(make, _own(make, key, shape, words_of(dtype)), dtype, limits)
+
+
+def _between(make: Draw, own: Sequence[Any], dtype: DType, limits: tuple[Any, Any] | None) -> Any:
+    """Return the integers that words are, or the remainders of these that lie between limits."""
     bits = make.joined(*map(make.wide, own)) if len(own) == 2 else own[0]
     if limits is None:
         return make("cast", bits, dtype=dtype)
@@ -244,21 +253,52 @@ def normal(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     return made if wide == dtype else make("cast", made, dtype=dtype)
 
 
-def in_blocks(emit: Any, key: Any, count: Dim, dtype: DType, *, normally: bool) -> Any:
-    """Return the numbers of so many whole blocks in a row, evenly or `normally` distributed.
+def in_blocks(
+    emit: Any, key: Any, count: Dim, dtype: DType, kind: str, limits: tuple[Any, Any] | None = None
+) -> Any:
+    """Return the numbers of so many whole blocks in a row.
 
-    They are those of `uniform` and `normal`, with each block encrypted once.
+    They are those of the function that `kind` names (uniform, integers, normal, truncated), with
+    each block encrypted once.
     """
     make, wide = Draw(emit), dtype
-    if normally and dtype != dtypes.f64:
+    if kind in ("normal", "truncated") and dtype != dtypes.f64:
         wide = dtypes.f32
     words = words_of(wide)
-    made = make("random_bits", key, shape=(count,), per=1)
-    places = [made[i : i + words] for i in range(0, 4, words)]
-    found = _pairs(make, places, wide) if normally else _units(make, places, wide)
+
+    def places(key: Any, stride: int = 1) -> list[Any]:
+        made = make("random_bits", key, shape=(count,), per=1, stride=stride)
+        return [made[i : i + words] for i in range(0, 4, words)]
+
+    match kind:
+        case "normal":
+            found = _pairs(make, places(key), wide)
+        case "truncated":
+            found = _within(make, key, places, wide)
+        case "integers":
+            found = [_between(make, own, dtype, limits) for own in places(key)]
+        case _:
+            found = _units(make, places(key), wide)
     columns = [make("reshape", x, shape=(count, 1)) for x in found]
     rows = make("reshape", make("concat", *columns, axis=1), shape=(count * len(found),))
     return rows if wide == dtype else make("cast", rows, dtype=dtype)
+
+
+def _within(
+    make: Draw, key: Any, places: Callable[[Any, int], list[Any]], dtype: DType
+) -> list[Any]:
+    """Return for each place of blocks the number that `truncated` puts there."""
+    words = words_of(dtype)
+    per = 4 // words
+    count, made = make.word(0, dtypes.i32), [make.word(0, dtype)] * per
+    for trial in range(TRIES * words):
+        for found in _pairs(make, places(make.tried(key, trial), STRIDE // words), dtype):
+            fits = make("less", make("abs", found), make.word(2, dtype))
+            for lane in range(per):
+                mine = make("logical_and", fits, make("equal", count, make.word(lane, dtypes.i32)))
+                made[lane] = make("select", mine, found, made[lane])
+            count = make("add", count, make("cast", fits, dtype=dtypes.i32))
+    return made
 
 
 TRIES = 4
@@ -276,14 +316,8 @@ def truncated(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     lane = make("cast", make.lane(shape, per), dtype=dtypes.i32)
     count, made = make.word(0, dtypes.i32), make.word(0, wide)
     for trial in range(TRIES * words):
-        step = np.array([0, 0, trial, 0, 0, 0], np.uint32)
-        block = make(
-            "random_bits",
-            make("add", key, make("constant", value=step)),
-            shape=tuple(shape),
-            per=per,
-            stride=STRIDE // words,
-        )
+        step = make.tried(key, trial)
+        block = make("random_bits", step, shape=tuple(shape), per=per, stride=STRIDE // words)
         for i in range(0, 4, 2 * words):
             for found in make.normals(block[i : i + 2 * words], wide):
                 fits = make("less", make("abs", found), make.word(2, wide))

@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.eager.tensor import Tensor
+from gravure.frontend.tf.draws import first_tries, sampling
+from gravure.frontend.tf.ops import random_ops
+from gravure.ir.ops.random import drawn_key
+from gravure.ir.types import dtypes as rows
 
 v1 = tf.compat.v1
 R = tf.random
@@ -193,3 +198,46 @@ def test_gradients_of_stateless_gamma() -> None:
     with tf.GradientTape() as tape:
         total = tf.reduce_sum(R.stateless_gamma([3, 2], [1, 2], alpha) ** 2.0)
     np.testing.assert_allclose(tape.gradient(total, alpha), [2.2125657, 26.381395], rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [0, 1, 1000, first_tries.AT_ONCE + 7])
+@pytest.mark.parametrize("name", ["gamma", "poisson"])
+def test_what_the_first_tries_give_is_what_is_drawn_one_after_the_other(
+    name: str, count: int
+) -> None:
+    key = drawn_key((5, 7), 2**33)
+    given = np.resize([0.3, 2.0, 1.0, 8.0, 12.0, -1.0, np.inf, np.nan, 0.0, 4.9], count)
+    slowly = getattr(sampling, f"_{name}")(sampling.OwnWords(key, np.arange(count)), given)
+    with np.errstate(all="ignore"):
+        found = getattr(sampling, name)(key, given)
+        known = getattr(first_tries, name)(key, given)
+    np.testing.assert_allclose(found, slowly, rtol=1e-13)
+    asked = (given > 0) & np.isfinite(given) & (given != 1.0 if name == "gamma" else given < 10)
+    if count > 1000:
+        assert np.isfinite(known[asked]).mean() > 0.98  # few are drawn slowly
+
+
+@pytest.mark.parametrize("kind", random_ops.IN_BLOCKS)
+@pytest.mark.parametrize(
+    "row", [rows.f32, rows.f64, rows.f16, rows.i32, rows.i64, rows.u32], ids=str
+)
+def test_numbers_drawn_in_blocks_are_those_drawn_one_by_one(kind: str, row: rows.DType) -> None:
+    whole = kind == "RandomUniformInt"
+    if row.is_float == whole or (kind == "Multinomial" and row != rows.f64):
+        return
+    key = Tensor(drawn_key((5, 7), 2560))
+    for options in [{"low": 2, "high": 17}, {"low": None, "high": None}] if whole else [{}]:
+        for dims in ((7,), (3, 33), ()):
+            wanted = random_ops._drawn_by_steps(kind, key, dims, row, **options).numpy()
+            for _ in range(random_ops.OFTEN):
+                found = random_ops.drawn_now(kind, key, dims, row, **options).numpy()
+            np.testing.assert_array_equal(found, wanted, strict=True)
+
+
+def test_draws_without_a_seed_leave_nothing_behind() -> None:
+    R.set_seed(None)
+    before = len(random_ops.Seeds.used)
+    made = [R.normal([3]).numpy().tolist() for _ in range(5)]
+    R.gamma([2], 0.5)
+    assert len(random_ops.Seeds.used) == before
+    assert len({tuple(x) for x in made}) == 5

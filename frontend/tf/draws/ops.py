@@ -9,6 +9,8 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ...eager.remembered import remembered
+from ...eager.tensor import Tensor
 from ...graph.graph import spec_with_unknowns
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
@@ -18,24 +20,28 @@ from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, shape
 from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS
-from ..ops.random_ops import key_of_seed, seeded_key
+from ..ops.random_ops import drawn_now, key_of_seed, seeded_key
 from . import sampling
 from .reparametrised import by_alpha
 
 TINY = {name: float(np.finfo(name).tiny) for name in ("float16", "float32", "float64")}
 
 
+@remembered
 def _permuted(value: object, key: TfTensor, name: str | None) -> TfTensor:
     """Return the slices of a tensor in the order that a key gives."""
     x = convert(value)
-
-    def order(key: Array, count: Array) -> Sequence[Array]:
-        return (sampling.permutation(key, int(count)),)
-
     dims = x.shape._dims
     spec = spec_with_unknowns(rows.i64, [None if dims is None else dims[0]])
-    [found] = host("Permutation", order, [key, shape(x)[0]], [spec])
+    [found] = host("Permutation", _order, [key, shape(x)[0]], [spec])
     return gather(x, found, name=name)
+
+
+def _order(key: Array, count: Array) -> Sequence[Array]:
+    """Return the order of so many slices that a key gives."""
+    dims, anything = (max(int(count) - 1, 0),), {"low": None, "high": None}
+    words = drawn_now("RandomUniformInt", Tensor(key), dims, rows.u32, **anything)
+    return (sampling.permutation(words._array, int(count)),)
 
 
 def shuffle(value: object, seed: int | None = None, name: str | None = None) -> TfTensor:
@@ -58,9 +64,43 @@ def stateless_shuffle(
         return _permuted(value, key_of_seed(seed), name)
 
 
+@remembered
+def _parameters(
+    shape_: object, alpha: object, beta: object, dtype: DTypeLike
+) -> tuple[TfTensor | int, TfTensor, TfTensor]:
+    """Return how many numbers are drawn, and alpha and beta of one shape."""
+    a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
+    return _count(shape_, a), a, b
+
+
+@remembered
+def _rate(shape_: object, lam: object) -> tuple[TfTensor | int, TfTensor]:
+    """Return how many numbers are drawn, and their rates."""
+    rate = convert(lam, None if hasattr(lam, "dtype") else "float32")
+    return _count(shape_, rate), rate
+
+
 def _listed(known: object) -> bool:
     """Say whether the parts of a shape are listed."""
     return isinstance(known, list | tuple)
+
+
+@remembered
+def _gammas(
+    shape_: object, key: TfTensor, a: TfTensor, b: TfTensor, dtype: DTypeLike, *, whole: bool
+) -> TfTensor:
+    """Return numbers of the gamma distribution."""
+    drawn = _drawn("RandomGamma", sampling.gamma, shape_, key, [a], dtype, whole=whole)
+    made = by_alpha(a, drawn)
+    return FUNCTIONS["maximum"](convert(TINY[as_dtype(dtype).name], dtype), made / b)
+
+
+@remembered
+def _poissons(
+    shape_: object, key: TfTensor, rate: TfTensor, dtype: DTypeLike, *, whole: bool
+) -> TfTensor:
+    """Return numbers of the Poisson distribution."""
+    return _drawn("RandomPoisson", sampling.poisson, shape_, key, [rate], dtype, whole=whole)
 
 
 def _drawn(
@@ -121,11 +161,9 @@ def gamma(
     Gradients go to alpha and beta.
     """
     with InGraph(graph_of([shape, alpha, beta])):
-        a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
-        key = seeded_key(f"RandomGamma/{as_dtype(dtype).name}", _count(shape, a), seed)
-        drawn = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=True)
-        made = by_alpha(a, drawn)
-        return FUNCTIONS["maximum"](convert(TINY[as_dtype(dtype).name], dtype), made / b)
+        count, a, b = _parameters(shape, alpha, beta, dtype)
+        key = seeded_key(f"RandomGamma/{as_dtype(dtype).name}", count, seed)
+        return _gammas(shape, key, a, b, dtype, whole=True)
 
 
 def stateless_gamma(
@@ -138,11 +176,8 @@ def stateless_gamma(
 ) -> TfTensor:
     """Draw what the seed says from the gamma distribution."""
     with InGraph(graph_of([shape, seed, alpha, beta])):
-        a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
-        key = key_of_seed(seed)
-        drawn = _drawn("RandomGamma", sampling.gamma, shape, key, [a], dtype, whole=False)
-        made = by_alpha(a, drawn)
-        return FUNCTIONS["maximum"](convert(TINY[as_dtype(dtype).name], dtype), made / b)
+        _, a, b = _parameters(shape, alpha, beta, dtype)
+        return _gammas(shape, key_of_seed(seed), a, b, dtype, whole=False)
 
 
 def poisson(
@@ -154,10 +189,10 @@ def poisson(
 ) -> TfTensor:
     """Draw from the Poisson distribution: a block of the shape for each rate."""
     with InGraph(graph_of([shape, lam])):
-        rate = convert(lam, None if hasattr(lam, "dtype") else "float32")
+        count, rate = _rate(shape, lam)
         kinds = f"{rate.dtype.name}/{as_dtype(dtype).name}"
-        key = seeded_key(f"RandomPoissonV2/{kinds}", _count(shape, rate), seed)
-        return _drawn("RandomPoisson", sampling.poisson, shape, key, [rate], dtype, whole=True)
+        key = seeded_key(f"RandomPoissonV2/{kinds}", count, seed)
+        return _poissons(shape, key, rate, dtype, whole=True)
 
 
 def random_poisson(
@@ -180,6 +215,5 @@ def stateless_poisson(
 ) -> TfTensor:
     """Draw what the seed says from the Poisson distribution."""
     with InGraph(graph_of([shape, seed, lam])):
-        rate = convert(lam, None if hasattr(lam, "dtype") else "float32")
-        key = key_of_seed(seed)
-        return _drawn("RandomPoisson", sampling.poisson, shape, key, [rate], dtype, whole=False)
+        _, rate = _rate(shape, lam)
+        return _poissons(shape, key_of_seed(seed), rate, dtype, whole=False)

@@ -17,7 +17,7 @@ from ..core.bridge import TfTensor, custom_gradient
 from ..core.host_ops import host
 from ..ops.array_ops import broadcast_to, shape
 from ..ops.math_ops import identity
-from ..ops.special import in_doubles, lower_gamma
+from ..ops.special import in_doubles, incomplete_gamma
 
 STEP = 1e-3
 """How far apart P is taken, of the scale on which it changes; its fourth power is what is lost."""
@@ -45,7 +45,7 @@ def moves(alpha: Array, made: Array) -> Array:
     h = STEP * np.minimum(a, np.sqrt(a))
 
     def between(steps: float) -> Array:
-        return lower_gamma(a + steps * h, x) - lower_gamma(a - steps * h, x)
+        return incomplete_gamma(a + steps * h, x) - incomplete_gamma(a - steps * h, x)
 
     slope = (8.0 * between(1.0) - between(2.0)) / (12.0 * h)
     with np.errstate(all="ignore"):

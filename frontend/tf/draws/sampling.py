@@ -14,6 +14,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.ops.random import STRIDE, philox
+from . import first_tries
 
 Draws = np.ndarray[Any, np.dtype[np.float64]]
 LOG_GAMMA = np.frompyfunc(lgamma, 1, 1)
@@ -28,9 +29,9 @@ def unit(high: Array, low: Array) -> Draws:
 class OwnWords:
     """The blocks of words of many elements: each takes its next one when it asks for it."""
 
-    def __init__(self, key: Array, count: int) -> None:
-        self.key = key
-        self.start = np.arange(count, dtype=np.uint64) * np.uint64(STRIDE)
+    def __init__(self, key: Array, numbers: Array) -> None:
+        self.key, count = key, len(numbers)
+        self.start = numbers.astype(np.uint64) * np.uint64(STRIDE)
         self.taken = np.zeros(count, np.uint64)
         self.left = np.zeros((2, count), np.int64)
         """By what a block is used for, uniform or normal numbers: how many are left of it."""
@@ -69,7 +70,21 @@ def _normals(words: list[Array]) -> tuple[Draws, Draws]:
 
 def gamma(key: Array, alpha: Draws) -> Draws:
     """Return numbers of the gamma distribution of these shapes, one for each."""
-    words, made = OwnWords(key, len(alpha)), np.empty(len(alpha))
+    return _rest(key, alpha, first_tries.gamma(key, alpha), _gamma)
+
+
+def _rest(
+    key: Array, parameters: Draws, made: Draws, draw: Callable[[OwnWords, Draws], Draws]
+) -> Draws:
+    """Return what was made of parameters, with what has no number yet drawn one after the other."""
+    left = np.flatnonzero(np.isnan(made))
+    if len(left):
+        made[left] = draw(OwnWords(key, left), parameters[left])
+    return made
+
+
+def _gamma(words: OwnWords, alpha: Draws) -> Draws:
+    made = np.empty(len(alpha))
     shift = np.where(alpha < 1.0, 2.0 / 3, -1.0 / 3)
     d = alpha + shift
     with np.errstate(all="ignore"):
@@ -101,7 +116,11 @@ def gamma(key: Array, alpha: Draws) -> Draws:
 
 def poisson(key: Array, rate: Draws) -> Draws:
     """Return numbers of the Poisson distribution of these rates, one for each."""
-    words, made = OwnWords(key, len(rate)), np.full(len(rate), np.nan)
+    return _rest(key, rate, first_tries.poisson(key, rate), _poisson)
+
+
+def _poisson(words: OwnWords, rate: Draws) -> Draws:
+    made = np.full(len(rate), np.nan)
     endless = np.isposinf(rate)
     made[endless] = np.inf
     few = np.flatnonzero((rate < 10) & (rate >= 0))
@@ -125,7 +144,7 @@ def _knuth(words: OwnWords, open_: Array, rate: Draws, made: Draws) -> None:
 
 def _transformed(words: OwnWords, open_: Array, rate: Draws, made: Draws) -> None:
     """Draw from a distribution that lies above, until one is accepted."""
-    every_b = 0.931 + 2.53 * np.sqrt(rate)
+    every_b = 0.931 + 2.53 * np.sqrt(np.maximum(rate, 0.0))
     every_a = -0.059 + 0.02483 * every_b
     while len(open_):
         a, b, mean = every_a[open_], every_b[open_], rate[open_]
@@ -144,11 +163,10 @@ def _transformed(words: OwnWords, open_: Array, rate: Draws, made: Draws) -> Non
         open_ = open_[~fits]
 
 
-def permutation(key: Array, count: int) -> Array:
-    """Return the order that Fisher and Yates' exchanges give."""
-    words = np.stack(philox(key, np.arange(-(-max(count - 1, 1) // 4), dtype=np.uint64)), 1)
+def permutation(words: Array, count: int) -> Array:
+    """Return the order that Fisher and Yates' exchanges give: one word says each."""
     places = list(range(count))
-    flat = words.ravel()[: max(count - 1, 0)].astype(np.int64)
+    flat = words.astype(np.int64)
     for i, step in enumerate((flat % np.arange(count, 1, -1)).tolist()):
         places[i], places[i + step] = places[i + step], places[i]
     return np.array(places, np.int64)

@@ -86,7 +86,7 @@ def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
         base = graph.seed
     if base is None:
         if seed is None:
-            return secrets.randbits(64), secrets.randbits(64)
+            return divmod(secrets.randbits(128), 1 << 64)
         base = UNSEEDED
     if seed is None:
         seed = _next_seed(graph, number)
@@ -163,53 +163,78 @@ def draw(
     graph = STATE.context
     if isinstance(graph, Graph):
         return _draw_in(graph, Draw(type_, row, seeds_of(seed, graph), options), shape, name)
-    dims = _dims_of(TensorShape(static(shape)).as_list())
+    dims = tuple(TensorShape(static(shape)).known())
+    key = Tensor(_key_now(type_, row.name, _counters(type_, dims), seed))
+    return drawn_now(type_, key, dims, row, **options)
+
+
+def _key_now(type_: str, kind: str, counters: int, seed: int | None) -> Array:
+    """Return the key of an eager draw that uses so many counters; without a seed, a new one."""
+    depends_on_state()
+    if seed is None and Seeds.value is None:
+        words = np.frombuffer(secrets.token_bytes(16), np.uint32)
+        made = np.zeros(6, np.uint32)
+        made[:2], made[4:] = words[:2], words[2:]
+        return made
     seeds = seeds_of(seed, None)
-    kind = type_, row.name, seeds
-    used = Seeds.used.get(kind, 0)
-    Seeds.used[kind] = used + _counters(type_, dims)
-    key = drawn_key(seeds, used)
-    if type_ in NORMALLY and (count := prod(dims)) and _is_compiled(type_, row, count):
-        blocks = -(-count // ir.per_block(row))
-        kernel = _many(type_, row, single.bound(max(blocks, MANY)))
-        made = kernel(key, np.empty(blocks, np.bool_))
-        return dressed(Tensor((made if len(made) == count else made[:count].copy()).reshape(dims)))
-    return drawn_now(type_, Tensor(key), dims, row, **options)
+    used = Seeds.used.get((type_, kind, seeds), 0)
+    Seeds.used[type_, kind, seeds] = used + counters
+    return drawn_key(seeds, used)
 
 
-NORMALLY = {"RandomUniform": False, "RandomStandardNormal": True}
-"""The draws that eager code compiles for any size: whether they are normally distributed."""
+IN_BLOCKS = {
+    "RandomUniform": "uniform",
+    "RandomUniformInt": "integers",
+    "RandomStandardNormal": "normal",
+    "TruncatedNormal": "truncated",
+    "Multinomial": "uniform",
+}
+"""The draws that eager code compiles for any size, and what they are in `ir.in_blocks`."""
 OFTEN = 3
 """From so many draws on code is compiled for few numbers, too."""
 DRAWN: Counter[tuple[str, str]] = Counter()
 """How often few numbers were drawn of a kind and an element type."""
 
 
-def _is_compiled(type_: str, row: rows.DType, count: int) -> bool:
+def _is_compiled(kind: str, row: rows.DType, count: int) -> bool:
     """Say whether compiled code draws: it does where there are many numbers, or many draws."""
     if count < MANY:
-        DRAWN[type_, row.name] += 1
-        return DRAWN[type_, row.name] >= OFTEN
+        DRAWN[kind, row.name] += 1
+        return DRAWN[kind, row.name] >= OFTEN
     return True
 
 
 @cache
-def _many(type_: str, row: rows.DType, longest: int) -> Callable[..., Array]:
-    """Return a compiled function of a key and an array with an element for each block to draw."""
+def _many(kind: str, row: rows.DType, longest: int, *, limited: bool) -> Callable[..., Array]:
+    """Return a compiled function of a key, an array with an element for each block, and limits."""
     size = parse("N")
 
-    def build(emit: GraphEmit, key: object, _: object) -> object:
-        return ir.in_blocks(emit, key, size, row, normally=NORMALLY[type_])
+    def build(emit: GraphEmit, key: object, _: object, *limits: Any) -> object:
+        return ir.in_blocks(emit, key, size, row, kind, (limits[0], limits[1]) if limits else None)
 
-    specs = TensorSpec(rows.u32, (6,)), TensorSpec(rows.bool_, (size,))
-    return single.in_a_row(build, specs, longest)
+    specs = [TensorSpec(rows.u32, (6,)), TensorSpec(rows.bool_, (size,))]
+    return single.in_a_row(build, specs + [TensorSpec(row, ())] * 2 * limited, longest)
+
+
+def drawn_now(
+    type_: str, key: Tensor, dims: Sequence[int], row: rows.DType, **options: Any
+) -> TfTensor:
+    """Return the numbers that a key gives."""
+    kind, count = IN_BLOCKS.get(type_), prod(dims)
+    if kind is None or not (count and key.direct and _is_compiled(kind, row, count)):
+        return _drawn_by_steps(type_, key, dims, row, **options)
+    blocks = -(-count // ir.per_block(row))
+    limits = [options[which] for which in ("low", "high") if options.get(which) is not None]
+    kernel = _many(kind, row, single.bound(max(blocks, MANY)), limited=bool(limits))
+    ends = [np.array(x, row.numpy) for x in limits]
+    made = kernel(key._array, np.empty(blocks, np.bool_), *ends)
+    return EagerTensor((made if len(made) == count else made[:count].copy()).reshape(dims))
 
 
 @remembered
-def drawn_now(
+def _drawn_by_steps(
     type_: str, key: Tensor, dims: Sequence[int], row: rows.DType, **options: object
 ) -> TfTensor:
-    """Return the numbers that a key gives."""
     return dressed(DRAWS[type_](Maker(apply), key, tuple(dims), row, **options))
 
 
@@ -382,6 +407,9 @@ def seeded_key(
 ) -> TfTensor:
     """Return the key of a draw of so many numbers: by the operation's seed, and what was drawn."""
     graph = STATE.context
+    if seeds is None and not isinstance(graph, Graph):
+        counters = _counters(type_, (int(static(count)),))
+        return EagerTensor(_key_now(type_, "key", counters, seed))
     found = seeds_of(seed, graph if isinstance(graph, Graph) else None) if seeds is None else seeds
     if isinstance(graph, Graph):
         known = count if isinstance(count, int) else None

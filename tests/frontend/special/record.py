@@ -58,6 +58,10 @@ def quantised(low: float, high: float, **options: Any) -> Callable[[Any], Any]:
     return sloped(run, GRADES, np.float32(low), np.float32(high), of=(0, 1, 2))
 
 
+EDGES = np.array([0.0, -1.0, 1.0, np.inf, np.nan, -np.inf, 1e-300, 700.0, 2e3])
+SHAPES, PLACES = np.meshgrid([0.002, 0.3, 1.0, 4.5, 19.9, 20.1, 90.0], [0.01, 0.7, 3.0, 26.0, 97.0])
+"""Of incomplete gamma functions: on both sides of where they are computed otherwise."""
+
 CALLS: dict[str, Callable[[Any], Any]] = {
     **{
         f"{n} {x.dtype}": sloped(lambda tf, x, n=n: getattr(tf.math, f"bessel_{n}")(x), x)
@@ -90,6 +94,20 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     **{
         f"{n} at the ends": plain(lambda tf, x, n=n: getattr(tf.math.special, n)(x), ENDS[n])
         for n in ("dawsn", "expint", "fresnel_cos", "fresnel_sin", "spence", "bessel_j0")
+    },
+    **{
+        f"{n} {kind}": plain(
+            lambda tf, a, x, n=n: getattr(tf.math, n)(a, x),
+            SHAPES.astype(kind), PLACES.astype(kind),
+        )
+        for n in ("igamma", "igammac")
+        for kind in ("float32", "float64")
+    },
+    **{
+        f"{n} at the ends": plain(
+            lambda tf, a, x, n=n: getattr(tf.math, n)(a, x), *np.meshgrid(EDGES, EDGES)
+        )
+        for n in ("igamma", "igammac")
     },
     "betainc": plain(lambda tf, a, b, x: tf.math.betainc(a, b, x), A, B, X),
     "betainc of numbers": plain(lambda tf, a, b, x: tf.math.betainc(a, b, x), 2.0, 3.0, 0.25),

@@ -1,0 +1,146 @@
+"""The first tries of numbers that are drawn until they fit, as compiled code for any of them.
+
+Each function is given the key and the parameters of all elements (f64) and returns what `sampling`
+gives for them, with NaN where none of the first tries fits: those few are drawn there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ....codegen import single
+from ....ir.build import GraphEmit
+from ....ir.families import EmitMath
+from ....ir.op import Array
+from ....ir.ops.random import STRIDE, WORD, Draw
+from ....ir.scalar_math import Term
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import parse
+from ....ir.types.tensor import TensorSpec
+
+AT_ONCE = 1 << 15
+"""So many elements stay in a processor's cache between the steps of a try."""
+WAITS = ((1.0, 4), (2.5, 6), (5.0, 10), (10.0, 16))
+"""How many blocks of uniform numbers nearly all need whose rates are up to a bound."""
+
+
+class Words:
+    """The blocks of words of all elements, each one's own."""
+
+    def __init__(self, emit: GraphEmit, key: object) -> None:
+        self.draw, self.key = Draw(emit), key
+        self.math = EmitMath(emit)
+
+    def block(self, number: int) -> list[Any]:
+        """Return the four words of the block of a number."""
+        key = self.draw.tried(self.key, number)
+        made = self.draw("random_bits", key, shape=(parse("N"),), per=1, stride=STRIDE)
+        return list(made)
+
+    def units(self, number: int) -> tuple[Term, Term]:
+        """Return the two uniform numbers of a block in the order in which they are taken."""
+        words = self.block(number)
+        made = [self.draw.unit(words[at : at + 2], rows.f64) for at in (2, 0)]
+        return Term(self.math, made[0]), Term(self.math, made[1])
+
+    def normals(self, number: int) -> tuple[Term, Term]:
+        """Return the two normal numbers of a block in the order in which they are taken."""
+        made = self.draw.normals(self.block(number), rows.f64)
+        return Term(self.math, made[1]), Term(self.math, made[0])
+
+
+Build = Callable[[Words, Term], Term]
+
+
+def _poisson(blocks: int) -> Build:
+    """Return what counts how many waiting times fit (Knuth), among those of so many blocks."""
+
+    def build(words: Words, rate: Term) -> Term:
+        end, product = (-rate).apply("exp"), rate.like(1.0)
+        found, open_ = rate.like(np.nan), (rate >= 0.0) & (rate < 10.0)
+        for number in range(blocks):
+            for at, unit in enumerate(words.units(number)):
+                product = product * unit
+                fits = open_ & (product <= end)
+                found = fits.where(float(2 * number + at), found)
+                open_ = open_ & (product > end)
+        return found
+
+    return build
+
+
+def _gamma(words: Words, alpha: Term) -> Term:
+    """Return numbers by Marsaglia and Tsang, of two tries."""
+    d = alpha + (alpha < 1.0).where(alpha.like(2.0 / 3), -1.0 / 3)
+    c = 1.0 / 3 / d.apply("sqrt")
+    units, normals = words.units(1), words.normals(0)
+    (first, fits, good) = _tried(d, c, normals[0], units[0])
+    (second, fits_then, _) = _tried(d, c, normals[1], good.where(units[1], units[0]))
+    small, exponent = alpha < 1.0, 1.0 / alpha
+    first = small.where(first * units[1].apply("pow", exponent), first)
+    second = small.where(second * units[1].apply("pow", exponent), second)
+    fits_then = fits_then & ~(small & good)  # it would need another block
+    found = fits.where(first, fits_then.where(second, np.nan))
+    known = (alpha > 0.0) & (alpha < np.inf) & alpha.differs(1.0)
+    return known.where(found, np.nan)
+
+
+def _tried(d: Term, c: Term, x: Term, u: Term) -> tuple[Term, Term, Term]:
+    """Return what a try gives, whether it fits, and whether it took a uniform number."""
+    v = 1.0 + c * x
+    good = v > 0.0
+    v = v * v * v
+    surely = u < 1.0 - 0.0331 * (x * x) * (x * x)
+    perhaps = u.apply("log") < 0.5 * x * x + d * (1.0 - v + v.apply("log"))
+    return d * v, good & (surely | perhaps), good
+
+
+@cache
+def _kernel(name: str, blocks: int = 0) -> Callable[..., Array]:
+    """Return the compiled function of a key and parameters."""
+    build = _poisson(blocks) if name == "poisson" else _gamma
+
+    def built(emit: GraphEmit, key: object, parameter: object) -> object:
+        words = Words(emit, key)
+        return build(words, Term(words.math, parameter)).value
+
+    specs = TensorSpec(rows.u32, (6,)), TensorSpec(rows.f64, (parse("N"),))
+    return single.in_a_row(built, specs, AT_ONCE)
+
+
+def gamma(key: Array, alpha: Array) -> Array:
+    """Return numbers of the gamma distribution."""
+    return _in_parts(_kernel("gamma"), key, alpha)
+
+
+def poisson(key: Array, rate: Array) -> Array:
+    """Return numbers of the Poisson distribution of rates below 10."""
+    most = float(np.max(rate, initial=0.0))
+    blocks = next((count for bound, count in WAITS if most <= bound), WAITS[-1][1])
+    return _in_parts(_kernel("poisson", blocks), key, rate)
+
+
+def _in_parts(kernel: Callable[..., Array], key: Array, parameters: Array) -> Array:
+    """Return what a kernel gives for any number of elements."""
+    if 0 < len(parameters) <= AT_ONCE:
+        return kernel(key, parameters)
+    made = np.empty(len(parameters))
+    for start in range(0, len(made), AT_ONCE):
+        at = slice(start, start + AT_ONCE)
+        made[at] = kernel(further(key, start * STRIDE), parameters[at])
+    return made
+
+
+def further(key: Array, counters: int) -> Array:
+    """Return a key whose counter is so many further.
+
+    >>> further(np.array([7, 8, 2**32 - 1, 0, 0, 0], np.uint32), 3).tolist()
+    [7, 8, 2, 1, 0, 0]
+    """
+    at = sum(word << 32 * i for i, word in enumerate(key[2:].tolist())) + counters
+    words = [at >> 32 * i & WORD for i in range(4)]
+    return np.array([*key[:2].tolist(), *words], np.uint32)
