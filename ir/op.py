@@ -47,6 +47,7 @@ from .. import extensions, plugins
 from .facts import KernelForm, Scaling, Work
 from .reading import Reading
 from .types.attributes import to_attribute, to_python
+from .types.dtypes import DType
 from .types.indices import Indices
 from .types.tensor import Array, TensorSpec, check_size, spec_of_array
 from .types.values import value_spec
@@ -267,6 +268,11 @@ class Op(Operation, metaclass=OpKind):
     """What TensorFlow's graphs call it, where that is not the name in capitals: `AddV2`."""
 
     traits = OpTraits(lambda: (Pure(),))
+
+    @classmethod
+    def is_exact(cls, dtypes: Sequence[DType]) -> bool:
+        """Say whether results from operands of these types have the same bits in any order."""
+        return cls.EXACT or not any(dtype.is_float for dtype in dtypes)
 
     @classmethod
     @abstractmethod

@@ -49,7 +49,8 @@ class NotedCall:
         signed = op.name in SIGNED and arrays[self.results[0]].dtype.kind not in "iu"
         moves = op.has("source_index") or op.has("element_at") or op.INDICES == 0
         known = REGISTRY.get(op.name) is op and not signed
-        return known and (issubclass(op, Elementwise) or moves or op.EXACT)
+        given = [of_numpy(arrays[place].dtype) for place in self.operands]
+        return known and (issubclass(op, Elementwise) or moves or (op.PURE and op.is_exact(given)))
 
 
 @dataclass(frozen=True)

@@ -176,6 +176,8 @@ MUCH = 1 << 18
 about how often three operands of a convolution are multiplied, by the extent of its windows."""
 SOME = 1 << 11
 """So many floats of 16 bits are worth compiled code."""
+OFTEN = 100
+"""So many calls with few elements are worth compiled code, which costs less than numpy's steps."""
 MOST = 1024
 """How many kinds of operands that an operation was checked for are remembered."""
 
@@ -247,18 +249,33 @@ class Runner:
             is_little = max(sizes) < SOME
         else:
             is_little = max(sizes) < MANY or not self.op.COMPILED_ALONE
-        if len(results) > 1 or not all(sizes) or is_little:
+        if len(results) > 1 or not all(sizes) or any(spec.dtype.kind in "cs" for spec in every):
             return None
-        if any(spec.dtype.kind in "cs" for spec in every):
+        if is_little and (issubclass(self.op, Elementwise) or not self.op.COMPILED_ALONE):
             return None
-        from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
+        if is_little and not self.op.is_exact([spec.dtype for spec in specs]):
+            return None
+        before = quiet(settled(self.op, arrays, given)) if is_little else None
+        return self.compiled(specs, given, before)
 
+    def compiled(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object], before: Kernel | None
+    ) -> Kernel:
+        """Return compiled code; `before` computes it as long as it was not called often."""
         made: list[Kernel] = []
+        left = OFTEN if before is not None else 0
 
         def kernel(*arrays: Array) -> Array:
             """Carry it out."""
+            nonlocal left
+            if left and before is not None:
+                left -= 1
+                first: Array = before(*arrays)
+                return first
             if not made:
-                made.append(single.whole(self.op, specs, given))
+                from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
+
+                made.append(single.whole(self.op, specs, attributes))
             result: Array = made[0](*[x if x.flags.c_contiguous else x.copy() for x in arrays])
             return result
 

@@ -34,6 +34,7 @@ from .tensor import NOTING, Tensor
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
+Arrays = Callable[..., Sequence[Array]]
 MOST = 512
 """How many ways to call a function are remembered."""
 LONGEST = 64
@@ -43,13 +44,17 @@ LARGEST = 1 << 16
 
 
 class ElementsError(Exception):
-    """A function looked at the elements of what it was given, or at a state."""
+    """A function looked at the elements of what it was given."""
+
+
+class StateError(ElementsError):
+    """A function looked at a state."""
 
 
 def depends_on_state() -> None:
     """Say that what follows differs from call to call: it is not noted what the caller does."""
     if NOTING.get() is not None:
-        raise ElementsError
+        raise StateError
 
 
 class HiddenElements:
@@ -87,6 +92,12 @@ for _name in {*dir(np.ndarray)} - {*dir(HiddenElements), "dtype", "shape", "ndim
         setattr(HiddenElements, _name, HiddenElements._refuse)
 
 
+class OpenElements(HiddenElements):
+    """Those of a tensor that has another shape from call to call: that cannot be seen either."""
+
+    shape = ndim = size = property(HiddenElements._refuse, lambda _, __: None)
+
+
 class Watched(Tensor):
     """A tensor whose elements cannot be seen."""
 
@@ -109,7 +120,9 @@ STANDS: dict[type, type] = {Tensor: Watched}
 """By the class of a tensor: that of the watched one that stands for it."""
 BEHIND: dict[type, type] = {Watched: Tensor}
 """The other way round."""
-PLAIN = {bool, int, str, type(None), type(Ellipsis), DType, DataType, np.dtype, type}
+NAMED: set[type] = {DataType}
+"""The classes of other arguments that are told apart by their names."""
+PLAIN = {bool, int, str, type(None), type(Ellipsis), DType, np.dtype, type}
 """The classes of other arguments that are told apart by equality."""
 
 
@@ -140,6 +153,10 @@ class Notes:
         self.given: list[object] = []
         self.steps: list[NotedStep] = []
         self.calls: list[NotedCall] = []
+        self.only_calls = True
+        """Whether all steps are calls of operations."""
+        self.returned: set[int] = set()
+        """The numbers of the arrays that are returned."""
         self.failed = False
 
     def watch(self, value: Any) -> object:
@@ -157,8 +174,38 @@ class Notes:
     ) -> Tensor | tuple[Tensor, ...]:
         """Carry an operation out, and note it."""
         places = [self.place_of(x) for x in operands]
+        if any(isinstance(x._array, OpenElements) for x in operands):
+            made = self.step(lambda *xs: evaluate(op, xs, attributes), operands)
+            return made[0] if len(made) == 1 else tuple(made)
         given = [self.arrays[place] for place in places]
         return self.added(op, places, attributes, evaluate(op, given, attributes))
+
+    def step(
+        self, function: Arrays, operands: Sequence[Tensor], *, is_open: bool = True
+    ) -> list[Tensor]:
+        """Note a function of arrays; its results have the same shapes each time, or are open."""
+        places = [self.place_of(x) for x in operands]
+        made = [Tensor(x)._array for x in function(*[self.arrays[place] for place in places])]
+        kind = OpenElements if is_open else HiddenElements
+        found: list[Tensor] = [Watched(kind(self, x)) for x in made]
+        alone = (lambda *xs: function(*xs)[0]) if len(made) == 1 else function
+        self.steps.append(NotedStep(alone, places, [self.place_of(x) for x in found]))
+        self.only_calls = False
+        return found
+
+    def tried(
+        self, run: Callable[[], Made], whole: Arrays, operands: Sequence[Tensor]
+    ) -> Made | list[Tensor]:
+        """Note what a function does, or if it looks at elements, the function as one step."""
+        marks = len(self.arrays), len(self.steps), len(self.calls), self.failed
+        try:
+            return run()
+        except StateError:
+            raise
+        except ElementsError:
+            arrays, steps, calls, self.failed = marks
+            del self.arrays[arrays:], self.steps[steps:], self.calls[calls:]
+            return self.step(whole, operands)
 
     def begun(
         self, op: type[Op], attributes: dict[str, object], results: Sequence[Array]
@@ -206,6 +253,7 @@ class Notes:
                 return lambda _, given: given[i]
         if kind in BEHIND:
             real, place = BEHIND[kind], made._array.place
+            self.returned.add(place)
             return lambda arrays, _: real(arrays[place])
         if kind in STANDS:
             array = self.arrays[self.constant(made._array).place]
@@ -214,8 +262,14 @@ class Notes:
             parts = [self.form(x) for x in made]
             make = kind._make if hasattr(made, "_fields") else kind
             return lambda arrays, given: make([part(arrays, given) for part in parts])
-        self.failed |= kind not in PLAIN
+        self.failed |= kind not in PLAIN and kind not in NAMED
         return lambda _, __: made
+
+
+def notes_of(tensors: Sequence[Tensor]) -> Notes | None:
+    """Return the notes that are taken of what is done to tensors, if any are."""
+    watched: Any = next((x._array for x in tensors if x.watched), None)
+    return None if watched is None else watched.notes
 
 
 Form = Callable[[Sequence[object], Sequence[object]], object]
@@ -242,7 +296,8 @@ def planned(
     if notes.failed:
         return None
     kind = made.__class__
-    if kind in BEHIND and isinstance(made, Tensor) and all(made is not x for x in notes.given):
+    is_new = all(made is not x for x in notes.given)
+    if kind in BEHIND and isinstance(made, Tensor) and is_new and notes.only_calls:
         noted = Noted(tuple(notes.calls), notes.arrays, len(notes.given), notes.place_of(made))
         if (kernel := compiled(noted)) is not None:
             return cast("Plan", partial(_run, kernel, BEHIND[kind]))
@@ -252,9 +307,10 @@ def planned(
 def _plan(notes: Notes, form: Form) -> Plan:
     """Return what carries the notes out."""
     count = len(notes.given)
-    made = {place for step in notes.steps for place in step.results}
+    later = _after_known(notes)
+    made = {place for step in later for place in step.results}
     start = [None if i < count or i in made else x for i, x in enumerate(notes.arrays)]
-    steps = [_place_of_step(step) for step in notes.steps]
+    steps = [_place_of_step(step) for step in later]
 
     def run(given: Sequence[Any]) -> object:
         arrays = start.copy()
@@ -268,6 +324,23 @@ def _plan(notes: Notes, form: Form) -> Plan:
         return form(arrays, given)
 
     return quiet(run) if steps else run
+
+
+def _after_known(notes: Notes) -> list[NotedStep]:
+    """Return the steps without those that give the same each time: small results of constants.
+
+    What is returned is made each time, since its owner may change it.
+    """
+    made = set(range(len(notes.given))) | {place for step in notes.steps for place in step.results}
+    later = []
+    for step in notes.steps:
+        is_known = step.operands and made.isdisjoint(step.operands)
+        small = sum(notes.arrays[place].nbytes for place in step.results) <= LARGEST
+        if is_known and small and notes.returned.isdisjoint(step.results):
+            made.difference_update(step.results)
+        else:
+            later.append(step)
+    return later
 
 
 def _place_of_step(step: NotedStep) -> tuple[Kernel, Kernel, int | slice]:
@@ -352,6 +425,8 @@ def _read(values: Iterable[Any], key: list[object], given: list[object]) -> bool
             array = x._array
             key += (array.dtype, array.shape)
             given.append(x)
+        elif kind in NAMED:
+            key.append(x.name)
         elif kind in PLAIN:
             key.append(x)
         elif kind is float:

@@ -277,6 +277,7 @@ class OneHot(Op):
     An index may be negative; one that is out of range gives only `off`.
     """
 
+    EXACT: ClassVar = True
     COMPILED_ALONE: ClassVar = True
 
     name = "gv.one_hot"

@@ -187,6 +187,7 @@ class Prod(Fold):
 class Extreme(Fold):
     """The largest or smallest element; NaN if one is NaN."""
 
+    EXACT: ClassVar = True
     HAS_IDENTITY: ClassVar = False
     SAMPLES: ClassVar = reduction_samples(*FLOATS, *INTEGERS)
 
@@ -337,6 +338,7 @@ class LogSumExp(Reduction):
 class ArgExtreme(Op):
     """The place of the largest or smallest element along an axis; of a NaN if there is one."""
 
+    EXACT: ClassVar = True
     KERNEL: ClassVar = KernelForm("argreduce")
     SAMPLES: ClassVar = (
         Sample(((4, 19),), {"axis": 1}, (*FLOATS, *INTEGERS), low=-9, high=9),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -175,13 +176,13 @@ class Resize(Composite):
         made = x.astype(np.float64) if dtype.is_float else x
         for axis in _changed(x.shape, attributes):
             total: Any = 0
-            for index, weight in _taps(None, x.shape[axis], axis, attributes):
-                part = np.take(made, index.cast(i64).value, axis)
+            for index, weight in _known_taps(x.shape[axis], axis, tuple(attributes.items())):
+                part = np.take(made, index, axis)
                 if weight is None:
                     total = part
                 else:
-                    column = weight.value.reshape(-1, *(1,) * (x.ndim - 1 - axis))
-                    total = total + part * column
+                    part = part * weight.reshape(-1, *(1,) * (x.ndim - 1 - axis))
+                    total = np.add(total, part, out=part)
             made = total
         return (round_to(made, dtype) if dtype.is_float else np.array(made),)
 
@@ -205,6 +206,15 @@ def _changed(dims: Sequence[Dim], attributes: dict[str, Any]) -> list[int]:
     scales = attributes["scales"] or (1.0,) * len(dims)
     rows = zip(dims, attributes["shape"], scales, strict=True)
     return [axis for axis, (old, new, scale) in enumerate(rows) if old != new or scale != 1.0]
+
+
+@lru_cache(maxsize=256)
+def _known_taps(
+    extent: int, axis: int, attributes: tuple[tuple[str, Any], ...]
+) -> list[tuple[Array, Array | None]]:
+    """Return indices and weights along an axis of known extents."""
+    taps = _taps(None, extent, axis, dict(attributes))
+    return [(index.cast(i64).value, None if w is None else w.value) for index, w in taps]
 
 
 def _taps(

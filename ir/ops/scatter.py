@@ -18,7 +18,7 @@ from ..families import EmitMath, expect_same
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..types.dtypes import bf16, f32, f64, i32, u8
+from ..types.dtypes import DType, bf16, f32, f64, i32, u8
 from ..types.numerics import round_to, widen
 from ..types.tensor import TensorSpec, spec_of_array
 from .index import (
@@ -65,6 +65,11 @@ class Scatter(Op):
     """
 
     KERNEL: ClassVar = KernelForm("scatter")
+
+    @classmethod
+    def is_exact(cls, dtypes: Sequence[DType]) -> bool:
+        """Say so but for floats of 16 bits: how often sums of them are rounded differs."""
+        return not any(dtype.is_float and dtype.size == 2 for dtype in dtypes)
 
     @classmethod
     def check_updates(cls, x: TensorSpec, updates: TensorSpec, reduction: str) -> None:

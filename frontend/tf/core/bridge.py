@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ....ir.op import REGISTRY
-from ....ir.types.dtypes import DType
+from ....ir.types.dtypes import DType, of_numpy
 from ....ir.types.tensor import Array, TensorSpec
 from ....runtime.tracing import EARS
 from ...eager.backward import key_of
 from ...eager.kernels import Kernel, kernels_of
 from ...eager.operators import Binary
-from ...eager.remembered import Watched, stands_for
+from ...eager.remembered import NAMED, Watched, stands_for
 from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as core_custom_gradient
 from ...function.on_device import (
@@ -50,6 +50,7 @@ OPERATORS: dict[str, Callable[..., TfTensor]] = {}
 COMPARISONS: dict[str, Callable[..., TfTensor | bool]] = {}
 """The functions of `==` and `!=`, which give a truth value of Python's for some operands."""
 
+NAMED.add(TfDataType)
 Made = TypeVar("Made")
 
 
@@ -116,11 +117,16 @@ class Common:
     @property
     def shape(self) -> TensorShape:
         """Return the shape."""
+        if type(self) is EagerTensor:
+            return TensorShape.of_array(self._array.shape)
         return TensorShape(dims_or_none(self.spec.shape))
 
     @property
     def dtype(self) -> TfDataType:
         """Return the element type."""
+        if type(self) is EagerTensor or type(self) is WatchedEagerTensor:
+            kind = self._array.dtype
+            return of_row(TEXT if kind.kind == "O" else of_numpy(kind))
         return of_row(self.spec.dtype)
 
     @property

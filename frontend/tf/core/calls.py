@@ -15,8 +15,9 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from ....ir.compose.maker import Maker
+from ....ir.op import Array
 from ...eager.kernels import OperandError
-from ...eager.remembered import remembered
+from ...eager.remembered import notes_of, remembered
 from ...eager.tensor import Tensor, apply
 from ...graph.gradients import node_backward
 from ...graph.graph import GraphTensor
@@ -33,7 +34,7 @@ from ...graph.text_arrays import as_values, emit_text
 from ...values.context import STATE, record, unrecorded
 from ...values.origin import short, user_line
 from ...values.run_errors import OpError
-from .bridge import TfTensor, dressed
+from .bridge import EagerTensor, TfTensor, dressed
 from .sizes import infer_sizes
 from .values import InGraph, InvalidShapesError, convert, elements, graph_of, same
 
@@ -162,6 +163,26 @@ def _refused(type_: str, *grads: object) -> NoReturn:
 
 
 def _compute(
+    rule: Rule, tensors: Sequence[TfTensor], options: dict[str, object]
+) -> TfTensor | list[TfTensor]:
+    if (notes := notes_of(tensors)) is None:
+        return _computed(rule, tensors, options)
+    is_list: list[bool] = []
+
+    def whole(*arrays: Array) -> Sequence[Array]:
+        """Carry the rule out on arrays."""
+        made = _computed(rule, [EagerTensor(x) for x in arrays], options)
+        is_list[:] = [isinstance(made, list)]
+        return [x._array for x in (made if isinstance(made, list) else [made])]
+
+    found = notes.tried(lambda: _computed(rule, tensors, options), whole, tensors)
+    if not is_list:
+        return found  # type: ignore[return-value]
+    made = [dressed(x) for x in found]
+    return made if is_list[0] else made[0]
+
+
+def _computed(
     rule: Rule, tensors: Sequence[TfTensor], options: dict[str, object]
 ) -> TfTensor | list[TfTensor]:
     try:

@@ -10,6 +10,7 @@ from ....ir.op import Array
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
+from ...eager.remembered import ElementsError, notes_of
 from ...graph.graph import Graph, Operation, spec_with_unknowns
 from ...graph.text_arrays import TEXT
 from .bridge import TfTensor, dressed, wrap
@@ -30,11 +31,20 @@ def host(
 ) -> list[TfTensor]:
     """Return what a function of arrays gives for tensors; `specs` is what is known of it."""
     graph = graph_of(list(tensors))
+    if graph is None and (notes := notes_of(tensors)) is not None:
+        if effect:
+            raise ElementsError
+        return [dressed(x) for x in notes.step(compute, tensors, is_open=not _fixed(specs))]
     if graph is None:
         made = compute(*[x._array for x in tensors])
         return [wrap(x) for x in made]
     found = host_node(graph, type_, compute, tensors, specs, effect=effect, name=name)
     return [dressed(x) for x in found.outputs]
+
+
+def _fixed(specs: Specs) -> bool:
+    """Say whether results are known to have one shape for operands of one shape."""
+    return not callable(specs) and all(s.shape is not None and s.is_static for s in specs)
 
 
 def host_effect(

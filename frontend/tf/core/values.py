@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
+from ...eager.remembered import notes_of
 from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
@@ -279,6 +280,28 @@ def elements(value: object) -> Array:
     if isinstance(value, SSAValue):
         raise NotStageableError(f"its result depends on the elements of a {value.type}")
     return np.asarray(value)
+
+
+def at_once(function: Callable[..., Any], *operands: object, is_open: bool = False) -> Any:
+    """Return what a function gives for the elements of operands of a rule: an array or several.
+
+    Eager code that is remembered calls the function alone; `is_open` says that the shapes of
+    results depend on the elements.
+    """
+    notes = notes_of([x for x in operands if isinstance(x, Tensor)])
+    if notes is None:
+        return function(*map(elements, operands))
+    several: list[bool] = []
+
+    def step(*arrays: Array) -> Sequence[Array]:
+        """Return the results in a sequence."""
+        made = function(*arrays)
+        several[:] = [isinstance(made, tuple)]
+        return made if several[0] else (made,)
+
+    given = [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in operands]
+    found = notes.step(step, given, is_open=is_open)
+    return tuple(found) if several[0] else found[0]
 
 
 def static(value: object) -> Any:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ....ir.op import Array
+from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of
@@ -36,6 +37,7 @@ from ..ops.linear_ops import (
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, conj, imag, matmul
 from ..ops.nn_ops import band_part
 from ..ops.window_ops import norm
+from . import lapack
 from .hosted import NARROW, Matrices, host, matrices, square_matrices
 
 Gradient: TypeAlias = Callable[..., TfTensor]
@@ -293,7 +295,7 @@ def _qr(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     found = matrices(a)
     m, n, k, kind = found.rows, found.columns, found.least, a.dtype.name
     results = [(kind, found.dims(m, k)), (kind, found.dims(k, n))]
-    q, r = host("Qr", lambda x: tuple(np.linalg.qr(x)), [a], results)
+    q, r = host("Qr", lapack.qr, [a], results)
 
     def gradient(gq: TfTensor, gr: TfTensor) -> TfTensor:
         """Go back; of a wide matrix, what lies to the right is a product with q."""
@@ -431,3 +433,6 @@ def normalize(
     x = convert(tensor)
     size = norm(x, ord, axis, keepdims=True)
     return x / size, size
+
+
+remember_all(globals())

@@ -7,6 +7,7 @@ from collections import namedtuple
 import numpy as np
 
 from ....ir.op import Array
+from ...eager.remembered import remember_all
 from ...graph.kinds import NoGradientError
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.values import InvalidTypesError
@@ -109,3 +110,6 @@ def _logm(a: TfTensor) -> tuple[TfTensor, Gradient]:
         raise NoGradientError("No gradient defined for operation 'MatrixLogarithm'")
 
     return made, gradient
+
+
+remember_all(globals())

@@ -9,6 +9,9 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import product
+from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract, is_unknown
@@ -158,6 +161,22 @@ def confusion_matrix(
         return scatter_nd(places, values, stack([cast(count, "int64")] * 2), name=name)
 
 
+@op("HistogramFixedWidth", "values", "value_range", differentiable=False)
+def _histogram(m: Maker, values: object, value_range: object, nbins: int, dtype: DType) -> object:
+    """Count elements in so many bins of one width."""
+    wide = spec_of_value(values).dtype if spec_of_value(values).dtype.is_float else rows.f64
+    count = product(spec_of_value(values).dims)
+    x, ends = m.reshape(m.to(values, wide), shape=(count,)), m.to(value_range, wide)
+    low, high = (
+        m.reshape(m.slice(ends, starts=(i,), stops=(i + 1,), steps=(1,)), shape=()) for i in (0, 1)
+    )
+    part = m.mul(m.div(m.sub(x, low), m.sub(high, low)), m.number(nbins, wide))
+    inside = m.clip(m.floor(part), m.number(0, wide), m.number(nbins - 1, wide))
+    at = m.reshape(m.cast(inside, dtype=rows.i64), shape=(count, 1))
+    ones = m.filled(1, dtype, (count,))
+    return m.scatter_nd(m.filled(0, dtype, (nbins,)), at, ones, reduction="add")
+
+
 def histogram_fixed_width(
     values: object,
     value_range: object,
@@ -166,14 +185,17 @@ def histogram_fixed_width(
     name: str | None = None,
 ) -> TfTensor:
     """Count elements in bins of one width; those outside are in the first or the last."""
-    with InGraph(graph_of([values, value_range])):
-        x = reshape(convert(values), [-1])
-        ends = convert(value_range, x.dtype)
-        count = cast(nbins, x.dtype)
-        part = FUNCTIONS["floor"]((x - ends[0]) / (ends[1] - ends[0]) * count)
-        bins = cast(clip_by_value(part, 0.0, count - 1.0), "int64")
+    with InGraph(graph_of([values, value_range, nbins])):
+        x, count = convert(values), static(nbins)
+        ends, row = convert(value_range, x.dtype), row_of(dtype)
+        if isinstance(count, int) and row is not None and x.shape.rank is not None:
+            return _histogram(x, ends, count, row, name=name)
+        wide = x.dtype if x.dtype.is_floating else "float64"
+        x, ends, most = cast(reshape(x, [-1]), wide), cast(ends, wide), cast(count, wide)
+        part = FUNCTIONS["floor"]((x - ends[0]) / (ends[1] - ends[0]) * most)
+        bins = cast(clip_by_value(part, 0.0, most - 1.0), "int64")
         ones = cast(FUNCTIONS["equal"](bins, bins), dtype)
-        return scatter_nd(reshape(bins, [-1, 1]), ones, [cast(nbins, "int64")], name=name)
+        return scatter_nd(reshape(bins, [-1, 1]), ones, [cast(count, "int64")], name=name)
 
 
 def _check_unravelled(indices: TfTensor, dims: Array) -> None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.op import Array
+from ....ir.ops.scatter import ScatterNd
 from ....ir.types import dtypes as rows
-from ...eager.remembered import remember_all, remembered
+from ...eager.kernels import evaluate
+from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
 from ...values.dtypes import finfo
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
 from ..core.required import require_below, require_rows, require_within
-from ..core.values import InGraph, axis_in, convert, elements, graph_of, same, static
+from ..core.values import InGraph, at_once, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
 
 
@@ -128,6 +133,8 @@ tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
 
 @rule("DynamicPartition", gives_list=True, shapes=shapes_of.partitioned)
 def _partition(m: Maker, x: object, p: object, count: int) -> object:
+    if notes_of([v for v in (x, p) if isinstance(v, Tensor)]) is not None:
+        return at_once(partial(_parts, count=count), x, p, is_open=True)
     ids, dims = elements(p), spec_of_value(x).dims
     wrong = np.flatnonzero((ids < 0) | (ids >= count))
     if len(wrong):
@@ -136,6 +143,15 @@ def _partition(m: Maker, x: object, p: object, count: int) -> object:
     flat = m.reshape(x, shape=(ids.size, *dims[ids.ndim :]))
     places = [np.flatnonzero(ids.ravel() == i) for i in range(count)]
     return tuple(m.gather(flat, m.constant(value=at), axis=0) for at in places)
+
+
+def _parts(x: Array, ids: Array, count: int) -> tuple[Array, ...]:
+    """Return the rows of each number."""
+    flat = ids.ravel()
+    if flat.size and not 0 <= flat.min() <= flat.max() < count:
+        raise TypeError("a number is out of range")  # which one, is said where nothing is noted
+    rows_ = x.reshape(flat.size, *x.shape[ids.ndim :])
+    return tuple([rows_[flat == i] for i in range(count)])
 
 
 def dynamic_partition(
@@ -177,15 +193,21 @@ def _column(m: Maker, ids: object, count: int) -> object:
     return c.unsqueeze(m.emit, at, (spec_of_value(ids).rank,))
 
 
+def _neutral(how: str, dtype: np.dtype[Any]) -> float:
+    """Return what changes nothing when it is combined."""
+    if how in ("add", "mul"):
+        return int(how == "mul")
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).min if how == "max" else np.iinfo(dtype).max)
+    return float(finfo(dtype).min if how == "max" else finfo(dtype).max)
+
+
 def _segments(m: Maker, data: object, ids: object, count: int, how: str) -> object:
     """Combine rows by their segment; segments without rows get the neutral element."""
     spec = spec_of_value(data)
     dims = (count + 1, *spec.dims[spec_of_value(ids).rank :])
     row = spec.dtype
-    ends = {"add": 0, "mul": 1, "max": row.minimum, "min": row.maximum}
-    if row.is_float:
-        ends |= {"max": float(finfo(row.numpy).min), "min": float(finfo(row.numpy).max)}
-    start = m.filled(ends[how], spec.dtype, dims)
+    start = m.filled(_neutral(how, row.numpy), spec.dtype, dims)
     total = m.scatter_nd(start, _column(m, ids, count), data, reduction=how)
     return c.cut(m.emit, total, 0, 0, count)
 
@@ -211,6 +233,27 @@ def _in_order(m: Maker, data: object, ids: object, sizes: object, how: str) -> o
     return m.select(there, made, m.number(0, row))
 
 
+def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
+    """Combine rows by their segment, as `_in_order` does."""
+    if (ids[1:] < ids[:-1]).any():
+        raise TypeError("segment ids are not increasing")
+    if not ids.size or ids[0] < 0 or data.dtype.itemsize == 2 or ids.ndim != 1:
+        sizes = np.bincount(ids[ids >= 0])
+        shape_ = (len(sizes), *[1] * (data.ndim - ids.ndim))
+        made: Any = _in_order_at_once(Tensor(data), Tensor(ids), Tensor(sizes.reshape(shape_)), how)
+        found: Array = made._array
+        return found
+    sizes = np.bincount(ids)
+    reduction = "add" if how == "mean" else how
+    start = np.full((len(sizes), *data.shape[1:]), _neutral(reduction, data.dtype), data.dtype)
+    (total,) = evaluate(ScatterNd, [start, ids[:, None], data], {"reduction": reduction})
+    if how in ("mean", "max", "min") and not (some := sizes > 0).all():
+        total[~some] = 0
+    if how == "mean":
+        total = total / np.maximum(sizes, 1).astype(data.dtype).reshape(-1, *[1] * (data.ndim - 1))
+    return total
+
+
 @remembered
 def _in_order_at_once(data: Tensor, ids: Tensor, sizes: Tensor, how: str) -> object:
     return _in_order(Maker(apply), data, ids, sizes, how)
@@ -220,6 +263,8 @@ def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, shapes=shapes_of.segments)
     def function(m: Maker, data: object, segment_ids: object) -> object:
         """Combine rows by their segment; the segments are in order."""
+        if notes_of([x for x in (data, segment_ids) if isinstance(x, Tensor)]) is not None:
+            return at_once(partial(_rows_in_order, how=how), data, segment_ids, is_open=True)
         found = elements(segment_ids)
         if found.size and (found[1:] < found[:-1]).any():
             raise TypeError("segment ids are not increasing")

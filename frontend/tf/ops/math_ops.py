@@ -27,6 +27,7 @@ from ..core.required import require_no_negatives, require_no_zeros
 from ..core.values import (
     InGraph,
     InvalidTypesError,
+    at_once,
     axis_in,
     convert,
     elements,
@@ -562,8 +563,16 @@ def complex_(m: Maker, real: object, imag: object) -> object:
         made = m.add(*(Abstract(spec_of_value(part)) for part in (real, imag)))
         wide = rows.c64 if types[0] == rows.f32 else rows.c128
         return Abstract(spec_of_value(made).with_dtype(wide))
-    a, b = elements(real), elements(imag)
-    return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
+    return at_once(_put_together, real, imag)
+
+
+def _put_together(real: Array, imag: Array) -> Array:
+    """Return the complex numbers of two parts."""
+    if real.shape != imag.shape:
+        real, imag = np.broadcast_arrays(real, imag)
+    made = np.empty(real.shape, np.complex128 if real.dtype == np.float64 else np.complex64)
+    made.real, made.imag = real, imag
+    return made
 
 
 def by_parts(function: Callable[..., TfTensor], xs: Sequence[TfTensor]) -> TfTensor:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ....ir.op import Array
+from ...eager.remembered import notes_of, remember_all, remembered
 from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
@@ -36,6 +37,8 @@ def _host(function: Callable[[Array], Array], x: TfTensor, dims: Dims, dtype: st
         return (np.asarray(function(array)).astype(spec.dtype.numpy),)
 
     graph = graph_of([x])
+    if graph is None and (notes := notes_of([x])) is not None:
+        return dressed(notes.step(on_host, [x], is_open=False)[0])
     if graph is None:
         return wrap(on_host(np.asarray(x))[0])
     with InGraph(graph):
@@ -72,7 +75,7 @@ def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
             raise TypeError(f"the transform is of complex numbers, not of {x.dtype.name}")
         return function(x)
 
-    return public
+    return remembered(public)
 
 
 fft, ifft = _full("fftn", "ifftn", 1), _full("ifftn", "fftn", 1)
@@ -148,7 +151,7 @@ def _rfft(rank: int) -> Callable[..., TfTensor]:
         made = _half(x)
         return made if rank == 1 else _along(made, fft, rank)
 
-    return public
+    return remembered(public)
 
 
 def _along(x: TfTensor, transform: Callable[..., TfTensor], rank: int) -> TfTensor:
@@ -173,7 +176,7 @@ def _irfft(rank: int) -> Callable[..., TfTensor]:
         x = _fitted(x, [*lengths[:-1], lengths[-1] // 2 + 1], rank)
         return _half_inverse(lengths[-1])(x if rank == 1 else _along(x, ifft, rank))
 
-    return public
+    return remembered(public)
 
 
 rfft, rfft2d, rfft3d = _rfft(1), _rfft(2), _rfft(3)
@@ -190,7 +193,7 @@ def _shifted(sign: int) -> Callable[..., TfTensor]:
         by = half if sign > 0 else [-n for n in half]
         return roll(found, by, list(every), name=name)
 
-    return public
+    return remembered(public)
 
 
 fftshift, ifftshift = _shifted(1), _shifted(-1)
@@ -375,3 +378,6 @@ def idct(
 ) -> TfTensor:
     """Undo the cosine transform of a type, without its factor."""
     return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}.get(type, type), n, axis, norm, name)
+
+
+remember_all(globals())

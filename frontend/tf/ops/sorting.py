@@ -32,6 +32,7 @@ from ..core.calls import (
 from ..core.values import (
     InGraph,
     InvalidShapesError,
+    at_once,
     axis_in,
     convert,
     elements,
@@ -118,20 +119,36 @@ def _host(
     return op(type_, *operands, strict=False, differentiable=False, **known)
 
 
+def _one_axis(x: object) -> None:
+    if spec_of_value(x).shape is not None and spec_of_value(x).rank != 1:
+        raise TypeError("unique expects a 1D vector.")
+
+
 @op_of_several("Unique", "x", strict=False, differentiable=None)
 def _unique(m: Maker, x: object) -> object:
     """Return the different elements in the order they come, and which one each is."""
-    if spec_of_value(x).shape is not None and spec_of_value(x).rank != 1:
-        raise TypeError("unique expects a 1D vector.")
+    _one_axis(x)
     if isinstance(x, Abstract) and x.value is None:
         spec = TensorSpec(spec_of_value(x).dtype, (unknown_dim(),))
         return Abstract(spec), Abstract(TensorSpec(rows.i32, spec_of_value(x).shape))
-    array = elements(x)
+    return at_once(_in_order_of_coming, x, is_open=True)
+
+
+def _in_order_of_coming(array: Array) -> tuple[Array, Array]:
+    """Return the different elements in the order they come, and which one each is."""
+    if len(array) <= FEW and array.dtype.kind in "iub":
+        known: dict[int, int] = {}
+        places = [known.setdefault(x, len(known)) for x in array.tolist()]
+        return np.array(list(known), array.dtype), np.array(places, np.int32)
     first, back = _first_places(array)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
     return array[first[order]], rank[back]
+
+
+FEW = 64
+"""So few numbers are looked up in a dictionary."""
 
 
 def _first_places(array: Array) -> tuple[Array, Array]:
@@ -150,8 +167,8 @@ def _first_places(array: Array) -> tuple[Array, Array]:
             first = table[found]
             table[found] = np.arange(len(found))
             return first, table[numbers]
-    _, first, back = np.unique(array, return_index=True, return_inverse=True)
-    return first, back
+    made = np.unique(array, return_index=True, return_inverse=True, equal_nan=False)
+    return made[1], made[2]
 
 
 CLOSE = 4
@@ -161,9 +178,16 @@ CLOSE = 4
 @op_of_several("UniqueWithCounts", "x", strict=False, differentiable=None)
 def _unique_with_counts(m: Maker, x: object) -> object:
     """Return the different elements, which one each is, and how often each comes."""
-    values, places = RULES["Unique"].function(m, x)
-    if isinstance(values, Abstract):
+    if isinstance(x, Abstract) and x.value is None:
+        values, places = RULES["Unique"].function(m, x)
         return values, places, Abstract(TensorSpec(rows.i32, values.spec.shape))
+    _one_axis(x)
+    return at_once(_counted_as_they_come, x, is_open=True)
+
+
+def _counted_as_they_come(array: Array) -> tuple[Array, Array, Array]:
+    """Return the different elements, which one each is, and how often each comes."""
+    values, places = _in_order_of_coming(array)
     return values, places, np.bincount(places, minlength=len(values)).astype(np.int32)
 
 
