@@ -282,7 +282,7 @@ def elements(value: object) -> Array:
     return np.asarray(value)
 
 
-def at_once(function: Callable[..., Any], *operands: object, is_open: bool = False) -> Any:
+def at_once(function: Callable[..., object], *operands: object, is_open: bool = False) -> object:
     """Return what a function gives for the elements of operands of a rule: an array or several.
 
     Eager code that is remembered calls the function alone; `is_open` says that the shapes of
@@ -297,7 +297,8 @@ def at_once(function: Callable[..., Any], *operands: object, is_open: bool = Fal
         """Return the results in a sequence."""
         made = function(*arrays)
         several[:] = [isinstance(made, tuple)]
-        return made if several[0] else (made,)
+        parts = made if isinstance(made, tuple) else (made,)
+        return [np.asarray(x) for x in parts]
 
     given = [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in operands]
     found = notes.step(step, given, is_open=is_open)

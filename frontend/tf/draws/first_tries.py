@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,7 @@ class Words:
         self.draw, self.key = Draw(emit), key
         self.math = EmitMath(emit)
 
-    def block(self, number: int) -> list[Any]:
+    def block(self, number: int) -> list[object]:
         """Return the four words of the block of a number."""
         key = self.draw.tried(self.key, number)
         made = self.draw("random_bits", key, shape=(parse("N"),), per=1, stride=STRIDE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ....ir.families import spec_of_value
 from ....ir.op import Array
 from ....ir.ops.scatter import ScatterNd
 from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType, of_numpy
 from ...eager.kernels import evaluate
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
@@ -193,13 +193,13 @@ def _column(m: Maker, ids: object, count: int) -> object:
     return c.unsqueeze(m.emit, at, (spec_of_value(ids).rank,))
 
 
-def _neutral(how: str, dtype: np.dtype[Any]) -> float:
+def _neutral(how: str, row: DType) -> float:
     """Return what changes nothing when it is combined."""
     if how in ("add", "mul"):
         return int(how == "mul")
-    if dtype.kind in "iu":
-        return int(np.iinfo(dtype).min if how == "max" else np.iinfo(dtype).max)
-    return float(finfo(dtype).min if how == "max" else finfo(dtype).max)
+    if row.is_integer:
+        return int(row.minimum if how == "max" else row.maximum)
+    return float(finfo(row.numpy).min if how == "max" else finfo(row.numpy).max)
 
 
 def _segments(m: Maker, data: object, ids: object, count: int, how: str) -> object:
@@ -207,7 +207,7 @@ def _segments(m: Maker, data: object, ids: object, count: int, how: str) -> obje
     spec = spec_of_value(data)
     dims = (count + 1, *spec.dims[spec_of_value(ids).rank :])
     row = spec.dtype
-    start = m.filled(_neutral(how, row.numpy), spec.dtype, dims)
+    start = m.filled(_neutral(how, row), spec.dtype, dims)
     total = m.scatter_nd(start, _column(m, ids, count), data, reduction=how)
     return c.cut(m.emit, total, 0, 0, count)
 
@@ -240,12 +240,13 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     if not ids.size or ids[0] < 0 or data.dtype.itemsize == 2 or ids.ndim != 1:
         sizes = np.bincount(ids[ids >= 0])
         shape_ = (len(sizes), *[1] * (data.ndim - ids.ndim))
-        made: Any = _in_order_at_once(Tensor(data), Tensor(ids), Tensor(sizes.reshape(shape_)), how)
-        found: Array = made._array
-        return found
+        counted = Tensor(sizes.reshape(shape_))
+        return np.asarray(_in_order_at_once(Tensor(data), Tensor(ids), counted, how))
     sizes = np.bincount(ids)
     reduction = "add" if how == "mean" else how
-    start = np.full((len(sizes), *data.shape[1:]), _neutral(reduction, data.dtype), data.dtype)
+    start = np.full(
+        (len(sizes), *data.shape[1:]), _neutral(reduction, of_numpy(data.dtype)), data.dtype
+    )
     (total,) = evaluate(ScatterNd, [start, ids[:, None], data], {"reduction": reduction})
     if how in ("mean", "max", "min") and not (some := sizes > 0).all():
         total[~some] = 0
