@@ -108,6 +108,12 @@ class Watched(Tensor):
     def __init__(self, elements: HiddenElements) -> None:
         self._array: Any = elements
 
+    @property
+    def notes(self) -> Notes:
+        """Return the notes that are taken of what is done to it."""
+        found: Notes = self._array.notes
+        return found
+
     def note(
         self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, object]
     ) -> Tensor | tuple[Tensor, ...]:
@@ -268,8 +274,7 @@ class Notes:
 
 def notes_of(tensors: Sequence[Tensor]) -> Notes | None:
     """Return the notes that are taken of what is done to tensors, if any are."""
-    watched: Any = next((x._array for x in tensors if x.watched), None)
-    return None if watched is None else watched.notes
+    return next((x.notes for x in tensors if isinstance(x, Watched)), None)
 
 
 Form = Callable[[Sequence[object], Sequence[object]], object]

@@ -6,13 +6,13 @@ That is most of the time for small matrices. The bits are those of `numpy.linalg
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from importlib import import_module
 
 import numpy as np
 
 from ....ir.op import Array
 
-_LAPACK: Any = getattr(np.linalg, "_umath_linalg", None)
+_LAPACK = import_module("numpy.linalg._umath_linalg")
 
 
 def qr(a: Array) -> tuple[Array, Array]:

@@ -209,7 +209,7 @@ def _many(kind: str, row: rows.DType, longest: int, *, limited: bool) -> Callabl
     """Return a compiled function of a key, an array with an element for each block, and limits."""
     size = parse("N")
 
-    def build(emit: GraphEmit, key: object, _: object, *limits: Any) -> object:
+    def build(emit: GraphEmit, key: object, _: object, *limits: object) -> object:
         return ir.in_blocks(emit, key, size, row, kind, (limits[0], limits[1]) if limits else None)
 
     specs = [TensorSpec(rows.u32, (6,)), TensorSpec(rows.bool_, (size,))]
@@ -217,7 +217,7 @@ def _many(kind: str, row: rows.DType, longest: int, *, limited: bool) -> Callabl
 
 
 def drawn_now(
-    type_: str, key: Tensor, dims: Sequence[int], row: rows.DType, **options: Any
+    type_: str, key: Tensor, dims: Sequence[int], row: rows.DType, **options: object
 ) -> TfTensor:
     """Return the numbers that a key gives."""
     kind, count = IN_BLOCKS.get(type_), prod(dims)
