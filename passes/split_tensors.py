@@ -10,25 +10,29 @@ stays so, and a product that reads it has its rank's rows: their results are add
 A convolution is a product whose columns are its filters and whose rows are the channels of the
 image; groups of channels, windows of pools and normalised channels stay their rank's. Where
 anything else reads it, the columns of all ranks are gathered first. Of a recurrent layer in both
-directions each of two ranks has one; one direction stays whole, as each of its steps needs all of
-the state that the step before it gave. Weights whose sizes the ranks
-do not divide stay whole. Every rank has the same operations in the same order. Stands behind
-`canonicalize` and `constant-fold`, before anything that lays weights out; needs `dce` behind it.
+directions each of two ranks has one. Of one direction each rank has some of the units, with their
+gates: its steps follow each other, and behind each one the state of all ranks is gathered; how many
+steps there are must be known. Weights whose sizes the ranks do not divide stay whole. Every rank
+has the same operations in the same order. Stands behind `canonicalize` and `constant-fold`, before
+anything that lays weights out; needs `dce` behind it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ..ir import REGISTRY, GraphEmit, Op, Program, erase, spec_of
+from ..ir.compose.maker import Maker
 from ..ir.ops.host.collective import AllGather, AllReduce
 from ..ir.ops.pool import Pool
 from ..ir.ops.rnn import Recurrent
 from ..ir.ops.structure import Weight
 from ..ir.types.attributes import Symbol
+from ..ir.types.tensor import Array, spec_of_array
 from ..ir.windows import channel_axis
 from .analysis.kernels.reads import is_elementwise
 from .base import Pass, PipelineError
@@ -82,7 +86,7 @@ class SharedOut:
         emit = GraphEmit.before(op)
         ways = (
             *(self.product, self.convolution, self.grouped),
-            *(self.directions, self.channels, self.elements),
+            *(self.directions, self.units, self.channels, self.elements),
         )
         if isinstance(op, Op) and any(way(op, emit) for way in ways):
             self.done[op] = None
@@ -163,6 +167,39 @@ class SharedOut:
             self.shares[result] = Share(part, 3)
         self.options.count("directions")
         return True
+
+    def units(self, op: Op, emit: GraphEmit) -> bool:
+        """Share out the units of a recurrent layer of one direction; say whether that can be."""
+        if not issubclass(type(op), Recurrent) or not all(map(self.is_known, op.operands[1:4])):
+            return False
+        specs, flags = op.specs, op.plain_attributes()
+        whole = specs[1].dims[0] == 1 and isinstance(specs[0].dims[0], int) and specs[0].dims[0]
+        if not whole or specs[2].static_shape[2] % self.ranks:
+            return False
+        for operand in dict.fromkeys(op.operands):
+            if operand in self.shares:
+                self.gather(operand, emit)
+        steps = Steps(self, op, emit)
+        made = steps.results(reverse=flags["direction"] == "reverse")
+        for result, value in zip(op.results, made, strict=True):
+            self.replace(result, value)
+        self.options.count("units")
+        return True
+
+    def array(self, value: SSAValue) -> Array:
+        """Return the elements of a weight or a constant."""
+        owner = value.owner
+        assert isinstance(owner, Op), "a weight is an operation"
+        fields = owner.plain_attributes()
+        name = str(fields.get("weight", ""))
+        return np.asarray(self.program.weights[name] if name else fields["value"])
+
+    def weight(self, name: str, array: Array, emit: GraphEmit) -> SSAValue:
+        """Add a weight."""
+        spec = spec_of_array(array)
+        self.program.weights = {**self.program.weights, name: array}
+        made: SSAValue = emit(Weight, weight=Symbol(name), dtype=spec.dtype, shape=spec.dims)
+        return made
 
     def channels(self, op: Op, emit: GraphEmit) -> bool:
         """Compute this rank's channels of what does the same to each of them."""
@@ -253,15 +290,135 @@ class SharedOut:
         assert isinstance(owner, Op), "a weight is an operation"
         fields = owner.plain_attributes()
         name = str(fields.get("weight", ""))
-        array = np.asarray(self.program.weights[name] if name else fields["value"])
+        array = self.array(value)
         part = np.ascontiguousarray(np.split(array, self.ranks, axis)[self.rank])
         if not name:
             constant: SSAValue = emit(REGISTRY["gv.constant"], value=part)
             return constant
-        own = f"{name}.{axis}.{self.rank}of{self.ranks}"
-        self.program.weights = {**self.program.weights, own: part}
-        made: SSAValue = emit(Weight, weight=Symbol(own), dtype=fields["dtype"], shape=part.shape)
+        return self.weight(f"{name}.{axis}.{self.rank}of{self.ranks}", part, emit)
+
+
+class Steps:
+    """The steps of a recurrent layer of one direction, of which each rank computes some units."""
+
+    def __init__(self, of: SharedOut, op: Op, emit: GraphEmit) -> None:
+        self.of, self.op, self.emit, self.make = of, op, emit, Maker(emit)
+        count, self.batch, _ = op.specs[0].dims
+        assert isinstance(count, int), "the number of steps is known"
+        self.count = count
+        whole = op.specs[2].static_shape[2]
+        self.gates, self.whole, self.size = GATES[op.name], whole, whole // of.ranks
+        first = of.rank * self.size
+        self.own = slice(first, first + self.size)
+        w, r, b = (of.array(value)[0] for value in op.operands[1:4])
+        self.of_input, self.of_state = (self.part(x) for x in np.split(b, 2))
+        self.w, self.r = (self.part(x).T for x in (w, r))
+
+    def part(self, rows: Array) -> Array:
+        """Return what belongs to this rank's units, gate by gate."""
+        each = rows.reshape(self.gates, self.whole, *rows.shape[1:])[:, self.own]
+        return each.reshape(-1, *rows.shape[1:])
+
+    def kept(self, what: str, array: Array) -> SSAValue:
+        """Return a weight of this rank."""
+        name = (
+            f"{self.op.name}{len(self.of.program.weights)}.{what}.{self.of.rank}of{self.of.ranks}"
+        )
+        return self.of.weight(name, np.ascontiguousarray(array), self.emit)
+
+    def results(self, *, reverse: bool) -> list[SSAValue]:
+        """Return all states of the layer, and the last ones, of all units."""
+        make, dims = self.make, self.op.specs[0].dims
+        rows = make.reshape(self.op.operands[0], shape=(dims[0] * dims[1], dims[2]))
+        units, gru = self.size, self.op.name == "gv.gru"
+        bias = self.of_input + (np.where(np.arange(3 * units) < 2 * units, self.of_state, 0) if gru
+                                else self.of_state)  # fmt: skip
+        product = make.add(make.matmul(rows, self.kept("w", self.w)), self.kept("b", bias))
+        gates = make.reshape(product, shape=(*dims[:2], self.gates * units))
+        every = [self.row(gates, time) for time in range(self.count)]
+        self.recurrent = self.kept("r", self.r[:, : 2 * units] if gru else self.r)
+        if gru:
+            self.hidden = self.kept("rh", self.r[:, 2 * units :])
+            self.bias = self.kept("rb", self.of_state[2 * units :])
+        states = [self.flat(value) for value in self.op.operands[4:]]
+        whole, own = states[0], [self.cut(value, self.of.rank, units) for value in states]
+        seen: list[SSAValue] = []
+        for time in reversed(range(len(every))) if reverse else range(len(every)):
+            own = STEPS[self.op.name](self, every[time], whole, own)
+            whole = self.gathered(own[0])
+            seen.append(whole)
+        seen = seen[::-1] if reverse else seen
+        shape = (1, 1, self.batch, self.whole)
+        rows = [make.reshape(value, shape=shape) for value in seen]
+        lasts = [whole, *(self.gathered(value) for value in own[1:])]
+        made = rows[0] if len(rows) == 1 else make.concat(*rows, axis=0)
+        return [made, *(make.reshape(value, shape=shape[1:]) for value in lasts)]
+
+    def row(self, gates: SSAValue, time: int) -> SSAValue:
+        """Return the input's part of the gates of one step."""
+        width = self.gates * self.size
+        made = self.make.slice(
+            gates, starts=(time, 0, 0), stops=(time + 1, self.batch, width), steps=(1, 1, 1)
+        )
+        return self.make.reshape(made, shape=(self.batch, width))  # type: ignore[no-any-return]
+
+    def flat(self, state: SSAValue) -> SSAValue:
+        """Return a state without the axis of directions."""
+        return self.make.reshape(state, shape=(self.batch, self.whole))  # type: ignore[no-any-return]
+
+    def cut(self, value: SSAValue, place: int, width: int) -> SSAValue:
+        """Return columns: those at a place, counted in their width."""
+        made: SSAValue = self.make.slice(
+            value, starts=(0, place * width), stops=(self.batch, (place + 1) * width), steps=(1, 1)
+        )
         return made
+
+    def gathered(self, part: SSAValue) -> SSAValue:
+        """Return the columns of all ranks."""
+        first = self.make.reshape(part, shape=(1, self.batch, self.size))
+        every = self.emit(AllGather, first, ranks=self.of.ranks, rank=self.of.rank)
+        beside = self.make.transpose(every, order=(1, 0, 2))
+        made: SSAValue = self.make.reshape(beside, shape=(self.batch, self.whole))
+        return made
+
+    def lstm(self, gates: SSAValue, whole: SSAValue, own: Sequence[SSAValue]) -> list[SSAValue]:
+        """Return the next output and cell."""
+        make = self.make
+        total = make.add(gates, make.matmul(whole, self.recurrent))
+        i, o, f, c = (self.cut(total, n, self.size) for n in range(4))
+        cell = make.add(make.mul(make.sigmoid(f), own[1]), make.mul(make.sigmoid(i), make.tanh(c)))
+        return [make.mul(make.sigmoid(o), make.tanh(cell)), cell]
+
+    def gru(self, gates: SSAValue, whole: SSAValue, own: Sequence[SSAValue]) -> list[SSAValue]:
+        """Return the next state; where its product is taken behind the reset, that is gathered."""
+        make, units = self.make, self.size
+        product = make.matmul(whole, self.recurrent)
+        update, reset = (
+            make.sigmoid(make.add(self.cut(gates, n, units), self.cut(product, n, units)))
+            for n in range(2)
+        )
+        if self.op.plain_attributes()["linear_before_reset"]:
+            more = make.mul(reset, make.add(make.matmul(whole, self.hidden), self.bias))
+        else:
+            held = self.gathered(make.mul(reset, own[0]))
+            more = make.add(make.matmul(held, self.hidden), self.bias)
+        new = make.tanh(make.add(self.cut(gates, 2, units), more))
+        return [
+            make.add(
+                make.mul(make.sub(make.number(1.0, spec_of(update.type).dtype), update), new),
+                make.mul(update, own[0]),
+            )
+        ]
+
+    def rnn(self, gates: SSAValue, whole: SSAValue, own: Sequence[SSAValue]) -> list[SSAValue]:
+        """Return the next state."""
+        total = self.make.add(gates, self.make.matmul(whole, self.recurrent))
+        plain = self.op.plain_attributes()["activation"] == "tanh"
+        return [self.make.tanh(total) if plain else self.make.relu(total)]
+
+
+GATES = {"gv.lstm": 4, "gv.gru": 3, "gv.rnn": 1}
+STEPS = {"gv.lstm": Steps.lstm, "gv.gru": Steps.gru, "gv.rnn": Steps.rnn}
 
 
 def back_of(op: Op) -> int:

@@ -45,8 +45,9 @@ MOST_RANKS = 1024
 class ParallelError(CompileError, ValueError):
     """A model cannot be compiled for several ranks in this way.
 
-    `--parallel tensor=2` shares the weights of products out, and the directions of recurrent layers
-    that have both (one direction stays whole); `--parallel pipeline=2` cuts a model into stages.
+    `--parallel tensor=2` shares the weights of products out, and the directions or units of
+    recurrent layers (units where the number of steps is known); `--parallel pipeline=2` cuts a
+    model into stages.
     There must be as many operations as stages, and sizes must be those of inputs.
     """
 
@@ -168,6 +169,8 @@ class Rank:
         self.steps: list[dict[str, object]] = []
         self.counts = [0] * how.ranks
         """How many parts each rank has."""
+        self.known: dict[int, dict[str, int]] = {}
+        """By rank: the parts by their text, for the steps of a recurrent layer are the same."""
         self.owners: dict[SSAValue, int] = {}
         """Of values that one rank alone has, which."""
         for op in program.main.body.block.ops:
@@ -220,11 +223,14 @@ class Rank:
             rank = int(function.sym_name.data.removeprefix("stage"))
             self.give([x for x in op.operands if self.owners.get(x, rank) != rank])
             self.owners.update(dict.fromkeys(op.results, rank))
-        part = self.counts[rank or 0]
-        self.counts[rank or 0] += 1
-        if rank in (None, self.rank):
-            self.functions.append(function)
-        self.note("run", op, part=part, rank=rank)
+        known = self.known.setdefault(rank or 0, {})
+        text = str(function).partition("(")[2]  # (all but its name)
+        if text not in known:
+            known[text] = self.counts[rank or 0]
+            self.counts[rank or 0] += 1
+            if rank in (None, self.rank):
+                self.functions.append(function)
+        self.note("run", op, part=known[text], rank=rank)
 
     def give(self, values: Sequence[SSAValue]) -> None:
         """Let all ranks have values that one has."""

@@ -72,10 +72,12 @@ def test_convolutions_are_shared_out_by_filters_and_channels(tmp_path: Path, nam
     assert sizes[0] == sizes[1]
 
 
-def layer(op: str, path: Path, direction: str = "bidirectional") -> Path:
+def layer(
+    op: str, path: Path, direction: str = "bidirectional", steps: Any = 5, **more: Any
+) -> Path:
     """Write a model with a recurrent layer of random weights behind an activation."""
     rng = np.random.default_rng(7)
-    ways, gates = (1 if direction == "forward" else 2), {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
+    ways, gates = (1 + (direction == "bidirectional")), {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
     shapes = {
         "w": (ways, gates * 64, 48),
         "r": (ways, gates * 64, 64),
@@ -89,13 +91,18 @@ def layer(op: str, path: Path, direction: str = "bidirectional") -> Path:
     nodes = [
         helper.make_node("Tanh", ["x"], ["t"]),
         helper.make_node(
-            op, ["t", "w", "r", "b", "", "h"], ["y", "last"], direction=direction, hidden_size=64
+            op,
+            ["t", "w", "r", "b", "", "h"],
+            ["y", "last"],
+            direction=direction,
+            hidden_size=64,
+            **more,
         ),
     ]
-    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [5, 3, 48])
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [steps, 3, 48])
     made = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-        for name, shape in (("y", [5, ways, 3, 64]), ("last", [ways, 3, 64]))
+        for name, shape in (("y", [steps, ways, 3, 64]), ("last", [ways, 3, 64]))
     ]
     graph = helper.make_graph(nodes, "layer", [given], made, kept)
     path.write_bytes(helper.make_model(graph).SerializeToString())
@@ -110,8 +117,33 @@ def test_each_rank_has_a_direction_of_a_recurrent_layer(tmp_path: Path, op: str)
     assert sizes[0] == sizes[1] < 0.75 * (tmp_path / "m.onnx").stat().st_size
 
 
-def test_one_direction_is_no_work_for_two(tmp_path: Path) -> None:
-    path = layer("GRU", tmp_path / "m.onnx", "forward")
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+@pytest.mark.parametrize(
+    ("op", "more"),
+    [("LSTM", {}), ("GRU", {}), ("GRU", {"linear_before_reset": 1}), ("RNN", {}),
+     ("RNN", {"activations": ["Relu"]})],
+)  # fmt: skip
+def test_each_rank_has_units_of_a_recurrent_layer_of_one_direction(
+    tmp_path: Path, op: str, more: Any, direction: str, ranks: int
+) -> None:
+    path = layer(op, tmp_path / "m.onnx", direction, **more)
+    manifest = compare(path, tmp_path, f"tensor={ranks}")
+    assert {step["do"] for step in manifest["steps"]} == {"run", "all_gather"}
+    runs = [step["part"] for step in manifest["steps"] if step["do"] == "run"]
+    assert len(set(runs)) < len(runs)  # (the steps have one library)
+    sizes = {(tmp_path / f"m.rank{rank}.weights").stat().st_size for rank in range(ranks)}
+    assert len(sizes) == 1
+    assert max(sizes) < (1.5 / ranks + 0.1) * path.stat().st_size
+
+
+def test_one_direction_of_unknown_length_or_odd_units_is_no_work_for_several(
+    tmp_path: Path,
+) -> None:
+    path = layer("GRU", tmp_path / "odd.onnx", "forward")
+    with pytest.raises(ParallelError, match="no product with a weight that 3 ranks"):
+        gv.compile_parallel(path, tmp_path / "m.parallel.json", "tensor=3")
+    path = layer("GRU", tmp_path / "m.onnx", "forward", "time")
     with pytest.raises(ParallelError, match="no product with a weight"):
         gv.compile_parallel(path, tmp_path / "m.parallel.json", "tensor=2")
 
