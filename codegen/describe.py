@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,13 +11,14 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
-from ..errors import unbounded
+from ..errors import CompileError, unbounded
 from ..ir import Program, TensorSpec
 from ..ir.demands import Demand
 from ..ir.host import label
 from ..ir.interpret.launch import ROUNDS, SCRATCH, UNITS, kernel_symbols
 from ..ir.ops.control.steps import Choose, Loop
-from ..ir.ops.structure import Buffer, Launch, Tell, View
+from ..ir.ops.control.steps import Repeat as RepeatOp
+from ..ir.ops.structure import Buffer, Following, Launch, Tell, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, constant_rows, roles, weight_rows
 from ..ir.program import (
     argument_names,
@@ -30,6 +31,7 @@ from ..ir.types import dims
 from ..ir.types.tensor import spec_of, spec_of_array
 from ..passes.analysis.blocks import operations_of
 from ..passes.bounds.prover import Prover
+from ..passes.cut_layers import LAYERS
 from ..passes.require_sizes import Requirements, required
 from ..runtime.artifact import (
     Argument,
@@ -74,6 +76,8 @@ class Names:
 
 def describe(program: Program, names: Names) -> Description:
     """Return the description of a program of the level `loops`."""
+    if LAYERS in program.module.attributes:
+        raise CompileError("layers are cut out of the program, expected repeat-layers behind")
     main, prepare = program.main, optional_function(program.module, "prepare")
     demands = Demands(program, only_first=not names.target.can.check_sizes)
     run = Sequel(program, main, names, demands)
@@ -187,16 +191,19 @@ class Sequel:
             slots = min(slots, max(most, 1))
         return slots * int(_text(kernel, SCRATCH, "0"))
 
-    def steps_of(self, block: Block, *, inside: bool = False) -> tuple[Step, ...]:
-        """Return the steps of a block; of one inside of another, not every run comes to them."""
+    def steps_of(self, block: Block, *, inside: bool = False, trips: int = 1) -> tuple[Step, ...]:
+        """Return the steps of a block, which is run so many times.
+
+        Of one inside of another, not every run comes to them.
+        """
         made: list[Step] = []
-        steps_of = partial(self.steps_of, inside=True)
+        steps_of = partial(self.steps_of, inside=True, trips=trips)
         for op in block.ops:
             match op:
                 case Launch():
                     if self.demands is not None:
                         made += self.demands.before(op, self.kernel(op), inside=inside)
-                    made.append(self.launch(op))
+                    made.append(self.launch(op, trips))
                 case Tell():
                     made += self.tell(op)
                 case Choose():
@@ -206,6 +213,9 @@ class Sequel:
                     flag = self.places.pointer(op.operands[0])
                     test, body = map(steps_of, op.blocks)
                     made.append(While(test, flag, body))
+                case RepeatOp():
+                    every = self.steps_of(op.blocks[0], inside=inside, trips=trips * op.trips)
+                    made.append(Repeat(op.index, op.trips, every))
         return tuple(made)
 
     def tell(self, op: Tell) -> list[Step]:
@@ -216,10 +226,13 @@ class Sequel:
             return [TellStep(name, count, _extent(rules["most"]))]
         return [TellStep(name, count, _extent(rules["most"])), *self.demands.told(name)]
 
-    def launch(self, op: Launch) -> Step:
-        """Return the step that launches a kernel."""
+    def launch(self, op: Launch, trips: int) -> Step:
+        """Return the step that launches a kernel so many times."""
         kernel = self.kernel(op)
-        return _launch(op, kernel, self.places, self.scratch[op], self.works.of(op, kernel))
+        work = self.works.of(op, kernel)
+        if trips > 1:
+            work = replace(work, numbers=tuple([trips * number for number in work.numbers]))
+        return _launch(op, kernel, self.places, self.scratch[op], work)
 
     def kernel(self, op: Launch) -> FuncOp:
         """Return the kernel that is launched."""
@@ -338,6 +351,10 @@ class Places:
         owner = value.owner
         if isinstance(owner, View):
             return self.pointer(owner.operands[0])
+        if isinstance(owner, Following):
+            first = self.pointer(owner.operands[0])
+            assert isinstance(first.index, int), "an argument is one"
+            return Pointer(first.base, _extent(first.index + owner.by))
         assert isinstance(owner, Buffer), f"{owner} is no place in memory"
         base = self.pointer(owner.operands[0])
         return Pointer(base.base, base.index, _extent(owner.offset))

@@ -18,7 +18,7 @@ from ..errors import GraphError
 from ..ir import Array, Program
 from ..ir.collection import paused
 from ..passes.base import Observer, Pass, Report, Step
-from ..passes.manager import parse_pipeline, print_pipeline, run
+from ..passes.manager import closed, parse_pipeline, print_pipeline, run
 from ..passes.pipelines import DESCENTS, remaining
 from ..target import Target
 from .backends.table import backend_of
@@ -55,13 +55,13 @@ def first_descent(passes: Sequence[Pass]) -> int:
 
 
 def until(passes: Sequence[Pass], stage: str) -> tuple[Pass, ...]:
-    """Return the passes that lead to a stage."""
+    """Return the passes that lead to a stage, at which a program is whole."""
     if stage == "import":
         return ()
     if stage == "graph":
-        return tuple(passes[: first_descent(passes)])
+        return closed(passes[: first_descent(passes)])
     last = [i for i, each in enumerate(passes, 1) if DESCENTS.get(each.name) == stage]
-    return tuple(passes[: last[-1]]) if stage == "fused" and last else tuple(passes)
+    return closed(passes[: last[-1]] if stage == "fused" and last else passes)
 
 
 def behind(options: Options, stage: str, program: Program) -> Options:

@@ -44,6 +44,8 @@ class Capabilities:
     """Host steps may stand between pieces of a program: all of them work on arrays of Python's."""
     run_anywhere: bool = False
     """Programs run in this process, whatever machine it is on."""
+    repeat_launches: bool = False
+    """Launches may be repeated, with other weights each time: long chains of layers are loops."""
     check_sizes: bool = True
     """A run refuses sizes that a kernel cannot take; else what is out of range is clamped."""
 
@@ -66,5 +68,5 @@ class Capabilities:
     """Code for one processor may be scheduled for another: the features say what may be used."""
 
 
-PLAIN = Capabilities()
+PLAIN = Capabilities(repeat_launches=True)
 """Of processors with vectors, as they are without anything optional."""

@@ -154,7 +154,7 @@ ARM = Architecture(
     "generic",
     "aarch64-unknown-linux-gnu",
     ARM_FEATURES,
-    Capabilities(convert_halves=True),
+    Capabilities(convert_halves=True, repeat_launches=True),
 )
 RISCV = Architecture("riscv64", "generic-rv64", "riscv64-unknown-linux-gnu", RISCV_FEATURES)
 CUDA = Architecture(

@@ -67,6 +67,9 @@ class Pass:
     NUMERICS: ClassVar[str] = "exact"
     """What the pass may do to results, one of `CONTRACTS`."""
 
+    UNTIL: ClassVar[str] = ""
+    """The pass up to which the program computes something else; left out where that is."""
+
     KEEPS: ClassVar[frozenset[str]] = frozenset()
     """Passes for which this one leaves nothing to do where there was nothing before; its own name:
     it leaves nothing for itself."""

@@ -41,7 +41,7 @@ from ..ir import SOURCE, Op, Program, erase, operands_of, operations
 from ..ir.interpret.launch import kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.control.control import If, While
-from ..ir.ops.control.steps import Choose, Loop, Steps
+from ..ir.ops.control.steps import Choose, Flagged, Loop, Steps
 from ..ir.ops.selecting import Told
 from ..ir.ops.structure import (
     Buffer,
@@ -389,7 +389,7 @@ class Bufferiser:
                 erase(op)
         block.add_op(Yield.make())
 
-    def put(self, op: If | While, kind: type[Steps], flag: SSAValue) -> None:
+    def put(self, op: If | While, kind: type[Flagged], flag: SSAValue) -> None:
         """Put the operation that holds the converted regions before the old one."""
         blocks = op.blocks()
         for block in blocks:

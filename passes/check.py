@@ -100,10 +100,13 @@ class Check(Observer):
     """The results after the last pass."""
     seen: object = None
     """The program that gave them."""
+    whole: dict[str, dict[Key, Results]] = field(default_factory=dict)
+    """The results before passes that take something away, by the pass that puts it back."""
 
     def start(self, program: Program) -> None:
         """Run the program as it is given; what fails on arguments like all others is an error."""
         self.seen = _state(program)
+        self.whole.clear()
         self.last = self.results(program)
         for (name, kind), found in self.last.items():
             if isinstance(found, NotTaken) and kind in ("random", "given"):
@@ -119,6 +122,10 @@ class Check(Observer):
         if state == self.seen:
             return
         found, self.seen = self.results(program), state
+        if step.rewrite.UNTIL:
+            self.whole[step.rewrite.UNTIL], self.last = self.last, found
+            return
+        self.last = self.whole.pop(step.name, self.last)
         contract = step.rewrite.numerics
         kept = {} if ulps_of(contract) is not None else FOR_EXACT
         for key, wants in self.last.items():

@@ -175,7 +175,13 @@ def run(
 
 def _enabled(passes: Sequence[Pass], disable: Sequence[str]) -> tuple[Pass, ...]:
     off = {load(name).name for name in disable}
-    return tuple(p for p in passes if p.name not in off)
+    return closed([p for p in passes if p.name not in off]) if off else tuple(passes)
+
+
+def closed(passes: Sequence[Pass]) -> tuple[Pass, ...]:
+    """Return passes without those that take something away which none of them puts back."""
+    names = {each.name for each in passes}
+    return tuple(each for each in passes if not each.UNTIL or each.UNTIL in names)
 
 
 class _Runner:

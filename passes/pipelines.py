@@ -58,6 +58,9 @@ WEIGHTS = (
 )
 """What is done to weights ahead of time."""
 
+CUT, REPEAT = "cut-layers", "repeat-layers"
+"""What is taken out of long chains first, and put back last: in between all is short."""
+
 KERNELS = "outline-kernels"
 """The pass that makes kernels functions."""
 
@@ -65,6 +68,7 @@ PLACE = (
     "schedule-memory",  # behind outlining: what a kernel hides inside takes no memory
     "bufferise",
     "plan-memory",
+    REPEAT,
 )
 """What is done behind it. It leaves the kernels as they are, so that they can be made meanwhile."""
 
@@ -77,11 +81,11 @@ LOWER = (
 LEVELS: dict[str, tuple[str, ...]] = {
     "O0": ("require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
     "O1": (
-        *("require-sizes", "canonicalize", "simplify-control", "cse", "decompose", "dce"),
+        *(CUT, "require-sizes", "canonicalize", "simplify-control", "cse", "decompose", "dce"),
         *(*WEIGHTS, *LOWER),
     ),
-    "O2": ("require-sizes", *GRAPH, *WEIGHTS, *LOWER),
-    "O3": ("require-sizes", *GRAPH, *WEIGHTS, *LOWER),
+    "O2": (CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
+    "O3": (CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
 }
 """What is required is noted first, while operations are those of the model."""
 

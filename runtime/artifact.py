@@ -142,7 +142,7 @@ class Pointer:
     """
 
     base: Base
-    index: int = 0
+    index: Extent = 0
     """Which input, output or raw weight; 0 for the other bases."""
     offset: Extent = 0
 

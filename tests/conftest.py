@@ -199,9 +199,10 @@ class TextCase(pytest.Item):
             [] if self.case.directives("differs") else [SameFunctions(kinds=ALL_KINDS, sizes=SIZES)]
         )
         observers: list[Observer] = [*same, Counted()]
-        run(self.case.pipeline, Program(module, made_weights(module)), observers=observers)
-        self.expect_counts(module)
-        self.expect_text(module)
+        program = Program(module, made_weights(module))
+        run(self.case.pipeline, program, observers=observers)
+        self.expect_counts(program.module)
+        self.expect_text(program.module)
 
     def read(self) -> ModuleOp:
         """Parse the case so that places are lines of the file."""

@@ -26,8 +26,11 @@ from ...errors import CompileError
 from ...ir import Program, erase
 from ...ir.program import set_level
 from ...passes.base import Observer, Pass, Report
+from ...passes.cut_layers import LAYERS
 from ...passes.instruments import from_environment
 from ...passes.manager import run
+from ...passes.pipelines import REPEAT
+from ...passes.repeat_layers import LayersDifferError
 from ...runtime.artifact import Description
 from ...runtime.executable import Executable
 from ...runtime.gpu.plan import GpuPlan
@@ -62,15 +65,27 @@ class Job:
         `ahead` looks on too; `digests` knows kernels that are named already, and gets the others.
         """
         start = perf_counter()
+        looking = [*(self.observers or from_environment()), *ahead]
+        given = self.program.module, self.program.weights
+        try:
+            self.run(looking)
+        except LayersDifferError:
+            if LAYERS in given[0].attributes:
+                raise
+            self.program.module, self.program.weights = given
+            self.run(looking, disable=(REPEAT,))
+        self.seconds["passes"] = perf_counter() - start
+        name_kernels(self.program, {} if digests is None else digests)
+
+    def run(self, looking: Sequence[Observer], disable: Sequence[str] = ()) -> None:
+        """Run the passes."""
         self.report = run(
             self.passes,
             self.program,
-            observers=[*(self.observers or from_environment()), *ahead],
-            disable=self.options.disable,
+            observers=looking,
+            disable=[*self.options.disable, *disable],
             verify_each=self.options.verify,
         )
-        self.seconds["passes"] = perf_counter() - start
-        name_kernels(self.program, {} if digests is None else digests)
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Ahead(Observer):
 
     def after(self, step: Step, program: Program) -> None:
         """Begin when there are kernels."""
-        if step.name == KERNELS:
+        if step.name == KERNELS and not self.objects.begun:
             name_kernels(program, self.objects.digests)
             self.objects.begin(kernels_of(program))
 

@@ -28,6 +28,7 @@ from ...ir.program import finish, new_function, set_level, set_ranges
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import of_numpy
 from ...ir.types.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
+from ...passes.cut_layers import LAYERS
 from ...plugins import blaming
 from ..dims.assume import (
     Assumption,
@@ -47,6 +48,7 @@ from .file.data import MAX_BYTES, MAX_RANK, dtype_of
 from .file.faults import Faults
 from .file.read import OWN_DOMAINS, Model, initializers, node_label, read_model
 from .functions import bind_attributes, fitted, has_function, standard_function
+from .layers import Short, may_be_mask, shorten
 from .node import Node, Parts
 from .order import ordered
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
@@ -71,11 +73,13 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
     dims: Mapping[str, DimOption] | None = None,
     constants: Mapping[str, Array] | None = None,
     settable: Collection[str] = (),
+    short: bool = False,
 ) -> Program:
     """Return the program of a serialised model.
 
     `shapes` replaces the shapes of inputs by name, `dims` fixes or bounds symbols, `constants`
     gives inputs that are no longer inputs their values. The tensors `settable` stay weights.
+    With `short`, most of a long chain of equal layers is left out, as `cut-layers` does it.
     """
     model = read_model(data, name, directory)
     assumptions: list[Assumption] = []
@@ -85,11 +89,17 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
             symbols.assume(assumption)
         try:
             reader = Reader(model, symbols, Faults(name), constants or {}, settable)
-            program = reader.read(shapes or {})
+            program = reader.read(shapes or {}, short=short)
             program.assumed = [(str(each), each.reason) for each in assumptions]
             return program
         except NeedsAssumptionError as needs:
             assumptions.append(needs.assumption)
+        except NotShortError:
+            short = False
+
+
+class NotShortError(Exception):
+    """Layers that looked alike did not become so, or have faults: all of them are to be read."""
 
 
 class LostError(Exception):
@@ -151,10 +161,12 @@ class Reader:
         self.model, self.symbols, self.faults = model, symbols, faults
         self.constants = {name: np.asarray(value) for name, value in constants.items()}
         self.weights: dict[str, Array] = {}
+        self.of_layers: Mapping[str, str] = {}
+        """What weights of layers are called that are weights however small they are."""
         self.emitter: KnownEmit
         self.main: Block
 
-    def read(self, shapes: Mapping[str, ShapeOption]) -> Program:
+    def read(self, shapes: Mapping[str, ShapeOption], *, short: bool = False) -> Program:
         """Return the program, or raise one error with all that is wrong."""
         graph = self.model.graph
         check_names(self.model.proto, self.model.name)
@@ -173,16 +185,36 @@ class Reader:
         for name, array in self.constants.items():
             node = self._node(NodeProto(op_type="Constant"), name, scope)
             scope.values[name] = node.stored(name, array)
-        self.nodes(graph.node, scope)
+        few = shorten(self.model, stored, self.settable) if short and not self.constants else None
+        self.of_layers = few.own if few is not None else {}
+        if few is None:
+            self.nodes(graph.node, scope)
+        for index, node in few.nodes if few is not None else ():
+            self._read(node, node_label(node, index), scope)
         values = self._outputs(graph, scope)
         self.symbols.check()  # behind the nodes: their results may have dimensions too
+        if few is not None and self.faults.found:
+            raise NotShortError
         self.faults.raise_if_any()
         finish(main, values, [output.name for output in graph.output])
         sweep(block)
         module = ModuleOp([main])
         set_level(module, "graph")
         set_ranges(module, self.symbols.ranges)
-        return Program(module, self._used(block), self.model.name)
+        missing = self._missing(few, block, stored) if few is not None else {}
+        if few is not None:
+            module.attributes[LAYERS] = few.cut.attribute()
+        return Program(module, {**self._used(block), **missing}, self.model.name)
+
+    def _missing(self, few: Short, block: Block, stored: Mapping[str, Tensor]) -> dict[str, Array]:
+        """Return the weights of the layers that are left out, or raise `NotShortError`."""
+        if not few.holds(block, self.weights):
+            raise NotShortError
+        read = self.model.tensors.read
+        found = {called: read(*stored[name]) for name, called in few.missing().items()}
+        if any(map(may_be_mask, found.values())):
+            raise NotShortError
+        return found
 
     # Inputs and outputs.
 
@@ -331,8 +363,9 @@ class Reader:
         scope = Scope(self.model.opsets, block)
         node = self._node(NodeProto(op_type="Constant"), name, scope)
         with node.inside(block):
-            settable = name in self.settable and block is self.main
-            value = node.weight(name, array) if settable else node.stored(name, array)
+            called = self.of_layers.get(name, name) if block is self.main else name
+            settable = (name in self.settable and block is self.main) or called != name
+            value = node.weight(called, array) if settable else node.stored(name, array)
         self.emitter.emit.source = source
         if name.isidentifier():
             value.name_hint = name

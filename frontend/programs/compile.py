@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from ... import knobs
 from ...budget import Budget
 from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cache
 from ...codegen.digests import Stamp, file_digest
@@ -233,15 +236,46 @@ def _compiled(
         if found is not None:
             return found
         data = known.file.data if known else None
+        load = partial(
+            load_program, source, shapes=shapes, dims=dims, settable=options.settable, data=data
+        )
         with noting() as named:
-            program = load_program(
-                source, shapes=shapes, dims=dims, settable=options.settable, data=data
-            )
-        budget.check_weights(sum(w.nbytes for w in program.weights.values()))
-        compiled = compile_if_whole(program, options, observers)
+            compiled = _compiled_of(load, options, observers, budget)
         if known and isinstance(compiled, Compiled):
             known.keep(compiled, named)
         return compiled
+
+
+def _compiled_of(
+    load: Callable[..., Program], options: Options, observers: Sequence[Observer], budget: Budget
+) -> Compiled | Program:
+    """Return the compiled program that is loaded; the program itself where it has host steps.
+
+    Of a long chain of layers a few are read, and all if what is left out cannot be put back.
+    """
+    program = load(short=may_be_short(options, observers))
+    budget.check_weights(sum(w.nbytes for w in program.weights.values()))
+    from ...ir.host import has_host_steps  # noqa: PLC0415  (not for what is in the cache)
+    from ...passes.cut_layers import LAYERS  # noqa: PLC0415
+    from ...passes.repeat_layers import LayersDifferError  # noqa: PLC0415
+
+    if LAYERS not in program.module.attributes:
+        return compile_if_whole(program, options, observers)
+    if not has_host_steps(program):
+        with suppress(LayersDifferError):
+            return compile_program(program, options, observers)
+    return compile_if_whole(load(), options, observers)
+
+
+def may_be_short(options: Options, observers: Sequence[Observer]) -> bool:
+    """Say whether most of a long chain of layers need not be read: passes would take it out."""
+    from ...passes.pipelines import CUT, REPEAT  # noqa: PLC0415  (not for what is in the cache)
+
+    watched = knobs.checks_passes() or knobs.TIME.is_on() or knobs.DUMP.text()
+    if observers or watched or options.passes or not {CUT, REPEAT}.isdisjoint(options.disable):
+        return False
+    target = Target.parse(options.target, options.mattr)
+    return options.level != "O0" and target.can.repeat_launches
 
 
 class Known:

@@ -35,6 +35,7 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     settable: Collection[str] = (),
     format: str | None = None,
     data: Bytes | None = None,
+    short: bool = False,
 ) -> Program:
     """Return the program in a file, in bytes, or on the standard input (`-`).
 
@@ -44,7 +45,8 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     symbolic dimensions, `constants` turns inputs into constants. A dimension that nobody
     bounds is at least 1. `settable` names tensors of an ONNX model that stay weights however
     small they are. `format` is `onnx`, `gv` or `mlir`; it is guessed if not given.
-    `data` are the bytes of the source if they were read already.
+    `data` are the bytes of the source if they were read already. With `short`, most of a long chain
+    of equal layers may be left out, as `cut-layers` does it.
     """
     if (named := named_function(source)) is not None:
         from .python_files import python_program  # noqa: PLC0415  (Python files only)
@@ -55,7 +57,7 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     if kind not in FORMATS:
         known = ", ".join(FORMATS)
         raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
-    options = LoadOptions(shapes or {}, dims or {}, constants or {}, settable)
+    options = LoadOptions(shapes or {}, dims or {}, constants or {}, settable, short=short)
     from ...ir.collection import paused  # noqa: PLC0415  (the IR is not for what is in the cache)
 
     with paused():
@@ -80,9 +82,11 @@ class LoadOptions:
         dims: Mapping[str, DimOption],
         constants: Mapping[str, Array],
         settable: Collection[str] = (),
+        *,
+        short: bool = False,
     ) -> None:
         self.shapes, self.dims, self.constants = shapes, dims, constants
-        self.settable = settable
+        self.settable, self.short = settable, short
 
 
 def _read(source: str | os.PathLike[str] | bytes) -> tuple[Bytes, str, Path | None]:
@@ -172,7 +176,7 @@ def _onnx(data: Bytes, name: str, directory: Path | None, options: LoadOptions) 
     return read_onnx(
         data, name, directory=directory,
         shapes=options.shapes, dims=options.dims, constants=options.constants,
-        settable=options.settable,
+        settable=options.settable, short=options.short,
     )  # fmt: skip
 
 

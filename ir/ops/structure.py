@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from xdsl.ir import Attribute, Block, OpTraits, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, OpTraits, Region, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
@@ -254,6 +254,44 @@ class Prefix(View):
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
         """Return a part of the array, on the same memory."""
         return (operands[0][: evaluate(self.plain_attributes()["shape"][0], machine.symbols)],)
+
+
+@register
+class Following(Op):
+    """The argument of the function that stands `by` places behind this one, of the same type."""
+
+    name = "gv.following"
+    WORKLESS: ClassVar = True
+    LEVEL: ClassVar = "planned"
+
+    @classmethod
+    def infer(cls, first: TensorSpec, *, by: Dim) -> Sequence[TensorSpec]:
+        """Return the spec of the argument."""
+        return (first,)
+
+    @classmethod
+    def of(cls, first: SSAValue, by: Dim) -> Following:
+        """Create the operation for an argument."""
+        return cls.create(
+            operands=[first], properties={"by": to_attribute(by)}, result_types=[first.type]
+        )
+
+    @property
+    def by(self) -> Dim:
+        """Return how many places behind it stands."""
+        return to_python(self.properties["by"])  # type: ignore[no-any-return]
+
+    def verify_(self) -> None:
+        """Check that an argument is given."""
+        if not isinstance(self.operands[0], BlockArgument):
+            raise VerifyException("the operand is no argument of the function")
+        if self.results[0].type != self.operands[0].type:
+            raise VerifyException(f"{self.results[0].type}, expected {self.operands[0].type}")
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
+        """Return the argument."""
+        first: Any = self.operands[0]
+        return (values[first.block.args[first.index + evaluate(self.by, machine.symbols)]],)
 
 
 @register

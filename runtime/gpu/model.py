@@ -289,6 +289,7 @@ class GpuModel:
 
         def find(pointer: Pointer) -> int:
             if pointer.base in ("input", "output"):
+                assert isinstance(pointer.index, int), "nothing counts in a plan for GPUs"
                 return (inputs if pointer.base == "input" else outputs)[pointer.index]
             if pointer.base not in self._held.bases:
                 raise GpuError(f"a plan for GPUs has no memory of kind {pointer.base!r}")

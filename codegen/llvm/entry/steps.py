@@ -128,7 +128,12 @@ class StepFunctions:
 
     def pointer(self, routine: Routine, pointer: Pointer) -> str:
         """Compute an address."""
-        place = routine.place("%frame", self.slot(pointer))
+        if isinstance(pointer.index, str):
+            number = routine.extent(f"8 * ({pointer.index})")
+            first = routine.place("%frame", self.frame.bases[pointer.base])
+            place = routine.address(first, number)
+        else:
+            place = routine.place("%frame", self.slot(pointer))
         base = routine.once(f"load ptr, ptr {place}")
         return routine.address(
             base, pointer.offset if pointer.offset == 0 else routine.extent(pointer.offset)
@@ -140,7 +145,9 @@ class StepFunctions:
             return None
         numbers = [launch.count, max(launch.grain, 1), len(launch.arguments)]
         for argument in launch.arguments:
-            if not isinstance(argument, Pointer) or not isinstance(argument.offset, int):
+            if not isinstance(argument, Pointer) or isinstance(argument.index, str):
+                return None
+            if not isinstance(argument.offset, int):
                 return None
             slot = self.slot(argument)
             if slot >= 1 << SLOT_BITS or argument.offset >= 1 << 63 - SLOT_BITS:
@@ -150,6 +157,7 @@ class StepFunctions:
 
     def slot(self, pointer: Pointer) -> int:
         """Return where in the frame the address is that a pointer counts from."""
+        assert isinstance(pointer.index, int), "one of several is known in the run"
         return self.frame.bases[pointer.base] + 8 * pointer.index
 
     def table(self) -> str:

@@ -17,8 +17,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....ir import operands_of, operations
-from ....ir.ops.control.steps import Choose, Loop, Steps
-from ....ir.ops.structure import Buffer, Launch, Tell, View
+from ....ir.ops.control.steps import Choose, Loop, Repeat, Steps
+from ....ir.ops.structure import Buffer, Following, Launch, Tell, View
 from ....ir.placement import roles
 from ....ir.program import laid_over
 
@@ -98,7 +98,7 @@ class Lives:
         if value in self.roots:
             return self.roots[value]
         owner = value.owner
-        if isinstance(owner, View):
+        if isinstance(owner, View | Following):
             found = self.root(owner.operands[0])
         else:
             assert isinstance(owner, Buffer), f"{owner} is no place in memory"
@@ -128,6 +128,9 @@ class Lives:
                 self._tests[op] = self._step()
                 self._read(op.operands[0], self._tests[op], 0)
                 self._enumerate(op.blocks[1], depth + 1)
+                self.number[op] = self._step()
+            elif isinstance(op, Repeat):
+                self._enumerate(op.blocks[0], depth + 1)
                 self.number[op] = self._step()
         self._ends[block] = first, self._step()
 
@@ -171,8 +174,7 @@ class Lives:
                     live.setdefault(root, 2 * self.number[op])
             elif isinstance(op, Steps):
                 self._cut(live, 2 * self.number[op], record)
-                inner = self._choice if isinstance(op, Choose) else self._loop
-                before, point = inner(op, set(live), record)
+                before, point = self._inside(op, set(live), record)
                 live = dict.fromkeys(before, point)
         self._cut(live, 2 * first, record)
         return set(live)
@@ -194,6 +196,28 @@ class Lives:
         if record:
             for root, end in live.items():
                 self.lives.setdefault(root, Life()).spans.append((point, end))
+
+    def _inside(self, op: Steps, after: set[SSAValue], record: bool) -> tuple[set[SSAValue], int]:
+        """Go through a choice or a loop; return what is needed before it, and up to where."""
+        if isinstance(op, Choose):
+            return self._choice(op, after, record)
+        if isinstance(op, Repeat):
+            return self._repeat(op, after, record)
+        return self._loop(op, after, record)
+
+    def _repeat(self, op: Steps, after: set[SSAValue], record: bool) -> tuple[set[SSAValue], int]:
+        """Go through all trips; there is at least one."""
+        body = op.blocks[0]
+        first, last = self._ends[body]
+        again: set[SSAValue] = set()
+        while True:  # what is needed before a trip is needed behind the one before
+            found = self._walk(body, dict.fromkeys(after | again, 2 * last + 1), record=False)
+            if found <= again:
+                break
+            again |= found
+        if record:
+            self._walk(body, dict.fromkeys(after | again, 2 * last + 1), record=True)
+        return again, 2 * first - 1
 
     def _choice(self, op: Steps, after: set[SSAValue], record: bool) -> tuple[set[SSAValue], int]:
         before: set[SSAValue] = set()

@@ -1,0 +1,221 @@
+"""Long chains of equal layers: compiled as few, and the same bits as all."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import gravure as gv
+from gravure.codegen.compiled import Options
+from gravure.codegen.profile import profiled
+from gravure.codegen.stages import lower
+from gravure.frontend.models.compiled import load_compiled
+from gravure.frontend.programs.load import load_program
+from gravure.ir import print_module
+from gravure.runtime.artifact import Repeat, launches
+from gravure.runtime.profile import profile
+
+WIDTH = 8
+WHOLE = ("cut-layers",)
+"""What is left out so that all layers go through all passes."""
+
+
+class Builder:
+    """Makes a model of layers."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.weights: dict[str, Any] = {}
+        self.random = np.random.default_rng(0)
+
+    def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Append a node; return the name of its output."""
+        name = f"{kind.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
+        return name
+
+    def weight(self, name: str, *shape: int) -> str:
+        """Store a weight."""
+        array = self.random.standard_normal(shape) / np.sqrt(shape[0])
+        self.weights[name] = array.astype(np.float32)
+        return name
+
+    def model(self, shape: tuple[Any, ...], last: str) -> bytes:
+        """Return the model, from x to a value."""
+        ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in ("x", last)]
+        stored = [numpy_helper.from_array(array, name) for name, array in self.weights.items()]
+        graph = helper.make_graph(self.nodes, "layers", ends[:1], ends[1:], stored)
+        made: onnx.ModelProto = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+        )
+        return made.SerializeToString()
+
+
+def products(count: int, rows: Any = 2) -> bytes:
+    """Return layers of a product; what one writes the next one reads."""
+    make, value = Builder(), "x"
+    for i in range(count):
+        product = make.node("MatMul", value, make.weight(f"w{i}", WIDTH, WIDTH))
+        value = make.node("Tanh", make.node("Add", product, make.weight(f"b{i}", WIDTH)))
+    return make.model((rows, WIDTH), value)
+
+
+def residual(count: int) -> bytes:
+    """Return layers that add what goes in, of a mask that all share, between other layers."""
+    make = Builder()
+    mask = make.node("Sigmoid", "x")
+    value = make.node("MatMul", "x", make.weight("first", WIDTH, WIDTH))
+    for i in range(count):
+        inner = make.node("Relu", make.node("MatMul", value, make.weight(f"a{i}", WIDTH, 16)))
+        outer = make.node("MatMul", inner, make.weight(f"c{i}", 16, WIDTH))
+        value = make.node("Mul", make.node("Add", outer, value), mask)
+    return make.model((2, WIDTH), make.node("Softmax", value))
+
+
+def convolutions(count: int) -> bytes:
+    """Return layers of a convolution."""
+    make, value = Builder(), "x"
+    for i in range(count):
+        weight = make.weight(f"w{i}", 4, 4, 3, 3)
+        value = make.node("Relu", make.node("Conv", value, weight, pads=[1, 1, 1, 1]))
+    return make.model((1, 4, 6, 6), value)
+
+
+def attention(count: int) -> bytes:
+    """Return layers of attention and normalisation."""
+    make, value = Builder(), "x"
+    for i in range(count):
+        q, k, v = (make.node("MatMul", value, make.weight(f"{n}{i}", 36, 36)) for n in "qkv")
+        scores = make.node("MatMul", q, make.node("Transpose", k, perm=[0, 2, 1]))
+        mixed = make.node("Add", make.node("MatMul", make.node("Softmax", scores), v), value)
+        scale, shift = make.weight(f"scale{i}", 36), make.weight(f"shift{i}", 36)
+        value = make.node("LayerNormalization", mixed, scale, shift)
+    return make.model((1, 5, 36), value)
+
+
+CASES: dict[str, tuple[bytes, dict[str, Any]]] = {
+    "products": (products(30), {}),
+    "an odd number of products": (products(31), {}),
+    "an open number of rows": (products(27, "N"), {"dims": {"N": (1, 9)}}),
+    "residual": (residual(30), {}),
+    "convolutions": (convolutions(30), {}),
+    "attention": (attention(26), {}),
+}
+
+
+def argument(data: bytes) -> Any:
+    """Return a value of the shape of a model's input."""
+    [value] = onnx.load_from_string(data).graph.input
+    shape = [dim.dim_value or 7 for dim in value.type.tensor_type.shape.dim]
+    return np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+
+
+def trips(model: Any) -> int:
+    """Return the trips of the loop over layers; 0 without one."""
+    return sum(s.count for s in model.compiled.description.steps if isinstance(s, Repeat))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_long_chain_is_one_loop_and_gives_the_same_bits(case: str) -> None:
+    data, options = CASES[case]
+    x = argument(data)
+    model = gv.compile(data, cache=False, **options)
+    whole = gv.compile(data, cache=False, disable=WHOLE, **options)
+    assert trips(model) >= 12
+    assert not trips(whole)
+    expected = whole.run([x])[0]
+    assert np.isfinite(expected).all()
+    assert np.array_equal(model.run([x])[0], expected)
+    shared = gv.compile(data, cache=False, threads=2, **options)
+    assert np.array_equal(shared.run([x])[0], expected)
+    assert model.compiled.peak == whole.compiled.peak
+    assert model.compiled.description.weights == whole.compiled.description.weights
+
+
+def test_a_long_chain_is_kept_saved_and_given_other_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAVURE_CACHE", str(tmp_path / "cache"))
+    data = residual(30)
+    x = argument(data)
+    model = gv.compile(data)
+    expected = model.run([x])[0]
+    assert np.array_equal(gv.compile(data).run([x])[0], expected)
+    model.save(tmp_path / "model.so")
+    loaded = gv.load(tmp_path / "model.so")
+    assert np.array_equal(loaded.run([x])[0], expected)
+    given = onnx.load_from_string(data).graph.initializer
+    weights = {each.name: numpy_helper.to_array(each) for each in given}
+    for layer in (0, 14, 29):
+        changed = weights | {f"a{layer}": weights[f"a{layer}"] + np.float32(0.5)}
+        model.set_weights(changed)
+        found = model.run([x])[0]
+        assert not np.array_equal(found, expected)
+        other = onnx.load_from_string(data)
+        [tensor] = [each for each in other.graph.initializer if each.name == f"a{layer}"]
+        tensor.CopyFrom(numpy_helper.from_array(changed[tensor.name], tensor.name))
+        again = gv.compile(other.SerializeToString(), cache=False, disable=WHOLE)
+        assert np.array_equal(found, again.run([x])[0])
+
+
+def test_a_profile_of_a_long_chain_names_its_nodes_and_counts_its_trips() -> None:
+    data = residual(30)
+    model = gv.compile(data, cache=False)
+    found = profile(load_compiled(profiled(model.compiled), 1), [argument(data)], seconds=0.01)
+    works = [step.work for step in launches(model.compiled.description.steps)]
+    assert len(found.launches) == len(works)
+    assert 0.2 * found.inside < sum(found.launches) < 1.01 * found.inside
+    sources = [source for work in works if work is not None for source in work.sources]
+    assert any("matmul" in each and " ... " in each for each in sources), sources
+    whole = gv.compile(data, cache=False, disable=WHOLE).compiled.description.steps
+    done = [sum(s.work.numbers[0] for s in launches(steps) if s.work is not None)
+            for steps in (model.compiled.description.steps, whole)]  # fmt: skip
+    assert done[0] == done[1], "multiplications of all trips count"
+
+
+def test_stages_have_all_layers_and_go_on_from_there(tmp_path: Path) -> None:
+    data = products(30)
+    x = argument(data)
+    expected = gv.compile(data, cache=False).run([x])[0]
+    for stage, count in (("graph", 60), ("fused", 60), ("planned", 0)):
+        program = load_program(data)
+        lower(program, Options(cache=False), stage)
+        text = print_module(program.module)
+        assert text.count("gv.weight {") == count
+        assert ("gv.repeat" in text) == (stage == "planned")
+    path = tmp_path / "model.mlir"
+    gv.emit(data, path, "ir@planned")
+    assert np.array_equal(gv.compile(path, cache=False).run([x])[0], expected)
+
+
+def test_layers_that_do_not_become_alike_are_compiled_as_a_whole() -> None:
+    make, value = Builder(), "x"
+    for i in range(40):
+        value = make.node("Tanh", make.node("Add", value, make.weight(f"b{i}", 64)))
+    data = make.model((3, 64), value)
+    model = gv.compile(data, cache=False)
+    assert not trips(model)
+    whole = gv.compile(data, cache=False, disable=WHOLE)
+    assert np.array_equal(model.run([argument(data)])[0], whole.run([argument(data)])[0])
+
+
+def test_check_compares_a_long_chain_with_what_it_was() -> None:
+    found = gv.check(residual(26))
+    assert not found.findings
+
+
+def test_x7_a_hundred_times_as_many_layers_do_not_take_much_longer() -> None:
+    """Counted in functions called: what a machine does besides has no part in it."""
+    from cProfile import Profile  # noqa: PLC0415
+
+    def calls(count: int) -> int:
+        data, watch = products(count), Profile()
+        watch.runcall(gv.compile, data, cache=False)
+        return sum(entry.callcount for entry in watch.getstats())
+
+    calls(30)  # what is done once for all is done
+    few, many = calls(10), calls(1000)
+    assert many < 8 * few, (few, many)
