@@ -104,7 +104,8 @@ def test_masks_of_numpy_and_extents_are_indices():
 
 def test_slopes_of_functions_are_found_in_graphs():
     with tf.Graph().as_default(), v1.Session():
-        exact, found = tf.test.compute_gradient(lambda x, y: x * x * y, [X[0], X[1]])
+        given = [tf.constant(X[0]), X[1]]
+        exact, found = tf.test.compute_gradient(lambda x, y: x * x * y, given)
     assert exact[0].diagonal().tolist() == [0, 8, 20]
     np.testing.assert_allclose(found[1], exact[1], atol=1e-3)
 

@@ -74,7 +74,7 @@ def scatter(method: str) -> Callable[..., object]:
     return change
 
 
-def _rows_of(ref: Any, indices: object, updates: object) -> TfTensor:
+def _rows_of(ref: _st.Variable, indices: object, updates: object) -> TfTensor:
     """Return new rows of a variable; one number stands for all elements of all of them."""
     from ..ops.array_ops import broadcast_to  # noqa: PLC0415
 
@@ -88,7 +88,7 @@ def sliced(method: str) -> Callable[..., object]:
     """Return what combines rows of a variable with others."""
 
     def change(
-        ref: Any,
+        ref: _st.Variable,
         indices: object,
         updates: object,
         use_locking: object = None,
@@ -116,7 +116,11 @@ def of_variable(method: str) -> Callable[..., object]:
 
 
 def scatter_div(
-    ref: Any, indices: object, updates: object, use_locking: object = None, name: str | None = None
+    ref: _st.Variable,
+    indices: object,
+    updates: object,
+    use_locking: object = None,
+    name: str | None = None,
 ) -> object:
     """Divide rows of a variable."""
     return sliced("scatter_mul")(ref, indices, 1.0 / convert(updates, ref.dtype))

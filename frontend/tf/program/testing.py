@@ -448,8 +448,7 @@ def compute_gradient(
 
     Real and imaginary part of a complex number are two numbers.
     """
-    with entered(None):
-        arrays = [np.array(convert(v).numpy(), order="C") for v in x]
+    arrays = [_elements(v) for v in x]
     step = delta or 1.0 / 1024
     if STATE.context is not None:
         return _in_graph(f, arrays, step)
@@ -457,6 +456,15 @@ def compute_gradient(
         [_slopes(f, arrays, i) for i in range(len(arrays))],
         [_differences(f, arrays, i, step) for i in range(len(arrays))],
     )
+
+
+def _elements(value: object) -> Array:
+    """Return the elements of a value; those of a graph's tensor are from its session."""
+    session = default_session()
+    if isinstance(value, GraphTensor) and session is not None:
+        return np.array(session.run(value), order="C")
+    with entered(None):
+        return np.array(convert(value).numpy(), order="C")
 
 
 def _in_graph(

@@ -14,7 +14,7 @@ import numpy as np
 OLDER = {
     **{"str": str, "float": float, "bool": bool, "object": object, "int": int, "complex": complex},
     **{"float_": np.float64, "complex_": np.complex128, "string_": np.bytes_, "unicode_": np.str_},
-    **{"unicode": str, "bool8": np.bool_},
+    **{"unicode": str, "bool8": np.bool_, "asfarray": lambda x, t=float: np.asarray(x, t)},
     **{"Inf": np.inf, "NaN": np.nan, "NAN": np.nan, "infty": np.inf, "product": np.prod},
     **{"asscalar": lambda x: x.item(), "row_stack": np.vstack, "alltrue": np.all},
     **{"sometrue": np.any, "round_": np.round, "cumproduct": np.cumprod, "long": int},
