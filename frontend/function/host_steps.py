@@ -39,6 +39,7 @@ class ShapesChangedError(Exception):
 class Done:
     """A call of Python that a run has made."""
 
+    op: Operation
     function: Callable[..., object]
     results: Sequence[Array]
     variables: Sequence[tuple[VariableState, Array]]
@@ -49,6 +50,8 @@ class Runs(threading.local):
     """The calls that the run of this thread has made, while somebody takes note."""
 
     done: list[Done] | None = None
+    store: Store | None = None
+    """Where what waits has its queues and iterators."""
 
 
 RUNS = Runs()
@@ -60,6 +63,18 @@ class Again(Frame):
 
     done: list[Done] = field(default_factory=list)
 
+    def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
+        """Return the results of an operation; of one that waits what it gave, if it has given."""
+        found = next((each for each in self.done if each.op is op and op.kind.waits), None)
+        return super().carry_out(op, inputs) if found is None else self.given(found)
+
+    def given(self, done: Done) -> Sequence[Array]:
+        """Return what a call gave, once; variables are as they were behind it."""
+        self.done.remove(done)
+        for variable, value in done.variables:
+            variable.put_in(self.store, value)
+        return done.results
+
     def host(
         self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
     ) -> Sequence[object]:
@@ -67,9 +82,7 @@ class Again(Frame):
         found = next((each for each in self.done if each.function is function), None)
         if found is None:
             return super().host(function, inputs, dtypes)
-        self.done.remove(found)
-        for variable, value in found.variables:
-            variable.put_in(self.store, value)
+        self.given(found)
         call: PythonCall | None = getattr(function, "call", None)
         if self.recorded is None or call is None:
             return found.results
@@ -130,7 +143,7 @@ class HostStep(PythonCall):
         if self.fault is not None and (found := given.pop())[0]:
             raise self.fault(found)
         states = [handle() for handle in self.variables]
-        store, count = Store(), len(given) - len(states)
+        store, count = RUNS.store or Store(), len(given) - len(states)
         for state, value in zip(states, given[count:], strict=True):
             if state.value_in(store) is not value:
                 state.put_in(store, np.asarray(value))
@@ -140,7 +153,7 @@ class HostStep(PythonCall):
         results = self.checked(self.carried_out(inputs))
         behind = [(state, state.value_in(store)) for state in states]
         if RUNS.done is not None and self.has_effects:
-            RUNS.done.append(Done(self.function, results, behind))
+            RUNS.done.append(Done(self.op, self.function, results, behind))
         for tensor, spec, value in zip(self.op.outputs, self.specs, results, strict=False):
             declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)
             if not (fits(tensor.seen, value.shape) and fits(declared, value.shape)):
@@ -160,10 +173,10 @@ class HostStep(PythonCall):
 
     def prepared(self, *arrays: Array) -> Callable[[], Sequence[Array]]:
         """Return what calls it with arrays, in whatever thread; this one's run takes note of it."""
-        noted = RUNS.done
+        noted, store = RUNS.done, RUNS.store
 
         def call() -> Sequence[Array]:
-            RUNS.done = noted
+            RUNS.done, RUNS.store = noted, store
             return self(*arrays)
 
         return call
@@ -212,6 +225,16 @@ def interpreted(op: Operation) -> Callable[..., object]:
 
     def run(*arrays: Array) -> list[Array]:
         return [np.asarray(unboxed(x)) for x in op.kind.run(Frame(Store()), op, arrays)]
+
+    return run
+
+
+def waiting(op: Operation) -> Callable[..., object]:
+    """Return an operation on queues or iterators of the run's store as a function of arrays."""
+
+    def run(*arrays: Array) -> list[Array]:
+        assert RUNS.store is not None, "a run has a store"
+        return [np.asarray(unboxed(x)) for x in op.kind.run(Frame(RUNS.store), op, arrays)]
 
     return run
 

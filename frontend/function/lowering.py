@@ -2,8 +2,7 @@
 
 Variables become arguments, and results where they are written; the keys of random draws are
 arguments too. Branches and loops become regions that take and give the state they touch. What
-only Python can do (`py_function`) is refused with `NotStageable`,
-and such a graph is run operation by operation instead.
+only Python can do (`py_function`, queues) is a host step.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ from ..graph.graph import Operation
 from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
-from .host_steps import HostStep, backward_of, interpreted, seen_spec
+from .host_steps import HostStep, backward_of, interpreted, seen_spec, waiting
 from .in_common import (
     Shared,
     Through,
@@ -106,8 +105,9 @@ class StagingFrame(Frame):
     def carried_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation that is known as the present one."""
         kind = op.kind
-        if kind.is_numbers and self.shared.has_host:
-            return self.host_step(op, interpreted(op), inputs, None)
+        if self.shared.has_host and (kind.waits or kind.is_numbers):
+            step = waiting(op) if kind.waits else interpreted(op)
+            return self.host_step(op, step, inputs, None)
         in_part = self.recorded is not None or not self.top
         if in_part and self.shared.has_host and is_hidden(op):
             return self.host_step(op, interpreted(op), inputs, backward_of(op))
@@ -135,7 +135,7 @@ class StagingFrame(Frame):
             raise NotStageableError(str(error)) from error
 
     def forget(self) -> None:
-        """Hold nothing that was made any more: passes erase it, and its memory is to be free."""
+        """Hold nothing that was made: passes erase it, and its memory is to be free."""
         self.records.clear()
         self.emitter.made.clear()
 
@@ -283,10 +283,9 @@ class StagingFrame(Frame):
         is_text = [isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs]
         step.constants = {i: x for i, x in enumerate(inputs) if is_text[i]}
         operands = [self.value(x) for x, text in zip(inputs, is_text, strict=True) if not text]
-        if self.recorded is None:
-            operands += self.shown_to(step, function)
-        elif step.constants and backward is not None:
+        if self.recorded is not None and step.constants and backward is not None:
             raise NotStageableError("the gradient of a function of text")
+        operands += self.shown_to(step, function) if self.recorded is None else []
         self.shared.calls.append(step)
         sizes = tuple(d for spec in known for d in spec.dims if not isinstance(d, int))
         made = self.emit(PythonStep, *operands, function=step.name, sizes=sizes)
@@ -300,13 +299,14 @@ class StagingFrame(Frame):
     def shown_to(self, step: HostStep, function: Callable[..., object]) -> list[SSAValue]:
         """Return what Python gets beside its inputs: variables as they are now, and the fault."""
         more: list[SSAValue] = []
-        if hasattr(function, "on_tensors"):
-            if self.top:
-                for variable in self.shared.variables:
-                    self.present(variable)
-            found = [v for v in self.state if isinstance(v, VariableState) and v.is_eager]
+        waits = step.op.kind.waits
+        if waits or hasattr(function, "on_tensors"):
+            for variable in self.shared.variables if self.top and not waits else ():
+                self.present(variable)
+            known = self.written if self.top and waits else self.state
+            found = [v for v in known if isinstance(v, VariableState) and (waits or v.is_eager)]
             step.variables = [Handle(v, weak=True) for v in found]
-            more += [self.state[v] for v in found]
+            more = [self.state[v] for v in found]
             step.specs += [spec_of(x.type) for x in more]
         fault = self.shared.fault
         if fault is not None and fault in self.state:

@@ -207,7 +207,7 @@ class Session:
         native = None if never else compiled_for(plan, values, after or 0, where)
         if native is not None:
             return [on_host(value) for value in native.run(self.store, values)]
-        with nullcontext() if plan.calls_python else Held(plan.changed):
+        with nullcontext() if plan.calls_python or plan.waits else Held(plan.changed):
             return plan.run(frame, values)
 
     def _missing(self, op: Operation) -> InvalidArgumentError:

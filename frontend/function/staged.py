@@ -223,9 +223,9 @@ class Staged:
         """Run with host steps: operation by operation if one gives another shape than before."""
         handles = [x for x in self.arguments if not isinstance(x, tuple)]
         values = [(x(), x().value_in(store)) for x in handles]
-        draws, outer = {**store.draws}, RUNS.done
+        draws, outer = {**store.draws}, (RUNS.done, RUNS.store)
         done: list[Done] = []
-        RUNS.done = done
+        RUNS.done, RUNS.store = done, store
         try:
             return self._run(store, arrays, memory)
         except ShapesChangedError:
@@ -233,7 +233,7 @@ class Staged:
             for key in [k for k, made in self.plan.compiled.items() if made is self]:
                 self.plan.compiled[key] = 0
         finally:
-            RUNS.done = outer
+            RUNS.done, RUNS.store = outer
         store.draws.clear()
         store.draws.update(draws)
         for variable, value in values:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
+from itertools import chain
 from math import prod
 from queue import SimpleQueue
 from time import perf_counter_ns
@@ -95,6 +96,8 @@ class Plan:
         self.fed = set(feeds)
         self.waits = any(may_wait(op.kind) for op in self.ops)
         """Whether it may wait for another step: a lock must not be held meanwhile."""
+        self.is_piece = ops is not None
+        """Whether it is carried out as one, although something in it may wait."""
         self.calls_python = any(does(op.kind, "is_python") for op in self.ops)
         """Whether it calls Python, which may run another step of the session and wait for it."""
         self.making = renewed(threading.RLock())
@@ -130,7 +133,7 @@ class Plan:
             frame.bind(tensor, value)
         ops = self.structured if frame.is_staging else self.ops
         outer, devices = frame.device, frame.placed(ops)
-        if self.waits and frame.order is None and ops[0].graph.is_open:
+        if self.waits and not self.is_piece and frame.order is None and ops[0].graph.is_open:
             self.run_waiting(frame, env, devices)
         elif self.beside and self.wishes.overlap and not frame.is_staging and frame.order is None:
             self.run_beside(frame, env)
@@ -152,11 +155,11 @@ class Plan:
         held = self.parts.order
         while held:
             seen, before, late, lines = CHANGES.count, held, set[Part](), set[object]()
-            alone = all(before[0] in self.parts.behind[part] for part in before[1:])
-            for part in before:
+            for number, part in enumerate(before):
                 line = None if isinstance(part, Plan) else part.kind.line
                 if line not in lines and late.isdisjoint(self.parts.behind[part]):
-                    frame.patient = alone and part is before[0]
+                    others = chain(late, before[number + 1 :])
+                    frame.patient = all(part in self.parts.behind[other] for other in others)
                     try:
                         self.part(frame, part, env, devices)
                         continue
@@ -176,6 +179,8 @@ class Plan:
         devices: dict[Operation, str],
     ) -> None:
         """Run an operation that may wait, or a piece between such."""
+        if isinstance(part, Plan) and part.waits and not frame.patient:
+            part = part.ops[-1]
         if isinstance(part, Operation):
             frame.device = devices.get(part, frame.device)
             self.step(frame, part, env)
@@ -353,7 +358,7 @@ class WaitingParts:
     """Why the others are no pieces, if they are none."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.waits = plan, {op for op in plan.ops if may_wait(op.kind)}
+        self.plan, self.waits = plan, dict.fromkeys(op for op in plan.ops if may_wait(op.kind))
         self.users: dict[Operation, list[Operation]] = {op: [] for op in plan.ops}
         for op in plan.ops:
             for each in self.makers(op):
@@ -364,7 +369,8 @@ class WaitingParts:
             self.of |= {op: piece for op in piece.ops if not is_constant(op)}
         wanted = {f if isinstance(f, Operation) else f.op for f in plan.fetches}
         for op in filter(is_constant, plan.ops):
-            if op not in wanted and not any(self.of[user] is user for user in self.users[op]):
+            alone = [u for u in self.users[op] if self.of[u] is u or u in self.waits]
+            if op not in wanted and not alone:
                 del self.of[op]
         self.behind = {part: self.before(part) for part in self.of.values()}
         """What each part is carried out behind."""
@@ -385,7 +391,8 @@ class WaitingParts:
         for op, level in self.levels().items():
             if op not in self.waits and not is_constant(op):
                 found.setdefault(level, []).append(op)
-        return [ops for ops in found.values() if any(map(computes, ops))]
+        inside = [[op] for op in self.waits if not op.kind.waits]  # in a branch, or a loop
+        return [ops for ops in (*found.values(), *inside) if any(map(computes, ops))]
 
     def levels(self) -> dict[Operation, int]:
         """Return behind how many waits each operation is carried out.

@@ -297,7 +297,7 @@ class Frame:
     """Values that were read when the same was run before, while it is run once more."""
     order: Callable[[int], int] | None = None
     """Chooses among the operations that are ready, by their count; None: as they were made."""
-    run_piece: Callable[[Any, list[Any]], list[object]] | None = None
+    run_piece: Callable[..., list[object]] | None = None
     """Runs a piece of a plan of which other parts wait; None: one operation after the other."""
     patient: bool = True
     """Whether an operation on a queue waits, or raises a `WouldWaitError`."""

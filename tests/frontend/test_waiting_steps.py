@@ -190,3 +190,153 @@ def test_a_step_that_waits_beside_single_ways_says_that_it_is_slow():
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 assert session.run([put, made])[1] == 6.0  # it is said once
+
+
+def test_waits_inside_of_branches_and_loops_are_compiled_with_them():
+    with tf.Graph().as_default():
+        data = tf.data.Dataset.from_tensor_slices(X).repeat().batch(4)
+        first, second = (v1.data.make_one_shot_iterator(data) for _ in range(2))
+        count = v1.get_variable("count", initializer=0)
+        chosen = v1.placeholder(tf.bool, [])
+        x = tf.cond(chosen, lambda: tf.sin(first.get_next()), second.get_next)
+
+        def turn(i, total):
+            with tf.control_dependencies([count.assign_add(1)]):
+                return i + 1, total + tf.reduce_sum(tf.sin(first.get_next()))
+
+        with tf.control_dependencies([x]):
+            total = tf.while_loop(lambda i, _: i < 3, turn, [0, 0.0])[1]
+        with tf.control_dependencies([total]):
+            both = [tf.reduce_sum(x), total, count.read_value()]
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            for step in range(9):
+                found = session.run(both, {chosen: True})
+                rows = np.tile(X, (9, 1))[step % 3 * 4 :]  # four batches of three in each step
+                wanted = [np.sin(rows[:4]).sum(), np.sin(rows[4:16]).sum(), 3 * step + 3]
+                np.testing.assert_allclose(found, wanted, rtol=1e-5)
+            assert all(map(is_compiled, pieces(session, both, [chosen])))
+
+
+def test_variables_of_scopes_are_those_around_in_branches_and_loops():
+    def layer(x):
+        with v1.variable_scope("layer", reuse=v1.AUTO_REUSE):
+            weight = v1.get_variable("weight", initializer=np.full([2, 2], 0.5, np.float32))
+        return tf.tanh(tf.matmul(x, weight))
+
+    with tf.Graph().as_default():
+        x, deep = tf.constant(X[:4]), v1.placeholder_with_default(True, [])
+        once = tf.cond(deep, lambda: layer(layer(x)), lambda: layer(x))
+        often = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, layer(y)), [0, x])[1]
+        made = tf.cond(deep, lambda: tf.Variable(lambda: 2.0, name="made") + 1.0, lambda: 0.0)
+        names = [v.name for v in v1.global_variables()]
+        slope = tf.gradients(tf.reduce_sum(often), v1.trainable_variables()[0])[0]
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            found = session.run([once, often, made, slope])
+    one, two, three = (X[:4] for _ in range(3))
+    half = np.full([2, 2], 0.5, np.float32)
+    one = np.tanh(X[:4] @ half)
+    two = np.tanh(one @ half)
+    three = np.tanh(two @ half)
+    assert names == ["layer/weight:0", "made:0"]
+    np.testing.assert_allclose(found[0], two, rtol=1e-5)
+    np.testing.assert_allclose(found[1], three, rtol=1e-5)
+    assert found[2] == 3.0
+    near = 1e-2 * np.array([[1, 0], [0, 0]], np.float32)
+    sums = []
+    for weight in (half + near, half - near):
+        y = X[:4]
+        for _ in range(3):
+            y = np.tanh(y @ weight)
+        sums.append(y.sum())
+    assert found[3][0, 0] == pytest.approx((sums[0] - sums[1]) / 2e-2, rel=1e-2)
+
+
+def stepped(weight, x):
+    loss = tf.reduce_mean(tf.square(tf.tanh(tf.matmul(x, weight))))
+    weight.assign_sub(0.1 * tf.reduce_sum(x) * tf.ones([2, 1]))
+    return loss
+
+
+def of_next(weight, iterator):
+    return stepped(weight, next(iterator))
+
+
+def of_loop(weight, iterator):
+    total = 0.0
+    for _ in tf.range(2):
+        total += stepped(weight, next(iterator))
+    return total
+
+
+def of_branch(weight, iterator):
+    x = tf.zeros([4, 2])
+    if tf.reduce_sum(weight) > -1e9:
+        x = next(iterator)
+    return stepped(weight, x)
+
+
+def of_optional(weight, iterator):
+    found, loss = iterator.get_next_as_optional(), 0.0
+    if found.has_value():
+        loss = stepped(weight, found.get_value())
+    return loss
+
+
+def of_queue(weight, iterator):
+    queue = QUEUE[0]
+    queue.enqueue(next(iterator) + 1.0)
+    return stepped(weight, queue.dequeue() - 1.0)
+
+
+QUEUE = []
+
+
+@pytest.mark.parametrize("function", [of_next, of_loop, of_branch, of_optional, of_queue])
+def test_functions_that_take_from_iterators_and_queues_are_compiled(function):
+    QUEUE[:] = [tf.queue.FIFOQueue(4, [tf.float32], [[4, 2]])]
+    data = tf.data.Dataset.from_tensor_slices(X).repeat(20).batch(4)
+    weight, plain = tf.Variable([[0.5], [0.25]]), tf.Variable([[0.5], [0.25]])
+    iterator, other = iter(data), iter(data)
+    staged = tf.function(function)
+    for _ in range(8):
+        found = float(staged(weight, iterator))
+        assert found == pytest.approx(float(function(plain, other)), rel=1e-5)
+        np.testing.assert_allclose(weight.numpy(), plain.numpy(), rtol=1e-5)
+    concrete = staged.get_concrete_function(weight, iterator)
+    assert any(isinstance(x, Staged) for x in concrete.graph.whole_plan().compiled.values())
+
+
+def test_a_function_that_gets_smaller_elements_takes_none_twice():
+    data = tf.data.Dataset.range(1, 42).batch(4)  # the last has one element
+    iterator, total = iter(data), tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def add():
+        total.assign_add(1000)
+        x = next(iterator)
+        total.assign_add(tf.reduce_sum(x))
+        return tf.shape(x)[0]
+
+    assert [int(add()) for _ in range(11)] == [4] * 10 + [1]
+    assert int(total) == sum(range(42)) + 11000
+    with pytest.raises(tf.errors.OutOfRangeError):
+        add()
+    assert int(total) == sum(range(42)) + 12000  # what stands before it is done
+
+
+def test_what_a_loop_has_done_stays_done_when_its_iterator_is_at_its_end():
+    iterator, total = iter(tf.data.Dataset.range(1, 8)), tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def add(count):
+        for _ in tf.range(count):
+            total.assign_add(next(iterator))
+
+    for _ in range(5):
+        add(tf.constant(1))
+    assert int(total) == 15
+    with pytest.raises(tf.errors.OutOfRangeError):
+        add(tf.constant(5))
+    assert int(total) == 28

@@ -23,7 +23,7 @@ from ...graph.graph import Graph, GraphTensor, Operation, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ...graph.variables import IS_INITIALIZED, Handle
 from ...values import nest
-from ...values.context import STATE, entered
+from ...values.context import STATE, Context, entered
 from ...values.dtypes import DTypeLike
 from ...values.given import Index
 from ..core.bridge import (
@@ -319,6 +319,13 @@ def _scattered(change: Callable[..., object]) -> Callable[..., object]:
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
+def graph_around(context: Context | None) -> Graph | None:
+    """Return the graph of sessions that branches, loops and functions belong to, if they do."""
+    while isinstance(context, FuncGraph):
+        context = context.outer
+    return context if isinstance(context, Graph) else None
+
+
 class Variable(Common, CoreVariable):
     """A tensor that can be changed."""
 
@@ -352,7 +359,9 @@ class Variable(Common, CoreVariable):
         self.constraint = constraint
         if STATE.context is None and SCOPE.name:
             name = f"{SCOPE.name}{name or 'Variable'}"
-        super().__init__(initial_value, trainable, name, dtype, shape)
+        home = graph_around(STATE.context)
+        with nullcontext() if home is None or home is STATE.context else entered(home):
+            super().__init__(initial_value, trainable, name, dtype, shape)
         self.share(synchronization, aggregation)
         first = self._first_shape()
         if shape is not None and not TensorShape(shape).is_compatible_with(first):

@@ -125,7 +125,7 @@ class QueueRunner:
         except (RuntimeError, OpError) as error:  # the session is closed, or its tasks are gone
             self.exceptions_raised.append(error)
 
-    def _fill(self, sess: Any, coord: Any, op: object) -> None:
+    def _fill(self, sess: Any, coord: Coordinator | None, op: object) -> None:
         """Run an operation till all shall stop, or what it reads is at its end."""
         try:
             while coord is None or not coord.should_stop():
@@ -139,7 +139,11 @@ class QueueRunner:
                 coord.request_stop(error)
 
     def create_threads(
-        self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
+        self,
+        sess: Any,
+        coord: Coordinator | None = None,
+        daemon: bool = False,
+        start: bool = False,
     ) -> list[threading.Thread]:
         """Return a thread for each operation; the queue is closed when the last one is done.
 
@@ -158,6 +162,7 @@ class QueueRunner:
                     self._close(sess, self.close_op)
 
         def cancel() -> None:
+            assert coord is not None, "somebody says when all shall stop"
             coord.wait_for_stop()
             self._close(sess, self.cancel_op)
 
@@ -178,7 +183,7 @@ def add_queue_runner(qr: QueueRunner, collection: str = "queue_runners") -> None
 
 def start_queue_runners(
     sess: Any = None,
-    coord: object = None,
+    coord: Coordinator | None = None,
     daemon: bool = True,
     start: bool = True,
     collection: str = "queue_runners",

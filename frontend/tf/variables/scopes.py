@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...graph.graph import Graph
-from ...values.context import executing_eagerly
+from ...values.context import STATE, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
 from ..core.bridge import row_of
 from ..core.shapes import ShapeLike, TensorShape
-from ..graph.state import Variable, get_default_graph
+from ..graph.state import Variable, get_default_graph, graph_around
 from ..ops.initial_values import GlorotUniform, Zeros
 from .partitioned import PartitionedVariable, Partitioner, cut, first_of_part
 
@@ -105,8 +105,11 @@ _SCOPES: WeakKeyDictionary[Graph, Scopes] = WeakKeyDictionary()
 
 
 def scopes() -> Scopes:
-    """Return the scopes of the default graph."""
-    return _SCOPES.setdefault(get_default_graph(), Scopes())
+    """Return the scopes of the default graph; branches and loops have those of what is around."""
+    graph: Graph = get_default_graph()
+    while graph.outer is not None and graph not in _SCOPES:
+        graph = graph.outer
+    return _SCOPES.setdefault(graph, Scopes())
 
 
 @contextmanager
@@ -294,8 +297,9 @@ def _made(
     constraint: object = None,
     **_: object,
 ) -> Variable:
-    value = _initial(first, name, shape, dtype or "float32", given=dtype)
-    with get_default_graph().name_scope(None):
+    home = graph_around(STATE.context) or STATE.context
+    with entered(home), get_default_graph().name_scope(None):
+        value = _initial(first, name, shape, dtype or "float32", given=dtype)
         made = Variable(
             value,
             name=name,

@@ -82,5 +82,4 @@ def test_a_program_is_compiled(name, monkeypatch):
     check(name, outcome(PROGRAMS[name], tf))
     every = [trace for function in made for trace in function.cache.values()]
     refused = [trace.graph.refusal for trace in every if trace.graph.refusal]
-    host = bool(every) and name.startswith("datasets.")  # elements are taken by Python
-    assert bool(refused) == (name in REFUSED or host), refused
+    assert bool(refused) == (name in REFUSED), refused
