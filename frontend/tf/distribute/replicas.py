@@ -17,6 +17,7 @@ from ...graph.variables import ASSIGN
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
 from ...values.dtypes import DataType
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed
 from ..core.nested import flatten, pack_sequence_as
 from ..core.specs import TensorSpec
@@ -252,8 +253,13 @@ def each_minus(value: object, old: TfTensor) -> object:
 
 
 def local_sum(value: object) -> Any:
-    """Return the sum over the replicas of this process, in their order."""
+    """Return the sum over the replicas of this process, in their order; all have one shape."""
     parts = value.values if isinstance(value, PerReplica) else (value,)
+    specs = [x.spec for x in parts if isinstance(x, Tensor) and x.spec.shape is not None]
+    shapes = [spec.shape for spec in specs if spec.is_static]
+    if any(shape != shapes[0] for shape in shapes):
+        text = ", ".join(map(str, shapes))
+        raise InvalidArgumentError(f"replicas give {text}: only values of one shape are added up")
     total = parts[0]
     for part in parts[1:]:
         total = total + part

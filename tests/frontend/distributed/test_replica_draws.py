@@ -61,6 +61,20 @@ def test_a_replica_reduces_by_its_context_and_single_values_are_no_sum() -> None
     assert float(strategy.reduce("SUM", v, axis=None)) == 4.0
 
 
+@pytest.mark.parametrize("staged", [False, True])
+def test_values_of_replicas_that_differ_in_shape_are_not_added_up(*, staged: bool) -> None:
+    strategy = tf.distribute.MirroredStrategy()
+    batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(3))
+    batch = next(iter(batches))  # (of two rows, and of one)
+
+    def total(batch: Any) -> Any:
+        return strategy.reduce("SUM", strategy.run(lambda x: x * 2, (batch,)), axis=None)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="of one shape"):
+        (tf.function(total) if staged else total)(batch)
+    assert int(strategy.reduce("SUM", batch, axis=0)) == 3
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_ranks_whose_data_ends_earlier_go_on_without_rows(*, whole: bool) -> None:
     def run(comm: Any) -> Any:
