@@ -348,6 +348,7 @@ class Trainer(base_trainer.Trainer):
                 steps_per_epoch=steps,
                 shuffle=False,
             )
+        batches.reset()  # each evaluation begins with the first batch, also those of `fit`
         listeners = self._listeners(callbacks, 1, verbose, batches.num_batches, history=False)
         step = self.make_test_function()
         self.stop_evaluating = False

@@ -55,6 +55,31 @@ def test_fit_learns_what_can_be_told_apart(eagerly: bool) -> None:
     assert (predicted.argmax(-1) == y).mean() == pytest.approx(measured["accuracy"], abs=1e-6)
 
 
+@pytest.mark.parametrize("steps_at_once", [1, 2])
+def test_each_evaluation_of_fit_begins_with_the_first_batch(steps_at_once: int) -> None:
+    seen: list[list[float]] = []
+
+    class Watched(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.factor = self.add_weight(shape=(), initializer="zeros")
+
+        def call(self, x: Any) -> Any:
+            return x * self.factor
+
+        def test_step(self, data: Any) -> Any:
+            tf.py_function(lambda x: seen.append(x.numpy()[:, 0].tolist()), [data[0]], [])
+            return {"factor": self.factor + 0.0}
+
+    x = np.arange(5, dtype="float32")[:, None]
+    model = Watched()
+    model.compile(optimizer="sgd", loss="mse", steps_per_execution=steps_at_once)
+    held = tf.data.Dataset.from_tensor_slices((x, x)).batch(2)
+    learned = {"batch_size": 2, "epochs": 2, "verbose": 0}
+    model.fit(x[:4], x[:4], validation_data=held, validation_steps=2, **learned)
+    assert seen == [[0.0, 1.0], [2.0, 3.0]] * 2
+
+
 def test_a_step_is_gradient_descent_as_numpy_computes_it() -> None:
     x, y = RANDOM(0).randn(16, 3).astype("f4"), RANDOM(1).randn(16, 1).astype("f4")
     model = keras.Sequential([keras.Input((3,)), layers.Dense(1, use_bias=False)])
