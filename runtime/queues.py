@@ -165,6 +165,8 @@ def padded(elements: Sequence[Element]) -> list[Any]:
 
     >>> padded([(np.array([1, 2]),), (np.array([3]),)])[0].tolist()
     [[1, 2], [3, 0]]
+    >>> padded([(np.int64(4),), (np.int64(5),)])[0].tolist()
+    [4, 5]
     """
     made = []
     for column in zip(*elements, strict=True):
@@ -172,7 +174,7 @@ def padded(elements: Sequence[Element]) -> list[Any]:
         most = np.max([x.shape for x in arrays], axis=0).astype(int)
         empty = b"" if arrays[0].dtype == object else 0
         whole = np.full((len(arrays), *most), empty, arrays[0].dtype)
-        for row, array in zip(whole, arrays, strict=True):
-            row[tuple(map(slice, array.shape))] = array
+        for number, array in enumerate(arrays):
+            whole[(number, *map(slice, array.shape))] = array
         made.append(whole)
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.nested import flatten, pack_sequence_as
-from ..core.shapes import ShapeLike
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert
 from ..draws.ops import shuffle as shuffled
 from ..graph.graph_lists import LOCAL
-from ..graph.queues import FIFOQueue, RandomShuffleQueue
+from ..graph.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from ..graph.state import Variable, get_default_graph
 from ..ops.array_ops import shape
 from ..ops.creation import range_
@@ -179,30 +179,37 @@ def batch(
     name: str | None = None,
 ) -> object:
     """Return batches of what tensors are in following runs."""
-    if dynamic_pad:
-        raise NotImplementedError("tf.train.batch(dynamic_pad=True): see Dataset.padded_batch")
-
-    def make(dtypes: object, dims: object) -> FIFOQueue:
-        return FIFOQueue(capacity, dtypes, dims, shared_name=shared_name)
-
+    make = _queue_of(capacity, shared_name, pads=dynamic_pad)
     many = enqueue_many, allow_smaller_final_batch
     return _batched([tensors], batch_size, num_threads, many, shapes, make, name or "batch")
 
 
 def batch_join(
-    tensors_list: Sequence[object], batch_size: int | None, *args: Any, **options: Any
+    tensors_list: Sequence[object],
+    batch_size: int | None,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: object = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
 ) -> object:
     """Return batches of what several lists of tensors are."""
-    capacity = args[0] if args else options.pop("capacity", 32)
-    many = options.pop("enqueue_many", False), options.pop("allow_smaller_final_batch", False)
-    shapes, name = options.pop("shapes", None), options.pop("name", None)
-    if options:
-        raise TypeError(f"batch_join: {sorted(options)[0]!r} is not supported")
-
-    def make(dtypes: object, dims: ShapeLike) -> FIFOQueue:
-        return FIFOQueue(capacity, dtypes, dims)
-
+    make = _queue_of(capacity, shared_name, pads=dynamic_pad)
+    many = enqueue_many, allow_smaller_final_batch
     return _batched(tensors_list, batch_size, 1, many, shapes, make, name or "batch_join")
+
+
+def _queue_of(capacity: int, shared_name: str | None, *, pads: bool) -> Callable[..., QueueBase]:
+    """Return what makes a queue for elements in order; one that pads takes elements of any size."""
+
+    def make(dtypes: object, dims: Sequence[ShapeLike]) -> QueueBase:
+        if pads:
+            return PaddingFIFOQueue(capacity, dtypes, dims, shared_name=shared_name)
+        return FIFOQueue(capacity, dtypes, _known(dims), shared_name=shared_name)
+
+    return make
 
 
 def shuffle_batch(
@@ -220,9 +227,9 @@ def shuffle_batch(
 ) -> object:
     """Return batches of what tensors are in following runs, in a random order."""
 
-    def make(dtypes: DTypeLike | None, dims: object) -> RandomShuffleQueue:
+    def make(dtypes: DTypeLike | None, dims: Sequence[ShapeLike]) -> RandomShuffleQueue:
         return RandomShuffleQueue(
-            capacity, min_after_dequeue, dtypes, dims, seed=seed, shared_name=shared_name
+            capacity, min_after_dequeue, dtypes, _known(dims), seed=seed, shared_name=shared_name
         )
 
     many = enqueue_many, allow_smaller_final_batch
@@ -254,15 +261,20 @@ def _plain(tensors: object) -> object:
     return list(tensors) if isinstance(tensors, tuple) else tensors
 
 
-def _dims(tensor: TfTensor, many: bool) -> tuple[int | None, ...]:
-    """Return the shape of an element; it must be known."""
+def _dims(tensor: TfTensor, many: bool) -> tuple[int | None, ...] | None:
+    """Return what is known of the shape of an element."""
     dims = tensor.shape._dims
-    found = dims[1:] if dims is not None and many else dims
-    if found is None or None in found:
-        raise InvalidArgumentError(
-            f"All shapes must be fully defined: {tensor.shape}; set_shape() states what is known"
-        )
-    return found
+    return dims[1:] if dims is not None and many else dims
+
+
+def _known(shapes: Sequence[ShapeLike]) -> Sequence[ShapeLike]:
+    """Return the shapes of elements as they are; each must be known."""
+    for each in map(TensorShape, shapes):
+        if not each.is_fully_defined():
+            raise InvalidArgumentError(
+                f"All shapes must be fully defined: {each}; set_shape() states what is known"
+            )
+    return shapes
 
 
 __all__ = ["TensorSpec", "batch", "string_input_producer"]

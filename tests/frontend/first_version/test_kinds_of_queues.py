@@ -34,6 +34,31 @@ def test_what_is_taken_together_is_filled_up():
         tf.queue.PaddingFIFOQueue(1, [tf.int32] * 2, [None, None])
 
 
+@pytest.mark.parametrize("join", [False, True])
+def test_batches_of_unlike_elements_are_filled_up(join):
+    with tf.Graph().as_default(), v1.Session() as session:
+        number = v1.train.range_input_producer(4, num_epochs=1, shuffle=False).dequeue()
+        each = [number, tf.fill([number], number), tf.fill([2, number], "a")]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="fully defined"):
+            v1.train.batch(each, 2)
+        made = v1.train.batch_join([each], 3, dynamic_pad=True) if join else None
+        made = made or v1.train.batch(each, 3, dynamic_pad=True, allow_smaller_final_batch=True)
+        assert made[1].shape.as_list() == [3 if join else None, None]
+        session.run(v1.local_variables_initializer())
+        coordinator = v1.train.Coordinator()
+        threads = v1.train.start_queue_runners(session, coordinator)
+        numbers, rows, words = session.run(made)
+        assert numbers.tolist() == [0, 1, 2]
+        assert rows.tolist() == [[0, 0], [1, 0], [2, 2]]
+        assert words[:, 0].tolist() == [[b"", b""], [b"a", b""], [b"a", b"a"]]
+        if not join:
+            assert session.run(made)[1].tolist() == [[3, 3, 3]]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(made)
+        coordinator.request_stop()
+        coordinator.join(threads)
+
+
 def test_eager_queues_of_both_kinds():
     queue = tf.queue.PriorityQueue(3, [tf.float32])
     for number, value in ((5, 0.5), (-1, 0.1)):
