@@ -289,7 +289,7 @@ def _read_outside(inner: FuncGraph, name: str) -> None:
             op.kind = PLACEHOLDER
             op.attributes = {"spec": made.spec}
             inner.captured[id(value)] = (value, made)
-        elif has_effect(op):
+        elif has_effect(op) and not op.kind.is_python:
             raise TapeError(f"the gradient of {name} has an effect: node {op.name!r} ({op.type})")
 
 

@@ -18,6 +18,7 @@ from ...codegen.compile import Options
 from ...errors import UnsupportedOp
 from ...ir import Program
 from ...ir.compose.maker import Maker
+from ...ir.families import spec_of_value
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec
 from ...lazy import cached_property
@@ -36,7 +37,7 @@ from ..graph.variables import VariableState
 from ..models.compiled import tag_of
 from ..models.pieces import on_host
 from ..values import nest
-from ..values.context import STATE, accessed, entered, record, running_on
+from ..values.context import STATE, accessed, entered, record, running_on, unrecorded
 from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
 from .arguments import Bound, Surface, structure_key, value_key
@@ -50,6 +51,7 @@ from .on_device import (
     place_of,
     wanted_place,
 )
+from .recorded_rules import is_hidden, way_back
 from .staged import COMPILE_AFTER, HEAVY, LARGE, Export, Staged, compiled_for
 
 if TYPE_CHECKING:
@@ -77,6 +79,25 @@ class TapeFrame(Frame):
         if seen is None:
             return super().host(function, inputs, dtypes)
         return [as_tensor(x) for x in seen(*map(as_tensor, inputs))]
+
+    def carry_out(self, op: Any, inputs: Sequence[object]) -> Sequence[object]:
+        """Return the results of an operation; tapes see one on complex numbers as a whole."""
+        if not STATE.recorders or not is_hidden(op):
+            return super().carry_out(op, inputs)
+        with unrecorded():
+            made = [as_tensor(x) for x in super().carry_out(op, inputs)]
+        given = [as_tensor(x) for x in inputs]
+        specs = tuple(map(spec_of_value, given)), tuple(map(spec_of_value, made))
+
+        def backward(*grads: Tensor | None) -> Sequence[object]:
+            plan, places = way_back(op, *specs, tuple(grad is not None for grad in grads))
+            values = [*given, *(grad for grad in grads if grad is not None)]
+            found = plan.run(TapeFrame(Store(), apply), values)
+            by_place = dict(zip(places, found, strict=True))
+            return [by_place.get(place) for place in range(len(given))]
+
+        record(op.type, given, made, backward)
+        return made
 
     def detached(self, value: object) -> Tensor:
         """Return the same value as a tensor that tapes do not know."""

@@ -108,7 +108,7 @@ def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> TfTe
     lengths = OPERATORS["stack"](list(dims)) if isinstance(dims, list | tuple) else dims
     if isinstance(lengths, GraphTensor) and lengths.spec.shape == ():
         lengths = OPERATORS["stack"]([lengths])
-    element = b"" if row.kind == "s" else value
+    element = np.full((), b"" if row.kind == "s" else value, row.numpy)
     return fill(lengths, constant(element, row), name=name)
 
 

@@ -238,7 +238,7 @@ def _real_part(x: object) -> Abstract | Array:
     if is_unknown(x):
         row = rows.f32 if spec_of_value(x).dtype.size == 8 else rows.f64
         return Abstract(spec_of_value(x).with_dtype(row))
-    return np.ascontiguousarray(elements(x).real)
+    return np.array(elements(x).real)
 
 
 def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:

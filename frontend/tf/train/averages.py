@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...function.variable import Variable as AnyVariable
 from ...graph.graph import Operation
 from ...values.context import entered
 from ..core.bridge import SymbolicTfTensor
@@ -21,18 +22,18 @@ from ..graph.state import Variable, group
 from ..ops.creation import zeros
 from ..ops.math_ops import FUNCTIONS, cast
 
-Averaged: TypeAlias = "Variable | SymbolicTfTensor"
+Averaged: TypeAlias = "AnyVariable | SymbolicTfTensor"
 """What an average is kept of."""
 
 
 def _key(of: Averaged) -> object:
     """Return what tells a variable or a tensor apart from others."""
-    return of.number if isinstance(of, Variable) else id(of)
+    return of.state if isinstance(of, AnyVariable) else id(of)
 
 
 def _name(of: Averaged) -> str:
     """Return the name of a variable or of a tensor's operation."""
-    return str(of.state.name if isinstance(of, Variable) else of.op.name)
+    return str(of.state.name if isinstance(of, AnyVariable) else of.op.name)
 
 
 class ExponentialMovingAverage:
@@ -76,7 +77,7 @@ class ExponentialMovingAverage:
         name, graph = f"{_name(of)}/{self._name}", of.graph
         if graph is None:
             with entered(None):
-                first = of.numpy() if isinstance(of, Variable) else np.zeros_like(of.numpy())
+                first = of.numpy() if isinstance(of, AnyVariable) else np.zeros_like(of.numpy())
                 return Variable(first, trainable=False, name=name)
         if isinstance(of, SymbolicTfTensor):
             return self._shadow_of_tensor(of, name)
@@ -103,7 +104,7 @@ class ExponentialMovingAverage:
         if self._updates is not None:
             count = cast(convert(self._updates), of.dtype)
             decay = FUNCTIONS["minimum"](decay, (count + 1.0) / (count + 10.0))
-        value = of.read_value() if isinstance(of, Variable) else of
+        value = convert(of.read_value() if isinstance(of, AnyVariable) else of)
         if _key(of) in self._sums:
             biased, steps = self._sums[_key(of)]
             total = convert(biased.assign_sub((biased.read_value() - value) * (1.0 - decay)))
@@ -125,6 +126,6 @@ class ExponentialMovingAverage:
         """Return variables by the names that their averages are saved under."""
         known: list[object] = [*trainable_variables(), *moving_average_variables()]
         averaged: Sequence[object] = moving_avg_variables or known
-        found = {self.average_name(v): v for v in averaged if isinstance(v, Variable)}
+        found = {self.average_name(v): v for v in averaged if isinstance(v, AnyVariable)}
         others = [v for v in global_variables() if all(v is not a for a in averaged)]
         return {**{v.state.name: v for v in others}, **found}
