@@ -174,7 +174,8 @@ def padded(elements: Sequence[Element]) -> list[Any]:
         most = np.max([x.shape for x in arrays], axis=0).astype(int)
         empty = b"" if arrays[0].dtype == object else 0
         whole = np.full((len(arrays), *most), empty, arrays[0].dtype)
-        for number, array in enumerate(arrays):
-            whole[(number, *map(slice, array.shape))] = array
+        for row, array in enumerate(arrays):
+            place: tuple[int | slice, ...] = (row, *map(slice, array.shape))
+            whole[place] = array
         made.append(whole)
     return made

@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY, Call, Op
-from ...ir.ops.control.state import Require
+from ...ir.ops.control.state import CheckNumerics, Require
 from ...ir.ops.gradient import GRADIENTS, WithGradient
 from ...ir.types.dtypes import DType
 from ..eager.tape import TapeError
@@ -149,9 +149,11 @@ class Lifting:
         return self.emit(REGISTRY["gv.constant"], value=x) if isinstance(x, np.ndarray) else x
 
     def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
-        """Append an operation; what is to hold is not looked at behind choices and loops."""
-        if op is Require:
-            return operands[0]
+        """Append an operation; refuse what is to hold, of which such a program takes no note."""
+        if op in (Require, CheckNumerics):
+            raise NotStageableError(
+                "a requirement in a gradient of a program's own, in a choice or a loop"
+            )
         return self.emit(op, *map(self.value, operands), **attributes)
 
 
