@@ -8,6 +8,7 @@ of the IR), and what only Python can do is refused by the name of the node.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar, final
@@ -279,6 +280,7 @@ class Writer:
             (dtypes.DataType, "type", lambda x: x.name),
             (slice, "slice", lambda x: [self.value(v) for v in (x.start, x.stop, x.step)]),
             (type(Ellipsis), "ellipsis", lambda x: True),
+            (re.Pattern, "pattern", lambda x: [self.value(x.pattern), x.flags]),
             (TensorSpec, "spec", self.spec),
             (DimExpr, "dim", self.dim),
             (Handle, "variable", lambda x: self.variable(x())),
@@ -329,6 +331,8 @@ class NodeReader:
         self.queues: dict[str, QueueSpec] = {}
         self.accumulators: dict[str, AccumulatorSpec] = {}
         """By name: what several nodes use."""
+        self.specs: list[TensorSpec] = []
+        """What the node that is being read gives."""
         self.ops: dict[str, Operation] = {}
         """The operations of the graph that is being read, by their name in the text."""
 
@@ -344,6 +348,7 @@ class NodeReader:
         later: list[tuple[Operation, int, str]] = []
         for node in nodes:
             inputs, waits = self.inputs(node, given)
+            self.specs = [self.spec(s) for s in node["specs"]]
             kind = self.kind(node["kind"], node)
             attributes = {k: self.value(v, graph) for k, v in node["attr"].items()}
             if "forward" in node:
@@ -466,6 +471,15 @@ class NodeReader:
         return self.variables[name]
 
 
+def pattern_of(text: object, flags: int) -> re.Pattern[str] | re.Pattern[bytes]:
+    """Return the pattern of a text."""
+    if isinstance(text, bytes):
+        return re.compile(text, flags)
+    if isinstance(text, str):
+        return re.compile(text, flags)
+    raise GraphTextError(f"a pattern {text!r}")
+
+
 READERS: dict[str, Callable[[NodeReader, Any], object]] = {
     "symbol": lambda r, x: Symbol(x),
     "bytes": lambda r, x: base64.b64decode(x),
@@ -477,6 +491,7 @@ READERS: dict[str, Callable[[NodeReader, Any], object]] = {
     "type": lambda r, x: dtypes.as_dtype(x),
     "slice": lambda r, x: slice(*map(r.value, x)),
     "ellipsis": lambda r, x: Ellipsis,
+    "pattern": lambda r, x: pattern_of(r.value(x[0]), x[1]),
     "spec": NodeReader.spec,
     "dim": NodeReader.dim,
 }

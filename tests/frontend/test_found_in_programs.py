@@ -121,3 +121,95 @@ def test_gradients_of_ones_own_may_call_python_and_check(place: str) -> None:
         assert checked(one, one).numpy() == 1.0
         with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
             checked(one, far)
+
+
+REQUIRED = {
+    "gather": (lambda g: tf.gather(g, tf.cast(g[:1], tf.int32)) * tf.ones(2), 5.0),
+    "division": (lambda g: tf.cast(10 // tf.cast(g, tf.int32), tf.float32), 0.0),
+    "numbers": (lambda g: tf.debugging.check_numerics(g, "slope"), np.inf),
+}
+
+
+@pytest.mark.filterwarnings("ignore::gravure.PerformanceWarning")
+@pytest.mark.parametrize("place", ["choice", "loop"])
+@pytest.mark.parametrize("name", REQUIRED)
+def test_what_gradients_of_ones_own_require_is_looked_at_in_every_call(
+    name: str, place: str
+) -> None:
+    rule, wrong = REQUIRED[name]
+    own = tf.custom_gradient(lambda x: (x * 1.0, rule))
+
+    @tf.function
+    def slope(x: Any, factor: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            if place == "choice":
+                y = tf.cond(x[0] > 0.0, lambda: own(x), lambda: x)
+            else:
+                y = tf.while_loop(
+                    lambda i, _: i < 1, lambda i, v: (i + 1, own(v)), (tf.constant(0), x)
+                )[1]
+            y = y * factor
+        return tape.gradient(y, x)
+
+    fine = tf.constant([1.0, 1.0])
+    for _ in range(6):
+        assert np.isfinite(slope(fine, fine).numpy()).all()
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            slope(fine, tf.constant([wrong, 1.0]))
+
+
+class Named(tf.Module):
+    """Numbers words and names the numbers: by tables that are filled for good."""
+
+    def __init__(self, vocabulary: str) -> None:
+        super().__init__()
+        lines = tf.lookup.TextFileIndex.WHOLE_LINE, tf.lookup.TextFileIndex.LINE_NUMBER
+        file = tf.lookup.TextFileInitializer(vocabulary, tf.string, lines[0], tf.int64, lines[1])
+        self.numbers = tf.lookup.StaticVocabularyTable(file, 2)
+        pairs = tf.lookup.KeyValueTensorInitializer([0, 1], ["none", "one"], tf.int64, tf.string)
+        self.names = tf.lookup.StaticHashTable(pairs, "more")
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="lines")])
+    def __call__(self, lines: Any) -> dict[str, Any]:
+        words = tf.strings.split(tf.strings.regex_replace(lines, "[.,!]", ""))
+        numbers = tf.ragged.map_flat_values(self.numbers.lookup, words)
+        counts = words.row_lengths()
+        return {"numbers": numbers.to_tensor(-1), "counts": self.names.lookup(counts)}
+
+
+def test_tables_and_cut_texts_are_saved_with_what_they_hold(tmp_path: Any) -> None:
+    vocabulary = tmp_path / "words.txt"
+    vocabulary.write_text("cat\ndog\n")
+    module = Named(str(vocabulary))
+    lines = tf.constant(["dog, cat!", "", "zebra", "cat dog cat"])
+    expected = module(lines)
+    tf.saved_model.save(module, str(tmp_path / "saved"), signatures=module.__call__)
+    vocabulary.unlink()
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    serve = loaded.signatures["serving_default"]
+    assert list(serve.structured_input_signature[1]) == ["lines"]
+    assert serve.structured_input_signature[1]["lines"].dtype == tf.string
+    for found in (loaded(lines), serve(lines=lines), serve(lines=lines), serve(lines=lines)):
+        assert found["counts"].numpy().tolist() == [b"more", b"none", b"one", b"more"]
+        numbers = found["numbers"].numpy().tolist()
+        assert numbers == expected["numbers"].numpy().tolist()
+        assert [numbers[0], numbers[1], numbers[3]] == [[1, 0, -1], [-1, -1, -1], [0, 1, 0]]
+        assert 2 <= numbers[2][0] < 4
+
+
+def test_text_that_becomes_numbers_is_exported_with_its_layer(tmp_path: Any) -> None:
+    layers = tf.keras.layers
+    numbered = layers.TextVectorization(output_mode="int", output_sequence_length=3)
+    numbered.adapt(np.array(["good film", "bad bad film"]))
+    text = tf.keras.Input((1,), dtype="string", name="text")
+    embedded = layers.Embedding(8, 2, embeddings_initializer="ones")(numbered(text))
+    model = tf.keras.Model(text, layers.Flatten()(embedded))
+    lines = tf.constant([["bad, film"], ["unknown"]])
+    expected = model(lines)
+    model.export(str(tmp_path / "model"), verbose=False)
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    np.testing.assert_allclose(loaded.serve(lines), expected)
+    serve = loaded.signatures["serving_default"]
+    assert list(serve.structured_input_signature[1]) == ["text"]
+    np.testing.assert_allclose(next(iter(serve(text=lines).values())), expected)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
+from ...data.host import Step, stored
 from ...formats.fingerprints import farm
 from ...graph.graph import Operation
 from ...values.dtypes import DataType, DTypeLike
@@ -82,6 +84,14 @@ class Table:
         spec = TensorSpec(LONG, ())
         return host("LookupTableSizeV2", compute, [], [spec], effect=True, name=name)[0]
 
+    def as_held(self) -> dict[str, object]:
+        """Return types, keys and values as a step holds them."""
+        self._check_ready()
+        keys = filled(list(self._content), self.key_dtype, ())
+        values = filled([*self._content.values()], self.value_dtype, ())
+        types = [self.key_dtype.name, self.value_dtype.name]
+        return {"keys": keys, "values": values, "types": types}
+
     def _exported(self, dims: tuple[int, ...]) -> list[TfTensor]:
         def compute() -> Sequence[Array]:
             self._check_ready()
@@ -139,14 +149,10 @@ class StaticHashTable(Table):
         """Return the values of keys."""
 
         def found(given: TfTensor) -> TfTensor:
-            def compute(array: Array, default: Array) -> Sequence[Array]:
-                self._check_ready()
-                return (_values(self._content, array, default, self.value_dtype),)
-
             row = row_for(self.value_dtype)
-            operands = [given, self.default_value]
+            operands, step = [given, self.default_value], FindStep(self)
             spec = TensorSpec(row, given.spec.shape)
-            return host("LookupTableFindV2", compute, operands, [spec], effect=True, name=name)[0]
+            return host("LookupTableFindV2", step, operands, [spec], effect=True, name=name)[0]
 
         return self._with_values(keys, found)
 
@@ -157,6 +163,63 @@ class StaticHashTable(Table):
         """Return all keys and their values."""
         keys, values = self._exported(())
         return keys, values
+
+
+@dataclass(frozen=True, eq=False)
+class FindStep:
+    """The step that looks keys up in a table, which may be filled later."""
+
+    table: Table
+
+    def __call__(self, keys: Array, default: Array) -> Sequence[Array]:
+        """Return the values of keys."""
+        self.table._check_ready()
+        return (_values(self.table._content, keys, default, self.table.value_dtype),)
+
+    def as_stored(self) -> Step:
+        """Return the step with what is in the table now."""
+        return Step("table values", self.table.as_held())
+
+
+@stored("table values")
+def _finding(**held: Any) -> FindStep:
+    """Return what looks keys up in a table that is filled for good."""
+    return FindStep(_table(**held))
+
+
+def _table(keys: Array, values: Array, types: Sequence[str]) -> Table:
+    """Return a table that is filled."""
+    made = Table(as_dtype(types[0]), as_dtype(types[1]), "hash_table")
+    made._content = _unique(keys, values)
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class NumberStep:
+    """The step that gives the numbers of words in a table, which may be filled later."""
+
+    words: Table | None
+    buckets: int
+
+    def __call__(self, keys: Array) -> Sequence[Array]:
+        """Return the numbers of words; of others, those of their hashes."""
+        known: dict[object, object] = {}
+        if self.words is not None:
+            self.words._check_ready()
+            known = self.words._content
+        flat = [_number(known, key, self.buckets) for key in keys.ravel().tolist()]
+        return (np.array(flat, np.int64).reshape(keys.shape),)
+
+    def as_stored(self) -> Step:
+        """Return the step with what is in the table now."""
+        held = None if self.words is None else self.words.as_held()
+        return Step("numbers of words", {"words": held, "buckets": self.buckets})
+
+
+@stored("numbers of words")
+def _numbering(words: Any, buckets: int) -> NumberStep:
+    """Return what gives the numbers of words in a table that is filled for good."""
+    return NumberStep(None if words is None else _table(**words), buckets)
 
 
 def _unique(keys: Array, values: Array) -> dict[object, object]:
@@ -228,15 +291,11 @@ class StaticVocabularyTable(Table):
 
     def lookup(self, keys: object, name: str | None = None) -> Found:
         """Return the numbers of words."""
-
-        def compute(array: Array) -> Sequence[Array]:
-            known = self._words()
-            flat = [_number(known, key, self._buckets) for key in array.ravel().tolist()]
-            return (np.array(flat, np.int64).reshape(array.shape),)
+        step = NumberStep(self._inner, self._buckets)
 
         def found(given: TfTensor) -> TfTensor:
             spec = TensorSpec(LONG, given.spec.shape)
-            return host("VocabularyLookup", compute, [given], [spec], effect=True, name=name)[0]
+            return host("VocabularyLookup", step, [given], [spec], effect=True, name=name)[0]
 
         return self._with_values(keys, found)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
+from ...data.host import Compute, Step, stored
 from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, row_of
@@ -56,6 +57,23 @@ def table(rows: Rows, ends: Sequence[int]) -> Array:
     return made
 
 
+@stored("places of rows")
+def _places(levels: int, wanted: Sequence[int | None] | None) -> Compute:
+    """Return what finds the places of values in rows filled up; a missing one is behind all."""
+
+    def compute(*arrays: Array) -> Sequence[Array]:
+        rows = rows_read(arrays[: levels + 1], levels)
+        asked = arrays[levels + 1].tolist() if wanted is None else wanted
+        ends = [
+            most if n is None or n < 0 else n
+            for most, n in zip(rows.extents(), asked, strict=False)
+        ]
+        places = table(rows, ends)
+        return (np.where(places < 0, len(rows.places), places),)
+
+    return compute
+
+
 def to_tensor(
     x: RaggedTensor, default_value: object = None, name: str | None = None, shape: object = None
 ) -> TfTensor:
@@ -66,16 +84,8 @@ def to_tensor(
         levels = x.ragged_rank
         given = read_of(x)
 
-        def compute(*arrays: Array) -> Sequence[Array]:
-            rows = rows_read(arrays[: levels + 1], levels)
-            asked = arrays[levels + 1].tolist() if dynamic is not None else wanted
-            ends = [
-                most if n is None or n < 0 else n
-                for most, n in zip(rows.extents(), asked, strict=False)
-            ]
-            places = table(rows, ends)
-            return (np.where(places < 0, len(rows.places), places),)
-
+        held = {"levels": levels, "wanted": None if dynamic is not None else [*wanted]}
+        compute = Step("places of rows", held)
         dims = x.shape.as_list()[: levels + 1]
         known = [n if w is None else w for n, w in zip(dims, wanted, strict=False)]
         known = [None] * (levels + 1) if dynamic is not None else known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.dtypes import DType
+from ...data.host import Step, stored
 from ...graph.text_arrays import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
@@ -34,6 +36,51 @@ def array(values: Sequence[object], row: DType) -> Array:
     return made
 
 
+@dataclass(frozen=True)
+class Rows:
+    """A step that makes rows of texts by a function of each; it is stored if that one is."""
+
+    function: Callable[[bytes], Lists]
+    rows: Sequence[DType]
+    has_splits: bool
+
+    def __call__(self, texts: Array) -> Sequence[Array]:
+        """Return the parts of all rows, one behind the other, and where rows begin."""
+        found = [self.function(text) for text in texts.ravel().tolist()]
+        counts = np.array([len(each[0]) for each in found], np.int64)
+        parts = [
+            array([value for each in found for value in each[i]], row)
+            for i, row in enumerate(self.rows)
+        ]
+        return [*parts, splits_of(counts)] if self.has_splits else parts
+
+    @property
+    def as_stored(self) -> Callable[[], Step] | None:
+        """Return what gives the step's form, None if the function has none."""
+        if not isinstance(self.function, Cutter):
+            return None
+        held = {"sign": self.function.sign, "most": self.function.most}
+        return lambda: Step("texts cut", {**held, "has_splits": self.has_splits})
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """Cuts a text at a separator, at white space if there is none."""
+
+    sign: bytes | None
+    most: int
+
+    def __call__(self, text: bytes) -> Lists:
+        """Return the pieces."""
+        return [text.split(self.sign, self.most)]
+
+
+@stored("texts cut")
+def _cut(sign: bytes | None, most: int, has_splits: bool) -> Rows:
+    """Return what cuts texts, and says where the pieces of each begin."""
+    return Rows(Cutter(sign, most), [TEXT], has_splits)
+
+
 def in_rows(
     type_: str,
     x: Ragged,
@@ -50,14 +97,7 @@ def in_rows(
     if len(dims) > 1:
         return in_rows(type_, with_levels(x, len(dims) - 1), function, rows, name)
 
-    def compute(texts: Array) -> Sequence[Array]:
-        found = [function(text) for text in texts.ravel().tolist()]
-        counts = np.array([len(each[0]) for each in found], np.int64)
-        parts = [
-            array([value for each in found for value in each[i]], row) for i, row in enumerate(rows)
-        ]
-        return [*parts, splits_of(counts)] if dims else parts
-
+    compute = Rows(function, rows, has_splits=bool(dims))
     specs = [unknown(row, None) for row in rows]
     if not dims:
         return [*host(type_, compute, [x], specs, name=name)]
@@ -74,12 +114,12 @@ def texts_of(value: object, name: str = "input") -> Ragged:
     return made
 
 
-def cutter(sep: object, maxsplit: int) -> Callable[[bytes], Lists]:
+def cutter(sep: object, maxsplit: int) -> Cutter:
     """Return what cuts a text at a separator, at white space if none is given."""
     sign = sep.encode() if isinstance(sep, str) else sep
     sign = sign or None
     assert sign is None or isinstance(sign, bytes), "a separator is text"
-    return lambda text: [text.split(sign, maxsplit)]
+    return Cutter(sign, maxsplit)
 
 
 def split(input: object, sep: object = None, maxsplit: int = -1, name: str | None = None) -> Ragged:

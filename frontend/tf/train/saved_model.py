@@ -478,7 +478,7 @@ class _Loader:
         dims = (
             None if spec.shape is None else [d if isinstance(d, int) else None for d in spec.dims]
         )
-        return TensorSpec(dims, spec.dtype, data["name"])
+        return TensorSpec(dims, spec.dtype.name, data["name"])
 
     def dictionary(self, number: int, data: SavedParts) -> None:
         """Make a dictionary."""
@@ -521,7 +521,9 @@ class _Signature:
     def structured_input_signature(self) -> tuple[tuple[()], dict[str, TensorSpec]]:
         """Return what the arguments are like, by name."""
         given = self.function.graph.inputs
-        return (), {x.op.name: TensorSpec(dressed(x).shape, x.dtype, x.op.name) for x in given}
+        return (), {
+            x.op.name: TensorSpec(dressed(x).shape, dressed(x).dtype, x.op.name) for x in given
+        }
 
     def _by_name(self, made: object) -> dict[str, object]:
         if isinstance(made, dict):
