@@ -5,55 +5,13 @@ They are carried out by the host, at once or as nodes of a graph; they have no g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...ir.types.tensor import Array, TensorSpec
+from ...ir.types.tensor import TensorSpec
 from ..graph.frame import Frame, OutsideError
 from ..graph.graph import Kind, Operation
-
-Compute: TypeAlias = "Callable[..., Sequence[Array]]"
-"""What a step does with arrays."""
-Make = TypeVar("Make", bound=Callable[..., Compute])
-STEPS: dict[str, Callable[..., Compute]] = {}
-"""What makes steps of what they hold, by the names under which graphs are written."""
-
-
-def stored(name: str) -> Callable[[Make], Make]:
-    """Let graphs be written with the steps that a function makes."""
-
-    def decorate(make: Make) -> Make:
-        assert name not in STEPS, f"two kinds of steps are stored as {name!r}"
-        STEPS[name] = make
-        return make
-
-    return decorate
-
-
-@dataclass(frozen=True)
-class Step:
-    """The form of a step outside of this process: the name of what makes it, what it holds."""
-
-    name: str
-    held: Mapping[str, object]
-
-    @cached_property
-    def compute(self) -> Compute:
-        """Return what the step does."""
-        return STEPS[self.name](**self.held)
-
-    def __call__(self, *arrays: Array) -> Sequence[Array]:
-        """Do it."""
-        return self.compute(*arrays)
-
-    def as_stored(self) -> Step:
-        """Return the step itself."""
-        return self
-
 
 Infer = Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from ...ir import find_op
-from ..data.host import STEPS, ArrayKind, Step
 from ..graph.accumulator_ops import USES, AccumulatorKind, AccumulatorSpec
 from ..graph.control_flow import GraphChoice, GraphLoop
 from ..graph.func_graph import CallGraph
@@ -87,14 +86,6 @@ class RuleData(TypedDict):
 
     type: str
     options: Plain
-
-
-class StepData(TypedDict):
-    """A step of the host: its type, the name of its function, and what that holds."""
-
-    type: str
-    step: str
-    held: Plain
 
 
 class CallData(TypedDict):
@@ -191,24 +182,6 @@ register_codec(
     ),
 )
 register_codec(Composite, Codec("rule", _write_composite, _composite))
-
-
-def _write_step(kind: ArrayKind, writer: Writer) -> StepData:
-    as_stored: Callable[[], Step] | None = getattr(kind.compute, "as_stored", None)
-    if as_stored is None:
-        raise NotSerialisableError("what it does is known to this process only")
-    step = as_stored()
-    return {"type": kind.type, "step": step.name, "held": writer.value(dict(step.held))}
-
-
-def _step(data: StepData, reader: NodeReader) -> Kind:
-    if data["step"] not in STEPS:
-        raise GraphTextError(f"there is no step {data['step']!r}")
-    specs, step = reader.specs, Step(data["step"], reader.options(data["held"]))
-    return ArrayKind(data["type"], step, lambda _: specs)
-
-
-register_codec(ArrayKind, Codec("step", _write_step, _step))
 register_codec(
     CallGraph,
     Codec[CallGraph, CallData](

@@ -12,7 +12,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
-from ...data.host import Step, stored
+from ...data.stored import StoredStep, stored
 from ...formats.fingerprints import farm
 from ...graph.graph import Operation
 from ...values.dtypes import DataType, DTypeLike
@@ -176,9 +176,9 @@ class FindStep:
         self.table._check_ready()
         return (_values(self.table._content, keys, default, self.table.value_dtype),)
 
-    def as_stored(self) -> Step:
+    def as_stored(self) -> StoredStep:
         """Return the step with what is in the table now."""
-        return Step("table values", self.table.as_held())
+        return StoredStep("table values", self.table.as_held())
 
 
 @stored("table values")
@@ -210,10 +210,10 @@ class NumberStep:
         flat = [_number(known, key, self.buckets) for key in keys.ravel().tolist()]
         return (np.array(flat, np.int64).reshape(keys.shape),)
 
-    def as_stored(self) -> Step:
+    def as_stored(self) -> StoredStep:
         """Return the step with what is in the table now."""
         held = None if self.words is None else self.words.as_held()
-        return Step("numbers of words", {"words": held, "buckets": self.buckets})
+        return StoredStep("numbers of words", {"words": held, "buckets": self.buckets})
 
 
 @stored("numbers of words")

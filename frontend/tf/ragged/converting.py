@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
-from ...data.host import Compute, Step, stored
+from ...data.stored import Compute, StoredStep, stored
 from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, row_of
@@ -85,7 +85,7 @@ def to_tensor(
         given = read_of(x)
 
         held = {"levels": levels, "wanted": None if dynamic is not None else [*wanted]}
-        compute = Step("places of rows", held)
+        compute = StoredStep("places of rows", held)
         dims = x.shape.as_list()[: levels + 1]
         known = [n if w is None else w for n, w in zip(dims, wanted, strict=False)]
         known = [None] * (levels + 1) if dynamic is not None else known

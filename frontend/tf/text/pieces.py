@@ -11,7 +11,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.dtypes import DType
-from ...data.host import Step, stored
+from ...data.stored import StoredStep, stored
 from ...graph.text_arrays import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
@@ -37,7 +37,7 @@ def array(values: Sequence[object], row: DType) -> Array:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TextRows:
     """A step that makes rows of texts by a function of each; it is stored if that one is."""
 
     function: Callable[[bytes], Lists]
@@ -55,12 +55,12 @@ class Rows:
         return [*parts, splits_of(counts)] if self.has_splits else parts
 
     @property
-    def as_stored(self) -> Callable[[], Step] | None:
+    def as_stored(self) -> Callable[[], StoredStep] | None:
         """Return what gives the step's form, None if the function has none."""
         if not isinstance(self.function, Cutter):
             return None
         held = {"sign": self.function.sign, "most": self.function.most}
-        return lambda: Step("texts cut", {**held, "has_splits": self.has_splits})
+        return lambda: StoredStep("texts cut", {**held, "has_splits": self.has_splits})
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Cutter:
 
 
 @stored("texts cut")
-def _cut(sign: bytes | None, most: int, has_splits: bool) -> Rows:
+def _cut(sign: bytes | None, most: int, has_splits: bool) -> TextRows:
     """Return what cuts texts, and says where the pieces of each begin."""
-    return Rows(Cutter(sign, most), [TEXT], has_splits)
+    return TextRows(Cutter(sign, most), [TEXT], has_splits)
 
 
 def in_rows(
@@ -97,7 +97,7 @@ def in_rows(
     if len(dims) > 1:
         return in_rows(type_, with_levels(x, len(dims) - 1), function, rows, name)
 
-    compute = Rows(function, rows, has_splits=bool(dims))
+    compute = TextRows(function, rows, has_splits=bool(dims))
     specs = [unknown(row, None) for row in rows]
     if not dims:
         return [*host(type_, compute, [x], specs, name=name)]

@@ -68,11 +68,8 @@ def subclassed_with_own_training(tf):
             with tf.GradientTape() as tape:
                 p = self(x, training=True)
                 ce = tf.nn.sparse_softmax_cross_entropy_with_logits(y, p)
-                loss = tf.reduce_mean(ce if w is None else ce * tf.cast(w, ce.dtype)) + tf.add_n(
-                    self.losses
-                )
-            g = tape.gradient(loss, self.trainable_variables)
-            g = [tf.clip_by_norm(t, 0.5) for t in g]
+                loss = tf.reduce_mean(ce * tf.cast(w, ce.dtype)) + tf.add_n(self.losses)
+            g = [tf.clip_by_norm(t, 0.5) for t in tape.gradient(loss, self.trainable_variables)]
             self.optimizer.apply_gradients(zip(g, self.trainable_variables))
             self.tracker.update_state(loss)
             self.acc.update_state(y, p)

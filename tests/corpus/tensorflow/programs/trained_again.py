@@ -158,15 +158,16 @@ def graph_attention_and_messages(tf):
     return r, deg, prop
 
 
-def translation_with_cached_decoding(tf):
-    d, h, vocab = 8, 2, 11
-    ws = {
-        k: _v(tf, i, d, d)
-        for i, k in enumerate(["eq", "ek", "ev", "dq", "dk", "dv", "cq", "ck", "cv", "f1", "f2"])
-    }
-    emb = _v(tf, 20, vocab, d)
-    pos = tf.constant(np.sin(np.arange(16)[:, None] / 10 ** (np.arange(d)[None] / d)), tf.float32)
+def sentences(tf, vocab):
+    rs = np.random.RandomState(0)
+    src = rs.randint(3, vocab, (4, 6)).astype("int32")
+    tgt = rs.randint(3, vocab, (4, 5)).astype("int32")
+    src[1, 4:] = 0
+    tgt[2, 3:] = 0
+    return tf.constant(src), tf.constant(tgt)
 
+
+def parts_of_attention(tf, d, h):
     def heads(x):
         return tf.transpose(tf.reshape(x, [tf.shape(x)[0], -1, h, d // h]), [0, 2, 1, 3])
 
@@ -181,6 +182,20 @@ def translation_with_cached_decoding(tf):
     def norm(x):
         m, v = tf.nn.moments(x, -1, keepdims=True)
         return (x - m) * tf.math.rsqrt(v + 1e-6)
+
+    return heads, att, norm
+
+
+def translation_with_cached_decoding(tf):
+    d, h, vocab = 8, 2, 11
+    ws = {
+        k: _v(tf, i, d, d)
+        for i, k in enumerate(["eq", "ek", "ev", "dq", "dk", "dv", "cq", "ck", "cv", "f1", "f2"])
+    }
+    emb = _v(tf, 20, vocab, d)
+    pos = tf.constant(np.sin(np.arange(16)[:, None] / 10 ** (np.arange(d)[None] / d)), tf.float32)
+
+    heads, att, norm = parts_of_attention(tf, d, h)
 
     def encode(src):
         x = tf.gather(emb, src) + pos[: tf.shape(src)[1]]
@@ -246,14 +261,7 @@ def translation_with_cached_decoding(tf):
                 break
         return tf.transpose(out.stack())
 
-    rs = np.random.RandomState(0)
-    src, tgt = (
-        rs.randint(3, vocab, (4, 6)).astype("int32"),
-        rs.randint(3, vocab, (4, 5)).astype("int32"),
-    )
-    src[1, 4:] = 0
-    tgt[2, 3:] = 0
-    src, tgt = tf.constant(src), tf.constant(tgt)
+    src, tgt = sentences(tf, vocab)
     r = [train(src, tgt) for _ in range(5)] + [train(src[:2, :5], tgt[:2, :4])]
     g = generate(src, 6)
     return r, g

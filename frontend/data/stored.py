@@ -1,0 +1,85 @@
+"""Steps of the host that graphs are written with: by a name, and by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, TypedDict, TypeVar
+
+from ...ir.types.tensor import Array
+from ..function.graph_data import (
+    Codec,
+    GraphTextError,
+    NodeReader,
+    NotSerialisableError,
+    Plain,
+    Writer,
+    register_codec,
+)
+from ..graph.graph import Kind
+from .host import ArrayKind
+
+Compute: TypeAlias = "Callable[..., Sequence[Array]]"
+"""What a step does with arrays."""
+Make = TypeVar("Make", bound=Callable[..., Compute])
+STEPS: dict[str, Callable[..., Compute]] = {}
+"""What makes steps of what they hold, by the names under which graphs are written."""
+
+
+def stored(name: str) -> Callable[[Make], Make]:
+    """Let graphs be written with the steps that a function makes."""
+
+    def decorate(make: Make) -> Make:
+        assert name not in STEPS, f"two kinds of steps are stored as {name!r}"
+        STEPS[name] = make
+        return make
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class StoredStep:
+    """The form of a step outside of this process: the name of what makes it, what it holds."""
+
+    name: str
+    held: Mapping[str, object]
+
+    @cached_property
+    def compute(self) -> Compute:
+        """Return what the step does."""
+        return STEPS[self.name](**self.held)
+
+    def __call__(self, *arrays: Array) -> Sequence[Array]:
+        """Do it."""
+        return self.compute(*arrays)
+
+    def as_stored(self) -> StoredStep:
+        """Return the step itself."""
+        return self
+
+
+class StepData(TypedDict):
+    """A step of the host: its type, the name of its function, and what that holds."""
+
+    type: str
+    step: str
+    held: Plain
+
+
+def _write_step(kind: ArrayKind, writer: Writer) -> StepData:
+    as_stored: Callable[[], StoredStep] | None = getattr(kind.compute, "as_stored", None)
+    if as_stored is None:
+        raise NotSerialisableError("what it does is known to this process only")
+    step = as_stored()
+    return {"type": kind.type, "step": step.name, "held": writer.value(dict(step.held))}
+
+
+def _step(data: StepData, reader: NodeReader) -> Kind:
+    if data["step"] not in STEPS:
+        raise GraphTextError(f"there is no step {data['step']!r}")
+    specs, step = reader.specs, StoredStep(data["step"], reader.options(data["held"]))
+    return ArrayKind(data["type"], step, lambda _: specs)
+
+
+register_codec(ArrayKind, Codec("step", _write_step, _step))
