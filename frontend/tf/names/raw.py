@@ -130,6 +130,14 @@ DEFAULTS: dict[str, dict[str, object]] = {"GatherV2": {"batch_dims": 0}}
 """Arguments that the operation need not be given, although the public function must."""
 
 
+def _check_fixed(type_: str, key: str, value: object) -> None:
+    """Raise unless an argument that has one value here has that."""
+    if value != FIXED[key]:
+        raise NotImplementedError(
+            f"tf.raw_ops.{type_}: {key} is {value!r}, expected {FIXED[key]!r}"
+        )
+
+
 def raw(
     type_: str, function: Callable[..., object], renamed: Mapping[str, str]
 ) -> Callable[..., object]:
@@ -140,10 +148,8 @@ def raw(
         for key, value in arguments.items():
             if key not in FIXED:
                 given[renamed.get(key, key)] = value
-            elif value != FIXED[key]:
-                raise NotImplementedError(
-                    f"tf.raw_ops.{type_}: {key} is {value!r}, expected {FIXED[key]!r}"
-                )
+            else:
+                _check_fixed(type_, key, value)
         return function(**given, name=name)
 
     call.__name__ = call.__qualname__ = type_
