@@ -392,7 +392,7 @@ class KeyDraw(Draw):
         """Return that of a key."""
         return (TensorSpec(rows.u32, (6,)),)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Take counters."""
         count = op.attributes.get("count")
         if count is None:
