@@ -492,8 +492,9 @@ class Function:
         for argument, (role, name), row in zip(self.block.args, old, rows.data, strict=True):
             known = self.layout.layers.get(name) if role == "raw" else None
             for each in self.layout.cut.weights[known[0]] if known is not None else [name]:
-                own = DictionaryAttr({**row.data, NAME: StringAttr(each)})
-                kinds.setdefault((role, each), (argument.type, own))
+                if (role, each) not in kinds:
+                    own = DictionaryAttr({**row.data, NAME: StringAttr(each)})
+                    kinds[role, each] = argument.type, own
         types = [kind for kind, _ in kinds.values()]
         made = Block(arg_types=types)
         place = dict(zip(kinds, made.args, strict=True))
