@@ -15,7 +15,7 @@ from typing import Any
 
 from onnx import FunctionProto, NodeProto, TensorProto, TypeProto, defs, helper
 
-from ...ir import REGISTRY
+from ...ir import REGISTRY, Op
 from ...ir.host import HostOp
 from ...ir.ops.host import late, texts
 from ...ir.ops.selecting import Leading
@@ -48,10 +48,19 @@ def page() -> str:
         parts.append(f"\n## {domain or 'ai.onnx'}\n\n")
         parts.append("| operator | compiled | host | refused |\n|---|---|---|---|\n")
         parts.extend(_row(domain, name, versions) for name, versions in _versions(domain).items())
-    parts.append("\n## com.microsoft\n\nCompiled: ")
+    parts.append("\n## com.microsoft\n\n")
     names = sorted(name for domain, name in RULES if domain == "com.microsoft")
-    parts.append(", ".join(names) + ".\n")
+    hosts = [name for name in names if _is_of_texts("com.microsoft", name)]
+    compiled = [name for name in names if name not in hosts]
+    parts.append(f"Compiled: {', '.join(compiled)}.\n\nHost: {', '.join(hosts)}.\n")
     return "".join(parts)
+
+
+def _is_of_texts(domain: str, name: str) -> bool:
+    """Say whether an operator that has no schema here works on texts, which the host does."""
+    rule = find_rule(domain, name, 1)
+    assert rule is not None, f"{name} has a rule"
+    return any(op.__module__ == texts.__name__ for op in _steps(rule))
 
 
 def _row(domain: str, name: str, versions: list[int]) -> str:
@@ -92,13 +101,18 @@ def status(domain: str, name: str, version: int) -> str:
 
 def _by_rule(rule: Callable[..., object], schema: Any) -> str:
     """Return how a rule does it: by the operations that it names, itself or in what it calls."""
-    makes = {f"gv.{name}" for name in _names(rule.__code__, rule.__globals__, set())}
-    steps = [op for name, op in REGISTRY.items() if name in makes and issubclass(op, HostOp)]
+    steps = _steps(rule)
     if not steps:
         return COMPILED
     numbers = schema.inputs and any(t != "tensor(string)" for t in schema.inputs[0].types)
     special = {late.__name__, texts.__name__} if numbers else {late.__name__}
     return PARTLY if all(op.__module__ in special or op is Leading for op in steps) else HOST
+
+
+def _steps(rule: Callable[..., object]) -> list[type[Op]]:
+    """Return the host steps that a rule names, itself or in what it calls."""
+    makes = {f"gv.{name}" for name in _names(rule.__code__, rule.__globals__, set())}
+    return [op for name, op in REGISTRY.items() if name in makes and issubclass(op, HostOp)]
 
 
 def _names(code: CodeType, scope: dict[str, object], seen: set[CodeType]) -> Iterator[str]:

@@ -210,6 +210,7 @@ class Maker:
     text_normalize = Named()
     text_of_numbers = Named()
     text_split = Named()
+    text_words = Named()
     thresholded_relu = Named()
     top_k = Named()
     transpose = Named()

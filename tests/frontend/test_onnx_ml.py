@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 import gravure as gv
-from gravure.errors import GravureError
+from gravure.errors import GravureError, UnsupportedOp
 
 RANDOM = np.random.default_rng(11)
 X = RANDOM.standard_normal((5, 4)).astype(np.float32)
@@ -150,3 +150,48 @@ def test_machines_of_other_forms_are_refused(
     made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
     with pytest.raises(GravureError, match=message):
         gv.compile(made.SerializeToString())
+
+
+def texts_into(
+    model: Callable[..., Any], operator: str, domain: str, rows: Any, **rules: Any
+) -> tuple[Any, Any]:
+    """Return a model of one operator on texts, and what gravure and onnxruntime make of rows."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    made = model([helper.make_node(operator, ["x"], ["y"], domain=domain, **rules)], {}, ["y"])
+    made.graph.input.append(
+        helper.make_tensor_value_info("x", TensorProto.STRING, [None] * np.ndim(rows))
+    )
+    made.opset_import.append(helper.make_opsetid(domain, 1))
+    data, feed = made.SerializeToString(), np.array(rows, object)
+    names = [each.name for each in onnxruntime.InferenceSession(data).get_inputs()]
+    [wanted] = onnxruntime.InferenceSession(data).run(None, {names[0]: feed})
+    dims = {f"x_d{axis}": (1, 9) for axis in range(np.ndim(rows))}
+    [found] = gv.compile(data, dims=dims).run([feed])
+    return found, wanted
+
+
+@pytest.mark.parametrize("mark", [0, 1])
+@pytest.mark.parametrize("rows", [["a dog, cat_1", "", "z\nz"], [["one two"], ["three"]]])
+@pytest.mark.parametrize(("pattern", "least"), [("[a-zA-Z0-9_]+", 1), ("[a-z]+", 2), (".", 1)])
+def test_words_of_texts_are_those_of_onnxruntime(
+    model: Callable[..., Any], rows: Any, pattern: str, least: int, mark: int
+) -> None:
+    """As pipelines of texts are exported from scikit-learn."""
+    rules = {"tokenexp": pattern, "mincharnum": least, "mark": mark, "pad_value": "#"}
+    found, wanted = texts_into(model, "Tokenizer", "com.microsoft", rows, **rules)
+    assert found.tolist() == wanted.tolist()
+    assert found.shape == wanted.shape
+
+
+def test_categories_that_are_texts(model: Callable[..., Any]) -> None:
+    rows = [["red"], ["blue"], ["none of them"], ["green"]]
+    cats = ["blue", "green", "red"]
+    found, wanted = texts_into(model, "OneHotEncoder", "ai.onnx.ml", rows, cats_strings=cats)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_words_between_separators_are_refused_by_name(model: Callable[..., Any]) -> None:
+    rules = {"separators": [" "], "mincharnum": 1, "mark": 0, "pad_value": ""}
+    with pytest.raises(UnsupportedOp, match=r"Tokenizer.*words between separators"):
+        texts_into(model, "Tokenizer", "com.microsoft", ["a b"], **rules)

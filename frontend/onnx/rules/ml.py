@@ -10,6 +10,7 @@ from ....ir.compose import functions as c
 from ....ir.types import dtypes as d
 from ..node import Node, Value
 from ..registry import rule
+from .text import as_texts
 
 ML = "ai.onnx.ml"
 
@@ -97,7 +98,9 @@ def one_hot(node: Node, x: Value) -> Value:
     node.integer("zeros", 1)
     categories = node.integers("cats_int64s")
     if categories is None:
-        node.refuse("categories that are texts are not supported")
+        keys = as_texts(node.texts("cats_strings") or ())
+        x = node.make.lookup(x, keys=keys, values=np.arange(len(keys)), default=np.array(-1))
+        categories = tuple(range(len(keys)))
     column = c.unsqueeze(node.emit, node.make.to(x, d.i64), (node.rank(x),))
     return node.make.to(node.make.equal(column, node.constant(categories, d.i64)), d.f32)
 

@@ -15,7 +15,9 @@ from ..grams import weighed_counts
 from ..node import Node, Value
 from ..registry import rule
 
-ML = "ai.onnx.ml"
+ML, MICROSOFT = "ai.onnx.ml", "com.microsoft"
+EACH = "(?s:.)"
+"""What describes each character: a point alone means the ends of lines, too."""
 
 
 @rule("StringConcat")
@@ -40,6 +42,24 @@ def split(node: Node, x: Value) -> Sequence[Value]:
         limit=node.integer("maxsplit", -1),
     )
     return made
+
+
+@rule("Tokenizer", domain=MICROSOFT)
+def words(node: Node, x: Value) -> Value:
+    """Return the words of texts, which a pattern describes."""
+    if node.texts("separators"):
+        node.refuse("words between separators are not supported, expected a pattern of words")
+    pattern = node.text("tokenexp", "")
+    if not pattern:
+        node.fail("attribute tokenexp is missing")
+    return node.make.text_words(
+        x,
+        sizes=node.unknown(),
+        pattern=EACH if pattern == "." else pattern,
+        least=node.integer("mincharnum"),
+        fill=node.text("pad_value"),
+        mark=bool(node.integer("mark")),
+    )
 
 
 @rule("StringNormalizer")

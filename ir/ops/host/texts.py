@@ -103,12 +103,62 @@ class TextSplit(HostOp):
     ) -> Sequence[Array]:
         """Split."""
         parts = [text.split(delimiter or None, limit) for text in x.ravel()]
-        most = max(map(len, parts), default=0)
-        table = np.full((len(parts), most), "", object)
-        for row, words in zip(table, parts, strict=True):
-            row[: len(words)] = words
+        table = filled_up(parts, "")
         counts = np.array([len(words) for words in parts], np.int64)
-        return (table.reshape(*x.shape, most), counts.reshape(x.shape))
+        return (table.reshape(*x.shape, table.shape[1]), counts.reshape(x.shape))
+
+
+@register
+class TextWords(HostOp):
+    """The parts of each text that a pattern describes, on a new last axis, filled up with a text.
+
+    Parts of fewer than `least` characters are left out; with `mark`, one part stands before all
+    others and one behind them.
+    """
+
+    name = "gv.text_words"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, *, sizes: tuple[Dim, ...], pattern: str, least: int = 1,
+        fill: str = "", mark: bool = False,
+    ) -> Sequence[TensorSpec]:  # fmt: skip
+        """Return the parts, or raise `TypeError` for a pattern that is none."""
+        expect_text(x)
+        compiled(pattern)
+        if least < 1:
+            raise TypeError(f"parts of at least {least} characters, expected 1 or more")
+        return (x.with_shape((*x.dims, one_of(sizes))),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, *, pattern: str, sizes: Any = (), least: int = 1, fill: str = "",
+        mark: bool = False,
+    ) -> Sequence[Array]:  # fmt: skip
+        """Find them."""
+        found = compiled(pattern)
+        rows = [
+            [word for word in (match.group() for match in found.finditer(text))
+             if len(word) >= least]
+            for text in x.ravel()
+        ]  # fmt: skip
+        if mark:
+            rows = [[START, *words, END] for words in rows]
+        table = filled_up(rows, fill)
+        return (table.reshape(*x.shape, table.shape[1]),)
+
+
+START, END = "\x02", "\x03"
+"""What stands before the words of a text, and behind them."""
+
+
+def filled_up(rows: Sequence[Sequence[str]], fill: str) -> Array:
+    """Return rows of texts as a table, with a text where a row is shorter than the longest."""
+    most = max(map(len, rows), default=0)
+    table = np.full((len(rows), most), fill, object)
+    for place, words in zip(table, rows, strict=True):
+        place[: len(words)] = words
+    return table
 
 
 CASES: Mapping[str, Callable[[str], str]] = {"LOWER": str.lower, "UPPER": str.upper, "NONE": str}
