@@ -153,3 +153,30 @@ def test_what_is_not_fed_is_named_with_its_type_and_shape(dtype, shape, text):
         x = v1.placeholder(dtype, shape, name="x")
         with pytest.raises(tf.errors.InvalidArgumentError, match=text):
             session.run(tf.identity(x))
+
+
+def test_a_case_has_a_session_where_operations_run_at_once():
+    case = tf.test.TestCase()
+    with case.cached_session() as session:
+        assert session.run([tf.constant(1.0), {"a": tf.constant([2])}]) == [1.0, {"a": [2]}]
+        with pytest.raises(RuntimeError, match="feed_dict is not supported"):
+            session.run(tf.constant(1.0), feed_dict={"x": 1})
+
+
+@pytest.mark.parametrize("lengths", [None, [6, 6], [2, 3]])
+def test_transforms_of_real_numbers_are_of_tensors_of_any_rank(lengths):
+    values = np.arange(32, dtype=np.float32).reshape(2, 4, 4) % 7
+    found = {}
+    for shape in (None, (2, 4, 4)):
+        with tf.Graph().as_default(), v1.Session() as session:
+            x = v1.placeholder(tf.float32, shape)
+            there = tf.signal.rfft2d(x, lengths)
+            back = tf.signal.irfft2d(there, lengths)
+            slopes = v1.gradients(tf.abs(there) ** 2.0, x) + v1.gradients(back**2.0, x)
+            found[shape] = session.run([there, back, *slopes], {x: values})
+    for some, known in zip(*found.values(), strict=True):
+        np.testing.assert_allclose(some, known, rtol=1e-4, atol=1e-3)
+
+
+def test_a_transform_of_nothing_is_nothing():
+    assert tf.signal.fft(np.zeros((2, 0), np.complex64)).shape == (2, 0)

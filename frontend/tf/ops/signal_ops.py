@@ -15,6 +15,7 @@ from ...eager.remembered import notes_of, remember_all, remembered
 from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
+from ..core.host_ops import host
 from ..core.values import InGraph, convert, graph_of, shape_spec, static
 from .array_ops import pad, reshape, roll, shape, transpose
 from .creation import constant, range_, zeros
@@ -50,7 +51,47 @@ def _host(function: Callable[[Array], Array], x: TfTensor, dims: Dims, dtype: st
 def _turned(name: str, x: TfTensor, axes: tuple[int, ...]) -> TfTensor:
     """Return what numpy's transform of complex numbers along axes gives."""
     function = getattr(np.fft, name)
-    return _host(lambda a: function(a, axes=axes), x, x.shape._dims, x.dtype.name)
+    return _host(lambda a: function(a, axes=axes) if a.size else a, x, x.shape._dims, x.dtype.name)
+
+
+def _adjoint(name: str, grad: Array, x: Array, lengths: Sequence[int] | None, rank: int) -> Array:
+    """Return the gradient of numpy's transform of or to real numbers, in the operand's shape."""
+    axes = tuple(range(-rank, 0))
+    if name == "rfftn":
+        sizes = list(lengths or x.shape[-rank:])
+        full = np.zeros((*grad.shape[:-1], sizes[-1]), grad.dtype)
+        full[..., : grad.shape[-1]] = grad
+        found = np.fft.ifftn(full, axes=axes).real * np.prod(sizes)
+    else:
+        weights = np.full(grad.shape[-1] // 2 + 1, 2.0)
+        weights[0] = 1.0
+        if grad.shape[-1] % 2 == 0:
+            weights[-1] = 1.0
+        found = np.fft.rfftn(grad, axes=axes) * weights / np.prod(grad.shape[-rank:])
+    made = np.zeros(x.shape, x.dtype)
+    both = tuple(slice(0, min(n, m)) for n, m in zip(found.shape, x.shape, strict=True))
+    made[both] = found[both]
+    return made
+
+
+def _of_any_rank(name: str, x: TfTensor, rank: int, fft_length: object, dtype: str) -> TfTensor:
+    """Return what numpy's transform of or to real numbers gives, where a run tells the rank."""
+    lengths = None if fft_length is None else np.ravel(static(fft_length)).tolist()
+    transform, axes = getattr(np.fft, name), tuple(range(-rank, 0))
+
+    @custom_gradient
+    def function(x: TfTensor) -> tuple[TfTensor, Gradient]:
+        made = _host(lambda a: transform(a, s=lengths, axes=axes), x, None, dtype)
+
+        def gradient(grad: TfTensor) -> TfTensor:
+            spec = shape_spec(x.dtype, None)
+            given = [grad, x]
+            compute = lambda g, a: [_adjoint(name, g, a, lengths, rank)]  # noqa: E731
+            return host("FFTGrad", compute, given, [spec])[0]
+
+        return made, gradient
+
+    return function(x)
 
 
 def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
@@ -147,6 +188,8 @@ def _rfft(rank: int) -> Callable[..., TfTensor]:
         x = convert(input_tensor)
         if x.dtype.name not in COMPLEX:
             raise TypeError(f"the transform is of real numbers, not of {x.dtype.name}")
+        if x.shape.rank is None:
+            return _of_any_rank("rfftn", x, rank, fft_length, COMPLEX[x.dtype.name])
         x = _fitted(x, _wanted(x, rank, fft_length), rank)
         made = _half(x)
         return made if rank == 1 else _along(made, fft, rank)
@@ -170,6 +213,10 @@ def _irfft(rank: int) -> Callable[..., TfTensor]:
     ) -> TfTensor:
         """Return the real numbers whose transform is given by its half."""
         x = convert(input_tensor)
+        if x.dtype.name not in REAL:
+            raise TypeError(f"the transform is of complex numbers, not of {x.dtype.name}")
+        if x.shape.rank is None:
+            return _of_any_rank("irfftn", x, rank, fft_length, REAL[x.dtype.name])
         lengths = _wanted(x, rank, fft_length)
         if fft_length is None:
             lengths[-1] = 2 * (lengths[-1] - 1)

@@ -92,6 +92,19 @@ class CheckedThread:
         return self._thread.is_alive()
 
 
+class SessionAtOnce:
+    """Stands for a test's session where operations run at once: what it runs is computed."""
+
+    def __init__(self, case: TestCase) -> None:
+        self._case = case
+
+    def run(self, fetches: object, feed_dict: Mapping[object, object] | None = None) -> object:
+        """Return values as arrays; nothing can be fed."""
+        if feed_dict:
+            raise RuntimeError("feed_dict is not supported when eager execution is enabled")
+        return self._case.evaluate(fetches)
+
+
 class TestCase(unittest.TestCase):
     """A test in a graph of its own, with the same seeds each time."""
 
@@ -133,10 +146,10 @@ class TestCase(unittest.TestCase):
         config: object = None,
         use_gpu: bool = True,
         force_gpu: bool = False,
-    ) -> Iterator[Session | None]:
-        """Give a session on a graph, None where operations run at once."""
+    ) -> Iterator[Session | SessionAtOnce]:
+        """Give a session on a graph, or what stands for one where operations run at once."""
         if STATE.context is None and graph is None:
-            yield None
+            yield SessionAtOnce(self)
             return
         with Session(graph=graph or get_default_graph(), config=config) as made:
             yield made
@@ -148,17 +161,19 @@ class TestCase(unittest.TestCase):
         config: object = None,
         use_gpu: bool = True,
         force_gpu: bool = False,
-    ) -> Iterator[Session | None]:
+    ) -> Iterator[Session | SessionAtOnce]:
         """Give the one session of the test."""
         if STATE.context is None:
-            yield None
+            yield SessionAtOnce(self)
             return
         if self._cached is None:
             self._cached = Session(graph=graph or get_default_graph(), config=config)
         with entered(self._cached.graph), self._cached.as_default():
             yield self._cached
 
-    def test_session(self, *args: Any, **options: Any) -> AbstractContextManager[Session | None]:
+    def test_session(
+        self, *args: Any, **options: Any
+    ) -> AbstractContextManager[Session | SessionAtOnce]:
         """Return `cached_session`, by its older name; it is no test."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
@@ -172,7 +187,6 @@ class TestCase(unittest.TestCase):
         if session is not None:
             return session.run(tensors)
         with self.cached_session() as kept:
-            assert kept is not None, "a graph is entered"
             return kept.run(tensors)
 
     def _plain(self, value: object) -> Any:
