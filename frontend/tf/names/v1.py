@@ -64,7 +64,7 @@ def scatter(method: str) -> Callable[..., object]:
     """Return what changes rows of a variable."""
 
     def change(
-        ref: object, indices: object, updates: object, name: str | None = None, **_: object
+        ref: _st.Variable, indices: object, updates: object, name: str | None = None, **_: object
     ) -> object:
         from ..ops.array_ops import expand_dims  # noqa: PLC0415
 
