@@ -157,11 +157,26 @@ def gradients(
     if not ys:
         return [None for _ in xs]
     graph = ys[0].graph
+    xs = [known_in(graph, x) for x in xs]
     nodes = GraphNodes(graph_emit(graph))
     order = sorted(graph.operations if within is None else within, key=lambda op: op.index)
     given = _given(ys, grad_ys or [None] * len(ys))
     with graph.name_scope(name or "gradients"), graph.control_dependencies(None):
         return walk_back(nodes, order, given, [key_of(x) for x in xs], {x.edge for x in stop})
+
+
+def known_in(graph: Graph, x: object) -> object:
+    """Return what a tensor from outside of a branch, a body or a function is inside of it."""
+    outer: Graph | None = getattr(graph, "outer", None)
+    if not isinstance(x, GraphTensor) or x.graph is graph or outer is None:
+        return x
+    captured: dict[int, tuple[object, GraphTensor]] = getattr(graph, "captured", {})
+    there = known_in(outer, x)
+    for tensor, inside in captured.values():
+        if tensor is there or (isinstance(tensor, GraphTensor) and isinstance(there, GraphTensor)
+                               and tensor.edge is there.edge):  # fmt: skip
+            return inside
+    return x
 
 
 def _given(

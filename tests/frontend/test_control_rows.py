@@ -494,3 +494,28 @@ def test_d4_code_inside_of_loops_and_choices_finds_the_collections_of_the_graph(
     tf.cond(tf.constant(True), lambda: look(tf.constant(1)), lambda: look(tf.constant(2)))
     assert seen == [(2, True), (3, True), (4, True)]
     assert len(v1.get_collection("rates")) == 4
+
+
+def test_d4_gradients_inside_of_a_choice_come_to_tensors_of_the_graph_outside(graph):
+    x = v1.placeholder(tf.float32, [4])
+    v = v1.get_variable("v", initializer=np.float32([0.5, 1.0, 1.5, 2.0]), use_resource=True)
+    ways = (
+        lambda: x * v,
+        lambda: tf.cond(tf.reduce_sum(x) > 1.0, lambda: x * v, lambda: v + x),
+        lambda: tf.while_loop(
+            lambda i, y: i < 3, lambda i, y: (i + 1, tf.sin(y * v)), (0, x)
+        )[1],
+    )  # fmt: skip
+
+    def slopes(way):
+        return tf.add_n(tf.gradients(way(), [x, v]))
+
+    made = [tf.cond(tf.reduce_sum(x) > 0.0, lambda way=way: slopes(way), lambda: x) for way in ways]
+    # what TensorFlow 2.21 gives
+    wanted = [[1.5, 3.0, 4.5, 6.0]] * 2
+    wanted += [[0.78440577, 0.40913123, -0.1080991, -0.3977945]]
+    with v1.Session() as session:
+        session.run(v.initializer)
+        for _ in range(6):
+            found = session.run(made, {x: [1.0, 2.0, 3.0, 4.0]})
+            np.testing.assert_allclose(found, wanted, rtol=1e-5)
