@@ -79,8 +79,8 @@ class Queue:
         self.changed = renewed(threading.Condition())
         self.lane = f"queue {next(NUMBERS)}"
         """Where traces show it."""
-        self._waiting: list[object] = []
-        """Who waits to take, the first one first."""
+        self._waiting: list[tuple[object, int]] = []
+        """Who waits to take how many, the first one first."""
 
     def size(self) -> int:
         """Return how many elements there are."""
@@ -98,7 +98,7 @@ class Queue:
             if not wait and len(self.elements) + len(elements) > self.capacity:
                 raise WouldWaitError
             for element in elements:
-                self._wait(lambda: len(self.elements) < self.capacity or self.cancelled)
+                self._wait(lambda: len(self.elements) < self._room() or self.cancelled)
                 if self.cancelled:
                     raise ClosedError
                 self.elements.append(element)
@@ -112,8 +112,10 @@ class Queue:
         with span("queue", "take", self.lane, elements=count), self.changed:
             if not wait and (self._waiting or not self._ready(count)):
                 raise WouldWaitError
-            turn = object()
+            turn = (object(), count)
             self._waiting.append(turn)
+            if count > self.capacity:
+                self._notify()
             try:
                 self._wait(lambda: self._waiting[0] is turn and self._ready(count))
                 found = len(self.elements)
@@ -125,6 +127,10 @@ class Queue:
             finally:
                 self._waiting.remove(turn)
                 self._notify()
+
+    def _room(self) -> int:
+        """Return how many elements there may be: so many as are waited for, if these are more."""
+        return max(self.capacity, self._waiting[0][1] + self.least if self._waiting else 0)
 
     def _ready(self, count: int) -> bool:
         return self.closed or len(self.elements) >= count + self.least

@@ -224,7 +224,7 @@ class Operation:
         self.control_inputs: list[Operation] = []
         self.index = len(graph.operations)
         self.source = user_line()
-        self.device = graph.device
+        self.device = graph.asked_device
         self.colocated = graph.colocated
         """The operations that it shall run on the same device as."""
         make = graph.tensor_class
@@ -288,7 +288,7 @@ class Graph(Context):
         self.operations: list[Operation] = []
         self.by_name: dict[str, Operation] = {}
         self.finalized = False
-        self.device = ""
+        self.asked_device = ""
         self.device_functions: tuple[Callable[[Operation], str | None], ...] = ()
         """What says the devices of operations, the innermost last."""
         self.colocated: tuple[Operation, ...] = ()
@@ -467,15 +467,15 @@ class Graph(Context):
     @contextmanager
     def colocate_with(self, *others: object) -> Iterator[None]:
         """Let operations run on the same device as others do: they ask for what the first does."""
-        before = self.colocated, self.device
+        before = self.colocated, self.asked_device
         found = [op for op in map(op_of, others) if op is not None]
         self.colocated = (*self.colocated, *found)
         if found:
-            self.device = found[0].device
+            self.asked_device = found[0].device
         try:
             yield
         finally:
-            self.colocated, self.device = before
+            self.colocated, self.asked_device = before
 
     @contextmanager
     def control_dependencies(self, inputs: Sequence[object] | None) -> Iterator[None]:
@@ -500,12 +500,12 @@ class Graph(Context):
     @contextmanager
     def on_device(self, name: str) -> Iterator[None]:
         """Give operations a device."""
-        before = self.device
-        self.device = str(parse_device(before).merge(parse_device(name))) if name else ""
+        before = self.asked_device
+        self.asked_device = str(parse_device(before).merge(parse_device(name))) if name else ""
         try:
             yield
         finally:
-            self.device = before
+            self.asked_device = before
 
     @contextmanager
     def by_function(self, function: Callable[[Operation], str | None]) -> Iterator[None]:
@@ -520,12 +520,12 @@ class Graph(Context):
     @contextmanager
     def beside(self, op: Operation) -> Iterator[None]:
         """Give operations the device of another one, whatever was asked for around."""
-        before = self.device, self.device_functions
-        self.device, self.device_functions = op.device, ()
+        before = self.asked_device, self.device_functions
+        self.asked_device, self.device_functions = op.device, ()
         try:
             yield
         finally:
-            self.device, self.device_functions = before
+            self.asked_device, self.device_functions = before
 
     def get_operations(self) -> list[Operation]:
         """Return all operations in the order they were made."""

@@ -77,7 +77,7 @@ def device(name: object) -> Iterator[None]:
     """
     graph = STATE.context
     if isinstance(graph, Graph):
-        asked = graph.by_function(name) if callable(name) else graph.on_device(_device_name(name))
+        asked = graph.by_function(name) if callable(name) else graph.on_device(device_name(name))
         with asked:
             yield
         return
@@ -87,7 +87,7 @@ def device(name: object) -> Iterator[None]:
         with running_on(None, soft=MACHINE.soft):
             yield
         return
-    wish = parse_device(_device_name(name))
+    wish = parse_device(device_name(name))
     outer = STATE.device
     there = isinstance(outer, RemoteDevice) and wish.job is None
     if outer is not None and (there or wish.kind is None):
@@ -98,7 +98,7 @@ def device(name: object) -> Iterator[None]:
         yield
 
 
-def _device_name(name: object) -> str:
+def device_name(name: object) -> str:
     """Return the name of a device as graphs show it: the short form is written out."""
     name = getattr(name, "to_string", lambda: name)()
     short = re.fullmatch(r"/?(cpu|gpu):(\d+|\*)", str(name or ""), re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Self
 
@@ -23,9 +23,10 @@ from ...graph.graph import Graph, GraphTensor, Operation, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ...graph.variables import IS_INITIALIZED, Handle
 from ...values import nest
-from ...values.context import STATE, Context, entered
+from ...values.context import STATE, Context, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
 from ...values.given import Index
+from ...values.run_errors import OutOfRangeError
 from ..core.bridge import (
     COMPARISONS,
     SLICED,
@@ -39,7 +40,7 @@ from ..core.bridge import (
     wrap,
 )
 from ..core.calls import perform
-from ..core.names import SCOPE
+from ..core.names import SCOPE, device_name
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
@@ -56,6 +57,7 @@ from ..ops.indexed_slices import as_parts, of_node
 from ..ops.math_ops import identity
 from ..runs import printed as _printed
 from ..runs.operations import TfOperation
+from .counting import CountUpTo
 from .features import names_of
 from .graph_def import GraphDef
 
@@ -81,6 +83,13 @@ class TfGraph(Graph):
         if not NODE_NAME.match(name):
             raise ValueError(f"{name!r} is not a valid node name, expected {NODE_NAME.pattern}")
         return super().unique_name(name, mark=mark)
+
+    def device(
+        self, device_name_or_function: str | Callable[[Operation], str | None] | None
+    ) -> AbstractContextManager[None]:
+        """Ask for a device, or let a function say that of each operation."""
+        asked = device_name_or_function
+        return self.by_function(asked) if callable(asked) else self.on_device(device_name(asked))
 
     @contextmanager
     def as_default(self) -> Iterator[TfGraph]:
@@ -297,8 +306,15 @@ def placeholder(dtype: Any = "float32", shape: Any = None, name: str | None = No
 
 def placeholder_with_default(
     input: object, shape: ShapeLike = None, name: str | None = None
-) -> GraphTensor:
-    """Make a tensor that may be fed."""
+) -> TfTensor:
+    """Make a tensor that may be fed; eagerly that is the tensor."""
+    if executing_eagerly():
+        return convert(input)
+    return dressed(default_of(input, shape, name))
+
+
+def default_of(input: object, shape: ShapeLike = None, name: str | None = None) -> GraphTensor:
+    """Make a tensor of the default graph that may be fed."""
     graph = get_default_graph()
     with entered(graph):
         value = convert(input)
@@ -453,6 +469,17 @@ class Variable(Common, CoreVariable):
     ) -> Any:
         """Subtract from it."""
         return self._change_with(super().assign_sub, self._of_its_shape(value), read_value)
+
+    def count_up_to(self, limit: int, name: str | None = None) -> TfTensor:
+        """Add one, and return what it was; `OutOfRangeError` once it is at the limit."""
+        graph = self._home() or graph_of([])
+        if graph is not None:
+            return dressed(graph.add(CountUpTo(self, limit), [], name=name).outputs[0])
+        before = self.read_value()
+        if before.numpy() >= limit:
+            raise OutOfRangeError(f"Reached limit of {limit}")
+        self.assign_add(np.ones((), self.dtype.as_numpy_dtype))
+        return before
 
     def _of_its_shape(self, value: object) -> TfTensor:
         """Return what is added, which must not be one value for many."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -50,14 +52,17 @@ def _between_integers(x: TfTensor, wanted: DataType, saturate: bool) -> TfTensor
 
 def _as_float(function: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
     """Return a function of images of floats as one of any, scaled forth and back."""
+    first = next(iter(inspect.signature(function).parameters))
 
-    def public(image: object, *args: object) -> TfTensor:
+    @functools.wraps(function)
+    def public(*args: object, **options: object) -> TfTensor:
+        image, rest = (args[0], args[1:]) if args else (options.pop(first), ())
         with InGraph(graph_of([image])):
             x = convert(image)
             wide = x if x.dtype.is_floating else convert_image_dtype(x, "float32")
-            return convert_image_dtype(function(wide, *args), x.dtype, saturate=True)
+            found = function(wide, *rest, **options)
+            return convert_image_dtype(found, x.dtype, saturate=True)
 
-    public.__doc__ = function.__doc__
     return public
 
 

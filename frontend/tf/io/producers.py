@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from ....ir.types.tensor import TensorSpec
-from ...data.host import ArrayKind
-from ...graph.frame import Frame, Guarded
-from ...graph.graph import Graph, GraphTensor, Operation
-from ...graph.variables import Held
+from ...graph.graph import Graph
 from ...values.dtypes import DTypeLike
-from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.nested import flatten, pack_sequence_as
 from ..core.shapes import ShapeLike, TensorShape
@@ -29,41 +26,9 @@ from ..ops.math_ops import identity
 from ..train.coordinator import QueueRunner, add_queue_runner
 
 
-class CountUpTo(ArrayKind):
-    """Adds one to a variable and gives what it was, until it has reached a limit."""
-
-    waits = True
-
-    def __init__(self, variable: Any, limit: int) -> None:
-        super().__init__("CountUpTo", self.unused, lambda _: [variable.spec], effect=True)
-        self.variable, self.limit = variable, limit
-
-    @staticmethod
-    def unused(*arrays: object) -> Any:
-        """Say that it runs with a frame only."""
-        raise AssertionError("a variable is counted in a session")
-
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
-        """Count."""
-        if frame.is_staging:
-            return super().run(frame, op, inputs)
-        with Held([self.variable.state]):
-            value = np.array(self.variable.state.value_in(frame.store))
-            if value >= self.limit:
-                raise OutOfRangeError(f"Reached limit of {self.limit}")
-            frame.write(self.variable.state, value + value.dtype.type(1))
-        return (value,)
-
-    def changed(self, op: Operation) -> Sequence[Guarded]:
-        """Return the variable."""
-        return (self.variable.state,)
-
-
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> GraphTensor:
+def count_up_to(ref: Variable, limit: int, name: str | None = None) -> TfTensor:
     """Add one to a variable and return what it was; `OutOfRangeError` at the limit."""
-    graph = ref.graph or get_default_graph()
-    with InGraph(graph):
-        return graph.add(CountUpTo(ref, limit), [], name=name).outputs[0]
+    return ref.count_up_to(limit, name)
 
 
 def limit_epochs(

@@ -114,7 +114,13 @@ def model_variables(scope: str | None = None) -> list[object]:
     return list(get_collection("model_variables", scope))
 
 
-version = Space("version", VERSION=VERSION, GIT_VERSION="unknown", COMPILER_VERSION="")
+GRAPHS = {
+    "GRAPH_DEF_VERSION": 2474,
+    "GRAPH_DEF_VERSION_MIN_CONSUMER": 0,
+    "GRAPH_DEF_VERSION_MIN_PRODUCER": 0,
+}
+"""The versions of messages of graphs that are read: those of TensorFlow 2.21."""
+version = Space("version", VERSION=VERSION, GIT_VERSION="unknown", COMPILER_VERSION="", **GRAPHS)
 optimizer = Space(
     "config.optimizer",
     set_jit=Jit.set_jit,
@@ -155,6 +161,7 @@ TOP: dict[str, object] = {
     "version": version,
 }
 FIRST: dict[str, object] = {
+    **GRAPHS,
     "COMPILER_VERSION": "",
     "GIT_VERSION": "unknown",
     "VERSION": VERSION,

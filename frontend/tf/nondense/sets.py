@@ -13,7 +13,7 @@ from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
-from .sparse_tensor import SparseTensor
+from .sparse_tensor import SparseTensor, SparseTensorValue
 
 Sets = dict[tuple[int, ...], list[object]]
 """By the place of a row: its different values in order."""
@@ -112,9 +112,9 @@ def edit_distance(
 
     With `normalize`, for each value of `truth`.
     """
-    for value in (hypothesis, truth):
-        if not isinstance(value, SparseTensor):
-            raise TypeError("Expected hypothesis and truth to be SparseTensors")
+    if not all(isinstance(x, SparseTensor | SparseTensorValue) for x in (hypothesis, truth)):
+        raise TypeError("Expected hypothesis and truth to be SparseTensors")
+    hypothesis, truth = map(SparseTensor.from_value, (hypothesis, truth))
 
     def compute(*arrays: Array) -> Sequence[Array]:
         sides = [_sequences(*arrays[i : i + 2]) for i in (0, 3)]

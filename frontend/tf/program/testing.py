@@ -15,11 +15,12 @@ from unittest import mock
 import numpy as np
 
 from ....ir.types.tensor import Array
-from ...graph.graph import GraphTensor
+from ...graph.graph import GraphTensor, Operation
 from ...values.context import STATE, default_session, entered
 from ...values.devices import list_devices
 from ...values.run_errors import OpError
 from ..core.bridge import TfTensor
+from ..core.nested import flatten
 from ..core.space import Space
 from ..core.values import convert
 from ..graph.sessions import Session, reset_default_graph
@@ -181,9 +182,12 @@ class TestCase(unittest.TestCase):
 
     def evaluate(self, tensors: object) -> Any:
         """Return values as arrays, by a session of the graph that is entered, or at once."""
-        if STATE.context is None:
-            return self._plain(tensors)
         session = default_session()
+        if STATE.context is None:
+            there = session or self._cached
+            if there is not None and any(map(_is_symbolic, flatten(tensors))):
+                return there.run(tensors)  # a thread of a test in a graph
+            return self._plain(tensors)
         if session is not None:
             return session.run(tensors)
         with self.cached_session() as kept:
@@ -430,6 +434,11 @@ class TestCase(unittest.TestCase):
         """Fail unless shapes are said not to fit together."""
         pattern = "shapes|Shapes|shape|Dimensions"
         return self.assertRaisesWithPredicateMatch(exception_type, pattern)
+
+
+def _is_symbolic(value: object) -> bool:
+    """Say whether a value is a graph's, which a session gives."""
+    return isinstance(value, GraphTensor | Operation)
 
 
 def _is_of_graph(value: object) -> bool:

@@ -205,7 +205,7 @@ def string_split(
 def ngrams(
     data: object,
     ngram_width: object,
-    separator: str = " ",
+    separator: str | bytes = " ",
     pad_values: object = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
@@ -260,7 +260,11 @@ class Groups:
     """Whether a row that is too short for a group is one."""
 
     def __init__(
-        self, ngram_width: object, separator: str, pad_values: object, padding_width: int | None
+        self,
+        ngram_width: object,
+        separator: str | bytes,
+        pad_values: object,
+        padding_width: int | None,
     ) -> None:
         widths = ngram_width if isinstance(ngram_width, list | tuple) else [ngram_width]
         if not widths or not all(isinstance(n, int) for n in widths):
@@ -270,7 +274,7 @@ class Groups:
         self.widths: list[int] = [n for n in widths if isinstance(n, int)]
         if any(n < 1 for n in self.widths):
             raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
-        self.separator = separator.encode()
+        self.separator = separator.encode() if isinstance(separator, str) else separator
         self.pads = _pads(pad_values)
         if padding_width is not None and padding_width < 1:
             raise ValueError(f"padding_width must be greater than 0. Got {padding_width}")

@@ -39,7 +39,7 @@ from ..core.element_types import as_dtype
 from ..core.shapes import TensorShape
 from ..graph.graph_lists import saveable_variables
 from ..graph.sessions import Session
-from ..graph.state import TfGraph, Variable, get_default_graph, placeholder_with_default
+from ..graph.state import TfGraph, Variable, default_of, get_default_graph
 from ..ops.creation import constant
 from .meta_graph import MetaGraphDef, SaverData, add_meta_graph, export_meta_graph, read_meta_graph
 
@@ -168,7 +168,7 @@ class Saver:
             graph.name_scope(None),
             graph.name_scope(self._name or "save"),
         ):
-            self._path = placeholder_with_default(constant("model"), [], name="Const")
+            self._path = default_of(constant("model"), [], name="Const")
             groups = self._groups(states)
             self._save = self._saving(graph, groups)
             kinds = [RestoreVariables(group) for group in groups]

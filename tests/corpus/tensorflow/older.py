@@ -16,8 +16,14 @@ OLDER = {
     **{"float_": np.float64, "complex_": np.complex128, "string_": np.bytes_, "unicode_": np.str_},
     **{"unicode": str, "bool8": np.bool_, "asfarray": lambda x, t=float: np.asarray(x, t)},
     **{"Inf": np.inf, "NaN": np.nan, "NAN": np.nan, "infty": np.inf, "product": np.prod},
-    **{"asscalar": lambda x: x.item(), "row_stack": np.vstack, "alltrue": np.all},
-    **{"sometrue": np.any, "round_": np.round, "cumproduct": np.cumprod, "long": int},
+    **{"unicode": str, "asscalar": lambda x: x.item(), "row_stack": np.vstack, "alltrue": np.all},
+    **{
+        "sometrue": np.any,
+        "round_": np.round,
+        "cumproduct": np.cumprod,
+        "long": int,
+        "unicode": str,
+    },
 }
 """Names of numpy that it had when the tests were written."""
 

@@ -75,6 +75,9 @@ def note(source, node):
         note_value(source, node.targets[0].id, node.value)
     elif isinstance(node, ast.Expr):
         public, name = export_of(node.value), leaf_of(node.value)
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr == "export_constant":
+            public, name = export_of(called.value), node.value.args[1].value
         if public and name:
             source.exported[name] = public
     elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tensorflow.python"):

@@ -456,6 +456,10 @@ def own_names():
         "resource_variable_ops": {"ResourceVariable": ResourceVariable},
         "compat": {"forward_compatible": lambda *_: True},
         "control_flow_util": {"ENABLE_CONTROL_FLOW_V2": True},
+        "ragged_math_ops": {
+            f"segment_{how}": getattr(tf.math, f"unsorted_segment_{how}")
+            for how in ("sum", "prod", "min", "max", "mean", "sqrt_n")
+        },
         "tf2": {"enabled": lambda: True},
         "tf_logging": {},
         "dtypes": {"_TYPE_TO_STRING": {}},
