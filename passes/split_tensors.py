@@ -179,7 +179,7 @@ class SharedOut:
         for operand in dict.fromkeys(op.operands):
             if operand in self.shares:
                 self.gather(operand, emit)
-        steps = Steps(self, op, emit)
+        steps = UnitSteps(self, op, emit)
         made = steps.results(reverse=flags["direction"] == "reverse")
         for result, value in zip(op.results, made, strict=True):
             self.replace(result, value)
@@ -298,7 +298,7 @@ class SharedOut:
         return self.weight(f"{name}.{axis}.{self.rank}of{self.ranks}", part, emit)
 
 
-class Steps:
+class UnitSteps:
     """The steps of a recurrent layer of one direction, of which each rank computes some units."""
 
     def __init__(self, of: SharedOut, op: Op, emit: GraphEmit) -> None:
@@ -418,7 +418,7 @@ class Steps:
 
 
 GATES = {"gv.lstm": 4, "gv.gru": 3, "gv.rnn": 1}
-STEPS = {"gv.lstm": Steps.lstm, "gv.gru": Steps.gru, "gv.rnn": Steps.rnn}
+STEPS = {"gv.lstm": UnitSteps.lstm, "gv.gru": UnitSteps.gru, "gv.rnn": UnitSteps.rnn}
 
 
 def back_of(op: Op) -> int:
