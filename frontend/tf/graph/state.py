@@ -56,8 +56,8 @@ from ..ops.gathering import (
 from ..ops.indexed_slices import as_parts, of_node
 from ..ops.math_ops import identity
 from ..runs import printed as _printed
+from ..runs.counting import CountUpTo
 from ..runs.operations import TfOperation
-from .counting import CountUpTo
 from .features import names_of
 from .graph_def import GraphDef
 
