@@ -29,7 +29,7 @@ from ..ir import REGISTRY, GraphEmit, Op, Program, erase, spec_of
 from ..ir.compose.maker import Maker
 from ..ir.ops.host.collective import AllGather, AllReduce
 from ..ir.ops.pool import Pool
-from ..ir.ops.rnn import Recurrent
+from ..ir.ops.rnn import Gru, Lstm, Recurrent, Rnn
 from ..ir.ops.structure import Weight
 from ..ir.types.attributes import Symbol
 from ..ir.types.tensor import Array, spec_of_array
@@ -170,7 +170,7 @@ class SharedOut:
 
     def units(self, op: Op, emit: GraphEmit) -> bool:
         """Share out the units of a recurrent layer of one direction; say whether that can be."""
-        if not issubclass(type(op), Recurrent) or not all(map(self.is_known, op.operands[1:4])):
+        if not isinstance(op, Recurrent) or not all(map(self.is_known, op.operands[1:4])):
             return False
         specs, flags = op.specs, op.plain_attributes()
         whole = specs[1].dims[0] == 1 and isinstance(specs[0].dims[0], int) and specs[0].dims[0]
@@ -301,13 +301,13 @@ class SharedOut:
 class UnitSteps:
     """The steps of a recurrent layer of one direction, of which each rank computes some units."""
 
-    def __init__(self, of: SharedOut, op: Op, emit: GraphEmit) -> None:
+    def __init__(self, of: SharedOut, op: Recurrent, emit: GraphEmit) -> None:
         self.of, self.op, self.emit, self.make = of, op, emit, Maker(emit)
         count, self.batch, _ = op.specs[0].dims
         assert isinstance(count, int), "the number of steps is known"
         self.count = count
         whole = op.specs[2].static_shape[2]
-        self.gates, self.whole, self.size = GATES[op.name], whole, whole // of.ranks
+        self.gates, self.whole, self.size = op.GATES, whole, whole // of.ranks
         first = of.rank * self.size
         self.own = slice(first, first + self.size)
         w, r, b = (of.array(value)[0] for value in op.operands[1:4])
@@ -344,7 +344,7 @@ class UnitSteps:
         whole, own = states[0], [self.cut(value, self.of.rank, units) for value in states]
         seen: list[SSAValue] = []
         for time in reversed(range(len(every))) if reverse else range(len(every)):
-            own = STEPS[self.op.name](self, every[time], whole, own)
+            own = STEPS[type(self.op)](self, every[time], whole, own)
             whole = self.gathered(own[0])
             seen.append(whole)
         seen = seen[::-1] if reverse else seen
@@ -417,8 +417,7 @@ class UnitSteps:
         return [self.make.tanh(total) if plain else self.make.relu(total)]
 
 
-GATES = {"gv.lstm": 4, "gv.gru": 3, "gv.rnn": 1}
-STEPS = {"gv.lstm": UnitSteps.lstm, "gv.gru": UnitSteps.gru, "gv.rnn": UnitSteps.rnn}
+STEPS = {Lstm: UnitSteps.lstm, Gru: UnitSteps.gru, Rnn: UnitSteps.rnn}
 
 
 def back_of(op: Op) -> int:

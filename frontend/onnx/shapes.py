@@ -55,14 +55,16 @@ class KnownEmit:
         found = self._known.get(value)
         if found is None or found.dtype != object:
             return found
-        return None if any(isinstance(x, Part) for x in found.flat) else found
+        return None if any(isinstance(x, FloatQuotient) for x in found.flat) else found
 
     def learn(self, value: SSAValue, known: Array) -> None:
         """Note a value: numbers, or objects where dimensions are among them."""
         spec = spec_of(value.type)
         if spec.dtype.is_text:
             return
-        if known.dtype == object and not any(isinstance(x, DimExpr | Part) for x in known.flat):
+        if known.dtype == object and not any(
+            isinstance(x, DimExpr | FloatQuotient) for x in known.flat
+        ):
             if not all(spec.dtype.minimum <= x <= spec.dtype.maximum for x in known.flat):
                 return
             known = np.array(known.tolist(), spec.dtype.numpy).reshape(known.shape)
@@ -140,7 +142,7 @@ def _whole(value: object) -> Any:
 
 
 @dataclass(frozen=True)
-class Part:
+class FloatQuotient:
     """A dimension over a positive number, as a float that is not rounded to a whole one yet.
 
     Dimensions are so small that floats are whole numbers only where the quotients are: a float
@@ -180,9 +182,9 @@ class DimMath(ScalarMath):
         """Return a whole number."""
         return certain(_whole(value))
 
-    def cast(self, x: Dim | Part, dtype: DType) -> Any:
+    def cast(self, x: Dim | FloatQuotient, dtype: DType) -> Any:
         """Return the same number of any type; a bool is whether it is not 0."""
-        if isinstance(x, Part):
+        if isinstance(x, FloatQuotient):
             return x if dtype.is_float else x.floor()
         return self.compare("ne", x, 0) if dtype == bool_ else certain(x)
 
@@ -212,7 +214,7 @@ class DimMath(ScalarMath):
         digits = EXACT.get(self.dtype.name, 0)
         if not isinstance(b, int) or b < 0 or low < 0 or (high or 0) >= digits:
             raise UndecidedError
-        return Part(a, b)
+        return FloatQuotient(a, b)
 
     def truncated_divide(self, a: Dim, b: Dim) -> Dim:
         """Divide towards zero."""
@@ -244,13 +246,13 @@ class DimMath(ScalarMath):
         """Return a whole number as it is."""
         return certain(a)
 
-    def floor(self, a: Dim | Part) -> Dim:
+    def floor(self, a: Dim | FloatQuotient) -> Dim:
         """Round down."""
-        return a.floor() if isinstance(a, Part) else certain(a)
+        return a.floor() if isinstance(a, FloatQuotient) else certain(a)
 
-    def ceil(self, a: Dim | Part) -> Dim:
+    def ceil(self, a: Dim | FloatQuotient) -> Dim:
         """Round up."""
-        return a.ceil() if isinstance(a, Part) else certain(a)
+        return a.ceil() if isinstance(a, FloatQuotient) else certain(a)
 
     round = rounded
     trunc = floor

@@ -27,7 +27,7 @@ WAITS = ((1.0, 4), (2.5, 6), (5.0, 10), (10.0, 16))
 """How many blocks of uniform numbers nearly all need whose rates are up to a bound."""
 
 
-class Words:
+class DrawnWords:
     """The blocks of words of all elements, each one's own."""
 
     def __init__(self, emit: GraphEmit, key: object) -> None:
@@ -52,13 +52,13 @@ class Words:
         return Term(self.math, made[1]), Term(self.math, made[0])
 
 
-Build = Callable[[Words, Term], Term]
+Build = Callable[[DrawnWords, Term], Term]
 
 
 def _poisson(blocks: int) -> Build:
     """Return what counts how many waiting times fit (Knuth), among those of so many blocks."""
 
-    def build(words: Words, rate: Term) -> Term:
+    def build(words: DrawnWords, rate: Term) -> Term:
         end, product = (-rate).apply("exp"), rate.like(1.0)
         found, open_ = rate.like(np.nan), (rate >= 0.0) & (rate < 10.0)
         for number in range(blocks):
@@ -72,7 +72,7 @@ def _poisson(blocks: int) -> Build:
     return build
 
 
-def _gamma(words: Words, alpha: Term) -> Term:
+def _gamma(words: DrawnWords, alpha: Term) -> Term:
     """Return numbers by Marsaglia and Tsang, of two tries."""
     d = alpha + (alpha < 1.0).where(alpha.like(2.0 / 3), -1.0 / 3)
     c = 1.0 / 3 / d.apply("sqrt")
@@ -104,7 +104,7 @@ def _kernel(name: str, blocks: int = 0) -> Callable[..., Array]:
     build = _poisson(blocks) if name == "poisson" else _gamma
 
     def built(emit: GraphEmit, key: object, parameter: object) -> object:
-        words = Words(emit, key)
+        words = DrawnWords(emit, key)
         return build(words, Term(words.math, parameter)).value
 
     specs = TensorSpec(rows.u32, (6,)), TensorSpec(rows.f64, (parse("N"),))
