@@ -33,7 +33,7 @@ from .aot.vendors import check_target, vendor_of
 from .backends.backend import Job, lower_by
 from .backends.processors import Processors, compile_for_host
 from .backends.table import backend_of
-from .compiled import Compiled, Options, spell
+from .compiled import Compiled, Options, spell, target_of
 from .describe import Names
 
 
@@ -90,7 +90,7 @@ def compile_program(
     options = options or Options()
     if not options.tag.isascii() or not options.tag.isidentifier():
         raise CompileError(f"tag {options.tag!r} is no identifier of C")
-    target = Target.parse(options.target, options.mattr)
+    target = target_of(options)
     backend = backend_of(target)
     rows = without_host_steps(program, target)
     backend.check(target)

@@ -267,6 +267,12 @@ def object_cache(options: Options) -> Cache:
     return default_cache() if options.cache else Cache(None)
 
 
+def target_of(options: Options) -> Target:
+    """Return the target that code is made for: with `exact` numerics, its functions are all's."""
+    target = Target.parse(options.target, options.mattr)
+    return target.in_common() if options.numerics == "exact" else target
+
+
 def spell(options: Options) -> str:
     """Return target and features as one text that `Target.parse` reads."""
     return f"{options.target},{options.mattr}" if options.mattr else options.target

@@ -28,8 +28,7 @@ from ..ir.types.dims import Dim, Range, parse
 from ..ir.types.dtypes import DType
 from ..ir.types.tensor import TensorSpec
 from ..runtime.model import Model
-from ..target import Target
-from .compiled import Compiled, Options
+from .compiled import Compiled, Options, target_of
 from .store import find, keep, program_key
 
 Kernel = Callable[..., Array]
@@ -169,7 +168,7 @@ def bound(size: Dim) -> int:
 def _loaded(program: Program, kind: str) -> Kernel:
     """Return the function of arrays that a program is, compiled or out of the cache."""
     options = Options(tag=kind, numerics="exact", slots=1, jobs=1)
-    target = Target.parse(options.target, options.mattr)
+    target = target_of(options)
     key = program_key(f"{kind}\n{print_module(program.module)}", options, target)
     found = find(key, options, target, [])
     if found is None:

@@ -343,6 +343,8 @@ class Target:
     l3: int
     choices: tuple[tuple[str, int], ...] = ()
     """Decisions that were measured on it, by name: see `passes/analysis/choices`."""
+    is_common: bool = False
+    """Whether functions have the bits that they have on processors without AVX-512 too."""
 
     @staticmethod
     def known() -> dict[str, str]:
@@ -417,6 +419,21 @@ class Target:
         has_none = self.architecture is RISCV and "v" not in self.features
         return 8 if has_none else self.architecture.registers
 
+    def in_common(self) -> Target:
+        """Return the target whose functions have the bits of processors without AVX-512.
+
+        Some have forms of their own there, with larger tables, that are as near and have other
+        last bits.
+        """
+        return replace(self, is_common=True) if self.for_functions(common=True) != self else self
+
+    def for_functions(self, *, common: bool | None = None) -> Target:
+        """Return the target that says which forms functions have."""
+        if not (self.is_common if common is None else common):
+            return self
+        fewer = tuple(each for each in self.features if not each.startswith("avx512"))
+        return replace(self, features=fewer)
+
     @property
     def has_fma(self) -> bool:
         """Say whether the machine multiplies and adds with one rounding."""
@@ -445,7 +462,8 @@ class Target:
     @property
     def key(self) -> str:
         """Return all that the making of code depends on, as one line."""
-        return f"{self.triple} {self.architecture.plain} {self.cpu} {self.llvm_features}"
+        common = " common" if self.is_common else ""
+        return f"{self.triple} {self.architecture.plain} {self.cpu} {self.llvm_features}{common}"
 
     def __str__(self) -> str:
         return self.name

@@ -125,6 +125,7 @@ def compile_kernels(
 def compile_for_host(compiled: Compiled) -> Compiled:
     """Return what prepares the weights compiled for this machine, from the same functions."""
     host = Target.parse("native")
+    host = host.in_common() if compiled.target.is_common else host
     program = compiled.program
     assert program is not None, "only what was just compiled can be compiled again"
     launched = {step.kernel for step in launches(compiled.description.prepare)}

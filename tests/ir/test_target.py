@@ -151,3 +151,13 @@ def test_features_may_stand_behind_the_name() -> None:
     assert Target.parse("x86-64-v4,+avx512vnni,-gfni") == Target.parse(
         "x86-64-v4", "+avx512vnni,-gfni"
     )
+
+
+def test_functions_in_common_have_the_forms_of_smaller_processors() -> None:
+    large, small = Target.parse("x86-64-v4"), Target.parse("x86-64-v3")
+    assert large.for_functions() == large
+    common = large.in_common()
+    assert common.features == large.features, "the rest of the code uses all"
+    assert common.for_functions().features == small.features
+    assert common.key != large.key, "what is kept of one is not taken for the other"
+    assert small.in_common() == small

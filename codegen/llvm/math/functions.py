@@ -113,6 +113,7 @@ def in_one_form(function: Function, *, by_tables: bool = False) -> Function:
 
     def call(text: Text, shape: Shape, target: Target, *operands: str) -> str:
         """Call the function on more lanes, or on parts of them."""
+        target = target.for_functions()
         lanes = _own_lanes(shape, target, by_tables=by_tables)
         if lanes in (0, shape.lanes):
             return function(text, shape, target, *operands)
