@@ -6,7 +6,7 @@ client.run(plan, places, values)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -56,6 +56,10 @@ class Client:
         names = [self.master, *(name for name in self.task.names if name != self.master)]
         return [device_of(name) for name in names]
 
+    def key(self, plan: Plan) -> Hashable:
+        """Return what all tasks call their parts of a plan."""
+        return self.task.comm.rank, self.number, id(plan)
+
     def cut(self, plan: Plan, places: Mapping[Operation, str]) -> Cut:
         """Return a plan cut between tasks; tell each of its part."""
         found = tasks_of(plan, places, self.devices())
@@ -69,7 +73,7 @@ class Client:
         delays = None if self.costs is None else delayed(made, self.costs)
         if delays is not None and delays != made.delays:
             made = Cut(plan, found.tasks, closed, self.bits, delays)
-        key = (self.task.comm.rank, self.number, id(plan))
+        key = self.key(plan)
         for part in made.parts.values():
             if part.task == self.task.name:
                 own = told_part(part, here=True)
@@ -87,7 +91,7 @@ class Client:
         cut = self.cuts.get(plan) or self.cut(plan, places)
         given = dict(zip([tensor.name for tensor in plan.feeds], values, strict=True))
         step = (self.task.comm.rank, next(self.task.numbers))
-        key = (self.task.comm.rank, self.number, id(plan))
+        key = self.key(plan)
         others = [name for name in cut.parts if name != self.task.name]
         for name in others:
             fed = {each: given[each] for each in cut.parts[name].fed}

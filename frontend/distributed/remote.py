@@ -144,8 +144,8 @@ class RemoteWork:
             for tensor, x in zip(plan.feeds, inputs, strict=True)
             if tensor.name in wanted
         }
-        key = (self.task.comm.rank, id(self.client), id(plan))
-        return self.made(self.ask("call", key if cut.parts else None, given, names))
+        key = self.client.key(plan) if cut.parts else None
+        return self.made(self.ask("call", key, given, names))
 
 
 def here() -> str:

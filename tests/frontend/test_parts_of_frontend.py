@@ -17,12 +17,9 @@ from gravure.frontend.tf.core.structures import with_front
 from gravure.frontend.tf.names.aliases import extract_image_patches
 from gravure.frontend.tf.ops.cepstra import inverse_mdct
 from gravure.frontend.tf.ops.composed import batch_to_space
-from gravure.frontend.tf.ops.linear_ops import _flat
 from gravure.frontend.tf.ops.older import is_numeric_tensor
 from gravure.frontend.tf.ragged.shapes import DynamicRaggedShape
 from gravure.frontend.tf.special.beta import _by_fraction
-from gravure.ir.compose.maker import Maker
-from gravure.ir.op import EagerEmit
 from gravure.ir.types import dims as dim_rules
 
 
@@ -108,11 +105,6 @@ def test_blocks_are_put_back(blocks: list[int]) -> None:
     pads = [[0, 0]] * len(blocks)
     apart = tf.space_to_batch_nd(x, blocks, pads)
     np.testing.assert_array_equal(batch_to_space(apart, blocks, pads), x)
-
-
-def test_matrices_are_rows_of_their_elements() -> None:
-    x = np.arange(24).reshape(2, 3, 4)
-    assert np.asarray(_flat(Maker(EagerEmit()), x)).tolist() == x.reshape(2, 12).tolist()
 
 
 def test_numbers_are_no_text() -> None:

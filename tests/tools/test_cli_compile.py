@@ -63,7 +63,8 @@ def test_result_as_json_names_files_memory_and_passes(
     assert found["files"] == [{"kind": "library", "path": str(out), "bytes": out.stat().st_size}]
     assert found["memory"]["buffers"] >= found["memory"]["max_live"] > 0
     assert found["manifest"]["dims"] == [{"name": "batch", "low": 1, "high": 64}]
-    assert [step["pass"] for step in found["passes"]["passes"]][-1] == "plan-memory"
+    passes = [step["pass"] for step in found["passes"]["passes"]]
+    assert passes[-2:] == ["plan-memory", "repeat-layers"]
 
 
 def test_library_is_named_after_the_model_if_nothing_is_said(
@@ -259,7 +260,7 @@ def test_ir_is_printed_and_dumped(gravure: Any, model: Path, tmp_path: Path) -> 
     assert "in all" in found.err
     names = sorted(path.name for path in folder.iterdir())
     assert names[0] == "00-input.mlir"
-    assert names[-1].endswith("-plan-memory.mlir")
+    assert names[-1].endswith("-repeat-layers.mlir")
     changes = gravure("compile", model, *DIM, "--to=graph", "--print-ir-after-change").err
     assert "(unchanged)" in changes
 

@@ -65,11 +65,11 @@ def _relation(sign: str, holds: Callable[..., Array]) -> Callable[..., object]:
             if graph is None:
                 _compare_at_once(sign, holds, (a, b), message, summarize, data)
                 return None
-            start = [] if message is None else [message]
-            parts = data if data is not None else [
-                *start, f"Condition x {sign} y did not hold element-wise:",
+            told = data if data is not None else [
+                f"Condition x {sign} y did not hold element-wise:",
                 f"x ({described(a)}) = ", a, f"y ({described(b)}) = ", b,
             ]  # fmt: skip
+            parts = [*told] if message is None else [message, *told]
             known = _constants([a, b])
             if len(known) == 2 and not np.all(_compared(holds, *known)):
                 raise InvalidArgumentError(
