@@ -217,6 +217,12 @@ def _weighted(m: Maker, arr: object, weights: object, least: int, most: int | No
     return _cut(found, most).astype(weight.dtype)
 
 
+@op("TakenRows", "rows", "places", strict=False)
+def _taken(m: Maker, rows: object, places: object) -> object:
+    """Return rows of places that are known to be there: nothing is required of them."""
+    return m.gather(rows, places, axis=0)
+
+
 def _summed(
     weights: TfTensor, arr: TfTensor, least: object, most: object, name: str | None
 ) -> TfTensor:
@@ -224,7 +230,7 @@ def _summed(
 
     def gradient(grad: TfTensor) -> TfTensor:
         padded = pad(grad, [[0, 1]])
-        return gather(padded, FUNCTIONS["minimum"](arr, cast(size(grad), arr.dtype)))
+        return _taken(padded, FUNCTIONS["minimum"](arr, cast(size(grad), arr.dtype)))
 
     @custom_gradient
     def summed(weights: TfTensor) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
