@@ -193,12 +193,17 @@ def is_source(op: object) -> bool:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return names that differ, for names that may not."""
-    found: list[str] = []
+    """Return names that differ, for names that may not.
+
+    >>> distinct(["y", "y", "y_2", "y"])
+    ['y', 'y_2', 'y_2_2', 'y_3']
+    """
+    found: dict[str, None] = {}
+    counts: dict[str, int] = {}
     for name in names:
-        candidate, count = name, 1
+        candidate = name
         while candidate in found:
-            count += 1
-            candidate = f"{name}_{count}"
-        found.append(candidate)
-    return found
+            counts[name] = counts.get(name, 1) + 1
+            candidate = f"{name}_{counts[name]}"
+        found[candidate] = None
+    return [*found]

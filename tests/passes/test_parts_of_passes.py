@@ -7,6 +7,7 @@ from gravure.ir.types.dtypes import f32
 from gravure.passes.analysis.effects import is_pure
 from gravure.passes.analysis.finite import first_not_finite
 from gravure.passes.analysis.kernels.tiles import panel_width
+from gravure.passes.cut_host import distinct
 from gravure.passes.fuse import is_laid_out
 from gravure.passes.manager import run
 from gravure.target import Target
@@ -85,3 +86,10 @@ def test_bytes_that_another_order_saves_are_those_between_the_peaks() -> None:
     report = run("fuse,outline-kernels,schedule-memory", Program(parse(text)))
     saved = report.steps[-1].rewrite.counts.get("bytes saved", 0)
     assert 0 < saved <= 4 * 32 * 32
+
+
+def test_names_that_come_again_are_counted_and_none_comes_twice() -> None:
+    assert distinct(["y", "y", "y_2", "y"]) == ["y", "y_2", "y_2_2", "y_3"]
+    assert distinct(["y_2", "y", "y"]) == ["y_2", "y", "y_3"]
+    many = distinct(["y"] * 100_000)  # in a moment: each was looked for among all before it
+    assert many[-1] == "y_100000"
