@@ -49,7 +49,7 @@ LARGE = 1 << 24
 PREPARED = "prepared."
 """What the names of weights that `prepare` computes begin with (`passes/hoist_prepare`)."""
 
-PAUSE = 0.02
+PAUSE = 0.001
 """Seconds between two times of giving back."""
 
 

@@ -116,7 +116,7 @@ for name in ("few", "many"):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "count", "limit"), [(4096, 1, 2.0), (2048, 4, 1.5)])
+@pytest.mark.parametrize(("size", "count", "limit"), [(4096, 1, 2.0), (4096, 4, 1.5)])
 def test_compiling_takes_less_memory_than_twice_the_weights(
     tmp_path: Path, size: int, count: int, limit: float
 ) -> None:
@@ -133,7 +133,8 @@ def test_compiling_takes_less_memory_than_twice_the_weights(
     printed = subprocess.check_output(command, cwd=tmp_path, env=environment, text=True)
     lines = [line.split() for line in printed.splitlines()]
     few, many = (int(line[1]) / 1024 for line in lines if line[:1] == ["peak"])
-    assert 64 < many - few < limit * 64 + 8, "8 MiB are for all that is not weights"
+    taken = 4 * count * size**2 >> 20  # so much that files are given back many times meanwhile
+    assert taken < many - few < limit * taken + 8, "8 MiB are for all that is not weights"
 
 
 def test_x7_a_large_function_is_compiled_when_it_is_first_called() -> None:
