@@ -425,14 +425,13 @@ class Target:
         Some have forms of their own there, with larger tables, that are as near and have other
         last bits.
         """
-        return replace(self, is_common=True) if self.for_functions(common=True) != self else self
+        return replace(self, is_common=True) if any(map(is_avx512, self.features)) else self
 
-    def for_functions(self, *, common: bool | None = None) -> Target:
+    def for_functions(self) -> Target:
         """Return the target that says which forms functions have."""
-        if not (self.is_common if common is None else common):
+        if not self.is_common:
             return self
-        fewer = tuple(each for each in self.features if not each.startswith("avx512"))
-        return replace(self, features=fewer)
+        return replace(self, features=tuple(x for x in self.features if not is_avx512(x)))
 
     @property
     def has_fma(self) -> bool:
@@ -467,6 +466,11 @@ class Target:
 
     def __str__(self) -> str:
         return self.name
+
+
+def is_avx512(feature: str) -> bool:
+    """Say whether a feature is one of AVX-512's."""
+    return feature.startswith("avx512")
 
 
 def _meant(name: str, names: Iterable[str]) -> str:
