@@ -3,6 +3,7 @@
 import os
 from argparse import Namespace
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,6 +159,26 @@ def test_numbers_of_protocol_buffers_are_read_where_they_stand(number: int) -> N
     data = b"ab" + mutate._number_encoded(number)
     assert mutate._varint(data, 2) == (number, len(data))
     assert mutate._varint(data[:-1], 2) == (0, len(data))
+
+
+def test_fields_of_protocol_buffers_are_written_as_they_were_read() -> None:
+    fields: list[mutate.Field] = [
+        (1, 0, 300), (2, 1, bytes(range(8))), (3, 2, b""), (4, 2, b"x" * 200), (1 << 20, 5, b"1234")
+    ]  # fmt: skip
+    data = b"".join(mutate._encoded(*field) for field in fields)
+    assert mutate._fields(data) == fields
+    assert mutate._fields(data[:-1]) == []
+    assert mutate._fields(bytes([1 << 3 | 3])) == []
+
+
+def test_one_bit_is_turned_and_each_has_its_turn() -> None:
+    random, seen = Random(1), set()
+    for _ in range(200):
+        data = bytearray(3)
+        mutate._flip(data, random)
+        [changed] = [(place, byte) for place, byte in enumerate(data) if byte]
+        seen.add(changed)
+    assert seen == {(place, 1 << bit) for place in range(3) for bit in range(8)}
 
 
 def test_a_machine_has_processors() -> None:
