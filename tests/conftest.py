@@ -12,7 +12,8 @@ Cases are parted by `// -----`. A case is a module, and any of these:
 
 The module is verified after each pass. Without `differs`, each public function is run by the
 reference interpreter before and after each pass, on values of all kinds and in several sizes, and
-must give the same results within what the pass says it may change.
+must give the same results within what the pass says it may change. A module that names no target
+is for x86-64-v4, whatever the machine is.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import hypothesis
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from gravure import target
 from gravure.errors import GravureError
 from gravure.ir import Array, InvalidModuleError, Program, parse, print_module
 from gravure.ir.ops.structure import Weight
@@ -184,6 +187,8 @@ class TextCase(pytest.Item):
 
     def runtest(self) -> None:
         with ExitStack() as stack:
+            fixed = target.Target.parse("x86-64-v4")
+            stack.enter_context(mock.patch.object(target, "native", return_value=fixed))
             for path in self.case.directives("plugin"):
                 plugin = load_file(self.path.parent / path)
                 stack.callback(unload, plugin)

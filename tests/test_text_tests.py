@@ -7,10 +7,11 @@ import pytest
 pytest_plugins = ["pytester"]
 
 CONFTEST = (Path(__file__).parent / "conftest.py").read_text()
-# The passes here, `double` and `silent`, return twice what was returned: that is wrong.
+# The passes `double` and `silent` return twice what was returned: that is wrong.
 PASSES = """
 from gravure.ir.ops.elementwise import Add
 from gravure.passes import Pass
+from gravure.passes.analysis.targets import target_of
 
 
 class Double(Pass):
@@ -29,7 +30,12 @@ class Silent(Double):
         pass
 
 
-PASSES = {"double": Double(), "silent": Silent()}
+class Aimed(Pass):
+    def apply(self, program):
+        assert target_of(program).name == "x86-64-v4"
+
+
+PASSES = {"double": Double(), "silent": Silent(), "aimed": Aimed()}
 run_passes = run
 
 
@@ -68,6 +74,7 @@ GOOD = {
     "symbolic_sizes_are_filled_in": f"// test:\n// count: gv.add 1\n{SYMBOLIC}",
     "other_meaning_with_a_reason": f"// test: double\n// count: gv.add 1\n// differs: why\n{SAME}",
     "error_on_its_line": types(" // error: types differ: f32 and f64", ""),
+    "one_machine": f"// test: aimed\n// count: gv.add 1\n{ADD}",
     "two_cases": f"// test:\n{SAME}{COMMENTED}\n// -----\n// count: gv.add 1\n{ADD}",
 }
 BAD = {
