@@ -24,9 +24,9 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
 from ..errors import Advice, CompileError, RuntimeInputError
-from .build import DEVICE, operations
+from .build import DEVICE
 from .op import Op
-from .program import Program, optional_function
+from .program import Program, by_name
 from .types import dims
 from .types.dims import Dim
 from .types.tensor import TensorSpec
@@ -99,22 +99,28 @@ def is_host(op: Operation) -> bool:
 
 
 def has_host_steps(program: Program) -> bool:
-    """Say whether a program has host steps; one below the level `graph` has none."""
-    main = optional_function(program.module, "main")
-    if program.level != "graph" or main is None:
+    """Say whether a program has host steps, or a function that it calls; none below `graph`."""
+    known = by_name(program.module)
+    if program.level != "graph" or "main" not in known:
         return False
-    if not all(map(is_compilable, main.function_type.inputs)):
-        return True
+    reached = ["main"]
     fine: set[int] = set()
     """Types that compiled code can have, by identity: most values share one."""
-    for op in operations(main.body.block):
-        if isinstance(op, HostOp) or DEVICE in op.attributes or (op.regions and is_host(op)):
+    for name in reached:
+        function = known[name]
+        if not all(map(is_compilable, function.function_type.inputs)):
             return True
-        for result in op.results:
-            if id(result.type) not in fine:
-                if not is_compilable(result.type):
-                    return True
-                fine.add(id(result.type))
+        for op in function.body.walk():
+            if isinstance(op, HostOp) or DEVICE in op.attributes:
+                return True
+            if isinstance(op, CallOp):
+                callee = op.callee.root_reference.data
+                reached += [callee] if callee not in reached else []
+            for result in op.results:
+                if id(result.type) not in fine:
+                    if not is_compilable(result.type):
+                        return True
+                    fine.add(id(result.type))
     return False
 
 

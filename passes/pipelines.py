@@ -58,6 +58,9 @@ WEIGHTS = (
 )
 """What is done to weights ahead of time."""
 
+INLINE = "inline-functions"
+"""What puts a text's own functions where they are called."""
+
 CUT, REPEAT = "cut-layers", "repeat-layers"
 """What is taken out of long chains first, and put back last: in between all is short."""
 
@@ -79,13 +82,14 @@ LOWER = (
 """From the level `graph` to `planned`."""
 
 LEVELS: dict[str, tuple[str, ...]] = {
-    "O0": ("require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
+    "O0": (INLINE, "require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
     "O1": (
-        *(CUT, "require-sizes", "canonicalize", "simplify-control", "cse", "decompose", "dce"),
+        *(INLINE, CUT, "require-sizes"),
+        *("canonicalize", "simplify-control", "cse", "decompose", "dce"),
         *(*WEIGHTS, *LOWER),
     ),
-    "O2": (CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
-    "O3": (CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
+    "O2": (INLINE, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
+    "O3": (INLINE, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
 }
 """What is required is noted first, while operations are those of the model."""
 

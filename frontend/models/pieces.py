@@ -168,7 +168,8 @@ class Piece:
 
 def cut(program: Program) -> None:
     """Cut a program at its host steps and between devices."""
-    run_passes("group-collectives,cut-devices,cut-host", program, observers=(), verify_each=False)
+    passes = "inline-functions,group-collectives,cut-devices,cut-host"
+    run_passes(passes, program, observers=(), verify_each=False)
 
 
 def pieces_of(program: Program) -> tuple[list[FuncOp], int]:

@@ -558,6 +558,25 @@ def test_complex_numbers_are_no_business_of_compiled_code() -> None:
     np.testing.assert_array_equal(opposites, -x)
 
 
+def test_functions_that_are_called_may_have_host_steps() -> None:
+    kinds = '(tensor<4xf32>) -> (tensor<1x?xi64, #gv.dims<"1, u">>, tensor<4xf32>)'
+    text = f"""func.func private @places(%x: tensor<4xf32>) -> {kinds.partition("-> ")[2]} {{
+      %0 = gv.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = gv.non_zero %x {{sizes = #gv.dims<"u">}} : (tensor<4xf32>)
+        -> tensor<1x?xi64, #gv.dims<"1, u">>
+      func.return %1, %0 : tensor<1x?xi64, #gv.dims<"1, u">>, tensor<4xf32>
+    }}
+    func.func @main(%x: tensor<4xf32>) -> {kinds.partition("-> ")[2]} {{
+      %0 = gv.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+      %1, %2 = func.call @places(%0) : {kinds}
+      func.return %1, %2 : tensor<1x?xi64, #gv.dims<"1, u">>, tensor<4xf32>
+    }}"""
+    x = f32(4) * np.float32([0, 1, 0, 1])
+    places, powers = gv.compile(Program(parse(text))).run([x])
+    np.testing.assert_array_equal(places, [np.flatnonzero(x)])
+    np.testing.assert_allclose(powers, np.exp(-x), rtol=1e-6)
+
+
 @pytest.mark.parametrize("size", [1100, "N"])
 def test_memory_of_what_pieces_hand_on_is_used_again(model: Make, size: Any) -> None:
     made = model(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gravure as gv
 import gravure.ir as ir
 from gravure.frontend.files.weights import write_safetensors
 from gravure.frontend.programs.load import load_program
@@ -159,6 +160,23 @@ def test_several_results_and_functions() -> None:
 def test_functions_may_stand_behind_their_use() -> None:
     text = "model m(x: f32[2]) -> (y) { y = f(x) } function f(a: f32[2]) -> (b) { b = a * 2 }"
     np.testing.assert_array_equal(run(text, np.ones(2, np.float32))[0], [2, 2])
+
+
+def test_functions_are_compiled() -> None:
+    text = """
+    function twice(a: f32[3]) -> (b) { b = a + a }
+    function both(a: f32[3]) -> (b, c) { b = twice(a)  c = twice(b) * a }
+    model m(x: f32[3], c: bool[]) -> (y, z) {
+      low, high = both(x)
+      y = if c with a = low { yield twice(a) } else { yield a }
+      z = high - x
+    }"""
+    x = np.float32([1, 2, 3])
+    for level in ("O0", "O1", "O2"):
+        model = gv.compile(text.encode(), level=level, cache=False)
+        y, z = model.run([x, np.array(True)])
+        np.testing.assert_array_equal(y, 4 * x)
+        np.testing.assert_array_equal(z, 4 * x * x - x)
 
 
 LOOPS = """

@@ -1,7 +1,9 @@
 """Small parts of the passes that larger tests came by without looking."""
 
 import numpy as np
+import pytest
 
+from gravure.errors import GraphError
 from gravure.ir import Program, parse
 from gravure.ir.types.dtypes import f32
 from gravure.passes.analysis.effects import is_pure
@@ -93,3 +95,22 @@ def test_names_that_come_again_are_counted_and_none_comes_twice() -> None:
     assert distinct(["y_2", "y", "y"]) == ["y_2", "y", "y_3"]
     many = distinct(["y"] * 100_000)  # in a moment: each was looked for among all before it
     assert many[-1] == "y_100000"
+
+
+def test_calls_that_make_too_much_are_refused_before_they_are_made() -> None:
+    rows = [
+        """func.func private @f0(%x: tensor<f32>) -> tensor<f32> {
+      %0 = gv.neg %x : (tensor<f32>) -> tensor<f32>
+      func.return %0 : tensor<f32>
+    }"""
+    ]
+    for number in range(1, 40):
+        call = f"func.call @f{number - 1}"
+        name = f"private @f{number}" if number < 39 else "@main"
+        rows.append(f"""func.func {name}(%x: tensor<f32>) -> tensor<f32> {{
+          %0 = {call}(%x) : (tensor<f32>) -> tensor<f32>
+          %1 = {call}(%0) : (tensor<f32>) -> tensor<f32>
+          func.return %1 : tensor<f32>
+        }}""")
+    with pytest.raises(GraphError, match=r"function 'f18' has \d+ operations .* at most 1048576"):
+        run("inline-functions", Program(parse("\n".join(rows))))

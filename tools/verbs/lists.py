@@ -156,8 +156,8 @@ def list_pipeline(level: str) -> PipelineRow:
     - `level`: `O0`, `O1`, `O2`, `O3`, or `portable` for what leaves a model to other runtimes.
 
     >>> import gravure as gv
-    >>> gv.list_pipeline("O2").passes[:2]
-    ('cut-layers', 'require-sizes')
+    >>> gv.list_pipeline("O2").passes[:3]
+    ('inline-functions', 'cut-layers', 'require-sizes')
     """
     from ...passes.pipelines import LEVELS, PORTABLE
 
