@@ -4,7 +4,8 @@
     try    run the tests of each mutant with it turned on, the quickest first
     show   what lived, by folder, and the share that died
 
-WORK is a folder for the copy and the notes; `try` goes on where it was ended.
+WORK is a folder for the copy and the notes; `try` goes on where it was ended. `equivalent.txt` says
+of mutants why no test can notice them: they count as neither.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("ir", "passes", "codegen", "runtime", "frontend", "tools")
 PATHS = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
 MOST_TESTS, MOST_SECONDS = 80, 40.0
+EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 
 
 def pytest(work: Path, *arguments: str, **environment: str) -> int:
@@ -106,23 +108,31 @@ def attempt(work: Path, args: argparse.Namespace) -> None:
         process.wait()
 
 
+def reasons() -> dict[str, str]:
+    """Return why mutants are equivalent, by place and change: two lines and an empty one each."""
+    text = EQUIVALENT.read_text() if EQUIVALENT.exists() else ""
+    parts = [part.partition("\n") for part in text.split("\n\n") if part.strip()]
+    return {mutant.strip(): why.strip() for mutant, _, why in parts}
+
+
 def show(work: Path) -> None:
     """Write what lived and the shares."""
-    found, notes = tried(work), tests_of(work)
-    all_, dead = Counter[str](), Counter[str]()
+    found, notes, known = tried(work), tests_of(work), reasons()
+    counts: dict[str, Counter[str]] = {}
     for number, mutant in enumerate(planted(work)):
-        folder = mutant.path.partition("/")[0]
         if number in notes and number not in found:
             continue
-        all_[folder] += 1
-        if found.get(number):
-            dead[folder] += 1
-        else:
+        change = f"{mutant.path}: {mutant.before} -> {mutant.after}"
+        what = "died" if found.get(number) else "equivalent" if change in known else "lived"
+        counts.setdefault(mutant.path.partition("/")[0], Counter())[what] += 1
+        if what != "died":
             why = f"{len(notes[number])} tests" if number in notes else "no test comes by"
-            sys.stdout.write(f"{number} lives ({why}): {mutant}\n")
-    for folder, count in all_.items():
-        sys.stdout.write(f"{folder}: {dead[folder]} of {count} died\n")
-    sys.stdout.write(f"{sum(dead.values())} of {sum(all_.values())} died\n")
+            sys.stdout.write(f"{number} lives ({known.get(change, why)}): {mutant}\n")
+    for folder, row in {**counts, "all": sum(counts.values(), Counter[str]())}.items():
+        whole = row["died"] + row["lived"]
+        share = f"{row['died'] / whole:.1%}" if whole else "none tried"
+        sys.stdout.write(f"{folder}: {row['died']} of {whole} died ({share})")
+        sys.stdout.write(f", {row['equivalent']} are equivalent\n")
 
 
 def main() -> None:

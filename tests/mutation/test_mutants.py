@@ -101,7 +101,14 @@ def test_mutants_that_no_test_notices_live(tmp_path):
     shown = run("show")
     planted = [m["before"] for m in json.loads((work / "mutants.json").read_text())]
     lived = [line for line in shown.splitlines() if " lives (" in line]
-    assert f"{len(planted) - len(lived)} of {len(planted)} died" in shown
+    assert f"all: {len(planted) - len(lived)} of {len(planted)} died" in shown
     assert all(any(f": {text} ->" in line for line in lived) for text in ("unused < 3",))
     assert not any(": low <= x ->" in line or ": items[-1] ->" in line for line in lived)
     assert not any(": items[0] ->" in line for line in lived)
+    equivalent = root / "tests" / "mutation" / "equivalent.txt"
+    change = lived[0].split(": ", 2)[2]
+    equivalent.write_text(f"code/sample.py: {change}\nSo.\n")
+    shown = run("show")
+    assert "lives (So.): code/sample.py:" in shown
+    assert f"all: {len(planted) - len(lived)} of {len(planted) - 1} died" in shown
+    assert ", 1 are equivalent" in shown
