@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, StringAttr
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..errors import VerifyError
 from .build import operands_of
 from .levels import fault_of_level
 from .op import Op
+from .types.tensor import spec_of
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,9 @@ def _fault(op: Operation, defined: set[int], sound: set[object]) -> str | None:
     missing = [n for n in _required(op) if n not in op.properties]
     if missing:
         return f"attribute {missing[0]} is missing"
+    for number, region in enumerate(op.regions):
+        if wrong := _wrong_argument(region):
+            return f"region {number}: {wrong}"
     try:
         op.verify(verify_nested_ops=False)
     except VerifyException as error:
@@ -125,6 +129,21 @@ def _fault(op: Operation, defined: set[int], sound: set[object]) -> str | None:
     if key is not None:
         sound.add(key)
     return None
+
+
+def _wrong_argument(region: Region) -> str:
+    """Return what is wrong with the types of a region's tensors; nothing if all are tensors here.
+
+    What operations make of theirs is looked at by themselves.
+    """
+    for block in region.blocks:
+        for place, argument in enumerate(block.args):
+            if isinstance(argument.type, TensorType):
+                try:
+                    spec_of(argument.type)
+                except TypeError as error:
+                    return f"argument {place}: {error}"
+    return ""
 
 
 def _looks(op: Operation) -> object:
