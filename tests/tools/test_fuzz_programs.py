@@ -6,9 +6,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gravure.frontend.autograph.state import VariableValueError
 from gravure.tools.fuzz import pipelines, programs
 from gravure.tools.fuzz.making.pipeline import batches, chained, interleaved
 from gravure.tools.fuzz.making.python import Script, written
@@ -67,6 +69,25 @@ def test_what_differs_between_ways_is_found() -> None:
     one = np.float32([1.0])
     assert programs.difference(made, one * np.float32(1 + 1e-6), one)
     assert not programs.difference(close, one * np.float32(1 + 1e-6), one)
+
+
+LOOP = """
+import gravure.tf as tf
+VARIABLES = []
+def program(x):
+    y, n = tf.zeros([4]), tf.constant(0)
+    while n < 2:
+        y = tf.tanh(x)
+        n += 1
+    return [y]
+"""
+
+
+def test_shapes_that_loops_change_are_refused_where_they_are_open_only() -> None:
+    made = Script(LOOP, "float32", ["row"], (1,) * 8, single=True, graphs=False)
+    assert programs.judged(made)[0] == READ
+    with pytest.raises(VariableValueError, match="shape <unknown> after one iteration"):
+        list(programs.staged(made, signature="rank"))
 
 
 def test_what_is_wrong_with_an_order_is_found() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import GravureError
+from ...frontend.autograph.state import VariableValueError
 from ...ir import Array
 from ...runtime.compare import Tolerance, compare
 from .making.python import BATCH, ROW, WIDTH, Script, written
@@ -63,7 +64,12 @@ def judged(made: Script) -> tuple[int, str]:
         for name, way in WAYS.items():
             if name == "session" and not made.graphs:
                 continue
-            what = differs(made, wanted, way)
+            try:
+                what = differs(made, wanted, way)
+            except VariableValueError:
+                if not name.startswith("open "):
+                    raise
+                continue  # a loop's variable has a shape that is not known: TensorFlow refuses it
             if what:
                 return FAULT, f"{name}, {what}"
     return READ, ""
