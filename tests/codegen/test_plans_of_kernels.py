@@ -1,15 +1,23 @@
 """Numbers that kernels and states are planned by, beside what they have to keep to."""
 
 import ctypes
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
+from gravure.codegen.aot.elf import Section
+from gravure.codegen.aot.program import group_of
 from gravure.codegen.kernels.attention_blocks import keys_for
+from gravure.codegen.kernels.builder.elements import _wrap
 from gravure.codegen.kernels.builder.window import Window
 from gravure.codegen.limits import SIZES, Limits
 from gravure.codegen.llvm.emit.warpgroup import _fixed
+from gravure.codegen.scratch import FreePlaces
 from gravure.codegen.state import layout
+from gravure.errors import CompileError
 from gravure.runtime.artifact import ALIGNMENT, TensorInfo
+from gravure.runtime.elf import SHF_ALLOC, SHF_TLS, SHF_WRITE, SHT_INIT_ARRAY, SectionHeader
 from gravure.runtime.gpu.driver_calls import Packed
 from gravure.target import Target
 
@@ -64,3 +72,35 @@ def test_arguments_are_packed_as_pairs_of_a_kind_and_a_place(data: bytes) -> Non
     assert (pointer, size, end) == (1, 2, None)
     assert ctypes.string_at(at, len(data)) == data
     assert ctypes.c_size_t.from_address(of).value == len(data)
+
+
+@pytest.mark.parametrize(("taps", "stride", "before"), [(3, 1, 1), (5, 2, 3), (2, 1, 0)])
+def test_places_with_the_same_taps_are_one_run(taps: int, stride: int, before: int) -> None:
+    window = Window(12, 11 // stride, taps=taps, stride=stride, dilation=1, before=before)
+    runs = window.ranges()
+    assert [start for start, _, _ in runs] == [0, *(end for _, end, _ in runs[:-1])]
+    assert runs[-1][1] == window.result
+    assert all(one[2] != other[2] for one, other in pairwise(runs))
+    assert all(window.taps_of(at) == seen for low, high, seen in runs for at in range(low, high))
+
+
+def test_numbers_are_taken_with_the_sign_of_their_bits() -> None:
+    assert [_wrap(value, 8) for value in (0, 127, 128, 255, 256, -1)] == [0, 127, -128, -1, 0, -1]
+
+
+def test_sections_that_would_run_when_a_library_is_loaded_are_refused() -> None:
+    loaded = SectionHeader(type=1, flags=SHF_ALLOC | SHF_WRITE)
+    for header in (
+        replace(loaded, type=SHT_INIT_ARRAY), replace(loaded, flags=loaded.flags | SHF_TLS),
+    ):  # fmt: skip
+        with pytest.raises(CompileError, match="a library runs no code when it is loaded"):
+            group_of(Section(".init", header, b""))
+
+
+def test_places_overlap_where_one_is_entered_that_another_has_a_part_of() -> None:
+    places = FreePlaces()
+    for span in ((0, 64), (64, 128), (0, 64)):
+        places.enter(span)
+    assert not places.overlap
+    places.enter((32, 96))
+    assert places.overlap

@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.errors import GraphError
 from gravure.frontend.data.batches import Batched
 from gravure.frontend.dims.slices import DEPTH, Knowledge
 from gravure.frontend.dims.symbols import Symbols
 from gravure.frontend.formats.fingerprints import _short
+from gravure.frontend.formats.summaries import LARGEST, histogram
+from gravure.frontend.onnx.rules.window import _longer
+from gravure.frontend.onnx.shapes import fold
+from gravure.frontend.programs.load import load_program
 from gravure.frontend.tf.core.structures import with_front
 from gravure.frontend.tf.names.aliases import extract_image_patches
 from gravure.frontend.tf.ops.cepstra import inverse_mdct
@@ -184,3 +189,89 @@ def test_records_are_read_in_pieces(tmp_path: Path) -> None:
             writer.write(text)
     data = tf.data.TFRecordDataset(path, buffer_size=16)
     assert [each.numpy() for each in data] == texts
+
+
+def test_the_largest_numbers_are_in_the_last_part_of_a_histogram() -> None:
+    with np.errstate(over="ignore"):
+        made = histogram(np.array([0.0, LARGEST, -LARGEST, 1.0]))
+    assert sum(made.bucket) == made.num == 4
+    assert (made.bucket[-1], made.bucket_limit[-1]) == (1, LARGEST)
+
+
+def test_sizes_that_differ_between_runs_are_forgotten() -> None:
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder("float32", None)
+    assert x.seen is None
+    for shape, seen in (
+        ((2, 3), (2, 3)),
+        ((2, 3), (2, 3)),
+        ((2, 4), (2, None)),
+        ((5, 4), (None, None)),
+        ((7,), (7,)),
+    ):
+        x.see(shape)
+        assert x.seen == seen
+
+
+def test_pads_are_longer_behind() -> None:
+    assert _longer(((0, 0), (1, 2)), [1, 3]) == ((0, 1), (1, 5))
+
+
+@pytest.mark.parametrize("axes", [[1], [0, 2], [-1]])
+@pytest.mark.parametrize("keepdims", [True, False])
+def test_sizes_are_folded_along_axes(axes: list[int], keepdims: bool) -> None:
+    x = np.arange(24).reshape(2, 3, 4)
+    plain = [axis % 3 for axis in axes]
+    found = fold(max, x.astype(object), plain, keepdims=keepdims)
+    np.testing.assert_array_equal(found.astype(int), x.max(tuple(axes), keepdims=keepdims))
+
+
+def test_functions_of_a_text_take_no_attributes() -> None:
+    text = "function f(a: f32[2]) -> (b) { b = a + 1 } model m(x: f32[2]) -> (y) { y = f(x, k=1) }"
+    with pytest.raises(GraphError, match="f"):
+        load_program(text.encode())
+    assert load_program(text.replace(", k=1", "").encode())
+
+
+def test_graphs_of_devices_keep_what_operations_wait_for() -> None:
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        x = v1.placeholder("float32", [2], name="x")
+        first = tf.exp(x, name="first")
+        with tf.control_dependencies([first]):
+            y = tf.negative(x, name="second")
+        told, options = v1.RunMetadata(), v1.RunOptions(output_partition_graphs=True)
+        v1.Session().run([y, first], {x: [1, 2]}, options=options, run_metadata=told)
+    [part] = told.partition_graphs
+    assert "^first" in {node.name: node for node in part.node}["second"].input
+
+
+def test_slopes_of_roots_of_matrices() -> None:
+    a = np.float64([[[4, 1, 0.5], [2, 5, 1], [0.3, 0.2, 3]], [[2, 0.1, 0], [0.2, 3, 1], [0, 1, 4]]])
+    weights = np.random.default_rng(1).standard_normal(a.shape)
+    with tf.GradientTape() as tape:
+        given = tf.constant(a)
+        tape.watch(given)
+        made = tf.reduce_sum(tf.linalg.sqrtm(given) * weights)
+    slope = tape.gradient(made, given).numpy()
+    for place in ((0, 0, 0), (0, 1, 2), (1, 2, 1)):
+        near = []
+        for step in (1e-5, -1e-5):
+            moved = a.copy()
+            moved[place] += step
+            near.append(float((tf.linalg.sqrtm(moved).numpy() * weights).sum()))
+        np.testing.assert_allclose(slope[place], (near[0] - near[1]) / 2e-5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [3, None])
+def test_filters_are_spread_over_images_of_any_size(size: int | None) -> None:
+    layer = tf.compat.v1.layers.Conv2DTranspose(2, 3, 2)
+    x = np.ones((1, 3, 4, 2), np.float32)
+    with tf.Graph().as_default():
+        given = tf.compat.v1.placeholder("float32", [None, size, size and 4, 2])
+        made = layer(given)
+        with tf.compat.v1.Session() as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            assert session.run(made, {given: x}).shape == (1, 7, 9, 2)
+    if size:
+        assert made.shape.as_list() == [None, 7, 9, 2]

@@ -6,21 +6,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import MemRefType, i32
 
 from gravure.errors import ParseError, RuntimeInputError
 from gravure.ir import Interpreter, parse
+from gravure.ir.interpret.loops import bind
 from gravure.ir.iteration import Affine, dim
 from gravure.ir.op import REGISTRY, Call, EagerEmit
-from gravure.ir.ops.attention import AttentionParts
+from gravure.ir.ops.attention import Attention, AttentionParts
+from gravure.ir.ops.convert import _is_part
+from gravure.ir.ops.elementwise import _power
 from gravure.ir.ops.host.late import AxesLast, ReadSizes
 from gravure.ir.ops.host.texts import CountGrams
 from gravure.ir.ops.layout import Pad
 from gravure.ir.ops.matrix import _batch_index
 from gravure.ir.ops.pool import _are_apart
 from gravure.ir.ops.resize import Resize, _repeats
+from gravure.ir.ops.rnn import gru_cell
 from gravure.ir.types.dims import floor_divide, symbol
-from gravure.ir.types.dtypes import f32, i64
-from gravure.ir.types.indices import Token, merged, of
+from gravure.ir.types.dtypes import DTYPES, f32, i64
+from gravure.ir.types.indices import NeedSplit, Token, _below, _request_split, merged, of
 from gravure.ir.types.tensor import TensorSpec, spec_of_array
 from gravure.ir.windows import Windows
 
@@ -163,3 +168,81 @@ def test_axes_that_stay_alone_are_not_merged() -> None:
     assert merged(tokens, [flat]) == [tokens]
     assert merged(tokens, [flat], alone={tokens[0]}) == [[tokens[0]], [tokens[1]]]
     assert merged(tokens, [flat], alone={tokens[1]}) == [[tokens[0]], [tokens[1]]]
+
+
+def test_elements_of_less_than_a_byte_are_parts() -> None:
+    assert _is_part(DTYPES["i4"])
+    for name in ("bool", "i8", "f8e4m3fn", "f32"):
+        assert not _is_part(DTYPES[name])
+
+
+def test_powers_of_integers_with_negative_exponents() -> None:
+    a = np.int32([1, -1, -1, 2, -3, 0, 2])
+    b = np.int32([-3, -3, -2, -1, -1, 2, 5])
+    np.testing.assert_array_equal(_power(a, b), [1, -1, 1, 0, 0, 0, 32])
+
+
+def test_heads_have_a_known_number_of_elements() -> None:
+    q, k = TensorSpec(f32, (2, 5, 4)), TensorSpec(f32, (2, 6, 4))
+    (made,) = Attention.infer(q, k, TensorSpec(f32, (2, 6, 3)))
+    assert made.dims == (2, 5, 3)
+    with pytest.raises(TypeError, match="heads of n elements, expected a number"):
+        Attention.infer(q, k, TensorSpec(f32, (2, 6, symbol("n"))))
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_step_of_gated_units(linear: bool) -> None:
+    random = np.random.default_rng(0)
+    gates, h = random.standard_normal((2, 9)), random.standard_normal((2, 3))
+    gated, hidden = random.standard_normal((3, 6)), random.standard_normal((3, 3))
+    bias = random.standard_normal(3)
+    z, r = (1 / (1 + np.exp(-(gates[:, n : n + 3] + h @ gated[:, n : n + 3]))) for n in (0, 3))
+    inner = r * (h @ hidden + bias) if linear else (r * h) @ hidden + bias
+    wanted = (1 - z) * np.tanh(gates[:, 6:] + inner) + z * h
+    found = gru_cell(gates, h, gated, hidden, bias, linear_before_reset=linear)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_what_is_below_is_less_and_not_equal() -> None:
+    assert _below(2, 3)
+    assert not _below(3, 3)
+    n = symbol("n")
+    assert _below(n, n + 1)
+    assert not _below(n, n)
+    assert not _below(None, n)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_axis_is_split_where_a_stride_falls_into_it(sign: int) -> None:
+    token = Token(6)
+    with pytest.raises(NeedSplit) as raised:
+        _request_split(of(token) * (2 * sign), 4)
+    assert (raised.value.token, raised.value.inner) == (token, 2)
+    _request_split(of(token) * (2 * sign), 5)
+    _request_split(of(token) * (4 * sign), 4)
+
+
+def test_arguments_of_kernels_have_the_type_that_they_are_declared_with() -> None:
+    kind = MemRefType(i32, [2])
+    assert bind(kind, np.uint32([1, 2])).dtype == np.int32
+    for wrong in (np.float32([1, 2]), np.int64([1, 2]), np.uint8([1, 2])):
+        with pytest.raises(AssertionError, match="found an array of"):
+            bind(kind, wrong)
+
+
+def test_gradients_by_few_elements() -> None:
+    """Slopes of functions whose gradients have formulas of their own, by small differences."""
+    for name, point, attributes in (
+        ("gv.gelu", 0.7, {"approximate": "tanh"}), ("gv.gelu", -0.4, {"approximate": "none"}),
+        ("gv.celu", -0.6, {"alpha": 0.7}), ("gv.elu", -0.6, {"alpha": 0.7}),
+        ("gv.tan", 0.3, {}), ("gv.atan", 1.7, {}), ("gv.asinh", 0.8, {}), ("gv.cosh", 0.8, {}),
+        ("gv.softsign", 0.8, {}), ("gv.tanh", 0.8, {}), ("gv.mish", 0.8, {}), ("gv.acos", 0.3, {}),
+        ("gv.asin", 0.3, {}), ("gv.leaky_relu", -0.4, {"alpha": 0.3}), ("gv.atanh", 0.3, {}),
+    ):  # fmt: skip
+        op, given = REGISTRY[name], np.float64([point])
+        near = [op.evaluate(given + d, **attributes)[0][0] for d in (1e-6, -1e-6)]
+        (made,) = op.evaluate(given, **attributes)
+        spec = (spec_of_array(given),)
+        call = Call(op, (given,), (made,), attributes, spec, EagerEmit())
+        (found,) = op.gradient(call, np.float64([1]))
+        np.testing.assert_allclose(found, [(near[0] - near[1]) / 2e-6], rtol=1e-6, err_msg=name)

@@ -728,3 +728,57 @@ func.func @log_softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 //   %0 = gv.log_softmax %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
 //   func.return %0 : tensor<2x3xf32>
 // }
+
+// -----
+// Shares of all elements are no softmax along one axis.
+func.func @softmax_of_all(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = gv.max %x {axes = array<i64: 0, 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  %1 = gv.sub %x, %0 : (tensor<2x3xf32>, tensor<1x1xf32>) -> tensor<2x3xf32>
+  %2 = gv.exp %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = gv.sum %2 {axes = array<i64: 0, 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  %4 = gv.div %2, %3 : (tensor<2x3xf32>, tensor<1x1xf32>) -> tensor<2x3xf32>
+  func.return %4 : tensor<2x3xf32>
+}
+
+// ->
+// func.func @softmax_of_all(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+//   %0 = gv.max %x {axes = array<i64: 0, 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<1x1xf32>
+//   %1 = gv.sub %x, %0 : (tensor<2x3xf32>, tensor<1x1xf32>) -> tensor<2x3xf32>
+//   %2 = gv.exp %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+//   %3 = gv.sum %2 {axes = array<i64: 0, 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<1x1xf32>
+//   %4 = gv.div %2, %3 : (tensor<2x3xf32>, tensor<1x1xf32>) -> tensor<2x3xf32>
+//   func.return %4 : tensor<2x3xf32>
+// }
+
+// -----
+// Two over the root is not its inverse.
+func.func @twice_the_inverse_of_a_root(%x: tensor<2x3xf32>, %s: tensor<3xf32>) -> tensor<2x3xf32> {
+  %0 = gv.mean %x {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %1 = gv.sub %x, %0 : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %2 = gv.mul %1, %1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = gv.mean %2 {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %4 = gv.constant {value = #gv.array<f32, "", [1.0e-3]>} : () -> tensor<f32>
+  %5 = gv.add %3, %4 : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
+  %6 = gv.sqrt %5 : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %7 = gv.constant {value = #gv.array<f32, "", [2.0]>} : () -> tensor<f32>
+  %8 = gv.div %7, %6 : (tensor<f32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  %9 = gv.mul %1, %8 : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %10 = gv.mul %9, %s : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %10 : tensor<2x3xf32>
+}
+
+// ->
+// func.func @twice_the_inverse_of_a_root(%x: tensor<2x3xf32>, %s: tensor<3xf32>) -> tensor<2x3xf32> {
+//   %0 = gv.mean %x {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+//   %1 = gv.sub %x, %0 : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+//   %2 = gv.mul %1, %1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+//   %3 = gv.mean %2 {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+//   %4 = gv.constant {value = #gv.array<f32, "", [0.0010000000474974513]>} : () -> tensor<f32>
+//   %5 = gv.add %3, %4 : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
+//   %6 = gv.sqrt %5 : (tensor<2x1xf32>) -> tensor<2x1xf32>
+//   %7 = gv.constant {value = #gv.array<f32, "", [2.0]>} : () -> tensor<f32>
+//   %8 = gv.div %7, %6 : (tensor<f32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+//   %9 = gv.mul %1, %8 : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+//   %10 = gv.mul %9, %s : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+//   func.return %10 : tensor<2x3xf32>
+// }

@@ -5,13 +5,17 @@ import pytest
 
 from gravure.errors import GraphError
 from gravure.ir import Program, parse
+from gravure.ir.ops.structure import Kernel
+from gravure.ir.program import argument_specs, set_ranges
 from gravure.ir.types.dtypes import f32
 from gravure.passes.analysis.effects import is_pure
 from gravure.passes.analysis.finite import first_not_finite
 from gravure.passes.analysis.kernels.tiles import panel_width
+from gravure.passes.base import PipelineError
 from gravure.passes.cut_host import distinct
-from gravure.passes.fuse import is_laid_out
+from gravure.passes.fuse import MAX_MEMBERS, is_laid_out
 from gravure.passes.manager import run
+from gravure.passes.pipelines import ulps_allowed
 from gravure.target import Target
 
 CHOICE = """
@@ -114,3 +118,40 @@ def test_calls_that_make_too_much_are_refused_before_they_are_made() -> None:
         }}""")
     with pytest.raises(GraphError, match=r"function 'f18' has \d+ operations .* at most 1048576"):
         run("inline-functions", Program(parse("\n".join(rows))))
+
+
+def test_what_numerics_allow() -> None:
+    assert [ulps_allowed(text) for text in ("exact", "ulp:3", "fast")] == [0, 3, None]
+    for wrong in ("ulp", "ulp:0", "ulp:x", "exact:3", "none"):
+        with pytest.raises(PipelineError, match="are unknown, expected"):
+            ulps_allowed(wrong)
+
+
+def test_kernels_have_no_more_operations_than_they_may() -> None:
+    lines = [f"  %{n + 1} = gv.neg %{n} : (tensor<2xf32>) -> tensor<2xf32>" for n in range(250)]
+    text = "\n".join([
+        "func.func @main(%0: tensor<2xf32>) -> tensor<2xf32> {", *lines,
+        "  func.return %250 : tensor<2xf32>", "}",
+    ]).replace("%0", "%x0")  # fmt: skip
+    program = Program(parse(text))
+    run("fuse", program)
+    kernels = [op for op in program.module.walk() if isinstance(op, Kernel)]
+    sizes = [sum(op.name == "gv.neg" for op in kernel.walk()) for kernel in kernels]
+    assert sum(sizes) == 250
+    assert max(sizes) == MAX_MEMBERS
+
+
+def test_sizes_may_be_at_the_ends_of_their_ranges() -> None:
+    text = """func.func @main(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">> {
+      func.return %x : tensor<?xf32, #gv.dims<"N">>
+    }"""
+    for size in (2, 4):
+        program = Program(parse(text))
+        set_ranges(program.module, {"N": (2, 4)})
+        run(f"infer-shapes{{dims=N={size}}}", program)
+        assert argument_specs(program.main)[0].dims == (size,)
+    for size in (1, 5):
+        program = Program(parse(text))
+        set_ranges(program.module, {"N": (2, 4)})
+        with pytest.raises(GraphError, match=f"dimension N is {size}, expected 2 to 4"):
+            run(f"infer-shapes{{dims=N={size}}}", program)

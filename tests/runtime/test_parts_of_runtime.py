@@ -1,20 +1,33 @@
 """Small parts of the runtime that larger tests came by without looking."""
 
 import fcntl
+import math
 import os
 import shutil
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gravure.errors import RuntimeInputError
+from gravure.errors import ArtifactError, RuntimeInputError
+from gravure.runtime.arguments import _from_numbers, numpy_dtype
 from gravure.runtime.artifact import TensorInfo
+from gravure.runtime.comm.progress import Progress
+from gravure.runtime.container import _check_header
 from gravure.runtime.elf import soname_of
+from gravure.runtime.expression import affine
 from gravure.runtime.library import open_file
 from gravure.runtime.measure import sample, warm_up
 from gravure.runtime.model import _as_they_are
+from gravure.runtime.ptx_emulator.block_races import BlockRaces
+from gravure.runtime.ptx_emulator.faults import KernelFault
+from gravure.runtime.ptx_emulator.machine import BYTES_AT_ONCE, LANES_AT_ONCE, batch_size
+from gravure.runtime.ptx_emulator.machine import _check as refuse
+from gravure.runtime.ptx_emulator.memory import Heap
+from gravure.runtime.ptx_emulator.numbers.floats import odd_sum
 from gravure.runtime.traces.recorder import Clock
 
 
@@ -58,3 +71,94 @@ def test_masked_arrays_are_not_bound() -> None:
     for wrong in (np.ma.masked_array(x), x.tolist(), x.astype(np.float64)):
         with pytest.raises(RuntimeInputError):
             _as_they_are([wrong], [info], "argument")
+
+
+def test_libraries_of_other_machines_are_refused_by_their_first_bytes() -> None:
+    for width, order in ((1, 1), (2, 2), (1, 2)):
+        data = b"\x7fELF" + bytes([width, order]) + bytes(100)
+        with pytest.raises(ArtifactError, match="not a 64-bit little-endian ELF file"):
+            _check_header(data)
+    with pytest.raises(ArtifactError, match="of type 0, expected a shared library"):
+        _check_header(b"\x7fELF" + bytes([2, 1]) + bytes(100))
+
+
+def test_lists_without_elements_are_of_any_type() -> None:
+    for dtype in ("i64", "u8", "bool", "f16"):
+        found = _from_numbers([], np.array([]), TensorInfo("x", dtype, (0,)), "argument")
+        assert (found.shape, found.dtype) == ((0,), numpy_dtype(dtype))
+    for wrong in ([0.5], 0.5):
+        with pytest.raises(RuntimeInputError):
+            _from_numbers(wrong, np.asarray(wrong), TensorInfo("x", "i64", (1,)), "argument")
+
+
+def test_factors_of_a_symbol_may_be_taken_away() -> None:
+    assert affine("3*N - N - 2", "N") == (2, -2)
+    assert affine("5 - N", "N") is None
+    assert affine("2 - (3 - N)", "N") == (1, -1)
+
+
+def test_the_first_failure_of_a_rank_is_kept_and_the_last_of_other_notes(tmp_path: Path) -> None:
+    progress = Progress()
+    progress.folder, progress.rank = tmp_path, 1
+    for text in ("first", "second"):
+        progress.note("failed", text)
+        progress.note("saved", text)
+    assert (tmp_path / "1.failed").read_text() == "first"
+    assert (tmp_path / "1.saved").read_text() == "second"
+
+
+def test_gaps_of_a_heap_are_used_again_by_what_fits_into_them() -> None:
+    heap = Heap()
+    first, gap, last = (heap.allocate(1000) for _ in range(3))
+    heap.free(gap)
+    wide = heap.allocate(1100)
+    assert wide > last
+    assert heap.allocate(1000) == gap
+    assert first < gap < last
+
+
+def test_blocks_that_run_at_once_fit_into_a_number_of_lanes() -> None:
+    program: Any = SimpleNamespace(shared_bytes=0, local_bytes=0)
+    for block in ((32, 4, 8), (1024, 1, 1), (1, 1, 2)):
+        launch: Any = SimpleNamespace(block=block, shared=0, races=False)
+        assert batch_size(program, launch) == LANES_AT_ONCE // math.prod(block)
+    launch = SimpleNamespace(block=(32, 1, 1), shared=BYTES_AT_ONCE // 3, races=False)
+    assert batch_size(program, launch) == 3
+
+
+def test_blocks_of_more_threads_than_there_may_be_are_refused() -> None:
+    kernel = SimpleNamespace(name="k", block=(), cluster=1)
+    program: Any = SimpleNamespace(kernel=kernel, shared_bytes=0, most_shared=1 << 16)
+    for block in ((64, 32, 1), (32, 32, 2), (1025, 1, 1)):
+        launch: Any = SimpleNamespace(block=block, grid=(1, 1, 1), shared=0)
+        with pytest.raises(KernelFault, match="grid"):
+            refuse(program, launch)
+
+
+def test_sums_that_are_exact_stay_so_and_others_are_made_odd() -> None:
+    x = np.array([1.0, 0.5, -3.0, np.inf, 1.0, 1.0])
+    y = np.array([2.0, 0.25, -1.5, 1.0, 2.0**-60, -(2.0**-60)])
+    with np.errstate(invalid="ignore"):
+        found = odd_sum(x, y)
+    np.testing.assert_array_equal(found[:4], [3.0, 0.75, -4.5, np.inf])
+    assert found[4] == 1.0 + 2.0**-52
+    assert found[5] == 1.0 - 2.0**-53
+
+
+def test_other_blocks_must_not_write_what_one_reads() -> None:
+    lanes: Any = SimpleNamespace(
+        block_of=np.arange(2), blocks=np.arange(2), lanes=np.arange(1), races=None
+    )
+    heap = Heap()
+    heap.allocate(64)
+    races, places = BlockRaces(heap, 4), np.array([8])
+    for _ in range(2):
+        races.read(lanes, places, 4)
+    races.write(lanes, places, 4)
+    lanes.lanes = np.array([1])
+    with pytest.raises(KernelFault, match="reads what"):
+        races.read(lanes, places, 4)
+    races.read(lanes, places + 4, 4)
+    lanes.lanes = np.array([0])
+    with pytest.raises(KernelFault, match="writes what"):
+        races.write(lanes, places + 4, 4)

@@ -209,6 +209,8 @@ def test_functions(name: str, reference: Any) -> None:
     x = numbers(np.float32)
     with np.errstate(all="ignore"):
         expected = reference(x)
+    if name.endswith(".ftz"):
+        expected[np.abs(expected) < np.finfo(np.float32).tiny] = 0
     np.testing.assert_allclose(apply(f"{name}.f32 $0, $1", [x], np.float32), expected, 3e-7)
 
 

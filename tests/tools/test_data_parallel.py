@@ -2,6 +2,8 @@
 
 import json
 import threading
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,12 @@ from gravure.tools.measuring.data_parallel import Pair, commands, main, serve, t
 
 def test_a_process_makes_the_steps_that_it_is_asked_for(tmp_path: Path) -> None:
     made: list[str] = []
-    steps = {way: lambda way=way: made.append(way) for way in ("alone", "together")}
+
+    def step(way: str) -> None:
+        time.sleep(0.002)
+        made.append(way)
+
+    steps = {way: partial(step, way) for way in ("alone", "together")}
     pair = Pair("nobody", [], None, str(tmp_path / "meet"))
     with data_parallel.Listener(pair.meet, "AF_UNIX") as listener:
         threads = [threading.Thread(target=serve, args=(pair.meet, r, steps)) for r in (0, 1)]
@@ -22,8 +29,10 @@ def test_a_process_makes_the_steps_that_it_is_asked_for(tmp_path: Path) -> None:
     pair.ranks = [rank for _, rank in sorted((each.recv(), each) for each in accepted)]
     made.clear()
     for way, count in (("alone", 2), ("apart", 3), ("together", 4)):
+        start = time.perf_counter()
         clock, processor = pair.block(way, count)
-        assert clock > 0 <= processor
+        assert 0.002 <= clock <= (time.perf_counter() - start) / count
+        assert 0 <= processor <= clock
         assert made == ["together" if way == "together" else "alone"] * count * (
             1 if way == "alone" else 2
         )

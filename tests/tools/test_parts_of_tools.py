@@ -2,6 +2,8 @@
 
 import os
 from argparse import Namespace
+from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -12,17 +14,22 @@ import pytest
 from mpmath import mp
 from onnx import helper
 
+import gravure as gv
 from gravure import plugins
 from gravure.ir.op import REGISTRY, find_op
 from gravure.runtime.traces.timeline import Slice, _leaves
-from gravure.tools import onnx_tests, watch
+from gravure.tools import launching, onnx_tests, watch
+from gravure.tools.accuracy import fit_polynomials
 from gravure.tools.accuracy.ulp_table import DOMAIN, error_in_ulp, samples
 from gravure.tools.checking import widen
 from gravure.tools.checking.lint import Linted
 from gravure.tools.cli import main
-from gravure.tools.fuzz import mutate
-from gravure.tools.fuzz.making import elementwise, products
+from gravure.tools.fuzz import mutate, programs, ways
+from gravure.tools.fuzz.making import elementwise, moves, products, quantised, reductions
+from gravure.tools.fuzz.making.grown import grown
+from gravure.tools.fuzz.making.maker import Grower, UnfitError, Value
 from gravure.tools.fuzz.making.pipeline import until
+from gravure.tools.fuzz.making.python import written
 from gravure.tools.launching import Job, failure
 from gravure.tools.machine import machine
 from gravure.tools.options import UsageError, shapes_of
@@ -30,6 +37,8 @@ from gravure.tools.talk import listed
 from gravure.tools.verbs import explain, subject
 from gravure.tools.verbs.ablation import _difference
 from gravure.tools.verbs.emit import _row
+from gravure.tools.verbs.inspection import _counts
+from gravure.tools.verbs.profile import Profiled
 from gravure.tools.verbs.quantize import _split, accuracy_of
 from gravure.tools.verbs.run import _described
 from gravure.tools.verbs.size import SizeRow
@@ -244,14 +253,14 @@ def test_passes_are_watched_before_or_after_them() -> None:
         ("print_ir_before_all", "print_ir_after_all", "print_ir_after_change", "check"), False
     )
     none = {"function": "", "dump_dir": None, "dump_change": False, **rest}
-    for before, after, count in (
+    for before, after, wanted in (
         (["dce"], [], 1),
         ([], ["dce"], 1),
         (["dce"], ["cse"], 1),
         ([], [], 0),
     ):
         args = Namespace(print_ir_before=before, print_ir_after=after, **none)
-        assert len(watch.observers_of(args)) == count
+        assert len(watch.observers_of(args)) == wanted
 
 
 def test_nothing_found_is_true() -> None:
@@ -291,3 +300,147 @@ def test_functions_of_integers_need_a_sign_to_change_it() -> None:
         asks: Any = Asks()
         elementwise.unary(asks, SimpleNamespace(is_float=False, dtype=dtype))  # type: ignore[arg-type]
         assert ("Neg" in asks.names) == changes
+
+
+def test_others_are_asked_where_that_is_wanted_and_operands_agree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(ways, "against_onnxruntime", lambda graph, *rest: asked.append(graph))
+    monkeypatch.setattr(ways, "find_spec", lambda name: name == "onnxruntime")
+    graph = grown(Random(3), most=2, cases=False)
+    assert not graph.wrong
+    for given, peer in ((graph, False), (replace(graph, wrong=frozenset({1})), True)):
+        ways.judged(given, [], peer=peer)
+    assert not asked
+    ways.judged(graph, [], peer=True)
+    assert asked == [graph]
+
+
+def test_only_floats_that_are_rounded_may_differ() -> None:
+    wanted = np.float32([0, 50, np.inf])
+    for dtype, noise in (("float32", 0.0), ("int32", 1.0)):
+        found = ways.tolerance(Value("x", dtype, ((3,),), noise=noise), wanted)
+        assert (found.relative, found.absolute) == (0, 0)
+    found = ways.tolerance(Value("x", "float32", ((3,),), noise=0.25), wanted)
+    assert found.relative == ways.ROUNDED["float32"]
+    assert found.absolute == 1 + ways.ROUNDED["float32"] * 50
+
+
+def test_rules_that_do_not_fit_take_back_what_they_made_alone() -> None:
+    maker = Grower(Random(1), 2)
+    x = maker.input("float32", [(2, 2)])
+    for _ in range(3):
+        maker.values.append(maker.node("Neg", [x]))
+    before = [*maker.values], len(maker.nodes), len(maker.inputs)
+    with maker.tried():
+        maker.values.append(maker.node("Exp", [maker.input("float32", [(3, 3)])]))
+        raise UnfitError
+    assert (maker.values, len(maker.nodes), len(maker.inputs)) == before
+
+
+def test_slices_go_by_all_steps() -> None:
+    steps = set()
+    for seed in range(150):
+        maker = Grower(Random(seed), 2)
+        x = maker.input("float32", [(9, 9), (4, 7)])
+        with maker.tried():
+            moves.sliced(maker, x)
+            steps |= {*maker.constants[maker.nodes[-1].input[4]].tolist()}
+    assert steps == {1, 2, 3, -1, -2}
+
+
+def test_edges_that_go_round_are_no_wider_than_what_there_is() -> None:
+    seen = 0
+    for seed in range(400):
+        maker = Grower(Random(seed), 2)
+        x = maker.input("float32", [(1, 1), (5, 5)])
+        with maker.tried():
+            moves.padded(maker, x)
+            [mode] = [a.s for a in maker.nodes[-1].attribute if a.name == "mode"] or [b""]
+            pads = maker.constants[maker.nodes[-1].input[1]]
+            seen += mode == b"wrap"
+            assert mode != b"wrap" or pads[[0, 2]].max() <= 1
+    assert seen > 20
+
+
+def test_what_rounds_has_noise() -> None:
+    for seed in range(20):
+        maker = Grower(Random(seed), 2)
+        with maker.tried():
+            found = reductions.softened(maker, maker.input("float32", [(3, 3), (4, 4)]))
+            assert found.noise >= 0
+            assert found.step == 1 or found.noise > 0
+
+
+def test_floats_become_eight_bits() -> None:
+    maker = Grower(Random(5), 2)
+    x = maker.input("float32", [(3, 3), (4, 4)])
+    assert quantised.quantised(maker, x).dtype in ("int8", "uint8")
+    with pytest.raises(UnfitError):
+        quantised.quantised(maker, maker.input("float16", [(3, 3)]))
+
+
+def test_the_largest_of_integers_is_made_of_all_that_there_are() -> None:
+    for dtype in ("int8", "int32", "int64", "uint8"):
+        made = set()
+        for seed in range(60):
+            maker = Grower(Random(seed), 2)
+            x = maker.input(dtype, [(3, 3)])
+            with maker.tried():
+                elementwise.arithmetic(maker, x)
+                made |= {node.op_type for node in maker.nodes}
+        assert {"Max", "Min", "Add", "Mul"} <= made
+
+
+def test_a_program_that_is_written_can_be_carried_out() -> None:
+    scripts = (written(Random(f"carried {seed}")) for seed in count())
+    for made in islice((made for made in scripts if "tf.cond" in made.text), 5):
+        with np.errstate(all="ignore"):
+            next(programs.at_once(made))
+
+
+def test_moments_of_a_profile_are_in_seconds() -> None:
+    slices = [Slice("lane", "kind", "name", 2 * 10**9, 3 * 10**9)]
+    profile = Profiled(SimpleNamespace(), limits=False, done=True)  # type: ignore[arg-type]
+    vars(profile).update(
+        timeline=SimpleNamespace(slices=slices, lost=0),
+        critical_path=SimpleNamespace(as_json=list, length=10**9),
+    )
+    found = profile.as_json()
+    assert (found["slices"][0]["start"], found["slices"][0]["seconds"]) == (2.0, 1.0)
+
+
+def test_lines_of_counts_are_no_longer_than_they_may_be() -> None:
+    one = {"a" * 38: 1}
+    assert _counts({**one, "b" * 38: 1}) == [f"1 {'a' * 38}, 1 {'b' * 38}"]
+    assert _counts({**one, "b" * 39: 1}) == [f"1 {'a' * 38},", f"1 {'b' * 39}"]
+
+
+def test_passes_are_told_the_target_that_is_asked_for() -> None:
+    text = b"model m(x: f32[2]) -> (y) { y = relu(x) }"
+    for options in ({"target": "x86-64-v3"}, {"mattr": "+avx2"}, {"level": "O1", "to": "graph"}):
+        found = gv.optimize(text, None if "level" in options else "dce", **options)  # type: ignore[arg-type]
+        assert "gv.target" in found.program.module.attributes
+    assert "gv.target" not in gv.optimize(text, "dce").program.module.attributes
+
+
+def test_who_has_ended_is_not_told_to_have_done_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Job("program.py", ranks=2)
+    for name in ("0.pid", "1.pid", "0.done"):
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(launching, "doing_of", lambda notes, rank: f"all_reduce {rank}")
+    said = failure(tmp_path, job, 9, "")
+    assert f"task {job.names()[1]} was in all_reduce 1" in said
+    assert "all_reduce 0" not in said
+
+
+def test_series_are_fitted_to_what_is_left_of_the_function() -> None:
+    f = mp.mpf("0.0001")
+    assert abs(fit_polynomials.log1p_tail(3, f, 2 * f).function(f) - mp.mpf(1) / 3) < 1e-3
+    fit = fit_polynomials.atanh_tail(3, mp.mpf(2), mp.mpf(2) / 3)
+    u = mp.mpf("0.01")
+    s = mp.sqrt(u)
+    assert abs(fit.weight(u) - s * u**2 / (2 * mp.atanh(s))) < 1e-12
