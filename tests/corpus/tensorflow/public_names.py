@@ -110,6 +110,14 @@ class Sources:
         path = self.folder.joinpath(*module.split("."))
         return path.is_dir() or path.with_suffix(".py").is_file()
 
+    def path(self, module):
+        """Return the file of a module."""
+        return self.folder.joinpath(*module.split(".")).with_suffix(".py")
+
+    def is_file(self, module):
+        """Say whether a name is that of a file."""
+        return self.path(module).is_file()
+
     def is_package(self, module):
         """Say whether a name is that of a folder."""
         return self.folder.joinpath(*module.split(".")).is_dir()

@@ -20,6 +20,7 @@ import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import inspect
 import itertools
 import json
 import os
@@ -188,15 +189,28 @@ def public(name):
     return Absent(NotPublicError(name))
 
 
+@functools.cache
+def raw_names():
+    """Return the names of operations without case and underscores."""
+    return {name.lower(): name for name in LISTING.listed()["tf.raw_ops"]}
+
+
 def raw(name):
-    """Return what a function of a module of generated operations stands for: one of `raw_ops`."""
-    type_, order = signatures().get(name.replace("_", ""), ("", []))
+    """Return what a function of a module of generated operations stands for: one of `raw_ops`.
+
+    These take keywords only; the generated functions have them in the order of the operation's
+    signature. Where that is not known here, it is that of the operation if it is there.
+    """
+    key = name.replace("_", "")
+    type_, order = signatures().get(key, (raw_names().get(key), None))
     if type_ not in LISTING.listed()["tf.raw_ops"]:
         return Absent(NotPublicError(name))
-    try:
-        operation = getattr(tf.raw_ops, type_)
-    except AttributeError:
-        return Absent(NotHereError(f"raw_ops.{type_}"))
+    operation = getattr(tf.raw_ops, type_, None)
+    if operation is None:
+        error = NotPublicError(name) if order is None else NotHereError(f"raw_ops.{type_}")
+        return Absent(error)
+    if order is None:
+        order = [*inspect.signature(operation).parameters]
 
     def call(*args, **kwargs):
         return operation(**dict(zip([*order, "name"], args, strict=False)), **kwargs)
@@ -222,7 +236,7 @@ class StandIn(types.ModuleType):
 
 def is_package(path):
     """Say whether a path is that of a folder of modules."""
-    if path.startswith(("core", "tools")):
+    if path.startswith(("core", "tools", "lite")):
         return not path.endswith("_pb2") and "_pb2." not in path
     whole = f"tensorflow.python.{path}"
     return path in {"", *PACKAGES} or bool(SOURCES and SOURCES.is_package(whole))
@@ -231,7 +245,7 @@ def is_package(path):
 def other(path, name):
     """Return what stands for a name of a module without names of its own."""
     decorators = not name.startswith("assert") or name.startswith("assert_no_")
-    if path.endswith("test_util") and decorators:
+    if path.endswith("framework.test_util") and decorators:
         return as_it_is
     if path.rpartition(".")[2].startswith("gen_"):
         return raw(name)
@@ -244,6 +258,15 @@ def other(path, name):
 def as_it_is(target=None, *_, **__):
     """Decorate nothing."""
     return target if callable(target) else lambda f: f
+
+
+OF_TESTS = re.compile(r"python\.kernel_tests\..*(?<!_test)")
+"""The modules that tests share among them: they are read, and not answered by public names."""
+
+
+def as_tested(text):
+    """Return a source that imports TensorFlow by the name that is answered here."""
+    return re.sub(r"\btensorflow(?=\.(python|core|lite)\b)", "tested", text)
 
 
 class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -260,7 +283,11 @@ class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return StandIn(spec.name)
 
     def exec_module(self, module):
-        """Do nothing: names are made when they are asked for."""
+        """Read a module that belongs to the tests; others make names when they are asked for."""
+        name = module.__name__.removeprefix("tested.")
+        if SOURCES and OF_TESTS.fullmatch(name) and SOURCES.is_file(f"tensorflow.{name}"):
+            text = as_tested(SOURCES.path(f"tensorflow.{name}").read_text())
+            exec(compile(text, name, "exec"), module.__dict__)
 
 
 def graph_mode(test):
@@ -382,9 +409,9 @@ def for_all_tests(decorator, *args, **kwargs):
     return of_all(made)
 
 
-def skipped_if(predicate, skip_message):
+def skipped_if(pred, skip_message):
     """Return a decorator of tests that leaves them out where something holds."""
-    return unittest.skipIf(predicate(), skip_message)
+    return unittest.skipIf(pred(), skip_message)
 
 
 class Resource(type):
@@ -539,9 +566,8 @@ def child(path):
     sys.modules.setdefault("six.moves", sys.modules["six"].moves)
     sys.meta_path.insert(0, TensorFlowFinder())
     OWN.update(own_names())
-    text = re.sub(r"\btensorflow(?=\.(python|core)\b)", "tested", path.read_text())
     Absent.loading = True
-    module = loaded(path, f"unit_{path.stem}", text)
+    module = loaded(path, f"unit_{path.stem}", as_tested(path.read_text()))
     Absent.loading = False
     unittest.TestLoader().loadTestsFromModule(module).run(Noting())
 
