@@ -224,7 +224,7 @@ class Operation:
         self.control_inputs: list[Operation] = []
         self.index = len(graph.operations)
         self.source = user_line()
-        self.device = graph.asked_device
+        self.device = graph.around.device
         self.colocated = graph.colocated
         """The operations that it shall run on the same device as."""
         make = graph.tensor_class
@@ -274,6 +274,20 @@ class Operation:
         return f"<{self.name}: {self.type}>"
 
 
+class Around:
+    """What those operations wait for that are made now, and the device that is asked for them."""
+
+    def __init__(self, control: list[Operation], device: str) -> None:
+        self.control, self.device = control, device
+
+
+class AroundInThread(threading.local):
+    """The same for each thread by itself: it begins with what was there."""
+
+    def __init__(self, control: list[Operation], device: str) -> None:
+        self.control, self.device = control, device
+
+
 class Graph(Context):
     """Operations in the order they were made, each under a name of its own."""
 
@@ -288,7 +302,6 @@ class Graph(Context):
         self.operations: list[Operation] = []
         self.by_name: dict[str, Operation] = {}
         self.finalized = False
-        self.asked_device = ""
         self.device_functions: tuple[Callable[[Operation], str | None], ...] = ()
         """What says the devices of operations, the innermost last."""
         self.colocated: tuple[Operation, ...] = ()
@@ -299,7 +312,7 @@ class Graph(Context):
         self.lock = renewed(threading.RLock())
         self._names: dict[str, int] = {}
         self._scope = ""
-        self._control: list[Operation] = []
+        self.around: Around | AroundInThread = Around([], "")
         self.gradient_overrides: dict[str, str] = {}
 
     @contextmanager
@@ -420,7 +433,7 @@ class Graph(Context):
 
     def _control_of(self, op: Operation) -> list[Operation]:
         direct = {tensor.op for tensor in op.inputs}
-        return [each for each in dict.fromkeys(self._control) if each not in direct]
+        return [each for each in dict.fromkeys(self.around.control) if each not in direct]
 
     def unique_name(self, name: str, *, mark: bool = True) -> str:
         """Return the name, within the scope, with a number if it is taken.
@@ -467,28 +480,33 @@ class Graph(Context):
     @contextmanager
     def colocate_with(self, *others: object) -> Iterator[None]:
         """Let operations run on the same device as others do: they ask for what the first does."""
-        before = self.colocated, self.asked_device
+        before = self.colocated, self.around.device
         found = [op for op in map(op_of, others) if op is not None]
         self.colocated = (*self.colocated, *found)
         if found:
-            self.asked_device = found[0].device
+            self.around.device = found[0].device
         try:
             yield
         finally:
-            self.colocated, self.asked_device = before
+            self.colocated, self.around.device = before
 
     @contextmanager
     def control_dependencies(self, inputs: Sequence[object] | None) -> Iterator[None]:
         """Let operations wait for others; None clears what outer contexts ask for."""
-        before = self._control
+        before = self.around.control
         found = [op_of(each) for each in inputs or ()]
         self.wait_for([op for op in found if op is not None and op.graph is not self])
         own = [op for op in found if op is not None and op.graph is self]
-        self._control = [] if inputs is None else [*before, *own]
+        self.around.control = [] if inputs is None else [*before, *own]
         try:
             yield
         finally:
-            self._control = before
+            self.around.control = before
+
+    def switch_to_thread_local(self) -> None:
+        """Let contexts of waiting and of devices hold for the thread alone that enters them."""
+        if isinstance(self.around, Around):
+            self.around = AroundInThread(self.around.control, self.around.device)
 
     def wait_for(self, others: Sequence[Operation]) -> None:
         """Wait for operations of graphs outside, as far as there are any; this one has none."""
@@ -500,12 +518,12 @@ class Graph(Context):
     @contextmanager
     def on_device(self, name: str) -> Iterator[None]:
         """Give operations a device."""
-        before = self.asked_device
-        self.asked_device = str(parse_device(before).merge(parse_device(name))) if name else ""
+        before = self.around.device
+        self.around.device = str(parse_device(before).merge(parse_device(name))) if name else ""
         try:
             yield
         finally:
-            self.asked_device = before
+            self.around.device = before
 
     @contextmanager
     def by_function(self, function: Callable[[Operation], str | None]) -> Iterator[None]:
@@ -520,12 +538,12 @@ class Graph(Context):
     @contextmanager
     def beside(self, op: Operation) -> Iterator[None]:
         """Give operations the device of another one, whatever was asked for around."""
-        before = self.asked_device, self.device_functions
-        self.asked_device, self.device_functions = op.device, ()
+        before = self.around.device, self.device_functions
+        self.around.device, self.device_functions = op.device, ()
         try:
             yield
         finally:
-            self.asked_device, self.device_functions = before
+            self.around.device, self.device_functions = before
 
     def get_operations(self) -> list[Operation]:
         """Return all operations in the order they were made."""

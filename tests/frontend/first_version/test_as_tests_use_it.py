@@ -111,3 +111,28 @@ def test_a_thread_of_a_test_evaluates_by_its_session() -> None:
         thread.start()
         thread.join()
     assert seen == [[2, 3]]
+
+
+def test_contexts_of_a_graph_may_hold_for_one_thread_alone() -> None:
+    graph, found = tf.Graph(), []
+    graph.switch_to_thread_local()
+
+    def make(inside: threading.Event, go_on: threading.Event) -> None:
+        with graph.as_default():
+            first = tf.constant(1.0)
+            with tf.device("/cpu:0"), graph.control_dependencies([first]):
+                inside.set()
+                go_on.wait(60)
+                found.append(tf.identity(first + 1.0).op)
+
+    inside, go_on = threading.Event(), threading.Event()
+    thread = threading.Thread(target=make, args=(inside, go_on))
+    thread.start()
+    inside.wait(60)
+    with graph.as_default():
+        other = tf.constant(3.0).op
+    go_on.set()
+    thread.join()
+    assert (other.device, [*other.control_inputs]) == ("", [])
+    assert "CPU:0" in found[0].device.upper()
+    assert [op.type for op in found[0].control_inputs] == ["Const"]
