@@ -64,6 +64,7 @@ OPTIONS: dict[str, list[str]] = {
         "Toggle debug_stripper 11",
         "Toggle shape_optimization 13",
         "Toggle remapping 14",
+        "int32 min_graph_nodes 17",
         "Toggle pin_to_host_optimization 18",
         "bool disable_meta_optimizer 19",
         "Toggle implementation_selector 22",

@@ -210,6 +210,8 @@ class Store:
     def __init__(self) -> None:
         self.values: dict[object, Array] = {}
         self.queues: dict[object, Any] = {}
+        self.kept: dict[str, Array] = {}
+        """Values that stay between steps, by their handles."""
         self.by_name = False
         """Whether variables and queues of one name are the same, whatever graph they are of."""
         self.lock = renewed(threading.RLock())

@@ -8,15 +8,19 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
+from ....ir.types.tensor import Array
 from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
 from ...distributed.client import client_for, explained
 from ...distributed.simulate import CostModel, reasons, simulated
+from ...eager.recorded import unboxed
 from ...formats.messages import RunMetadata
 from ...function.session import Session as CoreSession
+from ...function.session import fetched
 from ...graph.execute import Plan
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import ForeignTensorError, Graph, GraphTensor, Operation, op_of
+from ...graph.kinds import DEAD, MissingFeedError
 from ...graph.partition import Partition, partition
 from ...graph.placement import devices_of
 from ...graph.transfers import hops
@@ -25,16 +29,21 @@ from ...models.later import ReadyQueue
 from ...values import nest
 from ...values.context import STATE, entered, stack
 from ...values.devices import parse_device
+from ...values.dtypes import DTypeLike
 from ...values.run_errors import (
     DeadlineExceededError,
     InvalidArgumentError,
     ResourceExhaustedError,
     UnimplementedError,
 )
+from ..core.bridge import TfTensor
 from ..core.dimensions import Behaviour
+from ..core.element_types import of_row
 from ..runs.cut_graphs import cut_graphs
+from ..runs.kept import Keep, TensorHandle, forgotten, held, value_of
 from ..runs.metadata import largest, metadata_of
 from ..runs.options import Asked, asked_of, config_of
+from ..runs.partial import PartialRun
 from .configuration import LogicalDevice, processors_of
 from .graph_def import GraphDef
 from .state import DEFAULT, Variable, get_default_graph, new_default
@@ -65,6 +74,8 @@ class Session(CoreSession):
         self._places: dict[Plan, Mapping[Operation, str]] = {}
         self._late: dict[tuple[int, ...], object] = {}
         """By a variable and what is fetched with it: how it is read behind that."""
+        self._partial: dict[str, PartialRun] = {}
+        """By their handles: the steps that are carried out in parts."""
 
     @property
     def graph_def(self) -> GraphDef:
@@ -129,6 +140,22 @@ class Session(CoreSession):
             raise ForeignTensorError(f"{found!r} has been marked as not fetchable.")
         return found
 
+    def _flatten(
+        self, fetches: Any, wanted: list[GraphTensor | Operation]
+    ) -> Callable[[Iterator[object]], object]:
+        """Collect fetches; a handle of a value that stays here is an object of its own."""
+        build = super()._flatten(fetches, wanted)
+        node = op_of(wanted[-1]) if build is next else None
+        if node is None or type(node.kind) is not Keep:
+            return build
+        dtype = of_row(node.inputs[0].spec.dtype)
+        return lambda found: TensorHandle(next(found), dtype, self.store)
+
+    def _feed_value(self, tensor: GraphTensor, value: object) -> Array:
+        if isinstance(value, TensorHandle):
+            return super()._feed_value(tensor, value_of(self.store, value.handle))
+        return super()._feed_value(tensor, value)
+
     def _feed_key(self, key: object) -> GraphTensor:
         found = super()._feed_key(key)
         if found in getattr(self.graph, "unfeedable", ()):
@@ -174,6 +201,42 @@ class Session(CoreSession):
             if run_metadata is not None:
                 run_metadata.Clear()
             return self._run_in_time(fetches, feed_dict, asked)
+
+    def partial_run_setup(self, fetches: object, feeds: Sequence[object] | None = None) -> str:
+        """Return the handle of a step that is carried out in parts: all that will be asked for."""
+        if self.client is not None:
+            raise UnimplementedError("partial_run_setup of a session over the tasks of a cluster")
+        wanted: list[GraphTensor | Operation] = []
+        self._flatten(fetches, wanted)
+        if not wanted:
+            raise InvalidArgumentError("specify at least one target to fetch or execute.")
+        keys = [part for key in feeds or () for part in _keys(key)]
+        plan = self._plan(wanted, [self._feed_key(key) for key in keys])
+        handle = f"partial run {len(self._partial)}"
+        self._partial[handle] = PartialRun(plan, self.store)
+        return handle
+
+    def partial_run(
+        self, handle: str, fetches: object, feed_dict: Mapping[object, object] | None = None
+    ) -> Any:
+        """Return what some fetches of a step are; what was fed and computed before stays so.
+
+        The parts run operation by operation.
+        """
+        if handle not in self._partial:
+            raise InvalidArgumentError("Must run 'setup' before performing partial runs!")
+        wanted: list[GraphTensor | Operation] = []
+        rebuild = self._flatten(fetches, wanted)
+        feeds = {self._feed_key(key): value for key, value in _in_parts(feed_dict or {}).items()}
+        given = {tensor: self._feed_value(tensor, value) for tensor, value in feeds.items()}
+        with entered(None):
+            try:
+                values = self._partial[handle].go_on(wanted, given)
+            except MissingFeedError as error:
+                raise self._missing(error.op) from None
+        if any(value is DEAD for value in values):
+            raise InvalidArgumentError(f"{fetches} is on a way that was not taken")
+        return rebuild(iter([None if v is None else fetched(unboxed(v)) for v in values]))
 
     def _run_in_time(self, fetches: object, feeds: Any, asked: Asked) -> object:
         """Run, within the time that is given; name what is large where memory does not do."""
@@ -364,6 +427,23 @@ def executing_eagerly_outside_functions() -> bool:
     while isinstance(context, FuncGraph):
         context = context.outer
     return context is None
+
+
+def get_session_tensor(
+    handle: object, dtype: DTypeLike, name: str | None = None
+) -> tuple[GraphTensor, TfTensor]:
+    """Return what the text of a handle is fed for, and the value that stays by that handle."""
+    return held(get_default_graph(), dtype, name)
+
+
+def delete_session_tensor(handle: object, name: str | None = None) -> tuple[GraphTensor, Operation]:
+    """Return what the text of a handle is fed for, and what lets its value go."""
+    return forgotten(get_default_graph(), name)
+
+
+def _keys(key: object) -> Sequence[object]:
+    """Return the tensors that something is fed for."""
+    return key.components() if isinstance(key, nest.TensorGroup) else [key]
 
 
 def _in_parts(feeds: Mapping[object, object]) -> dict[object, object]:

@@ -36,6 +36,9 @@ HOLDS: dict[str, Callable[[object], bool]] = {
     "graph_options.rewrite_options.loop_optimization": lambda toggle: toggle == 1,
     "graph_options.rewrite_options.dependency_optimization": lambda toggle: toggle == 1,
     "graph_options.rewrite_options.disable_model_pruning": lambda wanted: False,
+    "graph_options.rewrite_options.min_graph_nodes": lambda least: (
+        least == -1
+    ),  # graphs of any size
     "graph_options.rewrite_options.memory_optimization": lambda way: (
         way in {NOTHING, AGAIN, SWAPPED}
     ),
