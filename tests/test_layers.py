@@ -145,8 +145,9 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "frontend/tf": (
         "core", "ops runs", "image special", "graph", "variables", "train",
-        "layers metrics program", "rnn",
-        "io linalg lookup nondense ragged text draws", "data summary", "distribute monitored",
+        "layers program", "rnn",
+        "io linalg lookup nondense ragged text draws", "data metrics summary",
+        "distribute monitored",
         "names",
     ),
     "ir": (

@@ -302,6 +302,7 @@ globals().pop("metrics", None)  # the folder of that name: `tf.metrics` is Keras
 raw_ops = raw_space(sys.modules[__name__])
 RegisterGradient = _fl.RegisterGradient
 autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator, GradientTape=GradientTape)
+parallel_stack = ALIASES["parallel_stack"]
 scalar_mul, space_to_batch_nd = ALIASES["scalar_mul"], ALIASES["space_to_batch_nd"]
 histogram_fixed_width_bins = ALIASES["histogram_fixed_width_bins"]
 required_space_to_batch_paddings = ALIASES["required_space_to_batch_paddings"]
@@ -309,6 +310,7 @@ extract_volume_patches, guarantee_const = (
     ALIASES["extract_volume_patches"],
     ALIASES["guarantee_const"],
 )
+eig, eigvals, matrix_square_root = linalg.eig, linalg.eigvals, linalg.sqrtm
 recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
 global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer
 globals().update(_TRIVIA)

@@ -20,11 +20,14 @@ from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.calls import perform_all, rule
 from ..core.shapes import ShapeLike
-from ..core.values import convert, static
+from ..core.values import InGraph, convert, graph_of, static
 from ..graph.state import Variable
-from ..ops.array_ops import stack, unstack
+from ..ops.array_ops import broadcast_dynamic_shape, stack, unstack
+from ..ops.array_ops import shape as shape_of
 from ..ops.creation import zeros_like
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
 from ..ops.random_ops import Source, from_key, row_given, words_of
+from .ops import binomials
 
 
 class Algorithm(IntEnum):
@@ -130,8 +133,6 @@ class Generator(Source):
         """Return the key of a draw, and move on."""
         dims = static(shape)
         if not isinstance(dims, list | tuple) or not all(isinstance(d, int) for d in dims):
-            from ..ops.math_ops import REDUCTIONS  # noqa: PLC0415
-
             count = REDUCTIONS["reduce_prod"](convert(shape, "int64")) * STRIDE
         else:
             count = convert(STRIDE * prod(dims), "int64")
@@ -143,6 +144,24 @@ class Generator(Source):
         """Draw integers of the whole range of a type."""
         del name
         return self.draw("RandomUniformInt", shape, row_given(dtype), low=None, high=None)
+
+    def binomial(
+        self,
+        shape: ShapeLike,
+        counts: object,
+        probs: object,
+        dtype: DTypeLike = "int32",
+        name: str | None = None,
+    ) -> TfTensor:
+        """Draw how many of so many tries succeed, by a chance of each."""
+        del name
+        with InGraph(graph_of([shape, counts, probs])):
+            inner = broadcast_dynamic_shape(shape_of(convert(counts)), shape_of(convert(probs)))
+            parts = cast(REDUCTIONS["reduce_prod"](inner), "int64")
+            every = REDUCTIONS["reduce_prod"](convert(shape, "int64"))
+            each = every // FUNCTIONS["maximum"](parts, convert(1, "int64"))
+            key, _ = self._moved(parts * 200 * (each + 3) // 4 * STRIDE)
+            return binomials(shape, key, counts, probs, dtype)
 
     def make_seeds(self, count: int = 1) -> TfTensor:
         """Return seeds for functions without a state: two rows of so many numbers."""

@@ -13,10 +13,11 @@ from ...eager.remembered import remembered
 from ...eager.tensor import Tensor
 from ...graph.graph import spec_with_unknowns
 from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
 from ..core.host_ops import host
-from ..core.values import InGraph, convert, graph_of, static
+from ..core.values import InGraph, convert, graph_of, same, static
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, shape
 from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS
@@ -217,3 +218,38 @@ def stateless_poisson(
     with InGraph(graph_of([shape, seed, lam])):
         _, rate = _rate(shape, lam)
         return _poissons(shape, key_of_seed(seed), rate, dtype, whole=False)
+
+
+@remembered
+def binomials(
+    shape_: object, key: TfTensor, counts: object, probs: object, dtype: DTypeLike
+) -> TfTensor:
+    """Return numbers of the binomial distribution; the last axes are those of its parameters."""
+    tries, chances = _together(*same(counts, probs))
+    refuse_other_axes(shape_, tries)
+    name = "StatelessRandomBinomial"
+    return _drawn(name, sampling.binomial, shape_, key, [tries, chances], dtype, whole=False)
+
+
+def refuse_other_axes(shape_: object, of: TfTensor) -> None:
+    """Raise where a shape is known not to end with that of the parameters."""
+    wanted, known = static(shape_), of.shape
+    if _listed(wanted) and known.is_fully_defined():
+        inner = known.known()
+        if wanted[len(wanted) - len(inner) :] != inner or len(inner) > len(wanted):
+            raise InvalidArgumentError(
+                f"Shape passed in must end with broadcasted shape: {wanted}, expected {inner}"
+            )
+
+
+def stateless_binomial(
+    shape: object,
+    seed: object,
+    counts: object,
+    probs: object,
+    output_dtype: DTypeLike = "int32",
+    name: str | None = None,
+) -> TfTensor:
+    """Draw what the seed says: how many of so many tries succeed by a chance."""
+    with InGraph(graph_of([shape, seed, counts, probs])):
+        return binomials(shape, key_of_seed(seed), counts, probs, output_dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import boxes, chance, colours, cutting, quality, resizing
+from . import boxes, chance, colours, cutting, drawing, quality, resizing
 
 
 def _listed(room: object, *names: str) -> dict[str, object]:
@@ -27,6 +27,8 @@ NAMES: dict[str, object] = {
     **_listed(chance, "stateless_random_crop", "stateless_random_hue"),
     **_listed(chance, "stateless_random_flip_left_right", "stateless_random_flip_up_down"),
     **_listed(chance, "stateless_random_saturation"),
+    **_listed(drawing, "draw_bounding_boxes", "sample_distorted_bounding_box"),
+    **_listed(drawing, "stateless_sample_distorted_bounding_box"),
     "extract_glimpse": cutting.extract_glimpse,
     "extract_patches": cutting.extract_patches,
     "image_gradients": quality.steps,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ...formats import messages as _m
 from ..core.space import Space
+from ..nondense.serialised import FIRST as _FIRST_TEXTS
+from ..nondense.serialised import SECOND as _TEXTS
 from . import decoding as _d
 from . import features as _f
 from . import files as _files
@@ -55,7 +57,11 @@ WHOLE: dict[str, object] = {
     n: getattr(_files, n) for n in ("matching_files", "read_file", "write_file")
 }
 RECORDS: dict[str, object] = {n: getattr(_r, n) for n in ("TFRecordOptions", "TFRecordWriter")}
-io = Space("io", gfile=gfile, **PICTURES, **DECODING, **FEATURES, **PARSING, **WHOLE, **RECORDS)
+io = Space(
+    "io",
+    gfile=gfile,
+    **{**PICTURES, **DECODING, **FEATURES, **PARSING, **WHOLE, **RECORDS, **_TEXTS},
+)
 
 OLD_RECORDS = {
     "tf_record_iterator": _r.tf_record_iterator,
@@ -69,7 +75,7 @@ old_gfile = Space(
     **dict(Rename=_g.rename, Stat=_g.stat, Walk=_g.walk),
 )
 python_io = Space("compat.v1.python_io", **RECORDS, **OLD_RECORDS)
-old_io = Space("compat.v1.io", **vars(io), **OLD_RECORDS)
+old_io = Space("compat.v1.io", **{**vars(io), **OLD_RECORDS, **_FIRST_TEXTS})
 READERS: dict[str, object] = {
     n: getattr(_re, n)
     for n in (

@@ -1,6 +1,8 @@
 """The metrics of the first version by their names."""
 
 from ..core.space import Space
-from . import streaming, thresholds
+from . import among_best, streaming, thresholds
 
-metrics = Space("compat.v1.metrics", **streaming.BY_NAME, **thresholds.BY_NAME)
+metrics = Space(
+    "compat.v1.metrics", **streaming.BY_NAME, **thresholds.BY_NAME, **among_best.BY_NAME
+)

@@ -13,7 +13,6 @@ from ..graph.graph_lists import LOCAL
 from ..graph.state import Variable, control_dependencies, get_default_graph
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
-from ..ops import window_ops as _w
 from ..ops.creation import one_hot, zeros
 from ..ops.special import divide_no_nan
 from ..train.first_losses import fitting
@@ -273,15 +272,6 @@ def mean_per_class_accuracy(
         return listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
 
 
-def recall_at_k(
-    labels: object, predictions: object, k: int, weights: object = None, **more: Any
-) -> Pair:
-    """Return how often the class is among the k greatest."""
-    truth = _a.reshape(convert(labels), [-1])
-    hits = _m.cast(_w.in_top_k(truth, convert(predictions), k), "float32")
-    return mean(hits, weights, **{"name": "recall_at_k", **more})
-
-
 def mean_relative_error(
     labels: object,
     predictions: object,
@@ -329,7 +319,6 @@ BY_NAME: dict[str, object] = {
     "percentage_below": percentage_below,
     "precision": precision,
     "recall": recall,
-    "recall_at_k": recall_at_k,
     "root_mean_squared_error": root_mean_squared_error,
     **COUNTS,
 }

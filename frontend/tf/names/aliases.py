@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from ...values.context import executing_eagerly
 from ...values.run_errors import OpError
 from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of
@@ -75,6 +76,17 @@ def extract_image_patches(
     return extract_patches(images, wanted, strides, rates, padding, name=name)
 
 
+def parallel_stack(values: Sequence[object], name: str = "parallel_stack") -> TfTensor:
+    """Join tensors of one known shape along a new first axis, in a graph."""
+    if executing_eagerly():
+        raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
+    with InGraph(graph_of(list(values))):
+        parts = [convert(value) for value in values]
+        if not parts or not parts[0].shape.is_fully_defined():
+            raise ValueError("the shape of each of the values has to be fully known")
+        return _a.stack(parts, name=name)
+
+
 def no_regularizer(_: object) -> None:
     """Return nothing: what has no penalty."""
 
@@ -120,6 +132,7 @@ ALIASES: dict[str, object] = {
     "lin_space": _c.linspace,
     "log_sigmoid": _sp.log_sigmoid,
     "no_regularizer": no_regularizer,
+    "parallel_stack": parallel_stack,
     "reduce_join": _t.first_reduce_join,
     "regex_replace": _s.regex_replace,
     "reverse_v2": _a.reverse,

@@ -16,6 +16,7 @@ from ..distribute import server as _sv
 from ..draws import candidates as _ca
 from ..draws import generator as _gen
 from ..draws import ops as _dr
+from ..draws.fractional import SECOND as _FRACTIONAL
 from ..graph import configuration as _cf
 from ..graph.queues import (
     FIFOQueue,
@@ -66,6 +67,7 @@ from ..train import savers as _t
 from ..train import starting as _ss
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
+from .raw_layers import SECOND as _WAYS_BACK
 from .trivia import SAVED as _SAVED
 from .trivia import optimizer as _optimizer
 
@@ -169,6 +171,8 @@ nn = Space(
     top_k=_s.top_k,
     in_top_k=_w.in_top_k,
     **_CTC,
+    **_WAYS_BACK,
+    **_FRACTIONAL,
     compute_average_loss=_l.compute_average_loss,
     scale_regularization_loss=_m.identity,
     space_to_batch=_co.space_to_batch,
@@ -245,7 +249,7 @@ random = Space(
         n: getattr(_dr, n)
         for n in (
             *("gamma", "poisson", "shuffle", "stateless_gamma"),
-            "stateless_poisson",
+            *("stateless_binomial", "stateless_poisson"),
         )
     },
     Algorithm=_gen.Algorithm,

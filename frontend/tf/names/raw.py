@@ -17,13 +17,17 @@ from ..core.calls import PUBLIC
 from ..core.listing import lines
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
+from ..draws import fractional as _fractional
 from ..graph import flow as _fl
 from ..graph import queues as _q
 from ..ops import array_ops as _a
 from ..ops import creation as _c
 from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
+from ..ops import sorting as _s
 from ..train import raw_checkpoints as _rc
+from . import raw_counts as _counts
+from . import raw_layers as _nn
 
 SAME = (
     *("Abs", "Acos", "Acosh", "AddV2", "AsString", "Asin", "Asinh", "Atan", "Atan2", "Atanh"),
@@ -199,6 +203,12 @@ def raw_space(top: ModuleType) -> Space:
         table,
         **{t: raw(t, PUBLIC[t], names) for t, names in renamed.items() if t not in table},
         **{type_: gradient_op(found) for type_, found in GRADIENTS.items()},
+        **_counts.COUNTS,
+        **_rc.REMAPPING,
+        **_nn.OPERATIONS,
+        **_fractional.RAW,
+        UniqueV2=_s.unique_v2,
+        UniqueWithCountsV2=_s.unique_with_counts_v2,
         Einsum=lambda inputs, equation, name=None: _n.einsum(equation, *inputs, name=name),
         Switch=_fl.switch,
         Merge=_fl.merge,

@@ -15,7 +15,7 @@ from ..core.bridge import TfTensor
 from ..core.dimensions import Behaviour, Dimension, dimension_value
 from ..core.shapes import dimension_at_index
 from ..core.space import Space
-from ..core.values import convert
+from ..core.values import InGraph, convert, graph_of
 from ..data.names import V1 as _DATA
 from ..draws import ops as _dr
 from ..graph import flow as _fl
@@ -35,11 +35,13 @@ from ..ops import initial_values as _i
 from ..ops import random_ops as _r
 from ..ops.creation import constant
 from ..ops.indexed_slices import IndexedSlices
+from ..ops.math_ops import cast
 from ..program.flags import app as _app
 from ..program.flags import flags as _flags
 from ..program.logging import logging as _logging
 from ..program.testing import first_test as _test
 from ..ragged.names import first_ragged as _ragged
+from ..runs.kept import get_session_handle
 from ..summary.names import V1 as _SUMMARIES
 from ..train import accumulators as _sy
 from ..train import first_losses as _l
@@ -126,6 +128,27 @@ def scatter_div(
     return sliced("scatter_mul")(ref, indices, 1.0 / convert(updates, ref.dtype))
 
 
+def batch_scatter_update(
+    ref: _st.Variable,
+    indices: object,
+    updates: object,
+    use_locking: bool = True,
+    name: str | None = None,
+) -> object:
+    """Give slices of a variable new values: the axes of indices before the last are its own."""
+    from ..ops.array_ops import broadcast_to, reshape, shape, stack  # noqa: PLC0415
+    from ..ops.creation import range_  # noqa: PLC0415
+
+    with InGraph(graph_of([ref, indices, updates])):
+        places = convert(indices)
+        rank, sizes = len(places.shape), shape(places)
+        outer = [
+            reshape(range_(sizes[axis]), [-1, *[1] * (rank - 1 - axis)]) for axis in range(rank - 1)
+        ]
+        parts = [broadcast_to(cast(x, places.dtype), sizes) for x in outer]
+        return ref.scatter_nd_update(stack([*parts, places], axis=-1), updates)
+
+
 def assigning(method: str) -> Callable[..., object]:
     """Return what changes a variable."""
 
@@ -202,9 +225,13 @@ class V1:
     report_uninitialized_variables = staticmethod(_re.report_uninitialized_variables)
     is_variable_initialized = staticmethod(is_variable_initialized)
     get_default_session = staticmethod(default_session)
+    get_session_handle = staticmethod(get_session_handle)
+    get_session_tensor = staticmethod(_ss.get_session_tensor)
+    delete_session_tensor = staticmethod(_ss.delete_session_tensor)
     get_variable = staticmethod(_sc.get_variable)
     get_local_variable = staticmethod(_sc.get_local_variable)
     make_template = staticmethod(_sc.make_template)
+    create_partitioned_variables = staticmethod(_sc.create_partitioned_variables)
     name_scope = name_scope
     initialize_variables = staticmethod(_st.variables_initializer)
     scatter_div = staticmethod(scatter_div)
@@ -244,6 +271,7 @@ class V1:
     scatter_nd_add = staticmethod(of_variable("scatter_nd_add"))
     scatter_nd_sub = staticmethod(of_variable("scatter_nd_sub"))
     scatter_nd_update = staticmethod(of_variable("scatter_nd_update"))
+    batch_scatter_update = staticmethod(batch_scatter_update)
     assign = staticmethod(assigning("assign"))
     assign_add = staticmethod(assigning("assign_add"))
     assign_sub = staticmethod(assigning("assign_sub"))

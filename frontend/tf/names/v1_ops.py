@@ -19,12 +19,14 @@ from ..core.shapes import ShapeLike
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of, same
 from ..draws.candidates import SAMPLERS
+from ..draws.fractional import FIRST as _FRACTIONAL
 from ..graph import debugging
 from ..graph.flow import cond as structured_cond
 from ..graph.flow import stop_gradient
 from ..graph.loops import while_loop as structured_loop
 from ..image import cutting as _cut
 from ..image import resizing as _re
+from ..image.drawing import FIRST as _FIRST_IMAGE
 from ..image.names import NAMES as _IMAGE
 from ..image.sizes import height_and_width
 from ..io.names import PICTURES as _PICTURES
@@ -47,6 +49,7 @@ from .namespaces import linalg as _linalg
 from .namespaces import math as _math
 from .namespaces import nn as _nn
 from .namespaces import random as _random
+from .raw_layers import FIRST as _WAYS_BACK
 
 
 def dropout(
@@ -134,20 +137,34 @@ def fused_batch_norm(
 ) -> object:
     """Normalise images by the moments of the batch, or by those given; return them too."""
     _w.refuse_channels_first("fused_batch_norm", data_format)
-    if exponential_avg_factor != 1.0:
-        raise NotImplementedError("fused_batch_norm: exponential_avg_factor is not supported")
-    image = convert(x)
-    if not is_training:
-        made = _w.batch_normalization(
-            image, convert(mean), variance, convert(offset), scale, epsilon
+    if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
+        raise ValueError(
+            "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "
+            f"`exponential_avg_factor` != 1.0. Received: mean={mean}, variance={variance}"
         )
-        return made, convert(mean), convert(variance)
-    axes = list(range(len(image.shape) - 1))
-    centre, spread = _n.moments(image, axes)
-    made = _w.batch_normalization(image, centre, spread, convert(offset), scale, epsilon)
-    counts = _a.shape(image)
-    count = _m.cast(_m.REDUCTIONS["reduce_prod"](counts[:-1]), image.dtype)
-    return made, centre, spread * (count / (count - 1.0))
+    with InGraph(graph_of([x, scale, offset, mean, variance])):
+        given, factor = convert(x), convert(scale)
+        image = _m.cast(given, factor.dtype)  # halves are summed up as f32, by its moments' type
+        add, least = convert(offset), max(epsilon, LEAST_EPSILON)
+        if is_training:
+            centre, spread = _n.moments(image, list(range(len(image.shape) - 1)))
+        else:
+            centre, spread = convert(mean), convert(variance)
+        made = _w.batch_normalization(image, centre, spread, add, factor, least)
+        made = _m.cast(made, given.dtype, name=name)
+        if not is_training:
+            return made, centre, spread
+        count = _m.cast(_m.REDUCTIONS["reduce_prod"](_a.shape(image)[:-1]), image.dtype)
+        spread = spread * (count / _m.FUNCTIONS["maximum"](count - 1.0, 1.0))
+        if exponential_avg_factor != 1.0:
+            share = exponential_avg_factor
+            centre = centre * share + convert(mean) * (1.0 - share)
+            spread = spread * share + convert(variance) * (1.0 - share)
+        return made, centre, spread
+
+
+LEAST_EPSILON = 1.001e-5
+"""What is added to variances at the least, as in TensorFlow."""
 
 
 def xw_plus_b(x: object, weights: object, biases: object, name: str | None = None) -> TfTensor:
@@ -323,6 +340,8 @@ NN = first_space(
         ),
         "dilation2d": functools.partial(_nn.dilation2d, data_format="NHWC"),
         "erosion2d": functools.partial(_nn.erosion2d, data_format="NHWC"),
+        **_WAYS_BACK,
+        **_FRACTIONAL,
         "conv2d_backprop_input": _w.conv2d_backprop_input,
         "max_pool": _w.max_pool2d,
         "avg_pool": _w.avg_pool2d,
@@ -344,13 +363,14 @@ TOP = {
     "string_to_number": strings.to_number,
     "image": Space(
         "compat.v1.image",
-        **{**_IMAGE, "resize": resize_images, "ResizeMethod": RESIZE_METHOD},
+        **{**_IMAGE, **_FIRST_IMAGE, "resize": resize_images, "ResizeMethod": RESIZE_METHOD},
         **_PICTURES,
         **{f"resize_{mode}": _re.old_resize(mode) for mode in ("bilinear", "bicubic")},
         resize_nearest_neighbor=_re.old_resize("nearest"),
         resize_area=_re.old_resize("area"),
         resize_images=resize_images,
         transpose_image=_cut.turned,
+        extract_image_patches=ALIASES["extract_image_patches"],
     ),
     "while_loop": while_loop,
     "arg_max": _m.argmax,

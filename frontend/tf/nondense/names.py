@@ -9,6 +9,7 @@ from . import sparse_first as _f
 from . import sparse_functions as _o
 from . import sparse_math as _m
 from . import sparse_places as _p
+from .serialised import FIRST as _TEXTS
 from .sets import FIRST_SETS, edit_distance, sets
 from .sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 
@@ -44,6 +45,7 @@ V1: dict[str, object] = {
     "edit_distance": edit_distance,
     "sets": first_sets,
     **_f.NAMES,
+    **_TEXTS,
 }
 
 __all__ = ["V1", "SparseTensor", "SparseTensorSpec", "edit_distance", "sets", "sparse"]

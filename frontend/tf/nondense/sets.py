@@ -11,6 +11,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
+from ..core.shapes import TensorShape
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
 from .sparse_tensor import SparseTensor, SparseTensorValue
@@ -129,10 +130,18 @@ def edit_distance(
                 made[place] = found
         return (made,)
 
-    rank = truth.shape.rank
-    spec = unknown(rows.f32, *[None] * (rank - 1)) if rank else TensorSpec(rows.f32, None)
+    spec = _outer(hypothesis.shape, truth.shape)
     tensors = [*hypothesis.components(), *truth.components()]
     return host("EditDistance", compute, tensors, [spec], name=name)[0]
+
+
+def _outer(one: TensorShape, other: TensorShape) -> TensorSpec:
+    """Return what is known of a number for each of the rows of two tensors."""
+    if one.rank is None and other.rank is None:
+        return TensorSpec(rows.f32, None)
+    sizes = [shape.as_list()[:-1] for shape in (one, other) if shape.rank is not None]
+    pairs = zip(sizes[0], sizes[-1], strict=True)
+    return unknown(rows.f32, *[None if None in (a, b) else max(a, b) for a, b in pairs])
 
 
 def _sequences(indices: Array, values: Array) -> Sets:

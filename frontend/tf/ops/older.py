@@ -83,7 +83,11 @@ def sparse_matmul(
     name: str | None = None,
 ) -> TfTensor:
     """Multiply matrices that may hold many zeros, which are multiplied like all numbers."""
-    return matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+    with InGraph(graph_of([a, b])):
+        left, right = convert(a), convert(b)
+        if "bfloat16" in (left.dtype.name, right.dtype.name):
+            left, right = cast(left, "float32"), cast(right, "float32")
+        return matmul(left, right, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
 
 
 def histogram_fixed_width_bins(

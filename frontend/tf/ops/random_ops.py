@@ -111,6 +111,8 @@ def _counters(type_: str, dims: Sequence[int]) -> int:
     """Return how many counters a draw uses up."""
     if type_ == "RandomShuffle":
         return -(-max(dims[0] - 1, 0) // 4)
+    if type_.startswith("SampleDistorted"):
+        return dims[0]
     if type_.endswith("CandidateSampler"):
         return 2048 // 4 * dims[0]
     if type_ == "Multinomial":

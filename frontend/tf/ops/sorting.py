@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -40,7 +41,7 @@ from ..core.values import (
     same,
     static,
 )
-from .array_ops import expand_dims, pad, size
+from .array_ops import expand_dims, pad, shape, size
 from .creation import range_
 from .gathering import gather
 from .math_ops import FUNCTIONS, cast
@@ -203,6 +204,65 @@ def unique_with_counts(
     """Return the different elements, which one each is, and how often each comes."""
     y, idx, found = _unique_with_counts(x, name=name)
     return UniqueWithCounts(y, cast(idx, out_idx), cast(found, out_idx))
+
+
+@op_of_several("UniqueV2", "x", strict=False, differentiable=None)
+def _unique_along(m: Maker, x: object, axis: int) -> object:
+    """Return the different slices along an axis in the order they come, and which one each is."""
+    place = axis_in(axis, spec_of_value(x).rank)
+    if isinstance(x, Abstract):
+        dims = x.spec.dims
+        open_ = (*dims[:place], unknown_dim(), *dims[place + 1 :])
+        places = Abstract(TensorSpec(rows.i32, (dims[place],)))
+        return Abstract(x.spec.with_shape(open_)), places
+    return at_once(partial(_slices_as_they_come, place), x, is_open=True)
+
+
+def _slices_as_they_come(axis: int, array: Array) -> tuple[Array, Array]:
+    """Return the different slices along an axis in the order they come, and which one each is."""
+    known: dict[tuple[object, ...], int] = {}
+    first, places = [], np.empty(array.shape[axis], np.int32)
+    for number, part in enumerate(np.moveaxis(array, axis, 0)):
+        key = tuple(part.ravel().tolist())
+        if key not in known:
+            known[key] = len(known)
+            first.append(number)
+        places[number] = known[key]
+    return np.take(array, np.array(first, np.int64), axis), places
+
+
+def _axis_of_unique(axis: object) -> int | None:
+    """Return the axis that a list of one names, None if it is empty."""
+    given = np.asarray(static(axis))
+    if given.ndim != 1:
+        raise ValueError(f"axis expects a 1D vector, found shape {given.shape}")
+    if given.size > 1:
+        raise ValueError(f"axis does not support input tensors larger than 1 elements: {given}")
+    return int(given[0]) if given.size else None
+
+
+def unique_v2(
+    x: object, axis: object, out_idx: DTypeLike | None = "int32", name: str | None = None
+) -> Unique:
+    """Return the different elements, or slices along the axis of a list, and which one each is."""
+    place = _axis_of_unique(axis)
+    if place is None:
+        return unique(x, out_idx, name)
+    y, idx = _unique_along(x, axis=place, name=name)
+    return Unique(y, cast(idx, out_idx))
+
+
+def unique_with_counts_v2(
+    x: object, axis: object, out_idx: DTypeLike | None = "int32", name: str | None = None
+) -> UniqueWithCounts:
+    """Return what `unique_v2` does, and how often each comes."""
+    place = _axis_of_unique(axis)
+    if place is None:
+        return unique_with_counts(x, out_idx, name)
+    with InGraph(graph_of([x])):
+        y, idx = _unique_along(x, axis=place, name=name)
+        count = bincount(idx, minlength=shape(y)[place])
+        return UniqueWithCounts(y, cast(idx, out_idx), cast(count, out_idx))
 
 
 @_host("Bincount", "arr", shapes=shapes_of.counts)

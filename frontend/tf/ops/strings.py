@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ....ir.compose.maker import Maker
+from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
+from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract
@@ -30,14 +32,16 @@ def texts(function: Callable[..., object], *arrays: object) -> Array:
     return made
 
 
-def _unknown(xs: Iterable[object], dtype: DType) -> Abstract | None:
-    """Return what is known of results of values that are not, None if they are."""
-    found = [x for x in xs if isinstance(x, Abstract) and x.value is None]
-    if not found:
+def _unknown(xs: Sequence[object], dtype: DType) -> Abstract | None:
+    """Return what is known of results while a graph is being made, None where values are there.
+
+    Kernels do not run meanwhile: what they refuse, they refuse in the run.
+    """
+    if not any(isinstance(x, Abstract) for x in xs):
         return None
-    shapes = [x.spec.shape for x in found]
-    shape = shapes[0] if all(s == shapes[0] for s in shapes) else None
-    return Abstract(TensorSpec(dtype, shape))
+    shapes = [spec_of_value(x).shape for x in xs]
+    known = [shape for shape in shapes if shape is not None]
+    return Abstract(TensorSpec(dtype, broadcast(*known) if len(known) == len(shapes) else None))
 
 
 @rule("StringJoin", differentiable=False)
@@ -118,15 +122,31 @@ def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -
     open_ = _unknown([input], row)
     if open_ is not None:
         return open_
-    try:
-        return texts(lambda x: float(x) if row.is_float else int(x), input).astype(row.numpy)
-    except ValueError as error:
-        raise TypeError(f"StringToNumberOp could not correctly convert string: {error}") from None
+    with np.errstate(over="ignore"):
+        return texts(lambda x: _number(x, row), input).astype(row.numpy)
+
+
+NUMBER = re.compile(rb"\s*[-+]?(0x[0-9a-f]+(\.[0-9a-f]*)?(p[-+]?\d+)?|\d+\.?\d*(e[-+]?\d+)?|"
+                    rb"\.\d+(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)  # fmt: skip
+WHOLE = re.compile(rb"\s*[-+]?\d+\s*")
+
+
+def _number(text: bytes, row: DType) -> float:
+    """Read a number as C does, or raise where it is none of the type."""
+    if row.is_float and NUMBER.fullmatch(text):
+        return float.fromhex(text.decode()) if b"x" in text.lower() else float(text)
+    if not row.is_float and WHOLE.fullmatch(text):
+        ends = np.iinfo(row.numpy)
+        if ends.min <= int(text) <= ends.max:
+            return int(text)
+    raise InvalidArgumentError(
+        f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')}"
+    )
 
 
 @rule("Substr", differentiable=False)
 def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> object:
-    open_ = _unknown([input], TEXT)
+    open_ = _unknown([input, pos, count], TEXT)
     if open_ is not None:
         return open_
     return texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, pos, count)
@@ -139,8 +159,10 @@ def substr(
     _refuse_unit(unit)
     with InGraph(graph_of([input, pos, len])):
         at, count = same(pos, len)
-        if at.shape.rank != count.shape.rank and at.shape.rank is not None:
-            raise ValueError(f"pos and len must have the same rank: {at.shape} and {count.shape}")
+        if at.dtype.name not in ("int32", "int64"):
+            raise TypeError(f"pos is of {at.dtype.name}, expected int32 or int64")
+        if not at.shape.is_compatible_with(count.shape):
+            raise ValueError(f"pos and len must have the same shape: {at.shape} and {count.shape}")
         return perform("Substr", [convert(input, "string"), at, count], name=name, unit=unit)
 
 
@@ -211,6 +233,15 @@ def written(value: object) -> bytes:
     return (f"{value:f}" if isinstance(value, float | np.floating) else str(value)).encode()
 
 
+def _filled(text: bytes, width: int, fill: bytes) -> bytes:
+    """Return a number of a width; zeros stand behind its sign."""
+    if fill == b"-":
+        return text.ljust(max(width, 0))
+    if fill == b"0" and text[:1] in (b"-", b"+"):
+        return text[:1] + text[1:].rjust(max(width - 1, 0), b"0")
+    return text.rjust(max(width, 0), fill or b" ")
+
+
 @rule("RegexFullMatch", differentiable=False)
 def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[bytes]) -> object:
     open_ = _unknown([input], rows.bool_)
@@ -248,7 +279,7 @@ def as_string(
         if isinstance(value, complex | np.complexfloating):
             pair = [format(float(x), form + kind) for x in (value.real, value.imag)]
             return f"({','.join(pair)})".encode()
-        return written(value).rjust(max(width, 0), (fill or " ").encode())
+        return _filled(written(value), width, fill.encode())
 
     open_ = _unknown([input], TEXT)
     if open_ is not None:

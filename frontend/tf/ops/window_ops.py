@@ -11,7 +11,7 @@ from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import Dim, DimExpr
+from ....ir.types.dims import Dim, DimExpr, product
 from ...eager.remembered import remember_all
 from ...graph.graph import GraphTensor
 from ...values.run_errors import UnimplementedError
@@ -84,6 +84,11 @@ def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
     ) -> object:
         """Slide filters [*sizes, in, out] over images."""
         last = data_format is None or data_format.endswith("C")
+        outer = spec_of_value(input).dims[: -rank - 1]
+        if len(outer) > 1:  # several axes of images are one
+            input = m.reshape(
+                input, shape=(product(outer), *spec_of_value(input).dims[-rank - 1 :])
+            )
         *window, inner, _ = spec_of_value(filters).dims
         if len(window) != rank:
             raise TypeError(f"filters of {len(window) + 2} axes, expected {rank + 2}")
@@ -91,10 +96,13 @@ def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
         pads = pads_of(padding, spatial(input, last), window, steps, apart)
         channels = spec_of_value(input).dims[-1 if last else 1]
         kernel = m.transpose(filters, order=(rank + 1, rank, *range(rank)))
-        return m.conv(
+        made = m.conv(
             input, kernel, strides=steps, pads=pads, dilations=apart,
             groups=channels // inner, channels_last=last,
         )  # fmt: skip
+        if len(outer) > 1:
+            made = m.reshape(made, shape=(*outer, *spec_of_value(made).dims[1:]))
+        return made
 
     return function
 
@@ -289,12 +297,20 @@ def pool(
     name: str | None = None,
 ) -> TfTensor:
     """Combine the elements of windows by their greatest ("MAX") or their mean ("AVG")."""
-    if set(np.ravel(static(dilations or 1)).tolist()) != {1}:
-        raise UnimplementedError("pool: dilations are not supported")
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"Unsupported pooling_type: {pooling_type}.")
     function = max_pool if pooling_type == "MAX" else avg_pool
-    return function(input, window_shape, strides or 1, padding, data_format, name=name)
+    apart, steps = (np.ravel(static(x or 1)).tolist() for x in (dilations, strides))
+    if set(apart) == {1}:
+        return function(input, window_shape, strides or 1, padding, data_format, name=name)
+    if set(steps) != {1}:
+        raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
+    if padding == "SAME":
+        raise ValueError(
+            "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. Received: "
+            f"padding={padding} and dilation_rate={apart}"
+        )
+    return function(input, window_shape, 1, padding, data_format, apart, name=name)
 
 
 def conv2d_backprop_input(
@@ -321,16 +337,18 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
         strides: object,
         padding: Padding = "VALID",
         data_format: str | None = None,
+        dilations: object = 1,
     ) -> object:
         """Combine the elements of windows."""
         last = data_format is None or data_format.endswith("C")
         sizes = spatial(input, last)
         if len(sizes) != (rank or len(sizes)):
             raise TypeError(f"an operand of {len(sizes) + 2} axes, expected {rank} and 2 more")
-        window, steps = (_pair(v, last, len(sizes)) for v in (ksize, strides))
-        pads, ones = pads_of(padding, sizes, window, steps, (1,) * len(sizes)), (1,) * len(sizes)
+        given = (ksize, strides, dilations)
+        window, steps, apart = (_pair(v, last, len(sizes)) for v in given)
+        pads = pads_of(padding, sizes, window, steps, apart)
         return getattr(m, gv)(
-            input, window=window, strides=steps, pads=pads, dilations=ones, channels_last=last
+            input, window=window, strides=steps, pads=pads, dilations=apart, channels_last=last
         )
 
     return function

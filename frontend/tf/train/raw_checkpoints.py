@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -84,3 +85,86 @@ def _row(dtype: DTypeLike) -> DType:
     row = row_of(dtype)
     assert row is not None, "an element type was given"
     return row
+
+
+def load_and_remap_matrix(
+    ckpt_path: object,
+    old_tensor_name: object,
+    row_remapping: object,
+    col_remapping: object,
+    initializing_values: object,
+    num_rows: int,
+    num_cols: int,
+    max_rows_in_memory: int = -1,
+    name: str | None = None,
+) -> TfTensor:
+    """Return a matrix of a checkpoint with rows and columns in other places.
+
+    Where -1 stands, values are taken one after the other. A checkpoint's tensors are read whole.
+    """
+    del max_rows_in_memory
+
+    def compute(path: Array, key: Array, down: Array, across: Array, new: Array) -> Sequence[Array]:
+        where, text = path_of(path.reshape(-1)[:1].reshape(())), key.item().decode()
+        found = read(where)
+        if text not in found:
+            raise NotFoundError(f"Key {text} not found in checkpoint {where}")
+        across = across if len(across) else np.arange(num_cols)
+        for places, count, what in ((down, num_rows, "row"), (across, num_cols, "column")):
+            used = places[places >= 0]
+            if len(places) != count:
+                raise InvalidArgumentError(f"{len(places)} {what}s are remapped, expected {count}")
+            if len(np.unique(used)) != len(used):
+                raise UnimplementedError(f"a {what} that is taken more than once: {places}")
+        open_ = (down < 0)[:, None] | (across < 0)[None, :]
+        if len(new) != open_.sum():
+            raise InvalidArgumentError(
+                f"{len(new)} initializing values, expected {open_.sum()}: one for each new element"
+            )
+        made = found[text][np.maximum(down, 0)][:, np.maximum(across, 0)].astype(np.float32)
+        made[open_] = new
+        return (made,)
+
+    given = [convert(x, "string") for x in (ckpt_path, old_tensor_name)]
+    given += [convert(x, "int64") for x in (row_remapping, col_remapping)]
+    given.append(convert(initializing_values, "float32"))
+    spec = spec_with_unknowns(_row("float32"), (num_rows, num_cols))
+    return host("LoadAndRemapMatrix", compute, given, [spec], effect=True, name=name)[0]
+
+
+def generate_vocab_remapping(
+    new_vocab_file: object,
+    old_vocab_file: object,
+    new_vocab_offset: int,
+    num_new_vocab: int,
+    old_vocab_size: int = -1,
+    name: str | None = None,
+) -> tuple[TfTensor, TfTensor]:
+    """Return where lines of a new file stand in an old one (-1: nowhere), and how many do."""
+
+    def compute(new: Array, old: Array) -> Sequence[Array]:
+        before = Path(path_of(old)).read_bytes().splitlines()
+        after = Path(path_of(new)).read_bytes().splitlines()
+        known = {x: i for i, x in enumerate(before if old_vocab_size < 0 else
+                                            before[:old_vocab_size])}  # fmt: skip
+        wanted = after[new_vocab_offset : new_vocab_offset + num_new_vocab]
+        if len(wanted) != num_new_vocab:
+            raise InvalidArgumentError(
+                f"{path_of(new)} has {len(after)} lines, expected {num_new_vocab} from line "
+                f"{new_vocab_offset} on"
+            )
+        made = np.array([known.get(x, -1) for x in wanted], np.int64)
+        return made, np.array((made >= 0).sum(), np.int32)
+
+    given = [convert(x, "string") for x in (new_vocab_file, old_vocab_file)]
+    specs = [spec_with_unknowns(_row("int64"), (num_new_vocab,))]
+    specs.append(spec_with_unknowns(_row("int32"), ()))
+    found, count = host("GenerateVocabRemapping", compute, given, specs, effect=True, name=name)
+    return found, count
+
+
+REMAPPING: dict[str, object] = {
+    "GenerateVocabRemapping": generate_vocab_remapping,
+    "LoadAndRemapMatrix": load_and_remap_matrix,
+}
+"""By the type of an operation: its function."""

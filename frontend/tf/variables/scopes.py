@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from functools import partial
@@ -333,6 +333,42 @@ def _made_in_parts(
         inner = f"{name}/part_{number}"
         parts.append(_made(inner, None if value else size, dtype, start, **options))
     return PartitionedVariable(name, parts, axis, count)
+
+
+def create_partitioned_variables(
+    shape: Sequence[int],
+    slicing: Sequence[int],
+    initializer: First,
+    dtype: DTypeLike | None = "float32",
+    trainable: bool = True,
+    collections: Iterable[str] | None = None,
+    name: str | None = None,
+    reuse: object = None,
+) -> list[Variable]:
+    """Return variables that together have a shape: `slicing` says into how many each axis is cut.
+
+    An initializer that is no function is the value of the whole, and says their type.
+    """
+    sizes, counts = list(shape), list(slicing)
+    if len(sizes) != len(counts) or not sizes:
+        raise ValueError(
+            "The 'shape' and 'slicing' of a partitioned Variable must have the same length, at "
+            f"least 1: shape: {sizes}, slicing: {counts}"
+        )
+    with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
+        found = found_or_made(
+            scope.name,
+            sizes if callable(initializer) else None,
+            dtype if callable(initializer) else None,
+            scope.reuse,
+            lambda **_: counts,
+            initializer=initializer,
+            trainable=trainable,
+            collections=collections,
+            regularizer=scope.regularizer,
+        )
+        assert isinstance(found, PartitionedVariable), "a partitioner was given"
+        return list(found)
 
 
 def get_local_variable(name: str, *args: Any, **options: Any) -> Variable:

@@ -1,0 +1,353 @@
+"""`tf.raw_ops`: the ways back of layers, and losses with theirs, by their own names.
+
+A way back is taken through the layer itself, at what it was given; of a layer that is linear, at
+zeros of the shape that is said.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
+from ..graph.flow import GradientTape
+from ..ops import array_ops as _a
+from ..ops import composed as _co
+from ..ops import gathering as _g
+from ..ops import math_ops as _m
+from ..ops import nn_ops as _n
+from ..ops import window_ops as _w
+from ..ops.creation import one_hot, range_, zeros
+
+Entropy = namedtuple("Entropy", "loss backprop")
+Forward = Callable[[TfTensor], TfTensor]
+
+
+def way_back(forward: Forward, at: TfTensor, grad: TfTensor, name: str | None) -> TfTensor:
+    """Return the gradient of what a function takes, given that of what it makes there."""
+    with GradientTape() as tape:
+        tape.watch(at)
+        made = forward(at)
+    if not made.shape.is_compatible_with(grad.shape):
+        raise InvalidShapesError(f"the gradient has shape {grad.shape}, expected {made.shape}")
+    found = tape.gradient(made, at, grad)
+    return _m.identity(found, name=name)
+
+
+def forth_again(forward: Forward, at: TfTensor, change: TfTensor, name: str | None) -> TfTensor:
+    """Return how what a function makes changes with what it takes: the way back of its way back."""
+    made = forward(at)
+    return way_back(lambda g: way_back(forward, at, g, None), made, change, name)
+
+
+def _entropy_shapes(features: TfTensor, labels: TfTensor) -> None:
+    for x in (features, labels):
+        if x.shape.rank not in (None, 2):
+            raise InvalidShapesError(f"Shape must be rank 2, but is rank {x.shape.rank}: {x.shape}")
+
+
+def softmax_cross_entropy(features: object, labels: object, name: str | None = None) -> Entropy:
+    """Return the cross entropy of each row of labels and softmax, and the way back to the rows."""
+    with InGraph(graph_of([features, labels])):
+        x, truth = same(features, labels)
+        _entropy_shapes(x, truth)
+        loss = _n.softmax_cross_entropy_with_logits(truth, x, axis=-1, name=name)
+        return Entropy(loss, _n.softmax(x) - truth)
+
+
+def sparse_softmax_cross_entropy(
+    features: object, labels: object, name: str | None = None
+) -> Entropy:
+    """Return the cross entropy of a class and softmax for each row, and the way back to them."""
+    with InGraph(graph_of([features, labels])):
+        x, truth = convert(features), convert(labels)
+        if x.shape.rank not in (None, 2):
+            raise InvalidShapesError(f"logits must be 2-D, but got shape {x.shape}")
+        loss = _n.sparse_softmax_cross_entropy_with_logits(truth, x, name=name)
+        there = one_hot(truth, _a.shape(x)[1], dtype=x.dtype)
+        return Entropy(loss, _n.softmax(x) - there)
+
+
+def _sized(forward: Callable[..., TfTensor], *linear: str) -> Callable[..., TfTensor]:
+    """Return the way back to a linear operand: its shape, the other operand, and the gradient."""
+    shape_name, other_name = linear
+
+    def operation(*, name: str | None = None, **given: Any) -> TfTensor:
+        """Go back through a layer that is linear in what is asked for."""
+        sizes, other = given.pop(shape_name), given.pop(other_name)
+        grad = given.pop("out_backprop") if "out_backprop" in given else given.pop("grad")
+        given.pop("use_cudnn_on_gpu", None)
+        with InGraph(graph_of([sizes, other, grad])):
+            back = convert(grad)
+            fixed = None if other is None else convert(other)
+            at = zeros(sizes, back.dtype)
+            return way_back(lambda x: forward(x, fixed, **given), at, back, name)
+
+    return operation
+
+
+def _filters(convolution: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
+    return _sized(lambda w, x, **more: convolution(x, w, **more), "filter_sizes", "input")
+
+
+def _images(convolution: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
+    return _sized(convolution, "input_sizes", "filter")
+
+
+def _pooled(
+    way: Callable[..., TfTensor], function: Callable[..., TfTensor]
+) -> Callable[..., TfTensor]:
+    """Return the operation that goes a way through a layer of greatest elements."""
+
+    def operation(
+        orig_input: object, orig_output: object, grad: object, ksize: object, strides: object,
+        padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
+        name: str | None = None,
+    ) -> TfTensor:  # fmt: skip
+        """Go through greatest elements; what they were is found anew."""
+        del orig_output
+        if len(explicit_paddings):
+            raise NotImplementedError("explicit_paddings of a way through pooling")
+        with InGraph(graph_of([orig_input, grad])):
+            x, back = convert(orig_input), convert(grad)
+            options = {"data_format": data_format}
+            return way(lambda y: function(y, ksize, strides, padding, **options), x, back, name)
+
+    return operation
+
+
+def avg_pool_grad(
+    orig_input_shape: object, grad: object, ksize: object, strides: object, padding: str,
+    data_format: str = "NHWC", name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Go back through means of windows."""
+    with InGraph(graph_of([orig_input_shape, grad])):
+        back = convert(grad)
+        pool = _w.avg_pool2d if len(data_format) == 4 else _w.avg_pool3d
+        at = zeros(orig_input_shape, back.dtype)
+        options = {"data_format": data_format}
+        return way_back(lambda x: pool(x, ksize, strides, padding, **options), at, back, name)
+
+
+def _flat(argmax: TfTensor, x: TfTensor, in_batch: bool) -> TfTensor:
+    """Return places in all of a tensor, of those in each of its images."""
+    places = _m.cast(argmax, "int64")
+    if in_batch:
+        return places
+    size = _m.REDUCTIONS["reduce_prod"](_a.shape(x, "int64")[1:])
+    first = range_(_a.shape(x, "int64")[0], dtype="int64") * size
+    return places + _a.reshape(first, [-1, *[1] * (len(argmax.shape) - 1)])
+
+
+def max_pool_grad_with_argmax(
+    input: object, grad: object, argmax: object, ksize: object, strides: object, padding: str,
+    include_batch_in_index: bool = False, name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Bring each gradient to the place that the greatest element had."""
+    del ksize, strides, padding
+    with InGraph(graph_of([input, grad, argmax])):
+        x, back, places = convert(input), convert(grad), convert(argmax)
+        flat = _a.reshape(_flat(places, x, include_batch_in_index), [-1, 1])
+        count = _a.reshape(_a.size(x, "int64"), [1])
+        made = _g.scatter_nd(flat, _a.reshape(back, [-1]), count)
+        return _a.reshape(made, _a.shape(x), name=name)
+
+
+def max_pool_grad_grad_with_argmax(
+    input: object, grad: object, argmax: object, ksize: object, strides: object, padding: str,
+    include_batch_in_index: bool = False, name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Take the changes at the places that the greatest elements had."""
+    del ksize, strides, padding
+    with InGraph(graph_of([input, grad, argmax])):
+        x, change, places = convert(input), convert(grad), convert(argmax)
+        flat = _flat(places, x, include_batch_in_index)
+        return _g.gather(_a.reshape(change, [-1]), flat, name=name)
+
+
+def bias_add_grad(
+    out_backprop: object, data_format: str = "NHWC", name: str | None = None
+) -> TfTensor:
+    """Add gradients up over all axes but that of the channels."""
+    with InGraph(graph_of([out_backprop])):
+        back = convert(out_backprop)
+        rank = len(back.shape)
+        if rank < 2:
+            raise InvalidShapesError(f"Input tensor must be at least 2D: {back.shape}")
+        channels = 1 if data_format.startswith("NC") else rank - 1
+        axes = [axis for axis in range(rank) if axis != channels]
+        return _m.REDUCTIONS["reduce_sum"](back, axis=axes, name=name)
+
+
+def mirror_pad_grad(
+    input: object, paddings: object, mode: str, name: str | None = None
+) -> TfTensor:
+    """Go back through mirrored edges."""
+    with InGraph(graph_of([input, paddings])):
+        back, edges = convert(input), convert(paddings)
+        sizes = _a.shape(back) - _m.cast(_m.REDUCTIONS["reduce_sum"](edges, axis=1), "int32")
+        at = zeros(sizes, back.dtype)
+        return way_back(lambda x: _a.pad(x, edges, mode=mode), at, back, name)
+
+
+def concat_offset(
+    concat_dim: object, shape: Sequence[object], name: str | None = None
+) -> list[TfTensor]:
+    """Return where each of several tensors, whose shapes are given, begins in all of them."""
+
+    def compute(axis: Array, *shapes: Array) -> Sequence[Array]:
+        first, place = shapes[0], int(axis)
+        for number, each in enumerate(shapes):
+            if each.ndim != 1:
+                raise InvalidArgumentError(f"input {number} should be a vector, not {each.shape}")
+            if len(each) != len(first):
+                raise InvalidArgumentError(
+                    f"input {number} should contain {len(first)} elements, but got {len(each)}"
+                )
+        if not -len(first) <= place < len(first):
+            raise InvalidArgumentError(f"Concat dim is out of range: {place} vs. {len(first)}")
+        made, begin = [], np.zeros_like(first)
+        for number, each in enumerate(shapes):
+            differs = each != first
+            differs[place] = False
+            if differs.any():
+                texts = [" ".join(map(str, x.tolist())) for x in (each, first)]
+                raise InvalidArgumentError(
+                    f"All dimensions except {place % len(first)} must match. Input {number} has "
+                    f"shape [{texts[0]}] and doesn't match input 0 with shape [{texts[1]}]."
+                )
+            made.append(begin.copy())
+            begin[place] += each[place]
+        return made
+
+    with InGraph(graph_of([concat_dim, *shape])):
+        shapes = [convert(each) for each in shape]
+        specs = [unknown(x.spec.dtype, *x.shape.as_list()) for x in shapes]
+        return host("ConcatOffset", compute, [convert(concat_dim), *shapes], specs, name=name)
+
+
+def space_to_batch(
+    input: object, paddings: object, block_size: int, name: str | None = None
+) -> TfTensor:
+    """Move blocks of height and width into the first axis."""
+    return _co.space_to_batch(input, [block_size, block_size], paddings, name=name)
+
+
+def batch_to_space(
+    input: object, crops: object, block_size: int, name: str | None = None
+) -> TfTensor:
+    """Move blocks of the first axis into height and width."""
+    return _co.batch_to_space(input, [block_size, block_size], crops, name=name)
+
+
+OPERATIONS: dict[str, object] = {
+    "AvgPool3DGrad": avg_pool_grad,
+    "AvgPoolGrad": avg_pool_grad,
+    "BatchToSpace": batch_to_space,
+    "BiasAddGrad": bias_add_grad,
+    "ConcatOffset": concat_offset,
+    "Conv2DBackpropFilter": _filters(_w.conv2d),
+    "Conv2DBackpropInput": _images(_w.conv2d),
+    "Conv3DBackpropFilterV2": _filters(_w.conv3d),
+    "Conv3DBackpropInputV2": _images(_w.conv3d),
+    "DepthwiseConv2dNativeBackpropFilter": _filters(_w.depthwise_conv2d),
+    "DepthwiseConv2dNativeBackpropInput": _images(_w.depthwise_conv2d),
+    "MaxPool3DGrad": _pooled(way_back, _w.max_pool3d),
+    "MaxPool3DGradGrad": _pooled(forth_again, _w.max_pool3d),
+    "MaxPoolGrad": _pooled(way_back, _w.max_pool2d),
+    "MaxPoolGradGrad": _pooled(forth_again, _w.max_pool2d),
+    "MaxPoolGradGradV2": _pooled(forth_again, _w.max_pool2d),
+    "MaxPoolGradGradWithArgmax": max_pool_grad_grad_with_argmax,
+    "MaxPoolGradV2": _pooled(way_back, _w.max_pool2d),
+    "MaxPoolGradWithArgmax": max_pool_grad_with_argmax,
+    "MirrorPadGrad": mirror_pad_grad,
+    "SoftmaxCrossEntropyWithLogits": softmax_cross_entropy,
+    "SpaceToBatch": space_to_batch,
+    "SparseSoftmaxCrossEntropyWithLogits": sparse_softmax_cross_entropy,
+}
+"""By the type of an operation: its function."""
+
+
+def conv2d_backprop_filter(
+    input: object, filter_sizes: object, out_backprop: object, strides: object = None,
+    padding: object = None, use_cudnn_on_gpu: bool = True, data_format: str = "NHWC",
+    dilations: object = 1, name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Return the gradient of a convolution's filters."""
+    del use_cudnn_on_gpu
+    back = _filters(_w.conv2d)
+    return back(input=input, filter_sizes=filter_sizes, out_backprop=out_backprop, name=name,
+                strides=strides, padding=padding, data_format=data_format,
+                dilations=dilations)  # fmt: skip
+
+
+def conv3d_backprop_filter(
+    input: object, filter_sizes: object, out_backprop: object, strides: object,
+    padding: object, data_format: str = "NDHWC", dilations: object = 1,
+    name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Return the gradient of a convolution's filters, over three axes."""
+    back = _filters(_w.conv3d)
+    return back(input=input, filter_sizes=filter_sizes, out_backprop=out_backprop, name=name,
+                strides=strides, padding=padding, data_format=data_format,
+                dilations=dilations)  # fmt: skip
+
+
+def depthwise_conv2d_backprop_filter(
+    input: object, filter_sizes: object, out_backprop: object, strides: object,
+    padding: object, data_format: str = "NHWC", dilations: object = 1,
+    name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Return the gradient of the filters that slide over each channel by itself."""
+    back = _filters(_w.depthwise_conv2d)
+    return back(input=input, filter_sizes=filter_sizes, out_backprop=out_backprop, name=name,
+                strides=strides, padding=padding, data_format=data_format,
+                dilations=dilations)  # fmt: skip
+
+
+def depthwise_conv2d_backprop_input(
+    input_sizes: object, filter: object, out_backprop: object, strides: object,
+    padding: object, data_format: str = "NHWC", dilations: object = 1,
+    name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Return the gradient of the images that filters slide over, each channel by itself."""
+    back = _images(_w.depthwise_conv2d)
+    return back(input_sizes=input_sizes, filter=filter, out_backprop=out_backprop, name=name,
+                strides=strides, padding=padding, data_format=data_format,
+                dilations=dilations)  # fmt: skip
+
+
+def atrous_conv2d_transpose(
+    value: object, filters: object, output_shape: object, rate: object, padding: object,
+    name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Go back through filters whose elements are apart."""
+    back = _images(_w.conv2d)
+    return back(input_sizes=output_shape, filter=filters, out_backprop=value, name=name,
+                strides=1, padding=padding, dilations=rate)  # fmt: skip
+
+
+SECOND: dict[str, object] = {
+    "atrous_conv2d_transpose": atrous_conv2d_transpose,
+    "depthwise_conv2d_backprop_filter": depthwise_conv2d_backprop_filter,
+    "depthwise_conv2d_backprop_input": depthwise_conv2d_backprop_input,
+}
+"""Ways back that are in `tf.nn`."""
+FIRST: dict[str, object] = {
+    **SECOND,
+    "conv2d_backprop_filter": conv2d_backprop_filter,
+    "conv3d_backprop_filter": conv3d_backprop_filter,
+    "conv3d_backprop_filter_v2": conv3d_backprop_filter,
+    "depthwise_conv2d_native": _w.depthwise_conv2d,
+    "depthwise_conv2d_native_backprop_filter": depthwise_conv2d_backprop_filter,
+    "depthwise_conv2d_native_backprop_input": depthwise_conv2d_backprop_input,
+    "max_pool_v2": _w.max_pool,
+}
+"""Those of the first version, with what it calls otherwise."""

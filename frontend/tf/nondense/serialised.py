@@ -1,0 +1,155 @@
+"""Sparse tensors as texts: three for each, the messages of its places, elements and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
+from ...formats.examples import parsed_as
+from ...formats.messages import TensorProto
+from ...formats.tensors import from_message, to_message
+from ...graph.text_arrays import TEXT
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor, row_of
+from ..core.element_types import as_dtype
+from ..core.host_ops import host, unknown
+from ..core.values import InGraph, convert, graph_of
+from .sparse_tensor import SparseTensor, sparse_of
+
+
+def _texts(*parts: Array) -> Array:
+    """Return the messages of arrays."""
+    made = np.empty(len(parts), object)
+    made[:] = [to_message(part).SerializeToString() for part in parts]
+    return made
+
+
+def _refuse_variants(out_type: DTypeLike) -> None:
+    if as_dtype(out_type).name != "string":
+        raise NotImplementedError(f"sparse tensors as {out_type}: they are written as texts")
+
+
+def serialize_sparse(
+    sp_input: object, out_type: DTypeLike = "string", name: str | None = None
+) -> TfTensor:
+    """Return a sparse tensor as three texts."""
+    _refuse_variants(out_type)
+    given = sparse_of(sp_input)
+    with InGraph(graph_of(given.components())):
+        return host("SerializeSparse", lambda *parts: (_texts(*parts),), given.components(),
+                    [unknown(TEXT, 3)], name=name)[0]  # fmt: skip
+
+
+def _parts_of_rows(indices: Array, values: Array, extents: Array) -> Sequence[Array]:
+    if len(extents) < 2:
+        raise InvalidArgumentError("Rank of input SparseTensor should be > 1, but saw rank: 1")
+    made = np.empty((int(extents[0]), 3), object)
+    for row in range(len(made)):
+        here = indices[:, 0] == row
+        made[row] = _texts(indices[here][:, 1:], values[here], extents[1:])
+    return (made,)
+
+
+def serialize_many_sparse(
+    sp_input: object, out_type: DTypeLike = "string", name: str | None = None
+) -> TfTensor:
+    """Return each slice along the first axis of a sparse tensor as three texts."""
+    _refuse_variants(out_type)
+    given = sparse_of(sp_input)
+    with InGraph(graph_of(given.components())):
+        count = given.shape.as_list()[0] if given.shape.rank else None
+        return host("SerializeManySparse", _parts_of_rows, given.components(),
+                    [unknown(TEXT, count, 3)], name=name)[0]  # fmt: skip
+
+
+def _read(texts: Array, row: DType) -> list[Array]:
+    """Return places, elements and sizes of three texts, which have to fit together."""
+    made = [from_message(parsed_as(TensorProto, text)) for text in texts.tolist()]
+    indices, values, extents = made
+    if indices.dtype != np.int64 or extents.dtype != np.int64:
+        raise InvalidArgumentError("places and sizes of a sparse tensor have to be of int64")
+    if values.dtype != row.numpy:
+        raise InvalidArgumentError(
+            f"Requested SparseTensor of type {row} but SparseTensor[0].values.dtype() == "
+            f"{values.dtype}"
+        )
+    if indices.ndim != 2 or values.ndim != 1 or extents.ndim != 1:
+        raise InvalidArgumentError("places must be a matrix, elements and sizes vectors")
+    if len(indices) != len(values) or indices.shape[1] != len(extents):
+        raise InvalidArgumentError(
+            f"places of shape {indices.shape} for {len(values)} elements of {len(extents)} axes"
+        )
+    return made
+
+
+def deserialize_many_sparse(
+    serialized_sparse: object,
+    dtype: DTypeLike,
+    rank: int | None = None,
+    name: str | None = None,
+) -> SparseTensor:
+    """Return the sparse tensor whose slices along a new first axis are written as texts [n, 3]."""
+    row = row_of(dtype)
+    assert row is not None, "a type was given"
+
+    def compute(texts: Array) -> Sequence[Array]:
+        if texts.ndim != 2 or texts.shape[1] != 3:
+            raise InvalidArgumentError(
+                f"Serialized sparse should have 3 as the last dimension but saw {texts.shape}"
+            )
+        parts = [_read(each, row) for each in texts]
+        ranks = {len(extents) for _, _, extents in parts}
+        if len(ranks) > 1:
+            raise InvalidArgumentError(
+                f"Inconsistent rank across SparseTensors: {sorted(ranks)} are not all equal"
+            )
+        count = ranks.pop() if ranks else 0
+        indices = [
+            np.insert(places, 0, number, axis=1) for number, (places, _, _) in enumerate(parts)
+        ]
+        extents = np.max([e for _, _, e in parts], axis=0) if parts else np.zeros(0, np.int64)
+        values = [v for _, v, _ in parts]
+        return (
+            np.concatenate(indices) if parts else np.zeros((0, count + 1), np.int64),
+            np.concatenate(values) if parts else np.zeros(0, row.numpy),
+            np.array([len(parts), *extents], np.int64),
+        )
+
+    with InGraph(graph_of([serialized_sparse])):
+        known = None if rank is None else rank + 1
+        specs = [unknown(rows.i64, None, known), unknown(row, None), unknown(rows.i64, known)]
+        given = [convert(serialized_sparse, "string")]
+        return SparseTensor(*host("DeserializeManySparse", compute, given, specs, name=name))
+
+
+def first_serialize_sparse(
+    sp_input: object, name: str | None = None, out_type: DTypeLike = "string"
+) -> TfTensor:
+    """Return a sparse tensor as three texts, by the first version's order of arguments."""
+    return serialize_sparse(sp_input, out_type, name)
+
+
+def first_serialize_many_sparse(
+    sp_input: object, name: str | None = None, out_type: DTypeLike = "string"
+) -> TfTensor:
+    """Return each slice as three texts, by the first version's order of arguments."""
+    return serialize_many_sparse(sp_input, out_type, name)
+
+
+SECOND: dict[str, object] = {
+    "deserialize_many_sparse": deserialize_many_sparse,
+    "serialize_many_sparse": serialize_many_sparse,
+    "serialize_sparse": serialize_sparse,
+}
+"""What `tf.io` has of it."""
+FIRST: dict[str, object] = {
+    "deserialize_many_sparse": deserialize_many_sparse,
+    "serialize_many_sparse": first_serialize_many_sparse,
+    "serialize_sparse": first_serialize_sparse,
+}
+"""By the first version's order of arguments: at its top, and in `compat.v1.io`."""
