@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
 from ..core.host_ops import host
+from ..core.shapes import broadcast_static_shape
 from ..core.values import InGraph, convert, graph_of, same, static
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, shape
 from ..ops.gathering import gather
@@ -122,7 +124,11 @@ def _drawn(
         with np.errstate(all="ignore"):
             return (made.reshape(all_).astype(row.numpy),)
 
-    dims = [d if isinstance(d, int) else None for d in known] if _listed(known) else None
+    dims: list[int | None] | None = None
+    if _listed(known):
+        dims = [d if isinstance(d, int) else None for d in known]
+    elif given.shape.rank and (count := given.shape.as_list()[0]) is not None:
+        dims = [None] * count
     inner = parameters[0].shape._dims if whole else ()
     every = None if dims is None or inner is None else (*dims, *inner)
     made = host(type_, draw, [key, given, *parameters], [spec_with_unknowns(row, every)])
@@ -137,7 +143,10 @@ def _together(*values: TfTensor) -> list[TfTensor]:
     dims = [v.shape for v in values]
     if all(d == dims[0] for d in dims) and dims[0].is_fully_defined():
         return list(values)
-    return [broadcast_to(v, wanted) for v in values]
+    made = [broadcast_to(v, wanted) for v in values]
+    for one in made:
+        one.set_shape(reduce(broadcast_static_shape, dims))
+    return made
 
 
 def _count(shape_: object, of: TfTensor) -> TfTensor | int:

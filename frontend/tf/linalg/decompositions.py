@@ -384,7 +384,9 @@ def pinv(
     with InGraph(graph_of([found])):
         s, u, v = _svd(found)
         limit = (
-            _cutoff(found, s, 10.0) if rcond is None else convert(rcond, found.dtype) * s[..., :1]
+            _cutoff(found, s, 10.0)
+            if rcond is None
+            else convert(rcond, found.dtype)[..., None] * s[..., :1]
         )
         counts = s > limit
         inverse = where(counts, 1.0 / where(counts, s, 1.0), 0.0)

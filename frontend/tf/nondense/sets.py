@@ -141,7 +141,7 @@ def _outer(one: TensorShape, other: TensorShape) -> TensorSpec:
         return TensorSpec(rows.f32, None)
     sizes = [shape.as_list()[:-1] for shape in (one, other) if shape.rank is not None]
     pairs = zip(sizes[0], sizes[-1], strict=True)
-    return unknown(rows.f32, *[None if None in (a, b) else max(a, b) for a, b in pairs])
+    return unknown(rows.f32, *[None if a is None or b is None else max(a, b) for a, b in pairs])
 
 
 def _sequences(indices: Array, values: Array) -> Sets:

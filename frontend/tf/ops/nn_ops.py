@@ -213,8 +213,9 @@ def clip_by_global_norm(
     """Scale several tensors down together."""
     if not isinstance(t_list, Sequence):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
-    norm = global_norm(t_list) if use_norm is None else use_norm
+    norm = global_norm(t_list) if use_norm is None else convert(use_norm)
     scale = clip_norm / _maximum(norm, clip_norm)
+    scale = scale + (norm - norm)  # a norm that is not finite leaves no number
     return [None if t is None else _scaled(t, scale) for t in t_list], norm
 
 

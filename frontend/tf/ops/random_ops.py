@@ -249,6 +249,9 @@ def _draw_in(graph: Graph, kind: Draw, shape: object, name: str | None) -> TfTen
     owned = graph.owned(given)
     if dims is None and (found := sizes_of(owned)) is not None:
         dims = tuple(d if isinstance(d, int) else None for d in found)
+    length = owned.spec.shape  # a list of sizes says how many there are
+    if dims is None and length and len(length) == 1 and isinstance(length[0], int):
+        dims = (None,) * length[0]
     op = graph.add(kind, [owned], {"shape": dims}, name=name)
     return dressed(op.outputs[0])
 

@@ -14,7 +14,7 @@ import numpy as np
 OLDER = {
     **{"str": str, "float": float, "bool": bool, "object": object, "int": int, "complex": complex},
     **{"float_": np.float64, "complex_": np.complex128, "string_": np.bytes_, "unicode_": np.str_},
-    **{"unicode": str, "bool8": np.bool_, "asfarray": lambda x, t=float: np.asarray(x, t)},
+    **{"unicode": str, "bool8": np.bool_, "asfarray": lambda x, dtype=float: np.asarray(x, dtype)},
     **{"Inf": np.inf, "NaN": np.nan, "NAN": np.nan, "infty": np.inf, "product": np.prod},
     **{"unicode": str, "asscalar": lambda x: x.item(), "row_stack": np.vstack, "alltrue": np.all},
     **{

@@ -310,3 +310,35 @@ def distances(tf):
     truth = tf.SparseTensor([[0, 0, 0], [1, 0, 1]], [b"a", b"c"], [2, 2, 2])
     made = tf.edit_distance(found, truth)
     return [made, tf.constant(made.shape.as_list())]
+
+
+@in_session
+def shapes_of_draws(tf):
+    v1, sizes = tf.compat.v1, tf.compat.v1.placeholder_with_default(np.int32([2, 3]), [2])
+    drawn = [
+        v1.random_normal(sizes), v1.random_uniform(sizes), v1.truncated_normal(sizes),
+        v1.random_gamma(sizes, tf.ones([4])),
+        v1.random_gamma([5], tf.ones([2, 1]), v1.placeholder(tf.float32, [1, 3])),
+        v1.random_poisson(tf.ones([4, 2]), sizes), v1.random_poisson([], [3]),
+    ]  # fmt: skip
+    return [tf.constant([-1 if d is None else d for d in x.shape.as_list()]) for x in drawn]
+
+
+@in_session
+def nothing_drawn(tf):
+    return [tf.compat.v1.random_gamma([0, 2], [[1.0]]), tf.compat.v1.random_poisson([], [0, 4])]
+
+
+each(
+    "pseudo_inverses",
+    batch=lambda tf: tf.linalg.pinv(
+        np.stack([WIDE[0, :4, :3, 0], WIDE[0, :4, 3:6, 1]]), rcond=np.float32([0.1, 0.6])
+    ),
+    whole=lambda tf: tf.linalg.pinv(WIDE[0, :4, :3, 0], rcond=0.3),
+)
+
+
+@program
+def clipped_by_an_endless_norm(tf):
+    made, norm = tf.clip_by_global_norm([tf.constant([1.0, np.inf]), tf.constant([2.0])], 5.0)
+    return [*made, norm]
