@@ -7,7 +7,6 @@ import secrets
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -31,6 +30,7 @@ FractionalAvgPool = namedtuple(
     "FractionalAvgPool", ["output", "row_pooling_sequence", "col_pooling_sequence"]
 )
 Combine = Callable[[Array], Array]
+Three = tuple[TfTensor, TfTensor, TfTensor]
 
 
 def _edges(length: int, count: int, words: WordsInTurn, *, smooth: bool) -> Array:
@@ -140,7 +140,7 @@ def fractional_avg_pool_grad(
         return host("FractionalAvgPoolGrad", compute, given, [spec], name=name)[0]
 
 
-def _ratios(given: Any) -> list[float]:
+def _ratios(given: object) -> list[float]:
     """Return the ratio for each axis of images, or raise where there is none."""
     if isinstance(given, int | float):
         found = [1.0, float(given), float(given), 1.0]
@@ -182,7 +182,7 @@ def _pool(
         specs += [unknown(rows.i64, None if n is None else n + 1) for n in sizes[1:3]]
 
         @custom_gradient
-        def run(x: TfTensor) -> Any:
+        def run(x: TfTensor) -> tuple[Three, Callable[..., TfTensor]]:
             made, down, across = host(type_, compute, [x], specs, effect=not seeds, name=name)
 
             def gradient(grad: TfTensor, *_: object) -> TfTensor:
@@ -202,11 +202,11 @@ def _seeds(seed: int) -> tuple[int, int] | None:
     return seeds_of(seed, context if isinstance(context, Graph) else None) if seed else None
 
 
-def _second(type_: str, combine: Combine, kind: Callable[..., Any]) -> Callable[..., Any]:
+def _second(type_: str, combine: Combine, kind: Callable[..., Three]) -> Callable[..., Three]:
     def function(
         value: object, pooling_ratio: object, pseudo_random: bool = False,
         overlapping: bool = False, seed: int = 0, name: str | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Three:  # fmt: skip
         """Combine windows of uneven sizes; return the edges of their rows and columns too."""
         found = _ratios(pooling_ratio)
         with InGraph(graph_of([value])):
@@ -216,12 +216,12 @@ def _second(type_: str, combine: Combine, kind: Callable[..., Any]) -> Callable[
     return function
 
 
-def _first(type_: str, combine: Combine, kind: Callable[..., Any]) -> Callable[..., Any]:
+def _first(type_: str, combine: Combine, kind: Callable[..., Three]) -> Callable[..., Three]:
     def function(
         value: object, pooling_ratio: Sequence[float], pseudo_random: bool = False,
         overlapping: bool = False, deterministic: bool = False, seed: int = 0, seed2: int = 0,
         name: str | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Three:  # fmt: skip
         """Combine windows of uneven sizes; return the edges of their rows and columns too."""
         if not deterministic and (seed or seed2):
             raise InvalidArgumentError("Both seed and seed2 should be 0 if deterministic is false.")

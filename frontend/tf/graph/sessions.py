@@ -141,7 +141,7 @@ class Session(CoreSession):
         return found
 
     def _flatten(
-        self, fetches: Any, wanted: list[GraphTensor | Operation]
+        self, fetches: object, wanted: list[GraphTensor | Operation]
     ) -> Callable[[Iterator[object]], object]:
         """Collect fetches; a handle of a value that stays here is an object of its own."""
         build = super()._flatten(fetches, wanted)
@@ -218,7 +218,7 @@ class Session(CoreSession):
 
     def partial_run(
         self, handle: str, fetches: object, feed_dict: Mapping[object, object] | None = None
-    ) -> Any:
+    ) -> object:
         """Return what some fetches of a step are; what was fed and computed before stays so.
 
         The parts run operation by operation.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,12 +95,12 @@ class PartOfImage(NamedTuple):
     """Whether an image without boxes is a box."""
 
 
-def _rounded(value: Any) -> int:
+def _rounded(value: float | np.float32) -> int:
     return int(np.rint(np.float32(value)))
 
 
 def _part(
-    height: int, width: int, wanted: PartOfImage, ratio: Any, words: WordsInTurn
+    height: int, width: int, wanted: PartOfImage, ratio: np.float32, words: WordsInTurn
 ) -> tuple[int, int, int, int] | None:
     """Return a part (top, left, bottom, right) of a ratio of width to height, if there is one."""
     f32 = np.float32
@@ -190,7 +190,7 @@ def _chosen(
 
 
 def _wanted(
-    covered: Any, ratios: Sequence[float] | None, areas: Sequence[float] | None,
+    covered: float, ratios: Sequence[float] | None, areas: Sequence[float] | None,
     attempts: int | None, whole: bool | None,
 ) -> PartOfImage:  # fmt: skip
     """Return what is asked for of a part; raise where it is nothing."""
@@ -212,7 +212,7 @@ def sample_distorted_bounding_box(
     image_size: object,
     bounding_boxes: object,
     seed: int | None = 0,
-    min_object_covered: object = 0.1,
+    min_object_covered: float = 0.1,
     aspect_ratio_range: Sequence[float] | None = None,
     area_range: Sequence[float] | None = None,
     max_attempts: int | None = None,
@@ -234,7 +234,7 @@ def stateless_sample_distorted_bounding_box(
     image_size: object,
     bounding_boxes: object,
     seed: object,
-    min_object_covered: object = 0.1,
+    min_object_covered: float = 0.1,
     aspect_ratio_range: Sequence[float] | None = None,
     area_range: Sequence[float] | None = None,
     max_attempts: int | None = None,
@@ -257,7 +257,10 @@ def first_draw_bounding_boxes(
 
 def first_sample_distorted_bounding_box(
     image_size: object, bounding_boxes: object, seed: int | None = None,
-    seed2: int | None = None, min_object_covered: object = 0.1, *rest: Any, **more: Any,
+    seed2: int | None = None, min_object_covered: float = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None, max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None, name: str | None = None,
 ) -> tuple[TfTensor, TfTensor, TfTensor]:  # fmt: skip
     """Choose a part of an image by chance, by the first version's order of arguments."""
     if seed2:
@@ -265,8 +268,9 @@ def first_sample_distorted_bounding_box(
             "sample_distorted_bounding_box: seed2 is made of the seeds of graph and operation"
         )
     return sample_distorted_bounding_box(
-        image_size, bounding_boxes, seed, min_object_covered, *rest, **more
-    )
+        image_size, bounding_boxes, seed, min_object_covered, aspect_ratio_range, area_range,
+        max_attempts, use_image_if_no_bounding_boxes, name,
+    )  # fmt: skip
 
 
 FIRST: dict[str, object] = {

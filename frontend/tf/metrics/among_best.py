@@ -7,7 +7,6 @@ Labels are [..., labels], dense or sparse, or [...] where each row has one; the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from ..variables.scopes import variable_scope
 from .streaming import Pair, kept, listed, total
 
 Rows = dict[tuple[int, ...], set[int]]
+Judge = Callable[[set[int], list[int], int], Sequence[float]]
 
 
 def _named(name: str, k: int | None, class_id: int | None) -> str:
@@ -75,9 +75,7 @@ class Truth:
             )
 
 
-def _by_row(
-    labels: object, best: object, count: int, judge: Callable[[set[int], list[int], int], Any]
-) -> list[TfTensor]:
+def _by_row(labels: object, best: object, count: int, judge: Judge) -> list[TfTensor]:
     """Return `count` numbers for each row that a function of its labels and best classes gives."""
     found = _m.cast(convert(best), "int64")
     truth = Truth(labels)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -79,7 +78,7 @@ def _sized(forward: Callable[..., TfTensor], *linear: str) -> Callable[..., TfTe
     """Return the way back to a linear operand: its shape, the other operand, and the gradient."""
     shape_name, other_name = linear
 
-    def operation(*, name: str | None = None, **given: Any) -> TfTensor:
+    def operation(*, name: str | None = None, **given: object) -> TfTensor:
         """Go back through a layer that is linear in what is asked for."""
         sizes, other = given.pop(shape_name), given.pop(other_name)
         grad = given.pop("out_backprop") if "out_backprop" in given else given.pop("grad")

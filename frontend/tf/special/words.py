@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....ir.op import Array
@@ -27,10 +25,10 @@ class WordsInTurn:
         """Go on with the next block."""
         self.left = []
 
-    def single(self) -> Any:
+    def single(self) -> np.float32:
         """Return an f32 from 0 to below 1."""
         bits = np.array((self.next() & 0x7FFFFF) | 127 << 23, np.uint32)
-        return bits.view(np.float32) - np.float32(1)
+        return np.float32(bits.view(np.float32) - np.float32(1))
 
     def double(self) -> float:
         """Return an f64 from 0 to below 1."""
