@@ -591,3 +591,20 @@ def test_winograd_tiles_of_images_of_any_size(tile: int, stride: int) -> None:
     text = kernel("winograd", "gv.winograd_packed", flags, given, made, '"N", "H", "W"')
     for sizes in ((1, 7, 6), (2, 3, 2)) if stride == 1 else ((1, 5, 5),):
         check_kernel(text, symbols=dict(zip("NHW", sizes, strict=True)), rtol=1e-4)
+
+
+def test_rows_of_another_shape_are_looked_up_where_they_are_in_memory() -> None:
+    """No index is taken apart along the axes of the argument: vectors read whole rows."""
+    x, rows, at, made = tensor(2, 3, 5, 4), tensor(30, 4), tensor(7, dtype="i64"), tensor(7, 4)
+    text = (
+        f'func.func @k(%x: {x}, %at: {at}) -> {made} attributes {{gv.kind = "map"}} {{\n'
+        f"  %f = gv.reshape %x {{shape = array<i64: 30, 4>}} : ({x}) -> {rows}\n"
+        f"  %r = gv.gather %f, %at {{axis = 0 : i64}} : ({rows}, {at}) -> {made}\n"
+        f"  func.return %r : {made}\n}}"
+    )
+    places = RANDOM.integers(-30, 30, 7)
+    check_kernel(text, [small(2, 3, 5, 4), places])
+    (function,) = functions(parse(text))
+    loops = print_module(lower(function, Target.parse("x86-64-v3")))
+    assert "arith.remui" not in loops
+    assert "gvk.gather" not in loops

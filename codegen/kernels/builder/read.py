@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import BlockArgument, SSAValue
 
 from ....ir.op import Op
+from ....ir.ops.layout import Reshape
 from ....ir.scalar_math import ScalarMath
 from ....ir.types import dtypes
 from ....ir.types.dims import Dim
@@ -74,6 +75,10 @@ class Tracer:
         assert isinstance(op, Op), f"{op} is not a graph operation"
         if is_move(op):
             source = source_index(op, index)
+            argument = reshaped_argument(value) if source is None else None
+            if argument is not None and argument not in self.stops:
+                self.accesses.append(Access(argument, flatten(index, op.result_specs[0].dims)))
+                return
             self.visit(op.operands[0], source or self._opaque_index(op.specs[0].dims, index))
         elif op.has("element_at"):
             type(op).element_at(self, index, *op.operands, **op.plain_attributes())
@@ -119,6 +124,17 @@ class Tracer:
         return tuple(of(Opaque(None, d)) for d in shape)
 
 
+def reshaped_argument(value: SSAValue) -> BlockArgument | None:
+    """Return the argument that a value is with another shape, if it is one.
+
+    At an index that is data, its elements need not be looked for along the argument's own axes:
+    where they are in memory is the same in each shape.
+    """
+    while isinstance(value.owner, Reshape):
+        value = value.owner.operands[0]
+    return value if isinstance(value, BlockArgument) else None
+
+
 class ElementReader:
     """Builds elements in the loops that are open."""
 
@@ -154,6 +170,10 @@ class ElementReader:
         assert isinstance(op, Op), f"{op} is not a graph operation"
         if is_move(op):
             source = source_index(op, index)
+            argument = reshaped_argument(value) if source is None else None
+            if argument is not None and argument not in self.given:
+                spec, flat = spec_of(argument.type), flatten(index, op.result_specs[0].dims)
+                return self.load_flat(self.buffers[argument], spec.dtype, flat)
             return self.element(op.operands[0], source or self._computed_index(op, index))
         if op.has("element_at"):
             read = type(op).element_at(self, index, *op.operands, **op.plain_attributes())
