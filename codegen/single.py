@@ -83,6 +83,11 @@ def in_a_row(build: Build, specs: Sequence[TensorSpec], longest: int) -> Kernel:
     return _loaded(_program(build, specs, {"N": (1, longest)}), "row")
 
 
+def of_sizes(build: Build, specs: Sequence[TensorSpec], ranges: Mapping[str, Range]) -> Kernel:
+    """Return what is built of values as a function of arrays whose sizes are in these ranges."""
+    return _loaded(_program(build, specs, ranges), "single")
+
+
 def in_parts(build: Build, specs: Sequence[TensorSpec], most: int = 1 << 15) -> Kernel:
     """Return what is built of rows of any length as a function of arrays of one axis.
 
@@ -102,7 +107,10 @@ def in_parts(build: Build, specs: Sequence[TensorSpec], most: int = 1 << 15) -> 
 
 
 def together(build: Build, specs: Sequence[TensorSpec]) -> Kernel:
-    """Return what is built of values as a function of arrays of exactly these types and shapes."""
+    """Return what is built of values as a function of arrays of exactly these types and shapes.
+
+    Where several values are built, it returns as many arrays.
+    """
     return _loaded(_program(build, specs, {}), "together")
 
 
@@ -191,7 +199,8 @@ def _program(build: Build, specs: Sequence[TensorSpec], ranges: Mapping[str, Ran
     main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
     block = main.body.block
     made = build(GraphEmit.at_end(block), *block.args)
-    finish(main, [made], ["y"])
+    results = list(made) if isinstance(made, list | tuple) else [made]
+    finish(main, results, ["y"] if len(results) == 1 else [f"y{i}" for i in range(len(results))])
     module = ModuleOp([main])
     set_level(module, "graph")
     set_ranges(module, ranges)

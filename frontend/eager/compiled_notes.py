@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -23,6 +24,8 @@ from .kernels import SIGNED
 
 STEPS = 24
 """So many operations one after the other cost more than a call of compiled code."""
+SOME = 3
+"""So many that compute do, where they are carried out often."""
 ELEMENTS = 1 << 18
 """So many elements in between cost more, written and read, than it costs to compile once."""
 LONGEST = 1 << 40
@@ -52,51 +55,73 @@ class NotedCall:
         given = [of_numpy(arrays[place].dtype) for place in self.operands]
         return known and (issubclass(op, Elementwise) or moves or (op.PURE and op.is_exact(given)))
 
+    def fits(self, arrays: Sequence[Array]) -> bool:
+        """Say whether there is a kernel of the same bits."""
+        usual = all(is_usual(arrays[place]) for place in (*self.operands, *self.results))
+        return usual and self.op.HOST is None and self.is_exact(arrays)
+
+
+def is_usual(x: Array) -> bool:
+    """Say whether an array has elements, of a type that compiled code computes as numpy does."""
+    return x.size > 0 and (x.dtype.kind in "biu" or (x.dtype.kind == "f" and x.dtype.itemsize > 2))
+
+
+@dataclass(frozen=True, slots=True)
+class NotedStep:
+    """One function of numbered arrays; a single result is not a sequence."""
+
+    function: Callable[..., object]
+    operands: Sequence[int]
+    results: Sequence[int]
+    call: NotedCall | None = None
+    """The operation that it carries out, if it is one."""
+
 
 @dataclass(frozen=True)
 class Noted:
-    """What was done to arrays, of which the first are given, and which one came out."""
+    """What was done to numbered arrays: which are given, and which ones come out."""
 
     calls: tuple[NotedCall, ...]
     arrays: Sequence[Array]
-    given: int
-    result: int
+    given: tuple[int, ...]
+    results: tuple[int, ...]
 
     def constants(self) -> dict[int, Array]:
         """Return the arrays that are neither given nor made, by their numbers."""
         made = {place for call in self.calls for place in call.results}
         used = {place for call in self.calls for place in call.operands}
-        return {i: self.arrays[i] for i in sorted(used - made) if i >= self.given}
+        return {i: self.arrays[i] for i in sorted(used - made - {*self.given})}
 
     def used(self) -> list[int]:
         """Return the numbers of what is not made."""
-        return [*range(self.given), *self.constants()]
+        return [*self.given, *self.constants()]
 
-    def is_worth_it(self) -> bool:
+    def is_worth_it(self, *, often: bool) -> bool:
         """Say whether compiled code is faster by more than it takes to make it."""
         made = sum(self.arrays[i].size for call in self.calls for i in call.results)
-        return len(self.calls) >= STEPS or (len(self.calls) > 1 and made >= ELEMENTS)
+        computing = sum(not call.op.has("source_index") for call in self.calls)
+        if len(self.calls) >= STEPS or (often and computing >= SOME):
+            return True
+        return len(self.calls) > 1 and made >= ELEMENTS
 
     def can_be_compiled(self) -> bool:
         """Say whether there is a kernel of the same bits."""
-        used = [*self.used(), *[i for call in self.calls for i in call.results]]
-        kinds = {(self.arrays[i].dtype.kind, self.arrays[i].dtype.itemsize) for i in used}
-        usual = all(kind in "biu" or (kind == "f" and size > 2) for kind, size in kinds)
-        filled = all(self.arrays[i].size for i in used)
-        return usual and filled and all(call.is_exact(self.arrays) for call in self.calls)
+        given = [self.arrays[i] for i in self.given]
+        return all(map(is_usual, given)) and all(call.fits(self.arrays) for call in self.calls)
 
     def in_rows(self) -> bool:
         """Say whether all that is done is element-wise, on arrays of one shape and on numbers."""
-        shape = self.arrays[self.result].shape
-        fits = all(x.shape == shape or x.size == 1 for x in self.arrays[: self.given])
+        first, *others = [self.arrays[i].shape for i in self.results]
+        given = [self.arrays[i] for i in self.given]
+        fits = all(x.shape == first or x.size == 1 for x in given) and {*others} <= {first}
         alone = all(x.size == 1 for x in self.constants().values())
         return fits and alone and all(issubclass(call.op, Elementwise) for call in self.calls)
 
     def specs(self, *, rows: bool) -> list[TensorSpec]:
         """Return the types of what is given: in rows, those that have the result's shape."""
-        shape = self.arrays[self.result].shape
+        shape = self.arrays[self.results[0]].shape
         found = []
-        for x in self.arrays[: self.given]:
+        for x in [self.arrays[i] for i in self.given]:
             dims = (parse("N"),) if x.shape == shape else ()
             found.append(TensorSpec(of_numpy(x.dtype), dims if rows else x.shape))
         return found
@@ -104,22 +129,22 @@ class Noted:
     def row_key(self) -> object:
         """Return what all have in common that one kernel for all sizes is for."""
         numbers = [(i, x.dtype, x.tobytes()) for i, x in self.constants().items()]
-        return self.calls, self.result, tuple(self.specs(rows=True)), tuple(numbers)
+        return self.calls, self.given, self.results, tuple(self.specs(rows=True)), tuple(numbers)
 
-    def built(self, emit: GraphEmit, *values: SSAValue, rows: bool) -> SSAValue:
+    def built(self, emit: GraphEmit, *values: SSAValue, rows: bool) -> Sequence[SSAValue]:
         """Carry out all that is noted on the values of what is given."""
-        known: dict[int, SSAValue] = dict(enumerate(values))
+        known: dict[int, SSAValue] = dict(zip(self.given, values, strict=True))
         for i, x in self.constants().items():
             known[i] = emit(REGISTRY["gv.constant"], value=x.reshape(()) if rows else x)
         for call in self.calls:
             made = emit(call.op, *[known[i] for i in call.operands], **dict(call.attributes))
             known |= zip(call.results, made if isinstance(made, tuple) else (made,), strict=True)
-        return known[self.result]
+        return [known[i] for i in self.results]
 
 
-def compiled(noted: Noted) -> Kernel | None:
+def compiled(noted: Noted, *, often: bool = False) -> Kernel | None:
     """Return compiled code that does what is noted to the arrays given; None: there is none."""
-    if not noted.is_worth_it() or not noted.can_be_compiled():
+    if not noted.is_worth_it(often=often) or not noted.can_be_compiled():
         return None
     from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
@@ -132,10 +157,85 @@ def compiled(noted: Noted) -> Kernel | None:
         if len(ROWS) >= MOST:
             ROWS.clear()
         ROWS[key] = single.in_a_row(build, specs, LONGEST)
-    return partial(_in_a_row, ROWS[key], noted.arrays[noted.result].shape)
+    shape = noted.arrays[noted.results[0]].shape
+    if len(noted.results) == 1:
+        return partial(_in_a_row, ROWS[key], shape)
+    return cast("Kernel", partial(_in_rows, ROWS[key], shape))
 
 
 def _in_a_row(kernel: Kernel, shape: Sequence[int], *given: Array) -> Array:
     """Carry out a kernel on all elements in a row, and on numbers."""
     flat = [x.reshape(-1 if x.shape == shape else ()) for x in given]
     return kernel(*flat).reshape(shape)
+
+
+def _in_rows(kernel: Kernel, shape: Sequence[int], *given: Array) -> Sequence[Array]:
+    """Carry out a kernel that has several results."""
+    flat = [x.reshape(-1 if x.shape == shape else ()) for x in given]
+    return [x.reshape(shape) for x in kernel(*flat)]
+
+
+def in_parts(
+    steps: Sequence[NotedStep], arrays: Sequence[Array], given: int, wanted: set[int], *,
+    often: bool = False,
+) -> list[NotedStep]:  # fmt: skip
+    """Return steps that do the same, of which each does as much as one kernel can.
+
+    The first arrays are `given`; `wanted` are the numbers of those that are needed in the end.
+    """
+    known = {*range(given)}.union(*[step.results for step in steps])
+    found: list[NotedStep] = []
+    groups = _grouped(steps, arrays)
+    for group in groups:
+        others = [step for each in groups if each is not group for step in each]
+        kept = wanted.union(*[step.operands for step in others])
+        noted = _together(group, arrays, known, kept)
+        kernel = compiled(noted, often=often) if len(group) > 1 and noted.results else None
+        if kernel is None:
+            found += group
+        else:
+            found.append(NotedStep(without_gaps(kernel), noted.given, noted.results))
+    return found
+
+
+def _grouped(steps: Sequence[NotedStep], arrays: Sequence[Array]) -> list[list[NotedStep]]:
+    """Return the steps in an order in which those that one kernel can do are together."""
+    groups: list[list[NotedStep]] = []
+    together: list[NotedStep] = []
+    behind: list[NotedStep] = []
+    for step in steps:
+        waits = _needs(step, behind)
+        if step.call is not None and step.call.fits(arrays):
+            if waits:
+                groups += [together, *[[each] for each in behind]]
+                together, behind = [], []
+            together.append(step)
+        elif waits or _needs(step, together):
+            behind.append(step)
+        else:
+            groups.append([step])
+    return [*groups, together, *[[each] for each in behind]]
+
+
+def _needs(step: NotedStep, others: Sequence[NotedStep]) -> bool:
+    """Say whether a step takes what one of the others makes."""
+    return any(not {*step.operands}.isdisjoint(each.results) for each in others)
+
+
+def _together(
+    steps: Sequence[NotedStep], arrays: Sequence[Array], known: set[int], kept: set[int]
+) -> Noted:
+    """Return what steps do all in all, of which some results are kept.
+
+    The arrays that are not `known` are constants.
+    """
+    made = [place for step in steps for place in step.results]
+    used = {place for step in steps for place in step.operands}
+    given = tuple(sorted((used & known).difference(made)))
+    calls = tuple(step.call for step in steps if step.call is not None)
+    return Noted(calls, arrays, given, tuple(place for place in made if place in kept))
+
+
+def without_gaps(kernel: Kernel) -> Kernel:
+    """Return a kernel that is given arrays in any order of their elements."""
+    return lambda *given: kernel(*[x if x.flags.c_contiguous else x.copy() for x in given])

@@ -12,7 +12,6 @@ It is for functions of their arguments alone. What depends on a state besides, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial, wraps
 from operator import itemgetter
 from types import FunctionType
@@ -27,7 +26,7 @@ from ...runtime.tracing import EARS
 from ..values.context import STATE
 from ..values.dispatch import NotDenseError, answered
 from ..values.dtypes import DataType
-from .compiled_notes import Noted, NotedCall, compiled
+from .compiled_notes import Noted, NotedCall, NotedStep, compiled, in_parts, without_gaps
 from .kernels import Kernel, evaluate, prepared, quiet
 from .tensor import NOTING, Tensor
 
@@ -39,6 +38,8 @@ MOST = 512
 """How many ways to call a function are remembered."""
 LONGEST = 64
 """The longest list of arguments that is told apart from others."""
+OFTEN = 500
+"""So many calls with few elements are worth compiled code of all their steps."""
 LARGEST = 1 << 16
 """How many bytes a constant may have that is remembered."""
 
@@ -142,15 +143,6 @@ def stands_for(real: type) -> Callable[[type], type]:
     return decorate
 
 
-@dataclass(frozen=True, slots=True)
-class NotedStep:
-    """One operation on numbered arrays; a single result is not a sequence."""
-
-    function: Kernel
-    operands: Sequence[int]
-    results: Sequence[int]
-
-
 class Notes:
     """What a function did: operations on numbered arrays, and what it returned."""
 
@@ -236,8 +228,9 @@ class Notes:
         found = [Watched(HiddenElements(self, x)) for x in made]
         function = prepared(op, given, attributes, count=len(made))
         numbers = [x._array.place for x in found]
-        self.steps.append(NotedStep(function, places, numbers))
-        self.calls.append(NotedCall(op, tuple(places), tuple(numbers), tuple(attributes.items())))
+        call = NotedCall(op, tuple(places), tuple(numbers), tuple(attributes.items()))
+        self.steps.append(NotedStep(function, places, numbers, call))
+        self.calls.append(call)
         return found[0] if len(found) == 1 else tuple(found)
 
     def place_of(self, tensor: Tensor) -> int:
@@ -303,21 +296,29 @@ def planned(
     kind = made.__class__
     is_new = all(made is not x for x in notes.given)
     if kind in BEHIND and isinstance(made, Tensor) and is_new and notes.only_calls:
-        noted = Noted(tuple(notes.calls), notes.arrays, len(notes.given), notes.place_of(made))
+        given, results = tuple(range(len(notes.given))), (notes.place_of(made),)
+        noted = Noted(tuple(notes.calls), notes.arrays, given, results)
         if (kernel := compiled(noted)) is not None:
-            return cast("Plan", partial(_run, kernel, BEHIND[kind]))
+            return cast("Plan", partial(_run, without_gaps(kernel), BEHIND[kind]))
     return _plan(notes, form)
 
 
 def _plan(notes: Notes, form: Form) -> Plan:
     """Return what carries the notes out."""
     count = len(notes.given)
-    later = _after_known(notes)
+    later, returned = _after_known(notes), notes.returned
     made = {place for step in later for place in step.results}
     start = [None if i < count or i in made else x for i, x in enumerate(notes.arrays)]
-    steps = [_place_of_step(step) for step in later]
+    steps = [_place_of_step(step) for step in in_parts(later, notes.arrays, count, returned)]
+    alike = [_like(x) if i < count or i in made else x for i, x in enumerate(notes.arrays)]
+    left = OFTEN
 
     def run(given: Sequence[Any]) -> object:
+        nonlocal steps, left
+        left -= 1
+        if not left:
+            again = in_parts(later, alike, count, returned, often=True)
+            steps = [_place_of_step(step) for step in again]
         arrays = start.copy()
         arrays[:count] = [x._array for x in given]
         for function, operands, place in steps:
@@ -325,10 +326,16 @@ def _plan(notes: Notes, form: Form) -> Plan:
             if isinstance(place, int):
                 arrays[place] = found if found.__class__ is np.ndarray else np.asarray(found)
             else:
-                arrays[place] = map(np.asarray, found)
+                for i, x in zip(place, found, strict=True):
+                    arrays[i] = x if x.__class__ is np.ndarray else np.asarray(x)
         return form(arrays, given)
 
     return quiet(run) if steps else run
+
+
+def _like(x: Array) -> Array:
+    """Return an array of the same type and shape that takes no memory."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
 def _after_known(notes: Notes) -> list[NotedStep]:
@@ -348,11 +355,9 @@ def _after_known(notes: Notes) -> list[NotedStep]:
     return later
 
 
-def _place_of_step(step: NotedStep) -> tuple[Kernel, Kernel, int | slice]:
+def _place_of_step(step: NotedStep) -> tuple[Kernel, Kernel, int | Sequence[int]]:
     """Return a step's function, what takes its operands out of all, and where its results go."""
-    first, last = step.results[0], step.results[-1] + 1
-    assert [*step.results] == [*range(first, last)], "results are numbered one after the other"
-    place = first if last - first == 1 else slice(first, last)
+    place = step.results[0] if len(step.results) == 1 else step.results
     if len(step.operands) > 1:
         return step.function, itemgetter(*step.operands), place
     return step.function, itemgetter(slice(*_from_to(step.operands))), place
@@ -365,8 +370,7 @@ def _from_to(places: Sequence[int]) -> tuple[int, int]:
 
 def _run(kernel: Callable[..., Array], real: type, given: Sequence[Tensor]) -> object:
     """Return the one tensor that compiled code makes of those given."""
-    arrays = [x._array for x in given]
-    return real(kernel(*[x if x.flags.c_contiguous else x.copy() for x in arrays]))
+    return real(kernel(*[x._array for x in given]))
 
 
 def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:

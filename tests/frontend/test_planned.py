@@ -219,7 +219,7 @@ def test_what_has_other_bits_in_another_order_is_not_compiled() -> None:
     def noted(function: Callable[[Any], Any]) -> Noted:
         notes = Notes()
         made = function(notes.watch(x))
-        return Noted(tuple(notes.calls), notes.arrays, 1, made._array.place)
+        return Noted(tuple(notes.calls), notes.arrays, (0,), (made._array.place,))
 
     assert noted(lambda x: gv.exp(x) * x).can_be_compiled()
     assert not noted(lambda x: gv.sum(x, axis=1) * 2.0).can_be_compiled()
@@ -350,3 +350,27 @@ def test_steps_on_constants_are_carried_out_once() -> None:
         made, steps = function(x)
         np.testing.assert_array_equal(made.numpy(), X + np.arange(4, dtype=np.float32) * 2)
         steps.numpy()[:] = 7.0  # what is given out is the caller's own
+
+
+def test_what_lies_around_other_steps_is_compiled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum in an order of its own lies in between, and a number of a row is looked at."""
+    plans: list[Any] = []
+    whole = remembering.in_parts
+    monkeypatch.setattr(remembering, "in_parts", lambda *a: plans.append(whole(*a)) or plans[-1])
+
+    @remembered
+    def function(x: Any, at: Any) -> Any:
+        rows = tf.gather(tf.exp(x) * 2.0, at)
+        sums = tf.cumsum(rows, 1)
+        return tf.maximum(sums, 1.5) - sums, tf.reshape(rows, [-1]), sums
+
+    x = tf.constant(RANDOM.normal(size=(700, 600)).astype(np.float32))
+    at = tf.constant(RANDOM.integers(0, 700, 700), tf.int32)
+    first, *others = [arrays(function(x, at)) for _ in range(5)]
+    names = [[step.call and step.call.op.name for step in steps] for steps in plans]
+    assert [None, "gv.require", "gv.cumsum", None] in names
+    for other in others:
+        for a, b in zip(first, other, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[3\] = 700 is not in"):
+        function(x, tf.constant([0, 1, 2, 700, *[0] * 696], tf.int32))
