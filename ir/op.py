@@ -288,6 +288,11 @@ class Op(Operation, metaclass=OpKind):
         return evaluate_decomposition(cls, operands, attributes)
 
     @classmethod
+    def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
+        """Raise what `evaluate` raises for operands for which compiled code gives such a result."""
+        raise NotImplementedError(f"{cls.name} takes all operands")
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Return the gradient of each operand, None where there is none."""
         raise NotImplementedError(f"{cls.name} has no gradient")

@@ -48,7 +48,8 @@ class Decompose(Pass):
             op = waiting.pop()
             assert isinstance(op, Op), f"{op.name} is in the registry and no operation of ours"
             made = decompose(op)
-            waiting += [inner for inner in made if inner.name in wanted and inner.parent]
+            more = [inner for inner in made if inner.parent]
+            waiting += [x for x in more if x.name in wanted or lacks_kernel(x, can)]
             self.count(op.name.removeprefix("gv."))
 
 

@@ -172,8 +172,8 @@ def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> 
 MANY = 1 << 17
 """So many elements are worth compiled code, if numpy goes over them more than once."""
 MUCH = 1 << 18
-"""The root of the product of all sizes from which on numpy's windows cost more than compiling:
-about how often three operands of a convolution are multiplied, by the extent of its windows."""
+"""The mean size of operands and result, to the power of 1.5, from which on numpy's windows cost
+more than compiling: about how often what is multiplied is, for three matrices or a convolution."""
 SOME = 1 << 11
 """So many floats of 16 bits are worth compiled code."""
 OFTEN = 100
@@ -244,7 +244,7 @@ class Runner:
         every = (*specs, *results)
         sizes = [math.prod(spec.static_shape) for spec in every]
         if self.op.COMPILED_FIXED:
-            is_little = math.isqrt(math.prod(sizes)) < MUCH
+            is_little = math.prod(sizes) ** (1.5 / len(sizes)) < MUCH
         elif issubclass(self.op, Elementwise) and any(spec.dtype in HALVES for spec in every):
             is_little = max(sizes) < SOME
         else:
@@ -277,8 +277,11 @@ class Runner:
 
                 made.append(single.whole(self.op, specs, attributes))
             result: Array = made[0](*[x if x.flags.c_contiguous else x.copy() for x in arrays])
+            if refuses:
+                self.op.refuse(result, *arrays, **attributes)
             return result
 
+        refuses = self.op.has("refuse")
         return kernel
 
     def may_be_whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> bool:

@@ -214,6 +214,7 @@ class Maker:
     thresholded_relu = Named()
     top_k = Named()
     transpose = Named()
+    triangular_solve = Named()
     trunc = Named()
     unique = Named()
     weight = Named()

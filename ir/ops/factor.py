@@ -1,19 +1,22 @@
 """Inverses, determinants, solutions of systems and square roots of matrices.
 
-The matrices are the last two axes, the axes before are a batch. Compiled code eliminates by
-Gauss and Jordan with the largest pivot of each column, one step after another, so that the
-number of rows must be known. Floats narrower than f32 are computed in f32.
+The matrices are the last two axes, the axes before are a batch, and the number of rows must be
+known. A processor solves systems by a kernel; other code eliminates by Gauss and Jordan with the
+largest pivot of each column, one step after another, as what needs the pivots does everywhere.
+Floats narrower than f32 are computed in f32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compose.functions import cut
 from ..compose.maker import Maker
+from ..facts import KernelForm, Work
 from ..families import FLOAT, expect, expect_same, spec_of_value, unbroadcast
 from ..op import Array, Call, Op, register
 from ..samples import Sample
@@ -23,6 +26,8 @@ from ..types.shapes import broadcast
 from ..types.tensor import TensorSpec, spec_of_array
 
 _DTYPES = (f32, f64, f16, bf16)
+SOLVED = KernelForm("solve", needs=lambda can: can.walk_vectors, slow_needs=lambda can: False)
+"""The kernel of systems of equations: processors have it, for floats as wide as it computes in."""
 
 
 def rows_of(x: TensorSpec) -> int:
@@ -89,6 +94,12 @@ def _transposed(make: Maker, x: Any) -> Any:
     return make.transpose(x, order=(*range(rank - 2), rank - 1, rank - 2))
 
 
+def refuse_singular(op: type[Op], result: Array, operands: Sequence[Array], flags: Any) -> None:
+    """Raise `LinAlgError` where a division by a pivot of zero shows in a solution."""
+    if not np.isfinite(result).all():
+        op.evaluate(*operands, **flags)
+
+
 class OfMatrices(Op):
     """Square matrices made from as many square matrices."""
 
@@ -103,6 +114,8 @@ class OfMatrices(Op):
 class Inverse(OfMatrices):
     """The inverses of matrices."""
 
+    COMPILED_FIXED: ClassVar = True
+
     name = "gv.inverse"
     SAMPLES: ClassVar = (
         Sample(((3, 3),), {}, _DTYPES, tolerance=2e-2),
@@ -116,12 +129,17 @@ class Inverse(OfMatrices):
         return _rounded(np.linalg.inv(widen(x)), x)
 
     @classmethod
+    def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
+        """Raise `LinAlgError` where a matrix has no inverse."""
+        refuse_singular(cls, result, operands, attributes)
+
+    @classmethod
     def decompose(cls, call: Call) -> Any:
         """Solve for the identity."""
         make, dtype = Maker(call.emit), call.specs[0].dtype
         x = make.to(call.operands[0], widened(dtype))
         unit = _identity(make, call.specs[0], widened(dtype))
-        return make.to(eliminate(make, x, unit)[0], dtype)
+        return make.to(make.solve(x, unit), dtype)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -227,8 +245,45 @@ class LogDeterminant(Op):
         return (make.mul(scale, _transposed(make, make.inverse(x))),)
 
 
+class Solution(Op):
+    """The solutions x of a x = b, where b and x are matrices; batch axes broadcast."""
+
+    KERNEL: ClassVar = SOLVED
+    COMPILED_FIXED: ClassVar = True
+
+    @classmethod
+    def solution(cls, a: TensorSpec, b: TensorSpec) -> Sequence[TensorSpec]:
+        """Return a column for each of the right side's."""
+        rows = rows_of(a)
+        expect_same(a, b)
+        if b.rank < 2 or b.dims[-2] != rows:
+            raise TypeError(f"a right side {b}, expected matrices of {rows} rows")
+        return (b.with_shape((*broadcast(a.dims[:-2], b.dims[:-2]), *b.dims[-2:])),)
+
+    @classmethod
+    def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
+        """Raise `LinAlgError` where there is not one solution."""
+        refuse_singular(cls, result, operands, attributes)
+
+    @classmethod
+    def gradients(cls, call: Call, for_a: Any, for_b: Any) -> Sequence[Any]:
+        """Return gradients in the shapes of the operands."""
+        return (unbroadcast(call, for_a, call.specs[0]), unbroadcast(call, for_b, call.specs[1]))
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count half of a product for each triangle, and a third of the cube for both factors."""
+        *batch, rows, columns = results[0].static_shape
+        count = prod(batch) * rows * rows
+        if cls is TriangularSolve:
+            return Work.products(count * columns // 2)
+        return Work.products(count * columns + count * rows // 3)
+
+
 @register
-class Solve(Op):
+class Solve(Solution):
     """The solutions x of a x = b, where b and x are matrices; batch axes broadcast."""
 
     name = "gv.solve"
@@ -241,11 +296,7 @@ class Solve(Op):
     @classmethod
     def infer(cls, a: TensorSpec, b: TensorSpec) -> Sequence[TensorSpec]:
         """Return a column for each of the right side's."""
-        rows = rows_of(a)
-        expect_same(a, b)
-        if b.rank < 2 or b.dims[-2] != rows:
-            raise TypeError(f"a right side {b}, expected matrices of {rows} rows")
-        return (b.with_shape((*broadcast(a.dims[:-2], b.dims[:-2]), *b.dims[-2:])),)
+        return cls.solution(a, b)
 
     @classmethod
     def evaluate(cls, a: Array, b: Array) -> Sequence[Array]:
@@ -254,11 +305,13 @@ class Solve(Op):
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
-        """Eliminate."""
+        """Eliminate, or solve in f32."""
         make, dtype = Maker(call.emit), call.specs[0].dtype
         a, b = (make.to(x, widened(dtype)) for x in call.operands)
+        if dtype != widened(dtype):
+            return make.to(make.solve(a, b), dtype)
         b = make.broadcast_to(b, shape=call.result_specs[0].dims)
-        return make.to(eliminate(make, a, b)[0], dtype)
+        return eliminate(make, a, b)[0]
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -266,7 +319,66 @@ class Solve(Op):
         make = Maker(call.emit)
         for_b = make.solve(_transposed(make, call.operands[0]), grads[0])
         for_a = make.neg(make.matmul(for_b, call.results[0], transpose_rhs=True))
-        return (unbroadcast(call, for_a, call.specs[0]), unbroadcast(call, for_b, call.specs[1]))
+        return cls.gradients(call, for_a, for_b)
+
+
+@register
+class TriangularSolve(Solution):
+    """The solutions x of t x = b, where t is a triangle of a: the lower one, or the upper one.
+
+    With `transpose`, t is that triangle transposed. The rest of a does not count.
+    """
+
+    name = "gv.triangular_solve"
+    SAMPLES: ClassVar = (
+        Sample(((3, 3), (3, 2)), {}, _DTYPES, low=0.5, high=3.0, tolerance=5e-2),
+        Sample(((5, 5), (5, 19)), {"lower": False}, (f32, f64), low=0.5, high=3.0, tolerance=1e-3),
+        Sample(((3, 3), (2, 3, 1)), {"transpose": True}, (f32,), low=0.5, high=3.0),
+        Sample(((2, 3, 3), (3, 2)), {"lower": False, "transpose": True}, (f64,), low=0.5, high=3.0),
+    )
+
+    @classmethod
+    def infer(
+        cls, a: TensorSpec, b: TensorSpec, *, lower: bool = True, transpose: bool = False
+    ) -> Sequence[TensorSpec]:
+        """Return a column for each of the right side's."""
+        return cls.solution(a, b)
+
+    @classmethod
+    def evaluate(cls, a: Array, b: Array, *, lower: bool, transpose: bool) -> Sequence[Array]:
+        """Solve for the triangle."""
+        kept = np.tril(widen(a)) if lower else np.triu(widen(a))
+        kept = np.swapaxes(kept, -1, -2) if transpose else kept
+        return _rounded(np.linalg.solve(kept, widen(b)), a)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Solve for the triangle, or for another one in f32."""
+        make, (spec, _), flags = Maker(call.emit), call.specs, call.attributes
+        a, b = (make.to(x, widened(spec.dtype)) for x in call.operands)
+        if spec.dtype != widened(spec.dtype):
+            return make.to(make.triangular_solve(a, b, **flags), spec.dtype)
+        kept = _triangle(make, a, lower=flags["lower"])
+        return make.solve(_transposed(make, kept) if flags["transpose"] else kept, b)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Solve the transposed system; of the triangle, the outer product with the result."""
+        make, (a, _), lower = Maker(call.emit), call.operands, call.attributes["lower"]
+        turned = call.attributes["transpose"]
+        for_b = make.triangular_solve(a, grads[0], lower=lower, transpose=not turned)
+        pair = (call.results[0], for_b) if turned else (for_b, call.results[0])
+        for_a = make.neg(make.matmul(*pair, transpose_rhs=True))
+        return cls.gradients(call, _triangle(make, for_a, lower=lower), for_b)
+
+
+def _triangle(make: Maker, x: Any, *, lower: bool) -> Any:
+    """Return matrices with zeros beside their lower triangle, or the upper one."""
+    spec = spec_of_value(x)
+    rows = rows_of(spec)
+    kept = np.tri(rows, dtype=np.bool_)
+    kept = np.broadcast_to(kept if lower else kept.T, (rows, rows))
+    return make.select(make.constant(value=np.array(kept)), x, make.number(0, spec.dtype))
 
 
 @register

@@ -13,28 +13,12 @@ from ....ir.types.dims import Dim, product
 from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
-from ...eager.tensor import Tensor
 from ...graph.inference import Abstract, is_unknown
 from ..core.bridge import TfTensor
 from ..core.calls import op, op_of_several
-from ..core.values import elements, static
+from ..core.values import InGraph, elements, graph_of, same, static
 from .math_ops import FUNCTIONS, REDUCTIONS, real
 from .nn_ops import band_part
-
-
-def _known(x: object) -> Array | None:
-    """Return the array of a value that is computed now, None of one that is being staged."""
-    if isinstance(x, np.ndarray):
-        return x
-    return np.asarray(x) if isinstance(x, Tensor) and x.eager and not x.watched else None
-
-
-def _refuse_singular(x: object) -> None:
-    array = _known(x)
-    if array is not None and array.size:
-        spread = np.linalg.svd(array, compute_uv=False)
-        if (spread[..., -1] == 0).any() or (np.linalg.det(array) == 0).any():
-            raise TypeError("Input is not invertible.")
 
 
 def _transposed(m: Maker, x: object) -> object:
@@ -68,7 +52,6 @@ def _turned(x: Array, adjoint: bool) -> Array:
 @op("MatrixInverse", "input", strict=False)
 def inv(m: Maker, input: object, adjoint: bool = False) -> object:
     """Return the inverses of matrices."""
-    _refuse_singular(input)
     if _is_complex(input):
         dims = spec_of_value(input).dims
         return _of_complex(lambda x: np.linalg.inv(_turned(x, adjoint)), dims, input)
@@ -113,21 +96,26 @@ def _solution(m: Maker, matrix: object, rhs: object, adjoint: bool) -> object:
 @op("MatrixSolve", "matrix", "rhs")
 def solve(m: Maker, matrix: object, rhs: object, adjoint: bool = False) -> object:
     """Solve linear equations."""
-    _refuse_singular(matrix)
     return _solution(m, matrix, rhs, adjoint)
 
 
 @op("MatrixTriangularSolve", "matrix", "rhs")
-def _triangular(m: Maker, matrix: object, rhs: object, adjoint: bool) -> object:
-    return _solution(m, matrix, rhs, adjoint)
+def _triangular(m: Maker, matrix: object, rhs: object, lower: bool, adjoint: bool) -> object:
+    """Solve for a triangle; of complex matrices the rest is zero."""
+    if _is_complex(matrix):
+        return _solution(m, matrix, rhs, adjoint)
+    return m.triangular_solve(matrix, rhs, lower=lower, transpose=adjoint)
 
 
 def triangular_solve(
     matrix: object, rhs: object, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> TfTensor:
     """Solve linear equations of which only a triangle counts."""
-    kept = band_part(matrix, -1, 0) if lower else band_part(matrix, 0, -1)
-    return _triangular(kept, rhs, adjoint=adjoint, name=name)
+    with InGraph(graph_of([matrix, rhs])):
+        kept, right = same(matrix, rhs)
+        if kept.dtype.is_complex:
+            kept = band_part(kept, -1, 0) if lower else band_part(kept, 0, -1)
+        return _triangular(kept, right, lower=bool(lower), adjoint=bool(adjoint), name=name)
 
 
 def _ends(k: object) -> tuple[int, int]:

@@ -84,6 +84,7 @@ KINDS: Mapping[str, KernelKind] = {
     "rnn": KernelKind(compiling=3),
     "attention": KernelKind(behind=Behind.MOVES),
     "library": KernelKind(),
+    "solve": KernelKind(compiling=3),
 }
 """All kinds: that of a `gv.kernel` is one of these."""
 
