@@ -95,6 +95,7 @@ class Maker:
     floor = Named()
     floor_divide = Named()
     fmod = Named()
+    fourier = Named()
     gather = Named()
     gather_elements = Named()
     gather_nd = Named()

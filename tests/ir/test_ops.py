@@ -55,6 +55,7 @@ WITHOUT_SAMPLES = {
     "gv.check_numerics": "raises instead of giving what is not finite, tested with the frontend",
     "gv.constant": "no operand; tested as an attribute",
     "gv.following": "a place in memory, tested with the planned level",
+    "gv.fourier": "its table goes with its length, tested in codegen/test_fourier.py",
     "gv.if": "regions, tested in test_control.py",
     "gv.kernel": "a region, tested with the fused level",
     "gv.choose": "tested with the planned level",

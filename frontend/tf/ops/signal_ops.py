@@ -1,16 +1,19 @@
 """Fourier transforms, windows and frames by TensorFlow's names: `tf.signal`.
 
-The transforms are numpy's, carried out on the host; their gradients are transforms too.
+The transforms are carried out on the host, by numpy or compiled code; their gradients are
+transforms too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
 from ....ir.op import Array
+from ...eager.fourier import transformed, transformed_half
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
@@ -35,7 +38,7 @@ def _host(function: Callable[[Array], Array], x: TfTensor, dims: Dims, dtype: st
     spec = shape_spec(dtype, dims)
 
     def on_host(array: Array) -> Sequence[Array]:
-        return (np.asarray(function(array)).astype(spec.dtype.numpy),)
+        return (np.asarray(function(array)).astype(spec.dtype.numpy, copy=False),)
 
     graph = graph_of([x])
     if graph is None and (notes := notes_of([x])) is not None:
@@ -50,8 +53,14 @@ def _host(function: Callable[[Array], Array], x: TfTensor, dims: Dims, dtype: st
 
 def _turned(name: str, x: TfTensor, axes: tuple[int, ...]) -> TfTensor:
     """Return what numpy's transform of complex numbers along axes gives."""
+    if axes == (-1,):
+        return _host(partial(_rows, inverse=name == "ifftn"), x, x.shape._dims, x.dtype.name)
     function = getattr(np.fft, name)
     return _host(lambda a: function(a, axes=axes) if a.size else a, x, x.shape._dims, x.dtype.name)
+
+
+def _rows(array: Array, inverse: bool) -> Array:
+    return transformed(array, inverse=inverse) if array.size else array
 
 
 def _adjoint(name: str, grad: Array, x: Array, lengths: Sequence[int] | None, rank: int) -> Array:
@@ -153,7 +162,7 @@ def _wanted(x: TfTensor, rank: int, fft_length: object) -> list[int]:
 def _half(x: TfTensor) -> tuple[TfTensor, Gradient]:
     dims, kind = x.shape.as_list(), x.dtype.name
     (n,) = x.shape[-1:].known()
-    made = _host(np.fft.rfft, x, [*dims[:-1], n // 2 + 1], COMPLEX[kind])
+    made = _host(transformed_half, x, [*dims[:-1], n // 2 + 1], COMPLEX[kind])
 
     def gradient(grad: TfTensor) -> TfTensor:
         filled = _fitted(grad, [n], 1)
