@@ -207,11 +207,15 @@ def overlaps(box: Array, others: Array) -> Array:
 
     The lower corner comes first. Of several boxes along an axis before, it is a table.
     """
-    low = np.maximum(box[..., :2], others[..., :2])
-    high = np.minimum(box[..., 2:], others[..., 2:])
-    common = np.prod(np.maximum(high - low, 0), -1)
-    area, areas = (np.prod(each[..., 2:] - each[..., :2], -1) for each in (box, others))
-    union = area + areas - common
+    top, left, bottom, right = np.ascontiguousarray(np.moveaxis(box, -1, 0))
+    other_top, other_left, other_bottom, other_right = np.ascontiguousarray(
+        np.moveaxis(others, -1, 0)
+    )
+    height = np.minimum(bottom, other_bottom) - np.maximum(top, other_top)
+    width = np.minimum(right, other_right) - np.maximum(left, other_left)
+    common = np.maximum(height, 0) * np.maximum(width, 0)
+    areas = (other_bottom - other_top) * (other_right - other_left)
+    union = (bottom - top) * (right - left) + areas - common
     share: Array = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
     return share
 

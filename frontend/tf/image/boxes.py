@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
+from ....codegen import single
+from ....ir.compose.functions import cut
 from ....ir.compose.maker import Maker
 from ....ir.ops.selecting import corners, overlaps
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import Dim, parse
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.inference import Given
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import perform, perform_all, rule
-from ..core.values import InGraph, convert, graph_of, static
+from ..core.values import InGraph, convert, elements, graph_of, static
 from ..ops.array_ops import reshape, unstack, where
 from ..ops.creation import linspace, range_
 from ..ops.gathering import gather
@@ -41,11 +45,10 @@ def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], l
     With a sigma a box that overlaps others is not dropped but its score falls (Bodla et al.,
     2017).
     """
-    boxes = corners(boxes, center=False)
     if not limits.sigma:
         found = _apart(boxes, scores, limits)
-        return found, [float(scores[i]) for i in found]
-    return _fallen(boxes, scores, limits)
+        return found, scores[found].tolist()
+    return _fallen(corners(boxes, center=False), scores, limits)
 
 
 def _apart(boxes: Array, scores: Array, limits: Suppression) -> list[int]:
@@ -57,21 +60,72 @@ def _apart(boxes: Array, scores: Array, limits: Suppression) -> list[int]:
         if len(found) >= limits.most:
             break
         block = order[first : first + TOGETHER]
-        shares = overlaps(boxes[block][:, None], boxes[[*found, *block]])
-        near = shares > limits.overlap
-        dropped: Array = np.asarray(near[:, : len(found)].any(-1))
-        among, room = near[:, len(found) :], limits.most - len(found)
-        here: list[int] = []
+        before = len(found)
+        near = _near(boxes[block], boxes[[*found, *block]], limits.overlap)
+        by_found = np.asarray(near[:, :before].any(-1))
+        dropped = _bits(by_found[None])[0] if before else 0
+        among = _bits(near[:, before:])
         for i, place in enumerate(block.tolist()):
-            if not dropped[i] and len(here) < room:
-                here.append(place)
-                dropped |= among[:, i]
-        found += here
+            if not dropped >> i & 1 and len(found) < limits.most:
+                found.append(place)
+                dropped |= among[i]
     return found
 
 
+def _near(boxes: Array, others: Array, limit: float) -> Array:
+    """Return a table of which boxes overlap with which others by more than a limit."""
+    if boxes.dtype != np.float32:
+        one, other = (corners(x, center=False) for x in (boxes, others))
+        return np.asarray(overlaps(one[:, None], other) > limit)
+    return _compiled_near()(boxes, others, np.array(limit, np.float32))
+
+
+@cache
+def _compiled_near() -> Callable[..., Array]:
+    """Return what `_near` does to f32, in one sweep."""
+
+    def build(emit: Callable[..., object], boxes: object, others: object, limit: object) -> object:
+        make = Maker(emit)
+
+        def sides(x: object, shape: tuple[Dim, ...]) -> list[object]:
+            y, x, other_y, other_x = (
+                make.reshape(cut(emit, x, 1, i, i + 1), shape=shape) for i in range(4)
+            )
+            low = [make.minimum(y, other_y), make.minimum(x, other_x)]
+            return [*low, make.maximum(y, other_y), make.maximum(x, other_x)]
+
+        def area(box: Sequence[object]) -> object:
+            return make.mul(make.sub(box[2], box[0]), make.sub(box[3], box[1]))
+
+        zero = make.number(0, rows.f32)
+        one, other = sides(boxes, (parse("N"), 1)), sides(others, (1, parse("M")))
+        both = [make.maximum(a, b) for a, b in zip(one[:2], other[:2], strict=True)]
+        both += [make.minimum(a, b) for a, b in zip(one[2:], other[2:], strict=True)]
+        height, width = (make.maximum(make.sub(both[i + 2], both[i]), zero) for i in range(2))
+        common = make.mul(height, width)
+        union = make.sub(make.add(area(one), area(other)), common)
+        share = make.select(make.greater(union, zero), make.div(common, union), zero)
+        return make.greater(share, limit)
+
+    specs = [TensorSpec(rows.f32, (parse(name), 4)) for name in "NM"]
+    ranges = {"N": (1, TOGETHER), "M": (1, MOST)}
+    return single.of_sizes(build, [*specs, TensorSpec(rows.f32, ())], ranges)
+
+
+MOST = 1 << 40
+"""So many boxes can be kept."""
+
+
+def _bits(table: Array) -> list[int]:
+    """Return the truth values of each row as a number, the first as its lowest bit."""
+    whole = np.zeros((len(table), TOGETHER), np.bool_)
+    whole[:, : table.shape[1]] = table
+    rows_: list[int] = np.packbits(whole, axis=1, bitorder="little").view("<u8").ravel().tolist()
+    return rows_
+
+
 TOGETHER = 64
-"""So many boxes are compared with each other, and with those that are kept, at once."""
+"""So many boxes are compared with each other, and with those that are kept, at once: a word."""
 
 
 def _fallen(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
@@ -106,17 +160,15 @@ def _kept(
     m: Maker, boxes: object, scores: object, count: object, overlap: object, score: object,
     sigma: object,
 ) -> object:  # fmt: skip
-    box, values = np.asarray(boxes), np.asarray(scores)
+    box, values = elements(boxes), elements(scores)
     if box.ndim != 2 or box.shape[1:] != (4,):
         raise TypeError(f"boxes have shape {box.shape}, expected (boxes, 4)")
     if values.shape != box.shape[:1]:
         raise TypeError(f"scores has incompatible shape {values.shape} for {len(box)} boxes")
-    share = float(np.asarray(overlap))
+    share = float(elements(overlap))
     if not 0 <= share <= 1:
         raise TypeError(f"iou_threshold must be in [0, 1], not {share}")
-    limits = Suppression(
-        int(np.asarray(count)), share, *(float(np.asarray(v)) for v in (score, sigma))
-    )
+    limits = Suppression(int(elements(count)), share, *(float(elements(v)) for v in (score, sigma)))
     found, best = kept(box, values, limits)
     return np.array(found, np.int32), np.array(best, values.dtype)
 
