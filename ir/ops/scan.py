@@ -31,6 +31,7 @@ class Scan(Op):
     """numpy's running combination."""
     KERNEL: ClassVar = KernelForm("scan")
     ALONG_AXIS: ClassVar = True
+    COMPILED_ALONE: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((3, 19),), {"axis": 1}, (*FLOATS, *INTEGERS)),
         Sample(((2, 5, 3),), {"axis": -2, "exclusive": True}, FLOATS),
@@ -56,9 +57,9 @@ class Scan(Op):
         """Combine; floats in f64."""
         dtype = of_numpy(x.dtype)
         if not (exclusive or reverse):
-            wide = x.astype(np.float64) if dtype.is_float else x
+            wide = x.astype(np.float64, copy=False) if dtype.is_float else x
             made = cls.FUNCTION(wide, axis=axis, dtype=wide.dtype)
-            return (round_to(made, dtype) if dtype.is_float else made,)
+            return (made if made.dtype == x.dtype else round_to(made, dtype),)
         wide = np.moveaxis(x.astype(np.float64) if dtype.is_float else x, axis, -1)
         wide = wide[..., ::-1] if reverse else wide
         made = cls.FUNCTION(wide, axis=-1, dtype=wide.dtype)

@@ -14,6 +14,7 @@ from gravure.frontend.eager.compiled_notes import ROWS, Noted
 from gravure.frontend.eager.remembered import Notes, remembered
 from gravure.frontend.eager.tensor import Tensor
 from gravure.frontend.tf.image.boxes import Suppression, kept
+from gravure.frontend.tf.ops.random_ops import places_above
 from gravure.ir.ops.selecting import overlaps
 
 RANDOM = np.random.default_rng(3)
@@ -374,3 +375,10 @@ def test_what_lies_around_other_steps_is_compiled_in_parts(monkeypatch: pytest.M
             np.testing.assert_array_equal(a, b, strict=True)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[3\] = 700 is not in"):
         function(x, tf.constant([0, 1, 2, 700, *[0] * 696], tf.int32))
+
+
+def test_classes_are_drawn_as_chances_add_up() -> None:
+    rising = np.sort(RANDOM.random((5, 37)), axis=1)
+    limits = np.concatenate([RANDOM.random((5, 9)), rising[:, [0, 36]], [[-1.0, 2.0]] * 5], 1)
+    wanted = (rising[:, None, :] <= limits[:, :, None]).sum(-1)
+    np.testing.assert_array_equal(places_above(rising, limits), wanted)

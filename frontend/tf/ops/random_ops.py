@@ -36,7 +36,7 @@ from ..core.bridge import EagerTensor, TfTensor, dressed, row_of
 from ..core.calls import perform, rule
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import sizes_of
-from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from ..core.values import InGraph, InvalidShapesError, at_once, convert, graph_of, static
 from .array_ops import shape, stack, where
 from .creation import ints
 
@@ -550,6 +550,36 @@ def _classes(
     return _first_above(x, source.draw("Multinomial", [rows_, num_samples], rows.f64), dtype)
 
 
+FEW_ROWS = 16
+"""So few rows are searched one by one, others all at once."""
+
+
+@rule("PlacesAbove", differentiable=False)
+def _places_above(m: Maker, sums: object, limits: object) -> object:
+    """Return how many numbers of each row, which rise, are at most as large as each limit."""
+    return at_once(places_above, sums, limits)
+
+
+def places_above(rising: Array, limits: Array) -> Array:
+    """Return how many numbers of each row, which rise, are at most as large as each limit.
+
+    >>> places_above(np.array([[1.0, 2.0, 2.0, 4.0]]), np.array([[2.0, 0.5, 9.0]]))
+    array([[3, 0, 4]])
+    """
+    count = rising.shape[1]
+    if len(rising) <= FEW_ROWS:
+        found = [np.searchsorted(*pair, "right") for pair in zip(rising, limits, strict=True)]
+        return np.array(found, np.int64).reshape(limits.shape)
+    flat, first = rising.reshape(-1), np.arange(len(rising))[:, None] * count
+    low = np.zeros(limits.shape, np.int64)
+    step = 1 << count.bit_length()
+    while step := step >> 1:
+        further = low + step
+        at = first + np.minimum(further, count) - 1
+        low = np.where((further <= count) & (flat[at] <= limits), further, low)
+    return low
+
+
 @remembered
 def _first_above(x: TfTensor, drawn: TfTensor, dtype: DTypeLike | None) -> TfTensor:
     """Return the first class of each row up to which the chances add up to more than a number."""
@@ -560,6 +590,8 @@ def _first_above(x: TfTensor, drawn: TfTensor, dtype: DTypeLike | None) -> TfTen
     top = REDUCTIONS["reduce_max"](where(some, wide, -np.inf), axis=1, keepdims=True)
     sums = cumsum(where(some, FUNCTIONS["exp"](wide - top), 0.0), axis=1)
     scaled = drawn * sums[:, -1:]
+    if graph_of([sums, scaled]) is None:
+        return cast(perform("PlacesAbove", [sums, scaled]), dtype)
     before = cast(sums[:, None, :] <= scaled[:, :, None], dtype)
     return REDUCTIONS["reduce_sum"](before, axis=2)
 
