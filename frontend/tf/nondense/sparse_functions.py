@@ -88,10 +88,30 @@ def _segments(how: str) -> Callable[..., TfTensor]:
     ) -> TfTensor:
         """Combine rows of a table by their segment; the segments are in order."""
         with InGraph(graph_of([data, indices, segment_ids, num_segments])):
-            taken = g.gather(convert(data), convert(indices))
-            return combined_rows(taken, convert(segment_ids), num_segments, how, name)
+            table, places, ids = convert(data), convert(indices), convert(segment_ids)
+            fits = places.shape.rank == ids.shape.rank == 1 and places.shape == ids.shape
+            if fits and isinstance(number := _number(ids, num_segments), int):
+                return _combined_of(table, places, ids, number, how, name)
+            return combined_rows(g.gather(table, places), ids, num_segments, how, name)
 
     return function
+
+
+@remembered
+def _combined_of(
+    table: TfTensor, places: TfTensor, ids: TfTensor, number: int, how: str, name: str | None
+) -> TfTensor:
+    """Return so many rows, each combined of the rows of a table at the places that have it."""
+    return _combined(g.gather(table, places), ids, number, how, name)
+
+
+def _number(ids: TfTensor, count: object) -> object:
+    """Return how many segments there are: as many as are named, or wanted."""
+    number = static(count)
+    if isinstance(number, int):
+        return number
+    counted = _count(ids, [] if count is None else [convert(count)])
+    return int(counted) if isinstance(counted, EagerTensor) else counted
 
 
 def combined_rows(
@@ -108,11 +128,7 @@ def combined_rows(
     found = {dims[0] for dims in sizes if dims and dims[0] is not None}
     if len(found) > 1:
         raise InvalidArgumentError("segment_ids and indices should have same size.")
-    number = static(count)
-    if not isinstance(number, int):
-        counted = _count(ids, [] if count is None else [convert(count)])
-        number = int(counted) if isinstance(counted, EagerTensor) else counted
-    return _combined(values, ids, number, how, name)
+    return _combined(values, ids, _number(ids, count), how, name)
 
 
 @remembered
@@ -140,9 +156,9 @@ def _count(ids: TfTensor, least: list[TfTensor]) -> TfTensor:
     """Return how many segments there are, which have to be in order."""
 
     def compute(numbers: Array, *wanted: Array) -> Sequence[Array]:
-        if (np.diff(numbers) < 0).any():
+        if (numbers[1:] < numbers[:-1]).any():
             raise InvalidArgumentError("segment ids are not increasing")
-        if (numbers < 0).any():
+        if len(numbers) and numbers[0] < 0:
             raise InvalidArgumentError("segment ids must be >= 0")
         found = int(numbers[-1]) + 1 if len(numbers) else 0
         if wanted and int(wanted[0]) < found:

@@ -251,7 +251,8 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     if how in ("mean", "max", "min") and not (some := sizes > 0).all():
         total[~some] = 0
     if how == "mean":
-        total = total / np.maximum(sizes, 1).astype(data.dtype).reshape(-1, *[1] * (data.ndim - 1))
+        counts = np.maximum(sizes, 1).astype(data.dtype).reshape(-1, *[1] * (data.ndim - 1))
+        total = np.divide(total, counts, out=total if data.dtype.kind == "f" else None)
     return total
 
 
