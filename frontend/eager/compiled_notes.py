@@ -24,10 +24,10 @@ from .kernels import SIGNED
 
 STEPS = 24
 """So many operations one after the other cost more than a call of compiled code."""
-SOME = 3
+SOME = 2
 """So many that compute do, where they are carried out often."""
 ELEMENTS = 1 << 18
-"""So many elements in between cost more, written and read, than it costs to compile once."""
+"""So many elements, written and read, cost more than it costs to compile once."""
 LONGEST = 1 << 40
 """The most elements that an array may have."""
 MOST = 512
@@ -98,11 +98,12 @@ class Noted:
 
     def is_worth_it(self, *, often: bool) -> bool:
         """Say whether compiled code is faster by more than it takes to make it."""
-        made = sum(self.arrays[i].size for call in self.calls for i in call.results)
-        computing = sum(not call.op.has("source_index") for call in self.calls)
-        if len(self.calls) >= STEPS or (often and computing >= SOME):
+        computing = [call for call in self.calls if call.op.moved(len(call.operands)) is None]
+        if len(self.calls) >= STEPS or (often and len(computing) >= SOME):
             return True
-        return len(self.calls) > 1 and made >= ELEMENTS
+        seen = [i for call in computing for i in call.operands]
+        seen += [i for call in self.calls for i in call.results]
+        return len(self.calls) > 1 and sum(self.arrays[i].size for i in seen) >= ELEMENTS
 
     def can_be_compiled(self) -> bool:
         """Say whether there is a kernel of the same bits."""

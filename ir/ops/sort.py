@@ -68,6 +68,7 @@ class TopK(Op):
 
     name = "gv.top_k"
     KERNEL: ClassVar = KernelForm("sort")
+    EXACT: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((4, 9),), {"k": 3, "axis": 1}, SORTED, low=-9, high=9),
         Sample(((9, 4),), {"k": 2, "axis": 0, "largest": False}, SORTED, low=-9, high=9),
@@ -127,6 +128,7 @@ class TopK(Op):
 class Sorting(Op):
     """A result of sorting along an axis."""
 
+    EXACT: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((4, 9),), {"axis": 1}, SORTED, low=-9, high=9),
         Sample(((9, 4),), {"axis": 0, "descending": True}, SORTED, low=-9, high=9),

@@ -378,7 +378,24 @@ def test_what_lies_around_other_steps_is_compiled_in_parts(monkeypatch: pytest.M
 
 
 def test_classes_are_drawn_as_chances_add_up() -> None:
-    rising = np.sort(RANDOM.random((5, 37)), axis=1)
-    limits = np.concatenate([RANDOM.random((5, 9)), rising[:, [0, 36]], [[-1.0, 2.0]] * 5], 1)
-    wanted = (rising[:, None, :] <= limits[:, :, None]).sum(-1)
-    np.testing.assert_array_equal(places_above(rising, limits), wanted)
+    for rows in (5, 50):
+        rising = np.sort(RANDOM.random((rows, 37)), axis=1)
+        edges = rising[:, [0, 36]], [[-1.0, 2.0]] * rows
+        limits = np.concatenate([RANDOM.random((rows, 9)), *edges], 1)
+        wanted = (rising[:, None, :] <= limits[:, :, None]).sum(-1)
+        np.testing.assert_array_equal(places_above(rising, limits), wanted)
+
+
+@pytest.mark.parametrize("name", ["top_k", "argsort"])
+def test_what_is_put_in_order_is_the_same_where_it_is_compiled(name: str) -> None:
+    x = np.round(RANDOM.normal(size=(700, 500)).astype(np.float32) * 20)
+    x[::7, 3:9], x[3, 5], x[3, 6] = np.nan, np.inf, -np.inf
+    x[5, ::2] = -0.0
+    given = tf.constant(x)
+    first, *others = [
+        arrays(tf.math.top_k(given, 5) if name == "top_k" else tf.argsort(given)) for _ in range(4)
+    ]
+    for other in others:
+        for a, b in zip(first, other, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+            assert (np.signbit(a) == np.signbit(b)).all()
