@@ -399,3 +399,21 @@ def test_what_is_put_in_order_is_the_same_where_it_is_compiled(name: str) -> Non
         for a, b in zip(first, other, strict=True):
             np.testing.assert_array_equal(a, b, strict=True)
             assert (np.signbit(a) == np.signbit(b)).all()
+
+
+def test_what_is_done_to_images_of_any_type_is_remembered_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = []
+    whole = remembering.planned
+    monkeypatch.setattr(
+        remembering, "planned", lambda f, *rest: names.append(f.__name__) or whole(f, *rest)
+    )
+    for x in (
+        RANDOM.random((1, 9, 7, 3), np.float32),
+        RANDOM.integers(0, 255, (4, 5, 3), np.uint8),
+    ):
+        first, *others = [tf.image.adjust_contrast(tf.constant(x), 0.37).numpy() for _ in range(4)]
+        for other in others:
+            np.testing.assert_array_equal(first, other, strict=True)
+    assert names.count("adjust_contrast") == 2

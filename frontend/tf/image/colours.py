@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...eager.remembered import remember_all
+from ...eager.remembered import remember_all, remembered
 from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
@@ -63,7 +63,7 @@ def _as_float(function: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
             found = function(wide, *rest, **options)
             return convert_image_dtype(found, x.dtype, saturate=True)
 
-    return public
+    return remembered(public)
 
 
 @_as_float
