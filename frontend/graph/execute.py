@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import prod
 from queue import SimpleQueue
@@ -443,12 +443,22 @@ class WaitingParts:
             part = self.of.get(op)
             if part is not None and (part is op or not any(map(self.is_in(part), self.users[op]))):
                 place.setdefault(part, number)
-        left, found = sorted(place, key=place.__getitem__), dict[Part, None]()
-        while left:
-            part = next(each for each in left if self.behind[each] <= found.keys())
-            left.remove(part)
-            found[part] = None
-        return [*found]
+        ahead: dict[Part, list[Part]] = {part: [] for part in place}
+        for part in place:
+            for each in self.behind[part]:
+                ahead[each].append(part)
+        missing = {part: len(self.behind[part]) for part in place}
+        ready = [(number, part) for part, number in place.items() if not missing[part]]
+        heapify(ready)  # no two parts have one place: parts are never compared
+        found: list[Part] = []
+        while ready:
+            found.append(heappop(ready)[1])
+            for each in ahead[found[-1]]:
+                missing[each] -= 1
+                if not missing[each]:
+                    heappush(ready, (place[each], each))
+        assert len(found) == len(place), "parts that wait for each other"
+        return found
 
     def is_in(self, part: Part) -> Callable[[Operation], bool]:
         """Return what says whether an operation is in a part."""
