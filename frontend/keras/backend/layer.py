@@ -11,8 +11,8 @@ from keras.src.utils.io_utils import print_msg
 
 from ...function.function import Function
 from ...tf.core.specs import TensorSpec
-from ...tf.graph.state import function
-from ...tf.train.checkpoints import settle
+from ...tf.graph.state import Variable, function
+from ...tf.train.checkpoints import PARTS, Checkpoint, settle
 from ...tf.train.modules import Module
 from ...tf.train.saved_model import DEFAULT_SIGNATURE, save
 
@@ -24,6 +24,28 @@ if TYPE_CHECKING:
 def states(variables: Iterable[KerasVariable]) -> list[object]:
     """Return what variables keep, of those that have something."""
     return [each.value for each in variables if each._value is not None]
+
+
+BOOKS = {
+    *("_tracker", "_trainable_variables", "_non_trainable_variables", "_layers", "_metrics"),
+    *("_seed_generators", "_functional", "_operations", "_nodes", "_nodes_by_depth"),
+    *("_operations_by_depth", "_layers_by_depth", "_inbound_nodes", "_outbound_nodes"),
+    *("_losses", "_loss_ids", "_losses_override", "_inputs", "_outputs", "_inputs_struct"),
+    *("_outputs_struct", "_compile_loss", "_compile_metrics", "_loss_tracker"),
+}
+"""Attributes in which Keras keeps account of the others."""
+
+
+def kept(value: object) -> object:
+    """Return what checkpoints keep of an attribute, None if that is nothing."""
+    if isinstance(value, KerasVariable):
+        return value.value if value._value is not None else None
+    if isinstance(value, dict | list | tuple):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        found = {str(key): kept(each) for key, each in pairs}
+        return {key: each for key, each in found.items() if each is not None} or None
+    is_kept = isinstance(value, Variable | Module | Checkpoint) or hasattr(value, PARTS)
+    return value if is_kept and not isinstance(value, type) else None
 
 
 class BackendLayer:
@@ -41,12 +63,19 @@ class BackendLayer:
         settle()
 
     def checkpoint_parts(self) -> dict[str, object]:
-        """Return what checkpoints keep: the weights, and the layers inside in their order."""
+        """Return what checkpoints keep: attributes by their names, then what these do not reach.
+
+        That is, as in TensorFlow, not only Keras's weights and layers: also variables and modules
+        of `gravure.tf`, and lists and dictionaries of them. A layer of a `Sequential` or of a
+        functional model has its place in `layers`.
+        """
+        named = {name: kept(each) for name, each in vars(self).items() if name not in BOOKS}
         inside = getattr(self, "layers", None) or self._layers
         own = [*self._trainable_variables, *self._non_trainable_variables]
         return {
+            **{name: each for name, each in named.items() if each is not None},
+            "layers": list(inside),
             "weights": states(own),
-            "layers": [each for each in inside if each.weights],
             "seeds": states(each.state for each in self._seed_generators),
         }
 

@@ -36,6 +36,8 @@ from .savers import latest_checkpoint
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 COUNTER = "save_counter"
+PARTS = "checkpoint_parts"
+"""The method of objects that say themselves what is kept of them."""
 
 
 class NumpyState:
@@ -257,7 +259,7 @@ def collect(value: object, path: str, found: dict[str, object], seen: dict[int, 
 
 def parts_of(value: object) -> list[tuple[str, object]]:
     """Return what an object leads to, by name."""
-    own: Callable[[], dict[str, object]] | None = getattr(value, "checkpoint_parts", None)
+    own: Callable[[], dict[str, object]] | None = getattr(value, PARTS, None)
     if own is not None:
         return list(own().items())
     if isinstance(value, dict):

@@ -217,6 +217,68 @@ def test_checkpoints_keep_models_and_optimisers_also_before_they_are_built(tmp_p
     status.assert_consumed()
 
 
+class Holder(keras.Model):  # type: ignore[misc]
+    """A model that holds variables and modules that are not Keras's."""
+
+    def __init__(self, start: float) -> None:
+        super().__init__()
+        self.plain = tf.Variable(start)
+        self.listed = [tf.Variable(start + 1), keras.layers.Dense(1)]
+        self.named = {"one": tf.Variable(start + 2)}
+        self.module = tf.Module()
+        self.module.inside = tf.Variable(start + 3)
+
+    def call(self, x: Any) -> Any:
+        return self.listed[1](x) * self.plain
+
+
+def test_checkpoints_keep_what_is_not_of_keras_by_the_names_of_attributes(tmp_path: Path) -> None:
+    x = np.ones((2, 3), "f4")
+    model = Holder(1.0)
+    model(x)
+    path = tf.train.Checkpoint(net=model).save(str(tmp_path / "ckpt"))
+    names = {
+        name.removesuffix("/.ATTRIBUTES/VARIABLE_VALUE")
+        for name, _ in tf.train.list_variables(path)
+    }
+    assert {"net/plain", "net/listed/0", "net/listed/1/bias", "net/named/one"} <= names
+    assert "net/module/inside" in names
+    again = Holder(7.0)
+    tf.train.Checkpoint(net=again).restore(path).assert_existing_objects_matched()
+    kept = [again.plain, again.listed[0], again.named["one"], again.module.inside]
+    assert [float(each) for each in kept] == [1, 2, 3, 4]
+    np.testing.assert_array_equal(again(x), model(x))
+
+
+def test_one_weight_of_a_checkpoint_is_restored_by_the_names_on_the_way(tmp_path: Path) -> None:
+    model = Holder(1.0)
+    model(np.ones((2, 3), "f4"))
+    model.listed[1].bias.assign([5.0])
+    path = tf.train.Checkpoint(net=model).save(str(tmp_path / "ckpt"))
+    bias = tf.Variable([0.0])
+    layer = tf.train.Checkpoint(bias=bias)
+    root = tf.train.Checkpoint(net=tf.train.Checkpoint(listed={"1": layer}))
+    root.restore(path).assert_existing_objects_matched()
+    assert bias.numpy().tolist() == [5]
+
+
+def test_a_compiled_model_is_kept_with_its_optimiser(tmp_path: Path) -> None:
+    def made() -> Any:
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+        model.compile(keras.optimizers.Adam(0.1), "mse")
+        return model
+
+    x, y = np.ones((4, 3), "f4"), np.ones((4, 1), "f4")
+    model, again = made(), made()
+    model.fit(x, y, epochs=2, verbose=0)
+    path = tf.train.Checkpoint(model).save(str(tmp_path / "ckpt"))
+    tf.train.Checkpoint(again).restore(path)
+    for each in (model, again):
+        each.fit(x, y, verbose=0, shuffle=False)
+    for a, b in zip(model.weights, again.weights, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
 def test_what_is_padded_by_no_number_of_its_own_is_compiled() -> None:
     layer = keras.layers.ZeroPadding2D(1)
     x = np.ones((1, 2, 2, 1), "f4")
