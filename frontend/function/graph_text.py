@@ -8,6 +8,7 @@ from typing import NotRequired, TypedDict
 
 from ...ir import find_op
 from ..graph.accumulator_ops import USES, AccumulatorKind, AccumulatorSpec
+from ..graph.computed import find_rule
 from ..graph.control_flow import GraphChoice, GraphLoop
 from ..graph.func_graph import CallGraph
 from ..graph.gradients import Backward
@@ -18,7 +19,6 @@ from ..graph.kinds import (
     EXIT,
     LOOP_CONDITION,
     NEXT_ITERATION,
-    RULES,
     STOP,
     Composite,
     Const,
@@ -159,13 +159,14 @@ def _primitive(data: OperationData, reader: NodeReader) -> Kind:
 
 
 def _composite(data: RuleData, reader: NodeReader) -> Kind:
-    if data["type"] not in RULES:
+    rule = find_rule(data["type"])
+    if rule is None:
         raise GraphTextError(f"there is no operation of type {data['type']!r}")
-    return Composite(RULES[data["type"]], reader.options(data["options"]))
+    return Composite(rule, reader.options(data["options"]))
 
 
 def _write_composite(kind: Composite, writer: Writer) -> RuleData:
-    if RULES.get(kind.type) is not kind.rule:
+    if find_rule(kind.type) is not kind.rule:
         raise NotSerialisableError("its rule is known to this process only")
     return {"type": kind.type, "options": writer.value(kind.options)}
 

@@ -215,7 +215,7 @@ def infer_function(
     try:
         return attempt(specs)
     except UnknownValueError:
-        return _of_first(specs) if stated is None else stated()
+        return of_first(specs) if stated is None else stated()
     except (TypeError, ValueError):
         if all(spec.is_static for spec in specs):
             raise
@@ -250,14 +250,14 @@ def _attempts(
             try:
                 found.append(attempt(tried))
             except UnknownValueError:
-                return _of_first(specs)
+                return of_first(specs)
             except (TypeError, ValueError, IndexError):
                 continue
         if found:
             break
     if not found:
         return None
-    return [_agree([made[i] for made in found], ranks_open) for i in range(len(found[0]))]
+    return [agreed([made[i] for made in found], ranks_open) for i in range(len(found[0]))]
 
 
 def _trials(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
@@ -316,7 +316,8 @@ def _fill(spec: TensorSpec, size: int, shape: tuple[int, ...] | None) -> TensorS
     return _put(spec, {name: size for d in spec.dims for name in symbols(d)})
 
 
-def _agree(made: Sequence[TensorSpec], ranks_open: bool) -> TensorSpec:
+def agreed(made: Sequence[TensorSpec], ranks_open: bool) -> TensorSpec:
+    """Return what several specs have in common: sizes that are alike, and of one rank."""
     dtype = made[0].dtype
     if ranks_open or len({m.rank for m in made}) > 1:
         return TensorSpec(dtype, None)
@@ -327,5 +328,6 @@ def _agree(made: Sequence[TensorSpec], ranks_open: bool) -> TensorSpec:
     )
 
 
-def _of_first(specs: Sequence[TensorSpec]) -> list[TensorSpec]:
+def of_first(specs: Sequence[TensorSpec]) -> list[TensorSpec]:
+    """Return that one result has the type of the first operand, and any shape."""
     return [TensorSpec(specs[0].dtype, None)]

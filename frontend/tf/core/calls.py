@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -19,8 +18,8 @@ from ....ir.op import Array
 from ...eager.kernels import OperandError
 from ...eager.remembered import notes_of, remembered
 from ...eager.tensor import Tensor, apply
+from ...graph.computed import WHICH, computed_in, with_operands, without
 from ...graph.gradients import node_backward
-from ...graph.graph import GraphTensor
 from ...graph.kinds import (
     COMPLEX_GRADIENTS,
     RULES,
@@ -36,7 +35,7 @@ from ...values.origin import short, user_line
 from ...values.run_errors import OpError
 from .bridge import EagerTensor, TfTensor, dressed
 from .sizes import infer_sizes
-from .values import InGraph, InvalidShapesError, convert, elements, graph_of, same
+from .values import InGraph, InvalidShapesError, convert, graph_of, same
 
 Made = TypeVar("Made")
 Function = Callable[..., object]
@@ -66,34 +65,6 @@ def perform(
     return made
 
 
-def with_computed(*types: str) -> None:
-    """Enter for operations what they are where some of their options are operands."""
-    for type_ in types:
-        function = functools.partial(_told, RULES[type_].function)
-        register_rule(replace(RULES[type_], type=f"{type_}Computed", function=function))
-
-
-def _told(
-    plain: Function, m: Maker, *operands: object, which: Sequence[str], **rest: object
-) -> object:
-    """Carry a rule out whose last operands are options: `which` names them."""
-    count = len(operands) - len(which)
-    told = dict(zip(which, (elements(x).tolist() for x in operands[count:]), strict=True))
-    return plain(m, *operands[:count], **rest, **told)
-
-
-def perform_computed(
-    type_: str, tensors: Sequence[TfTensor], *, name: str | None = None, **options: object
-) -> TfTensor:
-    """Carry out the operation of a type, some of whose options may be tensors of a graph."""
-    told = {key: x for key, x in options.items() if isinstance(x, GraphTensor)}
-    if not told:
-        return perform(type_, tensors, name=name, **options)
-    rest = {key: x for key, x in options.items() if key not in told}
-    given = [*tensors, *map(dressed, told.values())]
-    return perform(f"{type_}Computed", given, name=name, which=list(told), **rest)
-
-
 def perform_all(
     type_: str, tensors: Sequence[TfTensor], *, name: str | None = None, **options: object
 ) -> list[TfTensor]:
@@ -109,6 +80,10 @@ def performed(
     """Carry out the operation of a type on tensors; return its result or a list of them."""
     found = RULES[type_]
     graph = graph_of(tensors)
+    if told := computed_in(options):
+        tensors = [*tensors, *map(dressed, told.values())]
+        options = {**without(options, list(told)), WHICH: list(told)}
+        graph, found = graph_of(tensors), with_operands(type_)
     if graph is None:
         return compute(found, tensors, options)
     inputs = [graph.owned(x) for x in tensors]

@@ -322,6 +322,12 @@ def static(value: object) -> Any:
     return value
 
 
+def whole(value: object) -> Any:
+    """Return a whole number if it is known, else the tensor of a graph."""
+    found = static(value)
+    return found if isinstance(found, GraphTensor) else int(found)
+
+
 def shape_spec(dtype: DTypeLike, shape: ShapeLike) -> TensorSpec:
     """Return a spec for a type and a shape of which parts may be unknown."""
     row = row_of(dtype)

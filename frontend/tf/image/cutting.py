@@ -9,6 +9,7 @@ import numpy as np
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ...eager.remembered import remember_all
+from ...graph.graph import GraphTensor
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.values import convert, static
@@ -123,7 +124,9 @@ def resize_with_crop_or_pad(image: TfTensor, target_height: Size, target_width: 
 def central_crop(image: TfTensor, central_fraction: float) -> TfTensor:
     """Keep the middle."""
     fraction = static(central_fraction)
-    if not 0 < fraction <= 1:
+    if isinstance(fraction, GraphTensor):
+        fraction = cast(fraction, "float64")
+    elif not 0 < fraction <= 1:
         raise ValueError("central_fraction must be within (0, 1]")
     found = height_and_width(image)
     starts = [_margin(size, fraction) for size in found]
@@ -133,7 +136,7 @@ def central_crop(image: TfTensor, central_fraction: float) -> TfTensor:
 
 
 def _margin(size: Size, fraction: float) -> Size:
-    if isinstance(size, int):
+    if isinstance(size, int) and isinstance(fraction, int | float):
         return int((size - size * fraction) / 2)
     wide = cast(size, "float64")
     return cast((wide - wide * fraction) / 2.0, "int32")

@@ -33,6 +33,7 @@ from ..core.values import (
     is_typed,
     same,
     static,
+    whole,
 )
 from .creation import constant, ints, named_row
 
@@ -117,7 +118,7 @@ def _listed(type_: str) -> Callable[..., TfTensor]:
     ) -> TfTensor:
         """Join tensors along an axis."""
         if hasattr(values, "staged_length") and hasattr(values, "__gv_tensor__"):
-            return _rows_joined(type_, convert(values), int(static(axis)))
+            return _rows_joined(type_, convert(values), whole(axis))
         given: list[object] = (
             list(values)
             if isinstance(values, list | tuple)
@@ -129,7 +130,7 @@ def _listed(type_: str) -> Callable[..., TfTensor]:
                 if not given:
                     return found
                 given = [convert(x, found.dtype) for x in given]
-            return perform(type_, same(*given), name=name, axis=int(static(axis)))
+            return perform(type_, same(*given), name=name, axis=whole(axis))
 
     return function
 
@@ -187,7 +188,7 @@ def split(
 ) -> list[TfTensor]:
     """Cut an axis into equal parts, or into parts of given sizes."""
     with InGraph(graph_of([value, num_or_size_splits])):
-        sizes, x, at = static(num_or_size_splits), convert(value), int(static(axis))
+        sizes, x, at = static(num_or_size_splits), convert(value), whole(axis)
         if isinstance(sizes, list) and num is not None and static(num) != len(sizes):
             raise ValueError(f"num is {static(num)}, expected {len(sizes)}, as sizes are given")
         if isinstance(sizes, GraphTensor) or (

@@ -22,7 +22,17 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
 from ..core.required import require_below, require_rows, require_within
-from ..core.values import InGraph, at_once, axis_in, convert, elements, graph_of, same, static
+from ..core.values import (
+    InGraph,
+    at_once,
+    axis_in,
+    convert,
+    elements,
+    graph_of,
+    same,
+    static,
+    whole,
+)
 from .creation import ints
 
 
@@ -74,7 +84,7 @@ def gather(
         with InGraph(graph_of([indices])):
             indices = convert(indices)
         batch += indices.ndim
-    at = batch if axis is None else int(static(axis))
+    at = batch if axis is None else whole(axis)
     return _gather(params, indices, axis=at, batch_dims=batch, name=name)
 
 

@@ -28,12 +28,13 @@ from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
 from ...graph.frame import Frame, OutsideError
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph, Kind, Operation, spec_with_unknowns
+from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ..core.bridge import EagerTensor, TfTensor, dressed, row_of
 from ..core.calls import perform, rule
+from ..core.required import require
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import sizes_of
 from ..core.values import InGraph, InvalidShapesError, at_once, convert, graph_of, static
@@ -288,6 +289,18 @@ DRAWS.update(
 )
 
 
+UNSIGNED = {rows.i32: rows.u32, rows.i64: rows.u64}
+
+
+@rule("RestOfWords", label="random_uniform", differentiable=False, refuses=True)
+def _rest_of_words(m: Maker, words: object, low: object, high: object) -> object:
+    """Return the integers between two bounds that words are taken for."""
+    require(m, low, lambda least: m.less(least, high), "Need minval < maxval")
+    row = spec_of_value(words).dtype
+    rest = m.mod(*(m.to(x, UNSIGNED.get(row, row)) for x in (words, m.sub(high, low))))
+    return m.add(m.to(rest, row), low)
+
+
 class Source:
     """Where numbers are drawn: by seeds of operations, of arguments, or a generator's state."""
 
@@ -307,16 +320,23 @@ class Source:
         if row.is_integer:
             if high is None:
                 raise ValueError(f"Must specify maxval for integer dtype {row}")
+            if isinstance(low, GraphTensor) or isinstance(high, GraphTensor):
+                return self._integers(shape, row, convert(minval, dtype), convert(maxval, dtype))
             if low >= high:
                 raise InvalidShapesError(f"Need minval < maxval, got {low} >= {high}")
             return self.draw("RandomUniformInt", shape, row, low=low, high=high)
         unit = self.draw("RandomUniform", shape, row)
-        if high is None or high == 1:
-            if low == 0:
-                return unit
-            maxval = 1
+        if high is None:
+            maxval = high = 1
+        if isinstance(low, int | float) and isinstance(high, int | float) and (low, high) == (0, 1):
+            return unit
         low, high = convert(minval, dtype), convert(maxval, dtype)
         return unit * (high - low) + low
+
+    def _integers(self, shape: object, row: rows.DType, low: TfTensor, high: TfTensor) -> TfTensor:
+        """Draw integers between bounds that a run computes: the rest of whole words, as always."""
+        words = self.draw("RandomUniformInt", shape, row, low=None, high=None)
+        return perform("RestOfWords", [words, low, high])
 
     def normal(
         self,
@@ -512,7 +532,7 @@ def stateless_uniform(
         )
     if row.is_integer and minval is None:
         return Stateless(seed).draw("RandomUniformInt", shape, row, low=None, high=None)
-    return Stateless(seed).uniform(shape, minval or 0, maxval, dtype)
+    return Stateless(seed).uniform(shape, 0 if minval is None else minval, maxval, dtype)
 
 
 def stateless_normal(

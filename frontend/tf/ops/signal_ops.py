@@ -376,7 +376,7 @@ def stft(
     pieces = frame(signals, frame_length, frame_step, pad_end)
     if window_fn is not None:
         pieces *= window_fn(frame_length, dtype=pieces.dtype)
-    length = fft_length or 1 << (frame_length - 1).bit_length()
+    length = fft_length or 1 << (int(static(frame_length)) - 1).bit_length()
     return rfft(pieces, [length])
 
 

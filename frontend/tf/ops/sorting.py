@@ -26,9 +26,7 @@ from ..core.calls import (
     op,
     op_of_several,
     perform,
-    perform_computed,
     rule,
-    with_computed,
 )
 from ..core.values import (
     InGraph,
@@ -362,9 +360,6 @@ def bincount(
     return _counted("Bincount", [arr], least, most, name, dtype=row)
 
 
-with_computed("Bincount", "WeightedBincount", "DenseBincount", "WeightedDenseBincount")
-
-
 def _counted(
     type_: str,
     given: Sequence[object],
@@ -376,7 +371,7 @@ def _counted(
     """Count by an operation; the least and the most numbers to count may be computed."""
     with InGraph(graph_of([*given, least, most])):
         xs = [convert(x) for x in given]
-        return perform_computed(type_, xs, name=name, least=least, most=most, **options)
+        return perform(type_, xs, name=name, least=least, most=most, **options)
 
 
 @rule("SearchSorted", label="searchsorted", differentiable=False)

@@ -62,6 +62,16 @@ def test_refusals_are_tensorflows() -> None:
         staged(tf.constant(WHOLE))
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64", "complex64"])
+def test_a_determinant_too_small_for_floats_is_none_of_zero(kind):
+    small = np.eye(40, dtype=kind) * np.array(1e-10, kind)
+    np.testing.assert_allclose(tf.linalg.inv(small), np.linalg.inv(small), rtol=1e-5)
+    rhs = np.ones((40, 1), kind)
+    np.testing.assert_allclose(tf.linalg.solve(small, rhs), np.linalg.solve(small, rhs), rtol=1e-5)
+    assert tf.linalg.inv(np.zeros((2, 0, 0), kind)).shape == (2, 0, 0)
+    assert tf.linalg.inv(np.zeros((0, 3, 3), kind)).shape == (0, 3, 3)
+
+
 @pytest.mark.parametrize("dims", [[None, None], [None, 3, 3], None])
 def test_open_shapes_are_told_in_the_run(dims: list[int | None] | None) -> None:
     @tf.function(input_signature=[tf.TensorSpec(dims, tf.float64)])

@@ -1,0 +1,152 @@
+"""Operations some of whose options are computed in the run: `reduce_sum(x, axis)` of any axis.
+
+What an option is decides what an operation is compiled to, so that it has to be known while code
+is made. Where it is a tensor of the graph, the operation gets a rule that takes it as one more
+operand: a step of the host, unless the operand turns out to be a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ...ir.compose.maker import Maker
+from ...ir.types.tensor import TensorSpec
+from .frame import NotStageableError
+from .graph import GraphTensor
+from .inference import Given, UnknownValueError, agreed, of_first, on_specs
+from .kinds import RULES, Rule
+
+SUFFIX = "WithComputed"
+WHICH = "computed"
+"""The option that says which options are operands, as `axis` or `axis.1`."""
+MADE: dict[str, Rule] = {}
+"""The rules of this file by their types."""
+TRIED: Mapping[str, Sequence[object]] = {"b": (True, False), "f": (0.5,)}
+"""What is tried in an option's place, by the kind of its elements, to learn shapes."""
+NUMBERS = (0, 1, 2, 3, 4, 8, -1, -2)
+MOST = 64
+
+
+def find_rule(type_: str) -> Rule | None:
+    """Return the rule of a type, that of operations with computed options among them."""
+    found = RULES.get(type_)
+    plain = type_.removesuffix(SUFFIX)
+    return with_operands(plain) if found is None and plain in RULES else found
+
+
+def with_operands(type_: str) -> Rule:
+    """Return the rule of the operations of a type whose last operands are options."""
+    named = f"{type_}{SUFFIX}"
+    if named in MADE:
+        return MADE[named]
+    plain = RULES[type_]
+    made = replace(
+        plain,
+        type=named,
+        label=plain.label or plain.type,
+        function=partial(_told, plain.function),
+        shapes=partial(_stated, plain),
+    )
+    return MADE.setdefault(named, made)
+
+
+def computed_in(options: Mapping[str, object]) -> dict[str, GraphTensor]:
+    """Return the tensors of a graph among options, and in lists of theirs, by their places."""
+    found: dict[str, GraphTensor] = {}
+    for key, value in options.items():
+        if isinstance(value, GraphTensor):
+            found[key] = value
+        elif isinstance(value, list | tuple):
+            pairs = enumerate(value)
+            found |= {f"{key}.{i}": each for i, each in pairs if isinstance(each, GraphTensor)}
+    return found
+
+
+def without(options: Mapping[str, object], places: Sequence[str]) -> dict[str, object]:
+    """Return options without tensors: nothing is where these were, None in lists."""
+    made: dict[str, object] = {}
+    for key, value in options.items():
+        inside = {place for place in places if place.startswith(f"{key}.")}
+        if inside:
+            assert isinstance(value, list | tuple), "tensors in a list"
+            row = enumerate(value)
+            made[key] = [None if f"{key}.{i}" in inside else each for i, each in row]
+        elif key not in places:
+            made[key] = value
+    return made
+
+
+def _with(options: Mapping[str, Any], told: Mapping[str, object]) -> dict[str, object]:
+    """Return options with values put in their places."""
+    made = dict(options)
+    for place, value in told.items():
+        key, _, index = place.partition(".")
+        if not index:
+            made[key] = value
+            continue
+        row = list(made[key])
+        row[int(index)] = value
+        made[key] = row
+    return made
+
+
+def _told(plain: Any, m: Maker, *operands: object, computed: Sequence[str], **rest: object) -> Any:
+    """Carry out a rule whose last operands are options."""
+    count = len(operands) - len(computed)
+    told = {place: _value(x) for place, x in zip(computed, operands[count:], strict=True)}
+    return plain(m, *operands[:count], **_with(rest, told))
+
+
+def _value(operand: object) -> object:
+    """Return an option of an operand; where only the run has it, the host does the step."""
+    if isinstance(operand, SSAValue):
+        raise NotStageableError(f"what it does depends on the elements of a {operand.type}")
+    return np.asarray(operand).tolist()
+
+
+def _stated(plain: Rule, given: Given) -> Sequence[TensorSpec]:
+    """Return what results are like whatever the options are: what tries have in common."""
+    rest = dict(given.options)
+    places = rest.pop(WHICH)
+    count = len(given.specs) - len(places)
+    known = {i: value for i, value in given.known.items() if i < count}
+    found = []
+    for row in islice(_rows(given, count), MOST):
+        options = _with(rest, dict(zip(places, row, strict=True)))
+        try:
+            found.append(on_specs(partial(plain.function, **options), given.specs[:count], known))
+        except UnknownValueError:  # it looks at the elements of other operands, too
+            told = Given(given.specs[:count], known, options)
+            return of_first(told.specs) if plain.shapes is None else plain.shapes(told)
+        except (TypeError, ValueError, IndexError, ArithmeticError):
+            continue  # one of the numbers that such an operand may not have
+    if not found:
+        raise TypeError("nothing that its computed options may be goes with its operands")
+    ranks_open = any(spec.shape is None for spec in given.specs[:count])
+    return [agreed([made[i] for made in found], ranks_open) for i in range(len(found[0]))]
+
+
+def _rows(given: Given, count: int) -> Iterator[Sequence[object]]:
+    """Give values that options may have, in all combinations."""
+    columns = []
+    for i, spec in enumerate(given.specs[count:], count):
+        tried = [*TRIED.get(spec.dtype.kind, NUMBERS)]
+        if i in given.known:
+            tried = [given.known[i].tolist()]
+        elif spec.shape is None:  # most often a number
+            tried += [[each] for each in tried]
+        elif spec.rank:
+            size = spec.dims[0]
+            tried = [[each] * (size if isinstance(size, int) else 1) for each in tried]
+        columns.append(tried)
+    return product(*columns)
+
+
+__all__ = ["WHICH", "computed_in", "find_rule", "with_operands", "without"]
