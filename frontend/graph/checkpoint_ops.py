@@ -315,6 +315,17 @@ def has_objects(path: str) -> bool:
         raise DamagedCheckpointError(error.message, location=path + SUFFIX) from error
 
 
+def other_names(path: str) -> dict[str, str]:
+    """Return the other names by which objects of a checkpoint were reached, with those it has."""
+    try:
+        text = read_metadata(_bytes(path), os.path.basename(path) + SUFFIX).get(OBJECT_GRAPH, "{}")
+        found = json.loads(text)
+        others = found.get("others", {}) if isinstance(found, dict) else {}
+        return {str(other): str(name) for other, name in dict(others).items()}
+    except (ParseError, ValueError, TypeError) as error:
+        raise DamagedCheckpointError(str(error), location=path + SUFFIX) from error
+
+
 def refuse_unfit(path: str, values: Mapping[str, Array], specs: Mapping[str, TensorSpec]) -> None:
     """Raise one error with every value that does not fit its variable."""
     wrong = [

@@ -68,3 +68,39 @@ def test_what_an_optimiser_keeps_is_restored_while_a_function_is_traced(tmp_path
     status.assert_consumed()
     for a, b in zip(before, optimizer.variables, strict=True):
         np.testing.assert_array_equal(a, b.numpy())
+
+
+def test_lists_and_dictionaries_of_a_checkpoint_take_values_when_they_grow(tmp_path):
+    kept = tf.train.Checkpoint()
+    kept.listed = [tf.Variable(1.0)]
+    kept.listed.append(tf.Variable(2.0))
+    kept.mapped = {"one": kept.listed[0]}
+    kept.mapped["two"] = kept.listed[1]
+    path = kept.save(str(tmp_path / "list"))
+    again, two = tf.train.Checkpoint(), tf.Variable(0.0)
+    again.mapped = {"two": two}
+    again.restore(path)
+    assert two.numpy() == 2
+    again.listed = []
+    assert repr(again.listed) == "ListWrapper([])"
+    first = tf.Variable(0.0)
+    again.listed.append(first)
+    assert first.numpy() == 1
+
+
+def test_what_two_ways_lead_to_is_found_by_each(tmp_path):
+    inner = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0]))
+    path = tf.train.Checkpoint(a=inner, b=inner, c=tf.train.Checkpoint(d=inner)).save(
+        str(tmp_path / "both")
+    )
+    assert [name for name, _ in tf.train.list_variables(path) if "/v/" in name] == [
+        "a/v/.ATTRIBUTES/VARIABLE_VALUE"
+    ]
+    for names in (("a",), ("b",), ("b", "c/d"), ("c/d",)):
+        variables = {name: tf.Variable([0.0, 0.0]) for name in names}
+        parts = {name: tf.train.Checkpoint(v=v) for name, v in variables.items()}
+        if "c/d" in parts:
+            parts["c"] = tf.train.Checkpoint(d=parts.pop("c/d"))
+        status = tf.train.Checkpoint(**parts).restore(path)
+        status.assert_existing_objects_matched()
+        assert [v.numpy().tolist() for v in variables.values()] == [[1, 2]] * len(names)

@@ -7,8 +7,8 @@ attribute, or an optimiser makes what it keeps (`settle`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, SupportsInt
+from collections.abc import Callable, Iterable
+from typing import Any, Self, SupportsIndex, SupportsInt
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ...graph.checkpoint_ops import (
     keep_newest,
     note_latest,
     noted,
+    other_names,
     read,
     refuse_unfit,
     write,
@@ -130,6 +131,48 @@ def settle() -> None:
             WAITING.remove(checkpoint)
 
 
+class ListWrapper(list[Any]):
+    """A list that is part of a checkpoint."""
+
+    def __repr__(self) -> str:
+        return f"ListWrapper({super().__repr__()})"
+
+    def append(self, value: object) -> None:
+        """Add an element at the end."""
+        super().append(value)
+        settle()
+
+    def insert(self, index: SupportsIndex, value: object) -> None:
+        """Add an element before another one."""
+        super().insert(index, value)
+        settle()
+
+    def extend(self, values: Iterable[object]) -> None:
+        """Add elements at the end."""
+        super().extend(values)
+        settle()
+
+    def __iadd__(self, values: Iterable[object]) -> Self:  # type: ignore[misc]
+        self.extend(values)
+        return self
+
+
+class DictWrapper(dict[Any, Any]):
+    """A dictionary that is part of a checkpoint."""
+
+    def __repr__(self) -> str:
+        return f"DictWrapper({super().__repr__()})"
+
+    def __setitem__(self, key: object, value: object) -> None:
+        super().__setitem__(key, value)
+        settle()
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Set several elements."""
+        super().update(*args, **kwargs)
+        settle()
+
+
 class Checkpoint:
     """The variables that can be reached from named objects, by the names on the way."""
 
@@ -141,13 +184,33 @@ class Checkpoint:
                 f"{objects[strange[0]]!r}."
             )
         self._root = root
-        self._objects = dict(objects)
-        vars(self).update(objects)
+        self._objects: dict[str, object] = {}
+        for name, each in objects.items():
+            setattr(self, name, each)
+        self._same: dict[str, str] = {}
+        """Other names of values in the file that was restored last."""
         self.pending: dict[str, Array] = {}
         """Values whose variables do not exist yet: they are taken when they do."""
         self.known: set[str] = set()
         """The names in the file that was restored last."""
         self._counter: object = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute; what is public and may have variables is part of the checkpoint.
+
+        Lists and dictionaries are kept as such that take values which wait when they grow.
+        """
+        if name.startswith("_") or name in ("pending", "known"):
+            super().__setattr__(name, value)
+            return
+        if type(value) is list:
+            value = ListWrapper(value)
+        elif type(value) is dict:
+            value = DictWrapper(value)
+        super().__setattr__(name, value)
+        if is_part(value):
+            self._objects[name] = value
+            settle()
 
     @property
     def save_counter(self) -> Any:
@@ -160,24 +223,27 @@ class Checkpoint:
 
     def leaves(self) -> dict[str, Any]:
         """Return the variables by the names on the way to them."""
-        found: dict[str, object] = {}
-        seen: dict[int, object] = {}
+        return self.walk().found
+
+    def walk(self) -> Walk:
+        """Find the variables, and by which other names they may be reached."""
+        walk = Walk()
         if self._counter is not None:
-            found[COUNTER] = self._counter
+            walk.found[COUNTER] = self._counter
         if self._root is not None:
-            collect(self._root, "", found, seen)
+            walk.collect(self._root, "")
         for name, each in self._objects.items():
-            collect(each, name, found, seen)
-        return found
+            walk.collect(each, name)
+        return walk
 
     def write(self, file_prefix: str, options: object = None) -> str | GraphTensor:
         """Write the values; in a function each time it is called."""
         return _when_run(lambda: self._write(file_prefix))
 
     def _write(self, file_prefix: str) -> str:
-        leaves = self.leaves()
-        values = {f"{n}/{VALUE}": value_of(leaf) for n, leaf in leaves.items()}
-        write(file_prefix, values, sorted(leaves))
+        walk = self.walk()
+        values = {f"{n}/{VALUE}": value_of(leaf) for n, leaf in walk.found.items()}
+        write(file_prefix, values, {"leaves": sorted(walk.found), "others": walk.others()})
         return file_prefix
 
     def save(self, file_prefix: str, options: object = None) -> str | GraphTensor:
@@ -194,6 +260,11 @@ class Checkpoint:
         """Give the variables their values; those made later get theirs when they are reached."""
         found = read(os.fspath(save_path)) if save_path else {}
         values = {n.removesuffix(f"/{VALUE}"): v for n, v in found.items()}
+        self._same = {}
+        for other, name in (other_names(os.fspath(save_path)) if save_path else {}).items():
+            same = {n: other + n[len(name) :] for n in values if f"{n}/".startswith(f"{name}/")}
+            self._same |= {alike: n for n, alike in same.items() if alike not in values}
+        values |= {alike: values[n] for alike, n in self._same.items()}
         specs = {COUNTER: TensorSpec(i64, ())}
         specs |= {name: spec_of_leaf(leaf) for name, leaf in self.leaves().items()}
         refuse_unfit(str(save_path), values, specs)
@@ -220,9 +291,13 @@ class Checkpoint:
         replica, STATE.replica = STATE.replica, None
         try:
             with entered(None):
+                done = set()
                 for name, leaf in self.leaves().items():
                     if name in self.pending:
-                        leaf.assign(self.pending.pop(name))
+                        leaf.assign(self.pending[name])
+                        done.add(self._same.get(name, name))
+                for name in [n for n in self.pending if self._same.get(n, n) in done]:
+                    del self.pending[name]
         finally:
             STATE.replica = replica
 
@@ -238,23 +313,36 @@ def _when_run(step: Callable[[], str]) -> str | GraphTensor:
     return path
 
 
-def collect(value: object, path: str, found: dict[str, object], seen: dict[int, object]) -> None:
-    """Find variables by the attributes, keys and indices that lead to them.
+class Walk:
+    """Finds variables by the attributes, keys and indices that lead to them."""
 
-    What was seen is kept: parts may be made for the walk, and others would get their identities.
-    """
-    if id(value) in seen:
-        return
-    seen[id(value)] = value
-    if hasattr(value, "state") and hasattr(value, "assign"):
-        found[path] = value
-    elif isinstance(value, np.ndarray):
-        found[path] = NumpyState(value)
-    else:
-        for name, each in parts_of(value):
-            if is_part(each):
-                plain = name.replace(".", "..").replace("/", ".S")
-                collect(each, f"{path}/{plain}" if path else plain, found, seen)
+    def __init__(self) -> None:
+        self.found: dict[str, Any] = {}
+        self.seen: dict[int, tuple[object, str]] = {}
+        """What was found and how: parts may be made for the walk, so that they are kept."""
+        self.again: dict[str, str] = {}
+        """By other ways to what was found before: the first one."""
+
+    def collect(self, value: object, path: str) -> None:
+        """Find variables in an object."""
+        if id(value) in self.seen:
+            self.again[path] = self.seen[id(value)][1]
+            return
+        self.seen[id(value)] = value, path
+        if hasattr(value, "state") and hasattr(value, "assign"):
+            self.found[path] = value
+        elif isinstance(value, np.ndarray):
+            self.found[path] = NumpyState(value)
+        else:
+            for name, each in parts_of(value):
+                if is_part(each):
+                    plain = name.replace(".", "..").replace("/", ".S")
+                    self.collect(each, f"{path}/{plain}" if path else plain)
+
+    def others(self) -> dict[str, str]:
+        """Return the other ways that lead to variables, each with the first one."""
+        ways = {"/".join(n.split("/")[:i]) for n in self.found for i in range(1, n.count("/") + 2)}
+        return {other: first for other, first in self.again.items() if first in ways}
 
 
 def parts_of(value: object) -> list[tuple[str, object]]:
