@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gravure as gv
 import gravure.tf as tf
 from gravure.errors import GraphError
+from gravure.frontend.array import linalg as array_api_linalg
 from gravure.frontend.data.batches import Batched
 from gravure.frontend.dims.slices import DEPTH, Knowledge
 from gravure.frontend.dims.symbols import Symbols
@@ -23,8 +25,10 @@ from gravure.frontend.tf.names.aliases import extract_image_patches
 from gravure.frontend.tf.ops.cepstra import inverse_mdct
 from gravure.frontend.tf.ops.composed import batch_to_space
 from gravure.frontend.tf.ops.older import is_numeric_tensor
+from gravure.frontend.tf.ragged.elementwise import chosen
 from gravure.frontend.tf.ragged.shapes import DynamicRaggedShape
 from gravure.frontend.tf.special.beta import _by_fraction
+from gravure.frontend.tf.train.loss_ops import EPSILON, binary_crossentropy
 from gravure.ir.types import dims as dim_rules
 
 
@@ -275,3 +279,45 @@ def test_filters_are_spread_over_images_of_any_size(size: int | None) -> None:
             assert session.run(made, {given: x}).shape == (1, 7, 9, 2)
     if size:
         assert made.shape.as_list() == [None, 7, 9, 2]
+
+
+@pytest.mark.parametrize("offset", [-3, -1, 0, 1, 2, 4])
+def test_diagonals_of_matrices(offset: int) -> None:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    found = array_api_linalg.diagonal(gv.asarray(x), offset=offset)
+    np.testing.assert_array_equal(np.asarray(found), np.diagonal(x, offset, 1, 2))
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_labels_that_follow_each_other_are_merged_where_that_is_wanted(merge: bool) -> None:
+    best = [0, 0, 2, 1, 1, 2, 2, 1]
+    scores = np.full((8, 1, 3), -5, np.float32)
+    scores[range(8), 0, best] = 1
+    [found], total = tf.nn.ctc_greedy_decoder(scores, [8], merge_repeated=merge)
+    assert found.values.numpy().tolist() == ([0, 1, 1] if merge else [0, 0, 1, 1, 1])
+    np.testing.assert_allclose(total, [[-8]])
+
+
+def test_elements_are_chosen_from_two_sides() -> None:
+    x, y = np.float32([1, 2]), np.float32([3, 4])
+    np.testing.assert_array_equal(chosen([True, False], x, y), [1, 4])
+    rows = tf.ragged.constant([[1.0], [2.0, 3.0]])
+    assert chosen(rows > 1.5, rows, -rows).to_list() == [[-1], [2, 3]]
+
+
+def test_losses_of_yes_and_no_with_smoothed_labels_and_sure_predictions() -> None:
+    truth, found = np.float32([[1, 0]]), np.float32([[0.8, 0.3]])
+    soft = truth * 0.8 + 0.1
+    wanted = -(soft * np.log(found) + (1 - soft) * np.log(1 - found)).mean(-1)
+    np.testing.assert_allclose(binary_crossentropy(truth, found, False, 0.2), wanted, rtol=1e-5)
+    sure = binary_crossentropy(truth, np.float32([[0, 1]]))
+    np.testing.assert_allclose(sure, -np.log(EPSILON), rtol=1e-1)
+    assert np.isfinite(binary_crossentropy(truth, truth).numpy()).all()
+
+
+def test_gradients_by_name_take_tensors_and_numbers() -> None:
+    x, dy = np.float32([-1, 2]), np.float32([3, 5])
+    np.testing.assert_allclose(
+        tf.raw_ops.LeakyReluGrad(gradients=dy, features=x, alpha=0.5), [1.5, 5]
+    )
+    np.testing.assert_allclose(tf.raw_ops.TanhGrad(y=x / 4, dy=dy), dy * (1 - x * x / 16))

@@ -10,19 +10,21 @@ from xdsl.dialects.builtin import MemRefType, i32
 
 from gravure.errors import ParseError, RuntimeInputError
 from gravure.ir import Interpreter, parse
+from gravure.ir.interpret.loop_values import _extend_signed
 from gravure.ir.interpret.loops import bind
 from gravure.ir.iteration import Affine, dim
 from gravure.ir.op import REGISTRY, Call, EagerEmit
 from gravure.ir.ops.attention import Attention, AttentionParts
 from gravure.ir.ops.convert import _is_part
 from gravure.ir.ops.elementwise import _power
-from gravure.ir.ops.host.late import AxesLast, ReadSizes
+from gravure.ir.ops.host.late import AxesLast, ReadSizes, ResizeBy
 from gravure.ir.ops.host.texts import CountGrams
 from gravure.ir.ops.layout import Pad
 from gravure.ir.ops.matrix import _batch_index
 from gravure.ir.ops.pool import _are_apart
 from gravure.ir.ops.resize import Resize, _repeats
 from gravure.ir.ops.rnn import gru_cell
+from gravure.ir.ops.sort import first_of, order_of
 from gravure.ir.types.dims import floor_divide, symbol
 from gravure.ir.types.dtypes import DTYPES, f32, i64
 from gravure.ir.types.indices import NeedSplit, Token, _below, _request_split, merged, of
@@ -246,3 +248,33 @@ def test_gradients_by_few_elements() -> None:
         call = Call(op, (given,), (made,), attributes, spec, EagerEmit())
         (found,) = op.gradient(call, np.float64([1]))
         np.testing.assert_allclose(found, [(near[0] - near[1]) / 2e-6], rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_few_of_many_are_the_first_in_order(k: int, largest: bool) -> None:
+    x = np.random.default_rng(k).permutation(60).reshape(2, 30)
+    found = first_of(x, k, 1, largest=largest)
+    np.testing.assert_array_equal(found, order_of(x, 1, descending=largest)[:, :k])
+
+
+def test_bits_and_numbers_are_made_wider_with_their_signs() -> None:
+    for source, x, wanted in (("i1", True, -1), ("i1", False, 0), ("i8", -3, -3), ("i8", 3, 3)):
+        text = f"""func.func @main(%x: {source}) -> i32 {{
+          %0 = arith.extsi %x : {source} to i32
+          func.return %0 : i32
+        }}"""
+        op: Any = parse(text).body.block.first_op
+        value = np.array(x, np.bool_ if source == "i1" else np.int8)
+        assert _extend_signed(op.body.block.first_op, value) == wanted
+
+
+def test_scales_are_one_for_each_axis() -> None:
+    x, scales = TensorSpec(f32, (2, 3, 4)), TensorSpec(f32, (2,))
+    (made,) = ResizeBy.infer(x, scales, axes=(0, 2), sizes=(5, 7))
+    assert made.dims == (5, 3, 7)
+    for wrong in (TensorSpec(f32, (3,)), TensorSpec(f32, (1, 2))):
+        with pytest.raises(TypeError, match="scales"):
+            ResizeBy.infer(x, wrong, axes=(0, 2), sizes=(5, 7))
+    with pytest.raises(TypeError, match="scales"):
+        ResizeBy.infer(x, scales, axes=(0, 2), sizes=(5,))

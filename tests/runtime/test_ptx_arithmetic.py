@@ -40,11 +40,24 @@ def assert_same(found: Array, expected: Array) -> None:
     np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))
 
 
+def high_part(x: Array, y: Array) -> Array:
+    found: Array = (x.astype(np.int64) * y >> 32).astype(np.int32)
+    return found
+
+
+def products_of_bytes(x: Array, y: Array) -> Array:
+    bytes_ = [each.view(np.int8).reshape(-1, 4).astype(np.int32) for each in (x, y)]
+    found: Array = (bytes_[0] * bytes_[1]).sum(1, dtype=np.int32)
+    return found
+
+
 INTEGER_CASES: list[tuple[str, int, Callable[..., Any]]] = [
     ("add.s32 $0, $1, $2", 2, lambda x, y: x + y),
     ("sub.u64 $0, $1, $2", 2, lambda x, y: x - y),
     ("mul.lo.s32 $0, $1, $2", 2, lambda x, y: x * y),
     ("mad.lo.u32 $0, $1, $2, $3", 3, lambda x, y, z: x * y + z),
+    ("mad.hi.s32 $0, $1, $2, $3", 3, lambda x, y, z: high_part(x, y) + z),
+    ("dp4a.s32.s32 $0, $1, $2, $3", 3, lambda x, y, z: products_of_bytes(x, y) + z),
     ("min.s32 $0, $1, $2", 2, np.minimum),
     ("max.u32 $0, $1, $2", 2, np.maximum),
     ("and.b32 $0, $1, $2", 2, lambda x, y: x & y),

@@ -318,6 +318,9 @@ def test_copies_of_threads_are_done_when_they_are_waited_for() -> None:
     text = module(ADDRESSES + COPY + STORE, 2, outside=SHARED)
     out = np.zeros(32, np.uint32)
     assert run(text, [x, out])[1].tolist() == [*range(1, 128, 4)]
+    assert run(text.replace("wait_group 0", "wait_all"), [x, out])[1].tolist() == [
+        *range(1, 128, 4)
+    ]
     late = text.replace("wait_group 0", "wait_group 1")
     assert set(run(late, [x, out])[1].tolist()) == {0xFFFFFFFF}
     short = text.replace("[%d7], 16;", "[%d7], 16, 0;")
@@ -415,6 +418,35 @@ def test_copies_find_what_threads_wrote_behind_a_fence() -> None:
             run(text.replace(missing, ""), [x], **options)
 
 
+def test_copies_that_are_in_no_group_are_not_waited_for() -> None:
+    text, x = module(OUT, 1, outside=SHARED), np.zeros(64, np.uint32)
+    assert run(text, [x], block=64)[0].tolist() == [*range(64)]
+    open_ = text.replace("cp.async.bulk.commit_group;", "")
+    assert run(open_, [x], block=64)[0].tolist() != [*range(64)]
+
+
+def test_each_word_of_a_wide_store_is_written() -> None:
+    body = """
+    setp.eq.u32 %p1, %r90, 0;
+    setp.eq.u32 %p2, %r90, 32;
+    @%p1 st.shared.v4.b32 [buffer+16], {%r1, %r1, %r1, %r1};
+    @%p2 ld.shared.b32 %r2, [buffer+PLACE];
+"""
+    x = np.arange(64, dtype=np.uint32)
+    for place in (12, 32):
+        of_each(body.replace("PLACE", str(place)), x, block=64, races=True, outside=SHARED)
+    for place in (16, 20, 28):
+        with pytest.raises(KernelFault, match="race"):
+            of_each(body.replace("PLACE", str(place)), x, block=64, races=True, outside=SHARED)
+
+
+def test_the_low_bytes_of_a_register_are_stored() -> None:
+    x = np.arange(32, dtype=np.uint32) * 0x01020304
+    for kind, mask in (("u8", 0xFF), ("u16", 0xFFFF)):
+        text = module(f"{ADDRESSES} st.global.{kind} [%d3], %r1;", 2)
+        assert run(text, [x, np.zeros_like(x)])[1].tolist() == (x & mask).tolist()
+
+
 REGISTERS = f"""{HEAD}
 .visible .entry test() .reqntid 256 .maxnreg 64
 {{
@@ -434,6 +466,7 @@ $gives:
 
 def test_warpgroups_take_no_more_registers_than_others_give() -> None:
     run(REGISTERS, [], block=256)
+    run(REGISTERS.replace(" 96;", " 64;").replace(" 32;", " 64;"), [], block=256)
     for before, after, fault in (
         (" 96;", " 104;", "warps wait for 17408 registers, the block has 16384"),
         (" 32;", " 72;", "setmaxnreg from 64 to 72"),

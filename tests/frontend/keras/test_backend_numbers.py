@@ -13,6 +13,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     keras = tf.keras
 
+activations, arrays, making = (
+    importlib.import_module(f"gravure.frontend.keras.backend.{name}")
+    for name in ("activations", "arrays", "making")
+)
+
 X = np.array([[3.0, 1.0, -2.0], [6.0, 5.0, 4.0], [-9.0, 0.5, 7.0]])
 
 
@@ -81,3 +86,29 @@ def test_a_prefix_that_was_not_there_has_no_probability() -> None:
     losses._add(into, (1,), math.log(0.25), -math.inf)
     losses._add(into, (1,), math.log(0.5), math.log(0.125))
     np.testing.assert_allclose(np.exp(into[1,]), [0.75, 0.125])
+
+
+def test_windows_are_those_of_numpy() -> None:
+    for count in (1, 2, 5, 8):
+        for name, *more in (
+            ("bartlett",),
+            ("blackman",),
+            ("hamming",),
+            ("hanning",),
+            ("kaiser", 3),
+        ):
+            found = getattr(making, name)(count, *more)
+            wanted = getattr(np, name)(count, *more)
+            np.testing.assert_allclose(np.asarray(found), wanted, atol=1e-6, err_msg=name)
+
+
+def test_what_is_repeated_as_a_whole_may_get_axes() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for repeats in (2, [2], [2, 1], [3, 1, 2], (1, 2)):
+        np.testing.assert_array_equal(np.asarray(arrays.tile(x, repeats)), np.tile(x, repeats))
+
+
+def test_a_square_leads_from_zero_to_the_number_itself() -> None:
+    x = np.float32([-2, -1, -0.5, 0, 0.5, 1, 3])
+    wanted = np.where(x <= -1, 0, np.where(x >= 1, x, (x + 1) ** 2 / 4))
+    np.testing.assert_allclose(np.asarray(activations.sparse_plus(x)), wanted, rtol=1e-6)
