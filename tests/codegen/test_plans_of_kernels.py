@@ -3,19 +3,26 @@
 import ctypes
 from dataclasses import replace
 from itertools import pairwise
+from struct import unpack_from
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+import gravure as gv
 from gravure.codegen.aot.elf import Section
 from gravure.codegen.aot.program import group_of
+from gravure.codegen.compiled import Options
 from gravure.codegen.kernels.attention_blocks import keys_for
 from gravure.codegen.kernels.builder.elements import _wrap
 from gravure.codegen.kernels.builder.window import Window
 from gravure.codegen.limits import SIZES, Limits
 from gravure.codegen.llvm.emit.warpgroup import _fixed
+from gravure.codegen.ptx.plan import _meet
 from gravure.codegen.scratch import FreePlaces
 from gravure.codegen.state import layout
 from gravure.errors import CompileError
+from gravure.frontend.programs.compile import compile_source
 from gravure.runtime.artifact import ALIGNMENT, TensorInfo
 from gravure.runtime.elf import SHF_ALLOC, SHF_TLS, SHF_WRITE, SHT_INIT_ARRAY, SectionHeader
 from gravure.runtime.gpu.driver_calls import Packed
@@ -104,3 +111,35 @@ def test_places_overlap_where_one_is_entered_that_another_has_a_part_of() -> Non
     assert not places.overlap
     places.enter((32, 96))
     assert places.overlap
+
+
+def test_memory_that_touches_is_not_shared() -> None:
+    one: Any = SimpleNamespace()
+    assert _meet([(one, 0, 64)], [(one, 63, 128)])
+    assert not _meet([(one, 0, 64)], [(one, 64, 128)])
+    assert not _meet([(one, 64, 128)], [(one, 0, 64)])
+    assert not _meet([(one, 0, 64)], [(SimpleNamespace(), 0, 64)])  # type: ignore[list-item]
+
+
+def test_blocks_that_are_one_unit_have_a_processor_to_themselves() -> None:
+    for expression, whole in (("softmax(x, axis=1)", True), ("exp(x)", False)):
+        text = f"model m(x: f32[8, 1000]) -> (y) {{ y = {expression} }}"
+        plan = compile_source(text.encode(), Options(target="cuda:sm_80")).plan
+        assert plan is not None
+        assert (".minnctapersm 1" in plan.modules[0].ptx) == whole
+
+
+def test_a_table_of_symbols_has_those_first_that_are_of_the_file_alone() -> None:
+    data = gv.compile(b"model m(x: f32[8]) -> (y) { y = exp(x) * 2 }", cache=False).compiled
+    whole = data.library().tobytes()
+    start, size, count = (unpack_from("<Q", whole, 40), *unpack_from("<HH", whole, 58))
+    tables = []
+    for number in range(count):
+        row = unpack_from("<IIQQQQIIQQ", whole, start[0] + number * size)
+        if row[1] in (2, 11):  # SHT_SYMTAB, SHT_DYNSYM
+            places = range(row[4], row[4] + row[5], row[9])
+            tables.append((row[7], [whole[place + 4] >> 4 for place in places]))
+    assert len(tables) == 2
+    for first, bindings in tables:
+        assert not any(bindings[:first])
+        assert all(bindings[first:])

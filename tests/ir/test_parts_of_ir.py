@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import MemRefType, i32
 
 from gravure.errors import ParseError, RuntimeInputError
 from gravure.ir import Interpreter, parse
+from gravure.ir.compose.functions import pad_index
 from gravure.ir.interpret.loop_values import _extend_signed
 from gravure.ir.interpret.loops import bind
 from gravure.ir.iteration import Affine, dim
@@ -278,3 +279,9 @@ def test_scales_are_one_for_each_axis() -> None:
             ResizeBy.infer(x, wrong, axes=(0, 2), sizes=(5, 7))
     with pytest.raises(TypeError, match="scales"):
         ResizeBy.infer(x, scales, axes=(0, 2), sizes=(5,))
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "wrap"])
+def test_places_of_what_is_padded(mode: Any) -> None:
+    found = np.asarray(pad_index(EagerEmit(), 5, (2, 1), mode))
+    np.testing.assert_array_equal(found, np.pad(np.arange(5), (2, 1), mode))

@@ -1,5 +1,8 @@
 """Small parts of the passes that larger tests came by without looking."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,6 +19,8 @@ from gravure.passes.cut_host import distinct
 from gravure.passes.fuse import MAX_MEMBERS, is_laid_out
 from gravure.passes.manager import run
 from gravure.passes.pipelines import ulps_allowed
+from gravure.passes.rematerialise import late_use
+from gravure.passes.swap import Swap
 from gravure.target import Target
 
 CHOICE = """
@@ -155,3 +160,32 @@ def test_sizes_may_be_at_the_ends_of_their_ranges() -> None:
         set_ranges(program.module, {"N": (2, 4)})
         with pytest.raises(GraphError, match=f"dimension N is {size}, expected 2 to 4"):
             run(f"infer-shapes{{dims=N={size}}}", program)
+
+
+def test_what_is_used_late_is_used_before_and_behind_a_gap() -> None:
+    lines = ["%0 = gv.exp %x : (tensor<f32>) -> tensor<f32>"]
+    lines += [f"%{n} = gv.neg %{n - 1} : (tensor<f32>) -> tensor<f32>" for n in range(1, 9)]
+    lines += ["%9 = gv.add %8, %0 : (tensor<f32>, tensor<f32>) -> tensor<f32>"]
+    body = "\n".join([*lines, "func.return %9 : tensor<f32>"])
+    program = Program(parse(f"func.func @main(%x: tensor<f32>) -> tensor<f32> {{ {body} }}"))
+    ops = list(program.main.body.block.ops)
+    places = {op: place for place, op in enumerate(ops)}
+    assert late_use(ops[0], places, 7) == 9
+    assert late_use(ops[0], places, 8) is None
+    assert late_use(ops[1], places, 0) is None
+
+
+def test_only_what_is_large_and_rests_is_moved_to_the_host() -> None:
+    small, busy, good, brief = (object() for _ in range(4))
+
+    def life(*, rests: bool, first: int = 0, last: int = 10) -> Any:
+        gone = SimpleNamespace(left=1, back=9)
+        return SimpleNamespace(
+            first=first, last=last, can_rest=lambda distance: rests, returning=lambda ahead: gone
+        )
+
+    lives: Any = {small: life(rests=True), busy: life(rests=False), good: life(rests=True)}
+    lives[brief] = life(rests=False, first=5, last=5)
+    size: Any = {small: 10, busy: 1000, good: 1000, brief: 10}
+    found: Any = Swap(limit=1, least=100).chosen(lives, size, 10)
+    assert found == [good]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gravure.errors import ArtifactError, RuntimeInputError
+from gravure.runtime import devices
 from gravure.runtime.arguments import _from_numbers, numpy_dtype
 from gravure.runtime.artifact import TensorInfo
 from gravure.runtime.comm.progress import Progress
@@ -122,6 +123,10 @@ def test_blocks_that_run_at_once_fit_into_a_number_of_lanes() -> None:
     for block in ((32, 4, 8), (1024, 1, 1), (1, 1, 2)):
         launch: Any = SimpleNamespace(block=block, shared=0, races=False)
         assert batch_size(program, launch) == LANES_AT_ONCE // math.prod(block)
+    program.local_bytes = BYTES_AT_ONCE // 4096
+    launch = SimpleNamespace(block=(32, 4, 8), shared=0, races=False)
+    assert batch_size(program, launch) == 4
+    program.local_bytes = 0
     launch = SimpleNamespace(block=(32, 1, 1), shared=BYTES_AT_ONCE // 3, races=False)
     assert batch_size(program, launch) == 3
 
@@ -151,10 +156,12 @@ def test_other_blocks_must_not_write_what_one_reads() -> None:
     )
     heap = Heap()
     heap.allocate(64)
-    races, places = BlockRaces(heap, 4), np.array([8])
-    for _ in range(2):
-        races.read(lanes, places, 4)
-    races.write(lanes, places, 4)
+    places = np.array([8])
+    for reads in (1, 2):
+        races, lanes.lanes = BlockRaces(heap, 4), np.arange(1)
+        for _ in range(reads):
+            races.read(lanes, places, 4)
+        races.write(lanes, places, 4)
     lanes.lanes = np.array([1])
     with pytest.raises(KernelFault, match="reads what"):
         races.read(lanes, places, 4)
@@ -162,3 +169,13 @@ def test_other_blocks_must_not_write_what_one_reads() -> None:
     lanes.lanes = np.array([0])
     with pytest.raises(KernelFault, match="writes what"):
         races.write(lanes, places + 4, 4)
+
+
+def test_devices_stand_in_for_each_other_and_come_back() -> None:
+    one: Any = SimpleNamespace(name="one")
+    other: Any = SimpleNamespace(name="other")
+    with devices.standing_in(93, one):
+        with devices.standing_in(93, other):
+            assert devices._open[93] is other
+        assert devices._open[93] is one
+    assert 93 not in devices._open

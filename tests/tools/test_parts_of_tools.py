@@ -28,7 +28,7 @@ from gravure.tools.fuzz import mutate, programs, ways
 from gravure.tools.fuzz.making import elementwise, moves, products, quantised, reductions
 from gravure.tools.fuzz.making.grown import grown
 from gravure.tools.fuzz.making.maker import Grower, UnfitError, Value
-from gravure.tools.fuzz.making.pipeline import until
+from gravure.tools.fuzz.making.pipeline import chained, until
 from gravure.tools.fuzz.making.python import written
 from gravure.tools.launching import Job, failure
 from gravure.tools.machine import machine
@@ -37,6 +37,7 @@ from gravure.tools.talk import listed
 from gravure.tools.verbs import explain, subject
 from gravure.tools.verbs.ablation import _difference
 from gravure.tools.verbs.emit import _row
+from gravure.tools.verbs.inspect import LibraryInspection
 from gravure.tools.verbs.inspection import _counts
 from gravure.tools.verbs.profile import Profiled
 from gravure.tools.verbs.quantize import _split, accuracy_of
@@ -371,6 +372,9 @@ def test_what_rounds_has_noise() -> None:
             found = reductions.softened(maker, maker.input("float32", [(3, 3), (4, 4)]))
             assert found.noise >= 0
             assert found.step == 1 or found.noise > 0
+        with maker.tried():
+            x = replace(maker.input("float32", [(3, 3), (4, 4)]), noise=1e-3, step=0.0)
+            assert reductions.softened(maker, x).noise > 2 * x.noise
 
 
 def test_floats_become_eight_bits() -> None:
@@ -444,3 +448,18 @@ def test_series_are_fitted_to_what_is_left_of_the_function() -> None:
     u = mp.mpf("0.01")
     s = mp.sqrt(u)
     assert abs(fit.weight(u) - s * u**2 / (2 * mp.atanh(s))) < 1e-12
+
+
+def test_pipelines_of_numbers_go_through_steps_of_numbers() -> None:
+    texts = " ".join(chained(Random(seed), most=5).text for seed in range(150))
+    assert all(f".{step}(" in texts for step in ("batch", "scan", "window", "unique", "interleave"))
+
+
+def test_libraries_say_what_they_need_of_the_processor(tmp_path: Path) -> None:
+    for target, has in (("x86-64-v3", True), ("x86-64-v2", False)):
+        path = tmp_path / f"{target}.so"
+        text = b"model m(x: f32[8]) -> (y) { y = -x }"
+        gv.compile(text, target=target).save(path)
+        [line] = [row for row in str(LibraryInspection.of(path)).splitlines() if "needs" in row]
+        assert ("avx2" in line) == has
+        assert "nothing beyond" not in line
