@@ -66,9 +66,12 @@ def tests_of(work: Path) -> dict[int, list[tuple[float, str]]]:
 
 
 def tried(work: Path) -> dict[int, str]:
-    """Return what became of the mutants that were tried."""
-    lines = [x for path in work.glob("*.found") for x in path.read_text().splitlines()]
-    return dict(json.loads(line) for line in lines)
+    """Return what became of the mutants that were tried: one that died once is dead."""
+    found: dict[int, str] = {}
+    for path in work.glob("*.found"):
+        for number, said in map(json.loads, path.read_text().splitlines()):
+            found[number] = found.get(number) or said
+    return found
 
 
 def spread(tests: Sequence[tuple[float, str]]) -> Iterator[tuple[float, str]]:

@@ -81,3 +81,13 @@ def test_what_rules_make_is_as_they_say(name: str) -> None:
                 assert not what, f"{value}, world {world}: {what}"
         count += 1
     assert count >= 2
+
+
+def test_sums_of_elements_that_are_given_are_rounded_unless_they_are_halves() -> None:
+    maker = Grower(Random(0), 2)
+    for array, most, is_exact in (
+        (np.float32([0.1, -0.7]), 0.7, False), (np.float32([1.5, -8, np.inf]), 8, True),
+    ):  # fmt: skip
+        x = maker.input("float32", [(array.size,) * 2], array)
+        assert x.most == pytest.approx(most)
+        assert maker.node("ReduceSum", [x], keepdims=0).is_exact == is_exact

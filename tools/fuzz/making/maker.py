@@ -208,9 +208,11 @@ class Grower:
         return f"v{root.count}"
 
     def input(self, dtype: str, shape: Sequence[Dim], array: Array | None = None) -> Value:
-        """Add an input; its elements are drawn by `elements`."""
+        """Add an input; its elements are drawn by `elements` where they are not given."""
         root = self.root()
         most, step = (4.0, 0.5) if dtype in DIGITS else (3.0, 1.0)
+        if array is not None:
+            most, step = seen(array)
         value = Value(f"x{len(root.inputs)}", dtype, tuple(shape), most, step)
         dims = tuple(map(self.named, shape))
         root.inputs.append(Input(value, dims, array))
@@ -221,12 +223,8 @@ class Grower:
         """Add a constant."""
         name = self.fresh()
         self.root().constants[name] = array
-        dtype = array.dtype.name
-        wide = np.abs(array.astype(np.float64)) if array.dtype.kind != "b" else np.ones(1)
-        finite = wide[np.isfinite(wide)]
-        most = float(finite.max()) if finite.size else 0.0
-        step = next((s for s in (1.0, 0.5, 0.25, 0.125) if not (wide / s % 1).any()), 0.0)
-        return Value(name, dtype, tuple(map(self.fixed, array.shape)), most, step)
+        most, step = seen(array)
+        return Value(name, array.dtype.name, tuple(map(self.fixed, array.shape)), most, step)
 
     def drawn(self, dtype: str, shape: Sequence[int], low: int = -4, high: int = 4) -> Value:
         """Add a constant of small numbers: halves where it holds floats."""
@@ -408,6 +406,14 @@ class Grower:
     def inside(self) -> Grower:
         """Return a maker of a graph inside of a node of this one."""
         return Grower(self.random, self.worlds, outer=self)
+
+
+def seen(array: Array) -> tuple[float, float]:
+    """Return what no element is further from zero than, and what all are multiples of, or 0."""
+    wide = np.abs(array.astype(np.float64)) if array.dtype.kind != "b" else np.ones(1)
+    finite = wide[np.isfinite(wide)]
+    most = float(finite.max()) if finite.size else 0.0
+    return most, next((s for s in (1.0, 0.5, 0.25, 0.125) if not (finite / s % 1).any()), 0.0)
 
 
 def imports() -> list[onnx.OperatorSetIdProto]:
