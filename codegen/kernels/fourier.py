@@ -38,7 +38,7 @@ from .builder.plan import open_kernel, returned_values
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of transforms."""
-    return Rows(kernel, target).build()
+    return Transforms(kernel, target).build()
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def stages(count: int) -> list[Stage]:
     return found
 
 
-class Rows:
+class Transforms:
     """Builds one kernel."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
