@@ -32,13 +32,7 @@ def array_of(value: object, dtype: DType | None = None) -> Array:
             array = np.array(value, object)  # fixed widths would lose zeros at the end
         return _text_of(value, array, numbers=dtype is not None and dtype.kind != "s")
     if dtype is not None:
-        kinds = {"f": "fiub", "c": "cfiub", "i": "iub", "u": "iub", "b": "b"}
-        if not array.size:
-            return array.astype(dtype.numpy)
-        small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
-        if not small and array.dtype.kind not in kinds.get(dtype.kind, ""):
-            raise TypeError(f"cannot convert {value!r} to {dtype}")
-        return array if typed and array.dtype == dtype.numpy else array.astype(dtype.numpy)
+        return _cast(array, dtype) if typed else _of_python(value, array, dtype)
     if typed:
         return array
     if array.dtype.kind == "u":
@@ -48,6 +42,29 @@ def array_of(value: object, dtype: DType | None = None) -> Array:
     if array.dtype.kind == "f":
         return array.astype(_float_of(value))
     return array
+
+
+KINDS = {"f": "fiub", "c": "cfiub", "i": "iub", "u": "iub", "b": "b"}
+"""By the kind of a type: the kinds of Python's numbers that can be of it."""
+
+
+def _of_python(value: object, array: Array, dtype: DType) -> Array:
+    """Return Python's numbers as elements of a type, or raise where they are none."""
+    if not array.size:
+        return array.astype(dtype.numpy)
+    small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
+    if not small and array.dtype.kind not in KINDS.get(dtype.kind, ""):
+        raise TypeError(f"cannot convert {value!r} to {dtype}")
+    return array.astype(dtype.numpy)
+
+
+def _cast(array: Array, dtype: DType) -> Array:
+    """Return an array of numpy with elements of another type, whatever is lost."""
+    if array.dtype == dtype.numpy:
+        return array
+    with np.errstate(all="ignore"):
+        real = array.dtype.kind == "c" and dtype.kind != "c"
+        return (array.real if real else array).astype(dtype.numpy)
 
 
 def _text_of(value: object, array: Array, *, numbers: bool) -> Array:

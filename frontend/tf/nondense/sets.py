@@ -52,12 +52,12 @@ def size(a: object, validate_indices: bool = True) -> TfTensor:
 def _operation(
     type_: str, combine: Callable[[set[object], set[object]], set[object]]
 ) -> Callable[..., SparseTensor]:
-    def function(a: object, b: object, **options: object) -> SparseTensor:
+    def function(
+        a: object, b: object, aminusb: bool = True, validate_indices: bool = True
+    ) -> SparseTensor:
         """Combine the values of rows at the same place, in order."""
-        unknown_options = options.keys() - {"validate_indices", "aminusb"}
-        if unknown_options:
-            raise TypeError(f"sets take no argument {sorted(unknown_options)[0]!r}")
-        if options.get("aminusb", True) is False:
+        del validate_indices  # rows are sets here, in whatever order they come
+        if not aminusb:
             a, b = b, a
         given: list[TfTensor] = []
         with InGraph(graph_of([x for v in (a, b) for x in _parts(v)])):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -33,11 +34,19 @@ COMPLEX = {"float32": "complex64", "float64": "complex128"}
 REAL = {wide: narrow for narrow, wide in COMPLEX.items()}
 
 
+def _count(dims: Sequence[int | None]) -> int:
+    """Return how many elements there are where an axis that is not known is empty."""
+    return prod(0 if d is None else d for d in dims)
+
+
 def _host(function: Callable[[Array], Array], x: TfTensor, dims: Dims, dtype: str) -> TfTensor:
     """Carry out a function of an array whose result has these extents and this type."""
     spec = shape_spec(dtype, dims)
 
     def on_host(array: Array) -> Sequence[Array]:
+        if not array.size and (dims is None or not _count(dims)):
+            sizes = array.shape if dims is None else [0 if d is None else d for d in dims]
+            return (np.zeros(sizes, spec.dtype.numpy),)
         return (np.asarray(function(array)).astype(spec.dtype.numpy, copy=False),)
 
     graph = graph_of([x])
@@ -162,7 +171,7 @@ def _wanted(x: TfTensor, rank: int, fft_length: object) -> list[int]:
 def _half(x: TfTensor) -> tuple[TfTensor, Gradient]:
     dims, kind = x.shape.as_list(), x.dtype.name
     (n,) = x.shape[-1:].known()
-    made = _host(transformed_half, x, [*dims[:-1], n // 2 + 1], COMPLEX[kind])
+    made = _host(transformed_half, x, [*dims[:-1], n // 2 + 1 if n else 0], COMPLEX[kind])
 
     def gradient(grad: TfTensor) -> TfTensor:
         filled = _fitted(grad, [n], 1)
@@ -178,10 +187,10 @@ def _half_inverse(n: int) -> Callable[..., TfTensor]:
         made = _host(lambda a: np.fft.irfft(a, n), x, [*dims[:-1], n], kind)
 
         def gradient(grad: TfTensor) -> TfTensor:
-            weights = np.full(n // 2 + 1, 2.0 / n, kind)
-            weights[0] = 1.0 / n
+            weights = np.full(n // 2 + 1 if n else 0, 2.0 / max(n, 1), kind)
+            weights[:1] = 1.0 / max(n, 1)
             if n % 2 == 0:
-                weights[-1] = 1.0 / n
+                weights[-1:] = 1.0 / max(n, 1)
             return _half(grad) * cast(constant(weights), x.dtype)
 
         return made, gradient
@@ -228,8 +237,8 @@ def _irfft(rank: int) -> Callable[..., TfTensor]:
             return _of_any_rank("irfftn", x, rank, fft_length, REAL[x.dtype.name])
         lengths = _wanted(x, rank, fft_length)
         if fft_length is None:
-            lengths[-1] = 2 * (lengths[-1] - 1)
-        x = _fitted(x, [*lengths[:-1], lengths[-1] // 2 + 1], rank)
+            lengths[-1] = max(2 * (lengths[-1] - 1), 0)
+        x = _fitted(x, [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0], rank)
         return _half_inverse(lengths[-1])(x if rank == 1 else _along(x, ifft, rank))
 
     return remembered(public)

@@ -378,18 +378,31 @@ def get_local_variable(name: str, *args: Any, **options: Any) -> Variable:
 
 
 def make_template(
-    name_: str, func_: Callable[..., object], **kwargs: object
+    name_: str,
+    func_: Callable[..., object],
+    create_scope_now_: bool = False,
+    unique_name_: str | None = None,
+    custom_getter_: Getter | None = None,
+    **kwargs: object,
 ) -> Callable[..., object]:
-    """Return a function that makes its variables at its first call, and shares them later."""
+    """Return a function that makes its variables at its first call, and shares them later.
+
+    Its scope is entered at that call, or now; a unique name stays as it is.
+    """
     made: list[VariableScope] = []
+    called: list[bool] = []
+    if create_scope_now_:
+        with variable_scope(unique_name_, name_) as scope:
+            made.append(scope)
 
     def call(*args: object, **more: object) -> object:
-        first = not made
-        place = None if first else made[0]
-        with variable_scope(place, name_, reuse=None if first else True) as scope:
-            if first:
-                made.append(scope)
-            return func_(*args, **{**kwargs, **more})
+        place = made[0] if made else unique_name_
+        reuse = True if called else None
+        with variable_scope(place, name_, reuse=reuse, custom_getter=custom_getter_) as scope:
+            made[:] = made or [scope]
+            result = func_(*args, **{**kwargs, **more})
+            called.append(True)
+            return result
 
     return call
 

@@ -342,3 +342,49 @@ each(
 def clipped_by_an_endless_norm(tf):
     made, norm = tf.clip_by_global_norm([tf.constant([1.0, np.inf]), tf.constant([2.0])], 5.0)
     return [*made, norm]
+
+
+@program
+def arrays_of_other_types(tf):
+    x = np.float32([1.5, -2.7])
+    return [
+        tf.constant(x, tf.int32), tf.convert_to_tensor(x, tf.int32), tf.constant([1, 2]) + x,
+        tf.constant(np.float64(2.5), tf.int64), tf.constant(np.int32([1, 0]), tf.bool),
+        tf.constant(np.complex64([1j + 2]), tf.float32), tf.Variable([1, 2]).assign(x),
+    ]  # fmt: skip
+
+
+@in_session
+def transforms_of_nothing(tf):
+    made = []
+    for rank, dims in ((1, (0,)), (1, (3, 0)), (2, (0, 0)), (1, (0, 4))):
+        names = ("rfft", "irfft") if rank == 1 else ("rfft2d", "irfft2d")
+        for name, kind in zip(names, (np.float32, np.complex64), strict=True):
+            made.append(getattr(tf.signal, name)(np.zeros(dims, kind)))
+    return made
+
+
+@program
+def sets_by_position(tf):
+    a, b = np.int64([[1, 2, 2], [3, 4, 5]]), np.int64([[2, 2, 9], [5, 5, 5]])
+    sets = tf.compat.v1.sets
+    found = [sets.set_difference(a, b), sets.set_difference(a, b, False, True)]
+    return [[x.indices, x.values, x.dense_shape] for x in found]
+
+
+@in_session
+def templates(tf):
+    v1 = tf.compat.v1
+
+    def double(getter, *args, **options):
+        return getter(*args, **options) * 2.0
+
+    def shared(scale):
+        return v1.get_variable("x", initializer=3.0) * scale
+
+    early = v1.make_template("early", shared, True, scale=2.0)
+    with v1.variable_scope("other"):
+        made = [early(), early()]
+        made += [v1.make_template("a", shared, False, "mine", double)(1.0)]
+        made += [v1.make_template("late", shared)(5.0)]
+    return [*made, tf.constant([v.name for v in v1.global_variables()])]
