@@ -3,7 +3,8 @@
 FOLDER holds sources of TensorFlow (`FOLDER/tensorflow/python/...`), which are brought from
 outside. What the tests import of `tensorflow.python` is answered with the public names of
 `gravure.tf`: first those of `compat.v1`, of functions that end in `_v2` those of the second
-version. A test that asks for a name that TensorFlow does not make public is not counted.
+version. A test that asks for a name that TensorFlow does not make public is not counted, and
+neither is one whose source does so and that does not get so far, or passes by another way.
 
 Each file runs in a process of its own. Printed is, for each file, how many tests pass of those
 that public names are enough for; then the reasons of failures, the most frequent first.
@@ -32,8 +33,10 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from absl import flags
 from older import as_older_numpy, six
 from public_names import Sources
+from used_names import private_name
 
 tf = importlib.import_module(os.environ.get("UNIT_TESTS_ON", "gravure.tf"))
 CORE = Path(__file__).parents[3] / "frontend/tf/core"
@@ -58,6 +61,10 @@ SPACES = (
     ),
     *("experimental", "nn.rnn_cell"),
 )
+PARTS = "python|core|compiler|lite|tools"
+"""What there is below `tensorflow` that is not public."""
+OUTSIDE = ("core", "compiler", "lite", "tools")
+"""Folders whose sources are not looked at: all but the last part of a path is a folder."""
 SECONDS = 100
 KINDS = ("missing", "private", "skipped", "apart")
 
@@ -99,6 +106,10 @@ class NotPublicError(AttributeError):
     """A name is not public."""
 
 
+class Without:
+    """Stands for a base class that is not here."""
+
+
 class Absent:
     """Stands for a name that is not here, until a test uses it.
 
@@ -135,7 +146,15 @@ class Absent:
         return f"<{type(self._error).__name__} {self._error}>"
 
     def __mro_entries__(self, bases):
-        return ()
+        return (type(str(self._error), (Without,), {"_error": self._error}),)
+
+
+def is_private(value):
+    """Say whether a value stands for a name that is not public."""
+    if isinstance(value, StandIn):
+        return value.__name__.split(".")[1:2] in (["compiler"], ["lite"], ["tools"])
+    stands = type(value) is Absent or (isinstance(value, type) and issubclass(value, Without))
+    return stands and isinstance(value._error, NotPublicError)
 
 
 def of_rows(name):
@@ -234,10 +253,13 @@ class StandIn(types.ModuleType):
         setattr(self, name, made)
         return made
 
+    def __call__(self, *_, **__):
+        raise NotPublicError(self.__name__)
+
 
 def is_package(path):
     """Say whether a path is that of a folder of modules."""
-    if path.startswith(("core", "tools", "lite")):
+    if path.startswith(OUTSIDE):
         return not path.endswith("_pb2") and "_pb2." not in path
     whole = f"tensorflow.python.{path}"
     return path in {"", *PACKAGES} or bool(SOURCES and SOURCES.is_package(whole))
@@ -267,7 +289,7 @@ OF_TESTS = re.compile(r"python\.kernel_tests\..*(?<!_test)")
 
 def as_tested(text):
     """Return a source that imports TensorFlow by the name that is answered here."""
-    return re.sub(r"\btensorflow(?=\.(python|core|lite)\b)", "tested", text)
+    return re.sub(rf"\btensorflow(?=\.({PARTS})\b)", "tested", text)
 
 
 class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -325,6 +347,9 @@ def both_modes(test=None, **_):
     def run(self, *args, **kwargs):
         in_session(test)(self, *args, **kwargs)
         self.tearDown()
+        if "_tempdir" in vars(self):
+            self._tempdir = None  # TensorFlow's own, which does so too
+        vars(self).pop("_folder", None)
         self.setUp()
         test(self, *args, **kwargs)
 
@@ -509,7 +534,10 @@ class Noting(unittest.TestResult):
     """Writes a line for each test."""
 
     def note(self, test, kind, text=""):
-        """Write what became of a test."""
+        """Write what became of a test; one whose source asks for private names is not counted."""
+        if kind in ("passed", "failed", "missing"):
+            name = private_name(test, is_private)
+            kind, text = ("private", f"{name} ({kind})") if name else (kind, text)
         print("RESULT " + json.dumps([test.id().partition(".")[2], kind, text]), flush=True)
 
     def addSuccess(self, test):
@@ -564,10 +592,13 @@ def child(path):
     global SOURCES  # noqa: PLW0603  (one file a process)
     SOURCES = Sources(path.parents[len(path.parts) - 1 - path.parts.index("tensorflow")])
     as_older_numpy()
+    flags.FLAGS(["unit_tests"])
     sys.modules.setdefault("six", six())
     sys.modules.setdefault("six.moves", sys.modules["six"].moves)
     sys.meta_path.insert(0, TensorFlowFinder())
     OWN.update(own_names())
+    sys.modules.update({"tensorflow": tf, "tensorflow.compat.v2": tf})
+    sys.modules.update({"tensorflow.compat": tf.compat, "tensorflow.compat.v1": tf.compat.v1})
     Absent.loading = True
     module = loaded(path, f"unit_{path.stem}", as_tested(path.read_text()))
     Absent.loading = False
