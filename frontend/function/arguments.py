@@ -155,9 +155,23 @@ class Bound:
         names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
         return list(zip(names, mine, theirs, strict=False))
 
+    def names(self) -> list[str]:
+        """Return the name that each leaf's input is given: as TensorFlow gives them."""
+        made: list[str] = []
+        for name, value in self.arguments.items():
+            kind = self.function.signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL and isinstance(value, tuple):
+                parts = [(f"{name}_{i}", each) for i, each in enumerate(value)]
+            elif kind is inspect.Parameter.VAR_KEYWORD and isinstance(value, dict):
+                parts = [(f"arg_{k}" if k[0] == "_" else k, each) for k, each in value.items()]
+            else:
+                parts = [("Placeholder" if name[0] == "_" else name, value)]
+            made.extend(label for label, each in parts for _ in nest.flatten(each))
+        return made
+
     def enter(self, graph: FuncGraph) -> dict[str, object]:
         """Return the arguments for the trace: inputs of the graph for tensors."""
-        names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
+        names = self.names()
         made = []
         graph.values = []
         for place, (name, value) in enumerate(zip(names, self.leaves, strict=True)):

@@ -124,7 +124,7 @@ class Function:
         self.signature = inspect.signature(python_function)
         self.cache: dict[Hashable, ConcreteFunction] = {}
         self.made_variables = False
-        self.traced = 0
+        self.traced = self.calls = 0
         self.reasons: list[str] = []
         self._tracing: set[object] = set()
         self._compared: list[ConcreteFunction] = []
@@ -148,6 +148,16 @@ class Function:
         return array if isinstance(array, Tensor) else Tensor(array)
 
     @property
+    def options(self) -> dict[str, Any]:
+        """Return what it was made with beside its Python."""
+        names = ("input_signature", "reduce_retracing", "autograph", "features", "check")
+        return {name: getattr(self, name) for name in (*names, "recompute", "swap")}
+
+    def __reduce__(self) -> tuple[Callable[..., Function], tuple[object]]:
+        """Return what makes it anew, in another process too: a copy has no traces yet."""
+        return functools.partial(type(self), **self.options), (self.python_function,)
+
+    @property
     def label(self) -> str:
         """Return the function's name."""
         return getattr(self.python_function, "__name__", "function")
@@ -162,21 +172,13 @@ class Function:
             method = Method(self.python_function, weakref.ref(instance))
             functools.update_wrapper(method, self.python_function)
             method.__signature__ = self.signature.replace(parameters=parameters)
-            found = type(self)(
-                method,
-                input_signature=self.input_signature,
-                reduce_retracing=self.reduce_retracing,
-                autograph=self.autograph,
-                features=self.features,
-                check=self.check,
-                recompute=self.recompute,
-                swap=self.swap,
-            )
+            found = type(self)(method, **self.options)
             self._bound[instance] = found
         return found
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the graph for these arguments, which is made if there is none."""
+        self.calls += 1
         if EARS.count:
             with span("function", self.label):
                 return self.call(args, kwargs)

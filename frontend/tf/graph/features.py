@@ -40,3 +40,34 @@ def names_of(features: Any) -> frozenset[str]:
         )
     found = {each.name for each in given if each is not None}
     return frozenset(f.name for f in Feature) if "ALL" in found else frozenset(found)
+
+
+SAYING_NOTHING = {"experimental_implements", "experimental_attributes"}
+"""Options of `function` that name it for other programs, which there are none of here."""
+FLAGS = {"jit_compile", "experimental_compile", "experimental_relax_shapes", "reduce_retracing"}
+"""Options of `function` that are true, false or None: functions are compiled in any case."""
+FLAGS |= {"recompute", "swap"}  # (TensorFlow's does not have them: see `gravure.function`)
+
+
+def options_of(given: dict[str, object]) -> dict[str, Any]:
+    """Return the options of `tf.function` as those of `gravure.function`, or raise `TypeError`."""
+    options = dict(given)
+    features = names_of(options.pop("experimental_autograph_options", None))
+    known = {*SAYING_NOTHING, *FLAGS, "input_signature", "autograph"}
+    unknown = sorted(options.keys() - known)
+    if unknown:
+        raise TypeError(f"function() got an unexpected keyword argument {unknown[0]!r}")
+    for name in FLAGS & options.keys():
+        if options[name] not in (True, False, None):
+            raise TypeError(
+                f"function(): {name} is {options[name]!r}, expected True, False or None"
+            )
+    relaxed = options.get("reduce_retracing") or options.get("experimental_relax_shapes")
+    return {
+        "input_signature": options.get("input_signature"),
+        "reduce_retracing": bool(relaxed),
+        "autograph": options.get("autograph", True),
+        "recompute": bool(options.get("recompute")),
+        "swap": bool(options.get("swap")),
+        "features": features,
+    }

@@ -55,10 +55,11 @@ from ..ops.gathering import (
 )
 from ..ops.indexed_slices import as_parts, of_node
 from ..ops.math_ops import identity
+from ..program.retracing import note_trace
 from ..runs import printed as _printed
 from ..runs.counting import CountUpTo
 from ..runs.operations import TfOperation
-from .features import names_of
+from .features import options_of
 from .graph_def import GraphDef
 
 NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
@@ -262,38 +263,16 @@ class TfFunction(Function):
 
     def call(self, args: Sequence[object], kwargs: dict[str, object]) -> object:
         """Find or make the trace for arguments, and run it."""
+        traced = self.traced
         made = super().call(args, kwargs)
+        if self.traced != traced:
+            note_trace(self)
         return dressed_leaves(made)
-
-
-SAYING_NOTHING = {"experimental_implements", "experimental_attributes"}
-"""Options of `function` that name it for other programs, which there are none of here."""
-FLAGS = {"jit_compile", "experimental_compile", "experimental_relax_shapes", "reduce_retracing"}
-"""Options of `function` that are true, false or None: functions are compiled in any case."""
-FLAGS |= {"recompute", "swap"}  # (TensorFlow's does not have them: see `gravure.function`)
 
 
 def function(func: Callable[..., object] | None = None, **options: object) -> Any:
     """Let a Python function run as a graph, its choices and loops too (`autograph`)."""
-    features = names_of(options.pop("experimental_autograph_options", None))
-    known = {*SAYING_NOTHING, *FLAGS, "input_signature", "autograph"}
-    unknown = sorted(options.keys() - known)
-    if unknown:
-        raise TypeError(f"function() got an unexpected keyword argument {unknown[0]!r}")
-    for name in FLAGS & options.keys():
-        if options[name] not in (True, False, None):
-            raise TypeError(
-                f"function(): {name} is {options[name]!r}, expected True, False or None"
-            )
-    relaxed = options.get("reduce_retracing") or options.get("experimental_relax_shapes")
-    kept: dict[str, Any] = {
-        "input_signature": options.get("input_signature"),
-        "reduce_retracing": bool(relaxed),
-        "autograph": options.get("autograph", True),
-        "recompute": bool(options.get("recompute")),
-        "swap": bool(options.get("swap")),
-        "features": features,
-    }
+    kept = options_of(options)
     return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)
 
 
