@@ -19,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...ir.compose.functions import stack, unsqueeze
+from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY
 from ...ir.ops.gradient import Identity, StopGradient
 from ...ir.types.dims import product
@@ -30,6 +31,10 @@ from .tensor import Tensor, apply, as_tensor, cast
 
 class TapeError(RuntimeError):
     """A tape was used in a way or at a time that it does not allow."""
+
+
+class StillRecordingError(TapeError, ValueError):
+    """A tape was entered again before it was left."""
 
 
 class GradientTape:
@@ -53,7 +58,10 @@ class GradientTape:
 
     def __enter__(self) -> Self:
         if self._recording:
-            raise TapeError("the tape is recording already")
+            raise StillRecordingError(
+                "Tape is still recording, This can happen if you try to re-enter an "
+                "already-active tape."
+            )
         self._recording = True
         start(self)
         return self
@@ -155,7 +163,7 @@ class GradientTape:
         shape, flat = y.spec.static_shape, nest.flatten(sources)
         count = int(np.prod(shape, dtype=np.int64))
         basis = np.eye(count, dtype=y.dtype.numpy).reshape(count, *shape)
-        rows = [self._backward([(key_of(y), as_tensor(b))], flat) for b in basis]
+        rows = [self._dense([(key_of(y), as_tensor(b))], flat) for b in basis]
         self._end()
         zeros = _wants_zeros(unconnected_gradients)
         found = [
@@ -168,7 +176,8 @@ class GradientTape:
     ) -> Any:
         """Return the jacobian of each example: target and source have a first axis of examples.
 
-        Example i of the target must depend on example i of the source only.
+        Example i of the target must depend on example i of the source only. Where nothing depends
+        on the source there are zeros.
         """
         self._begin()
         y = _value(target)
@@ -179,13 +188,16 @@ class GradientTape:
         rows = []
         for b in np.eye(count, dtype=y.dtype.numpy).reshape(count, 1, *inner):
             grad = apply(REGISTRY["gv.broadcast_to"], as_tensor(b), shape=(batch, *inner))
-            rows.append(self._backward([(key_of(y), grad)], [source])[0])
+            rows.append(self._dense([(key_of(y), grad)], [source])[0])
         self._end()
-        if all(row is None for row in rows) and not _wants_zeros(unconnected_gradients):
-            return None
-        parts = [filled_like(source, 0) if row is None else row for row in rows]
+        _wants_zeros(unconnected_gradients)  # zeros stand for what is not connected in any case
         shape = (batch, *inner, *source.spec.dims[1:])
-        made: Tensor = apply(REGISTRY["gv.reshape"], stack(apply, parts, 1), shape=shape)
+        made: Tensor
+        if not rows:
+            made = Maker(apply).filled(0, source.spec.dtype, shape)
+            return made
+        parts = [filled_like(source, 0) if row is None else row for row in rows]
+        made = apply(REGISTRY["gv.reshape"], stack(apply, parts, 1), shape=shape)
         return made
 
     def _begin(self) -> None:
@@ -205,6 +217,12 @@ class GradientTape:
     def sparse(self, use: Use, grads: Sequence[object]) -> Sequence[object] | None:
         """Return the gradients of a use of which some are slices with indices, or None."""
         return None
+
+    def _dense(
+        self, given: Iterable[tuple[object, object]], sources: Sequence[object]
+    ) -> list[object]:
+        """Return gradients of which none are slices with indices."""
+        return backward(list(self._uses), given, sources, lambda use, grads: None)
 
     def _backward(
         self, given: Iterable[tuple[object, object]], sources: Sequence[object]
@@ -233,7 +251,9 @@ def _weighted(
 def _wants_zeros(choice: object) -> bool:
     text = str(getattr(choice, "value", choice)).lower()
     if text not in ("none", "zero"):
-        raise ValueError(f"unconnected_gradients is {choice!r}, expected 'none' or 'zero'")
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {choice!r}, expected 'none' or 'zero'"
+        )
     return text == "zero"
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from ....ir.compose.maker import Maker
 from ....ir.types import dtypes as rows
 from ...eager.tape import GradientTape as CoreTape
-from ...function.custom_gradient import GradientCountError
 from ...graph.control_flow import choose
 from ...graph.gradients import OVERRIDES
 from ...graph.gradients import gradients as graph_gradients
@@ -20,7 +19,7 @@ from ...graph.graph import GraphTensor, Kind, Operation
 from ...graph.kinds import ENTER, EXIT, LOOP_CONDITION, NEXT_ITERATION, Merge, Stop, Switch
 from ...graph.py_function import HostFunction, add_function
 from ...values import nest
-from ...values.context import Use
+from ...values.context import STATE, Use
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import (
     InvalidArgumentError,
@@ -250,20 +249,40 @@ class GradientTape(CoreTape):
         for x in nest.flatten(sources):
             if not hasattr(x, "spec"):
                 raise TypeError(f"{x!r} is no tensor or variable to differentiate by")
-        try:
-            made = super().gradient(target, sources, output_gradients, unconnected_gradients)
-        except GradientCountError:
-            raise
-        except RuntimeError as error:
-            raise RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients"
-            ) from error
+        made = super().gradient(target, sources, output_gradients, unconnected_gradients)
         return dressed_leaves(made)
 
+    def _begin(self) -> None:
+        self._check_unused()
+        super()._begin()
+
+    def _check_unused(self) -> None:
+        """Raise if a tape that gives gradients once has done so."""
+        if self._used and not self._persistent:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians)"
+            )
+
+    def _check_loop(self, vectorised: bool, what: str) -> None:
+        """Raise where TensorFlow goes over rows one by one, for which a tape must be kept."""
+        if not (vectorised or self._persistent) and STATE.context is None:
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {what} with "
+                "eager execution enabled and with experimental_use_pfor set to False."
+            )
+
     def batch_jacobian(
-        self, target: Any, source: Any, unconnected_gradients: object = "none", **_: object
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: object = "none",
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> object:
         """Return the derivatives of each example of the target by the same of the source."""
+        self._check_unused()
+        self._check_loop(experimental_use_pfor, "batch_jacobian")
         for x in (target, source):
             x.shape.with_rank_at_least(2)
         if not target.shape[:1].is_compatible_with(source.shape[:1]):
@@ -274,9 +293,16 @@ class GradientTape(CoreTape):
         return dressed_leaves(super().batch_jacobian(target, source, unconnected_gradients))
 
     def jacobian(
-        self, target: object, sources: object, unconnected_gradients: object = "none", **_: object
+        self,
+        target: object,
+        sources: object,
+        unconnected_gradients: object = "none",
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Any:
         """Return the derivatives of each element of the target."""
+        self._check_unused()
+        self._check_loop(experimental_use_pfor, "jacobian")
         made = super().jacobian(target, sources, unconnected_gradients)
         return dressed_leaves(made)
 
