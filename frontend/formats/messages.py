@@ -7,10 +7,12 @@ are in a pool of their own, so that other packages may have theirs of the same n
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from ..values.run_errors import InvalidArgumentError
 from . import run_schema as runs
@@ -109,6 +111,32 @@ def shown(message: Any) -> str:
     return made
 
 
+def parsed(text: str | bytes, kind: Any) -> Any:
+    """Return the message of a class that a text describes, or raise `text_format.ParseError`."""
+    return text_format.Parse(text, kind())
+
+
+def alike(one: Any, other: Any, tolerance: float) -> bool:
+    """Say whether messages differ in floats alone, and those by no more than a share."""
+    if not isinstance(one, Message):
+        if not isinstance(one, float):
+            return bool(one == other)
+        return bool(one == other or abs(one - other) <= tolerance * abs(one))
+    fields, others = dict(one.ListFields()), dict(other.ListFields())
+    return fields.keys() == others.keys() and all(
+        _alike_parts(value, others[field], tolerance) for field, value in fields.items()
+    )
+
+
+def _alike_parts(one: Any, other: Any, tolerance: float) -> bool:
+    """Say the same of the values of a field: one, a list, or a map."""
+    if isinstance(one, Mapping):
+        return one.keys() == other.keys() and all(alike(one[k], other[k], tolerance) for k in one)
+    if isinstance(one, Message | str | bytes) or not isinstance(one, Sequence):
+        return alike(one, other, tolerance)
+    return len(one) == len(other) and all(map(alike, one, other, repeat(tolerance)))
+
+
 def parsed_graph(data: bytes) -> Any:
     """Return the graph of a file that TensorFlow wrote, or raise `InvalidArgumentError`."""
     try:
@@ -137,7 +165,8 @@ SummaryDescription, Event = message_class("SummaryDescription"), message_class("
 SessionLog, TaggedRunMetadata = message_class("SessionLog"), message_class("TaggedRunMetadata")
 HistogramProto = message_class("HistogramProto")
 RunMetadata, FunctionDef = message_class("RunMetadata"), message_class("FunctionDef")
-OpDef = message_class("OpDef")
+OpDef, SaverDef = message_class("OpDef"), message_class("SaverDef")
+ClusterDef, JobDef, ServerDef = map(message_class, ("ClusterDef", "JobDef", "ServerDef"))
 RunOptions, ConfigProto = message_class("RunOptions"), message_class("ConfigProto")
 GPUOptions, GraphOptions = message_class("GPUOptions"), message_class("GraphOptions")
 OptimizerOptions, RewriterConfig = (

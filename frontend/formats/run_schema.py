@@ -10,6 +10,7 @@ ENUMS: dict[str, dict[str, int]] = {
     "TraceLevel": {"NO_TRACE": 0, "SOFTWARE_TRACE": 1, "HARDWARE_TRACE": 2, "FULL_TRACE": 3},
     "Level": {"L1": 0, "L0": -1},
     "GlobalJitLevel": {"DEFAULT": 0, "OFF": -1, "ON_1": 1, "ON_2": 2},
+    "CheckpointFormatVersion": {"LEGACY": 0, "V1": 1, "V2": 2},
     "Toggle": {"DEFAULT": 0, "ON": 1, "OFF": 2, "AGGRESSIVE": 3},
     "MemOptType": {
         "DEFAULT_MEM_OPT": 0, "NO_MEM_OPT": 1, "MANUAL": 2, "SWAPPING_HEURISTICS": 4,
@@ -103,6 +104,22 @@ OPTIONS: dict[str, list[str]] = {
         "bool isolate_session_state 15",
         "bool share_cluster_devices_in_session 17",
     ],
+    "ServerDef": [
+        "ClusterDef cluster 1",
+        "string job_name 2",
+        "int32 task_index 3",
+        "ConfigProto default_session_config 4",
+        "string protocol 5",
+    ],
+    "SaverDef": [
+        "string filename_tensor_name 1",
+        "string save_tensor_name 2",
+        "string restore_op_name 3",
+        "int32 max_to_keep 4",
+        "bool sharded 5",
+        "float keep_checkpoint_every_n_hours 6",
+        "CheckpointFormatVersion version 7",
+    ],
 }
 
 STATISTICS: dict[str, list[str]] = {
@@ -180,6 +197,7 @@ STATISTICS: dict[str, list[str]] = {
 }
 
 INSIDE = {
+    "CheckpointFormatVersion": "SaverDef",
     "TraceLevel": "RunOptions",
     "Level": "OptimizerOptions",
     "GlobalJitLevel": "OptimizerOptions",

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...formats.messages import ClusterDef
 from ...values.run_errors import UnimplementedError
 
 
@@ -19,6 +20,8 @@ class ClusterSpec:
     """
 
     def __init__(self, cluster: object) -> None:
+        if isinstance(cluster, ClusterDef):
+            cluster = {job.name: dict(job.tasks) for job in cluster.job}
         given = cluster.as_dict() if isinstance(cluster, ClusterSpec) else cluster
         if not isinstance(given, Mapping):
             raise TypeError(f"a cluster is a dict of jobs, not {given!r}")
@@ -70,6 +73,15 @@ class ClusterSpec:
         for job, tasks in self._jobs.items():
             dense = sorted(tasks) == list(range(len(tasks)))
             made[job] = self.job_tasks(job) if dense else dict(tasks)
+        return made
+
+    def as_cluster_def(self) -> ClusterDef:
+        """Return it as a message."""
+        made = ClusterDef()
+        for name, tasks in self._jobs.items():
+            job = made.job.add(name=name)
+            for number, address in tasks.items():
+                job.tasks[number] = address
         return made
 
     def __bool__(self) -> bool:

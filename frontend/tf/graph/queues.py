@@ -54,21 +54,22 @@ class QueueBase:
         listed = None if shapes is None else _shapes(shapes, len(self.dtypes))
         self.names = [names] if isinstance(names, str) else names
         self.shapes = [TensorShape(s) for s in listed or [None] * len(self.dtypes)]
-        self._label = f"_{next(_NUMBERS)}_{name}"
+        context = STATE.context
+        self._graph = context if isinstance(context, Graph) else None
+        self._name = name if self._graph is None else self._graph.unique_name(name)
+        self._label = f"_{next(_NUMBERS)}_{self._name}"
         rows_ = [row_of(d) for d in self.dtypes]
         self._spec = q.QueueSpec(
             self._label, capacity, [r for r in rows_ if r is not None], listed,
             shuffled=self._shuffled, shared=shared_name or "", **more,
         )  # fmt: skip
-        context = STATE.context
-        self._graph = context if isinstance(context, Graph) else None
         if self._graph is not None:
             self._spec.device = self._graph.device_of(q.size(self._spec))
 
     @property
     def name(self) -> str:
         """Return the name of the queue."""
-        return self._label
+        return self._name
 
     def _values(self, vals: object, *, many: bool) -> list[TfTensor]:
         if self.names and not isinstance(vals, dict):

@@ -2,5 +2,5 @@
 
 - `files`: whole files. `gfile`: folders and files as Python's. `decoding`: bytes as numbers.
 - `pictures`: images as bytes. `features`, `parsing`: examples. `records`: files of records.
-- `readers`, `producers`: the queues of the first version. `names`: the namespaces.
+- `readers`, `producers`, `batches`: the queues of the first version. `names`: the namespaces.
 """

@@ -6,6 +6,7 @@ from ...formats import messages as _m
 from ..core.space import Space
 from ..nondense.serialised import FIRST as _FIRST_TEXTS
 from ..nondense.serialised import SECOND as _TEXTS
+from . import batches as _b
 from . import decoding as _d
 from . import features as _f
 from . import files as _files
@@ -86,18 +87,24 @@ READERS: dict[str, object] = {
 PRODUCERS: dict[str, object] = {
     n: getattr(_pr, n)
     for n in (
-        *("batch", "batch_join", "shuffle_batch", "input_producer", "string_input_producer"),
-        *("range_input_producer", "slice_input_producer", "limit_epochs"),
+        *("input_producer", "string_input_producer", "range_input_producer"),
+        *("slice_input_producer", "limit_epochs"),
     )
+} | {
+    f"{kept}{how}{many}": getattr(_b, f"{kept}{how}{many}")
+    for kept in ("", "maybe_")
+    for how in ("batch", "shuffle_batch")
+    for many in ("", "_join")
 }
 MESSAGES: dict[str, object] = {
     n: getattr(_m, n)
     for n in (
         *("BytesList", "FloatList", "Int64List", "Feature", "Features", "FeatureList"),
-        *("FeatureLists", "Example", "SequenceExample"),
+        *("FeatureLists", "Example", "SequenceExample", "ClusterDef", "JobDef", "ServerDef"),
+        "SaverDef",
     )
 }
-"""What `tf.train` has of examples."""
+"""What `tf.train` has of messages."""
 V1: dict[str, object] = {
     **FEATURES,
     **PARSING,

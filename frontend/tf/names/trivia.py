@@ -20,6 +20,7 @@ from ..core.values import InGraph, convert, graph_of
 from ..graph.graph_lists import get_collection
 from ..graph.queues import CriticalSection
 from ..io.sounds import audio
+from ..io.tensor_messages import make_ndarray, make_tensor_proto
 from ..program.logging import LOGGER
 
 VERSION = "2.21.0"
@@ -157,6 +158,8 @@ TOP: dict[str, object] = {
     "get_current_name_scope": get_current_name_scope,
     "get_logger": get_logger,
     "is_symbolic_tensor": is_symbolic_tensor,
+    "make_ndarray": make_ndarray,
+    "make_tensor_proto": make_tensor_proto,
     "timestamp": timestamp,
     "version": version,
 }

@@ -48,6 +48,11 @@ def serialize_sparse(
 def _parts_of_rows(indices: Array, values: Array, extents: Array) -> Sequence[Array]:
     if len(extents) < 2:
         raise InvalidArgumentError("Rank of input SparseTensor should be > 1, but saw rank: 1")
+    return _slices(indices, values, extents)
+
+
+def _slices(indices: Array, values: Array, extents: Array) -> Sequence[Array]:
+    """Return each slice along the first axis, which may be a single element, as three texts."""
     made = np.empty((int(extents[0]), 3), object)
     for row in range(len(made)):
         here = indices[:, 0] == row
@@ -65,6 +70,13 @@ def serialize_many_sparse(
         count = given.shape.as_list()[0] if given.shape.rank else None
         return host("SerializeManySparse", _parts_of_rows, given.components(),
                     [unknown(TEXT, count, 3)], name=name)[0]  # fmt: skip
+
+
+def queued(sparse: SparseTensor, *, many: bool) -> TfTensor:
+    """Return what lies in a queue for a sparse tensor, or for each slice along its first axis."""
+    compute = _slices if many else lambda *parts: (_texts(*parts),)
+    shape = (None, 3) if many else (3,)
+    return host("QueuedSparse", compute, sparse.components(), [unknown(TEXT, *shape)])[0]
 
 
 def _read(texts: Array, row: DType) -> list[Array]:
@@ -93,7 +105,10 @@ def deserialize_many_sparse(
     rank: int | None = None,
     name: str | None = None,
 ) -> SparseTensor:
-    """Return the sparse tensor whose slices along a new first axis are written as texts [n, 3]."""
+    """Return the sparse tensor whose slices along a new first axis are written as texts [n, 3].
+
+    It has `rank` axes, if that is stated.
+    """
     row = row_of(dtype)
     assert row is not None, "a type was given"
 
@@ -121,8 +136,7 @@ def deserialize_many_sparse(
         )
 
     with InGraph(graph_of([serialized_sparse])):
-        known = None if rank is None else rank + 1
-        specs = [unknown(rows.i64, None, known), unknown(row, None), unknown(rows.i64, known)]
+        specs = [unknown(rows.i64, None, rank), unknown(row, None), unknown(rows.i64, rank)]
         given = [convert(serialized_sparse, "string")]
         return SparseTensor(*host("DeserializeManySparse", compute, given, specs, name=name))
 

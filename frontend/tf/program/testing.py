@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import tempfile
@@ -15,9 +16,10 @@ from unittest import mock
 import numpy as np
 
 from ....ir.types.tensor import Array
+from ...formats.messages import alike, parsed, shown
 from ...graph.graph import GraphTensor, Operation
 from ...values.context import STATE, default_session, entered
-from ...values.devices import list_devices
+from ...values.devices import list_devices, parse_device
 from ...values.run_errors import OpError
 from ..core.bridge import TfTensor
 from ..core.nested import flatten
@@ -28,6 +30,7 @@ from ..graph.state import DEFAULT, get_default_graph, placeholder
 from ..ops.random_ops import set_seed
 from . import gradient_checker as first
 from .gradient_checker import numbers
+from .more_assertions import MoreAssertions
 
 SEED = 87654321
 Bound: TypeAlias = float | Array
@@ -106,7 +109,7 @@ class SessionAtOnce:
         return self._case.evaluate(fetches)
 
 
-class TestCase(unittest.TestCase):
+class TestCase(MoreAssertions):
     """A test in a graph of its own, with the same seeds each time."""
 
     __test__ = False
@@ -135,9 +138,9 @@ class TestCase(unittest.TestCase):
 
     def get_temp_dir(self) -> str:
         """Return a folder for the files of this test."""
-        if not hasattr(self, "_folder"):
+        if not hasattr(self, "_folder"):  # it stays till the process ends: others may be inside
             self._folder = tempfile.TemporaryDirectory()
-            self.addCleanup(self._folder.cleanup)
+            atexit.register(self._folder.cleanup)
         return self._folder.name
 
     @contextmanager
@@ -318,6 +321,26 @@ class TestCase(unittest.TestCase):
         with self.assertRaises(AssertionError, msg=msg):
             self.assertAllEqual(a, b)
 
+    def assertProtoEquals(
+        self,
+        expected_message_maybe_ascii: Any,
+        validate_message: Any,
+        msg: str | None = None,
+        relative_tolerance: float | None = None,
+    ) -> None:
+        """Fail unless a message is another one, or what a text describes.
+
+        With a tolerance, floats may differ by that share of the expected one.
+        """
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, str | bytes):
+            expected = parsed(expected, type(validate_message))
+        self.assertIs(type(expected), type(validate_message), msg)
+        same = expected == validate_message or (
+            relative_tolerance is not None and alike(expected, validate_message, relative_tolerance)
+        )
+        self.assertTrue(same, f"{shown(validate_message)}\nis not\n{shown(expected)} {msg or ''}")
+
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """Fail unless two numbers differ by less."""
         same = f1 == f2 or abs(f1 - f2) <= err
@@ -390,7 +413,8 @@ class TestCase(unittest.TestCase):
 
     def assertDeviceEqual(self, device1: object, device2: object, msg: str | None = None) -> None:
         """Fail unless two names of devices are equal."""
-        self.assertEqual(str(device1 or ""), str(device2 or ""), msg)
+        names = [str(parse_device(str(device or ""))) for device in (device1, device2)]
+        self.assertEqual(names[0], names[1], msg)
 
     def assertStartsWith(self, actual: str, expected_start: str, msg: object = None) -> None:
         """Fail unless a text begins with another one."""
