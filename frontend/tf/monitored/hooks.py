@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...formats.messages import RunOptions
 from ...graph.graph import Graph
 from ...graph.graph import op_of as operation_of
 from ..core.bridge import Common
@@ -331,10 +332,25 @@ def as_feed(key: object) -> object:
     return key if not isinstance(key, Common) else id(operation_of(key))
 
 
+def merged(options: Any, others: Any) -> Any:
+    """Return options of a run with those of a hook: what either asks for."""
+    if others is None:
+        return options
+    made = RunOptions()
+    made.CopyFrom(others)
+    if options is not None:
+        made.MergeFrom(options)
+        made.trace_level = max(options.trace_level, others.trace_level)
+        made.timeout_in_ms = max(options.timeout_in_ms, others.timeout_in_ms)
+        made.output_partition_graphs |= others.output_partition_graphs
+    return made
+
+
 def asked(
     hooks: Sequence[SessionRunHook], context: SessionRunContext
-) -> tuple[dict[SessionRunHook, object], dict[object, object]]:
-    """Return what hooks want to be fetched and fed with a step."""
+) -> tuple[dict[SessionRunHook, object], dict[object, object], object]:
+    """Return what hooks want to be fetched and fed with a step, and with which options."""
+    options = context.original_args.options
     fetches: dict[SessionRunHook, object] = {}
     given = context.original_args.feed_dict
     feeds: dict[object, object] = dict(given or {})
@@ -344,6 +360,7 @@ def asked(
         wanted = hook.before_run(context)
         if wanted is None:
             continue
+        options = merged(options, wanted.options)
         if wanted.fetches is not None:
             fetches[hook] = wanted.fetches
         for key, value in (wanted.feed_dict or {}).items():
@@ -353,7 +370,7 @@ def asked(
                 raise RuntimeError("Same tensor is fed by a SessionRunHook and user.")
             by_hooks.add(as_feed(key))
             feeds[key] = value
-    return fetches, feeds
+    return fetches, feeds, options
 
 
 def rate_of(steps: int, seconds: float) -> float:

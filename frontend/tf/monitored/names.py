@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..summary.first import summary_iterator
 from . import hooks as _h
 from . import manager as _m
+from . import profiling as _p
 from . import scaffold as _c
 from . import sessions as _s
 from . import supervisor as _u
@@ -36,9 +37,11 @@ MEMBERS: dict[str, object] = {
         )
     },
     "LooperThread": _u.LooperThread,
+    "ProfilerHook": _p.ProfilerHook,
     "Scaffold": _c.Scaffold,
     "SessionManager": _m.SessionManager,
     "summary_iterator": summary_iterator,
     "Supervisor": _u.Supervisor,
+    "basic_train_loop": _u.basic_train_loop,
     "SyncReplicasOptimizer": _r.SyncReplicasOptimizer,
 }

@@ -51,6 +51,8 @@ class Scaffold:
         copy_from_scaffold: Scaffold | None = None,
         local_init_feed_dict: Feeds = None,
     ) -> None:
+        if copy_from_scaffold is not None and not isinstance(copy_from_scaffold, Scaffold):
+            raise TypeError("copy_from_scaffold is not a Scaffold instance.")
         old = copy_from_scaffold or self._empty()
         self._init_op = old._init_op if init_op is None else init_op
         self._init_feed_dict = old._init_feed_dict if init_feed_dict is None else init_feed_dict

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
+from ...formats.messages import RunMetadata
 from ...graph.graph import Graph
 from ...values.run_errors import AbortedError, OutOfRangeError, UnavailableError
 from ..graph.sessions import Session
@@ -136,6 +138,7 @@ class HookedSession:
         stop_grace_period_secs: float = 120,
     ) -> None:
         self._graph = get_default_graph()
+        self._was_final = self._graph.finalized
         self._hooks = list(hooks or [])
         self._grace = stop_grace_period_secs
         self._creator = session_creator or ChiefSessionCreator()
@@ -145,13 +148,31 @@ class HookedSession:
         self._begin()
 
     def _begin(self) -> None:
-        """Make a session."""
-        self._session = self._creator.create_session()
-        self._coordinator = Coordinator(clean_stop_exception_types=[])
-        start_queue_runners(self._session, self._coordinator)
-        self._stop = False
-        for hook in self._hooks:
-            hook.after_create_session(self._session, self._coordinator)
+        """Make a session; if it is lost at once, another one."""
+        while self._session is None:
+            try:
+                self._session = self._creator.create_session()
+                self._coordinator = Coordinator(clean_stop_exception_types=[])
+                start_queue_runners(self._session, self._coordinator)
+                self._stop = False
+                for hook in self._hooks:
+                    hook.after_create_session(self._session, self._coordinator)
+            except LOST as error:
+                if not self.recovers:
+                    raise
+                logger().info("A session was lost before its first step: %s", error)
+                if self._session is not None:
+                    self._session.close()
+                self._session = None
+
+    def _renew(self, error: BaseException) -> None:
+        """Make a session in the place of one that was lost."""
+        logger().info("The session is made anew: %s", error)
+        try:
+            self._end_session()
+        except LOST as again:
+            logger().info("An error while the lost session was closed: %s", again)
+        self._begin()
 
     @property
     def graph(self) -> Graph | None:
@@ -172,16 +193,21 @@ class HookedSession:
         """Make a step, in a new session if the present one was lost."""
         while True:
             try:
-                return step()
+                return self._checked(step)
             except LOST as error:
                 if not self.recovers:
                     raise
-                logger().info("The session is made anew: %s", error)
-                self._end_session()
-                self._begin()
-            except Exception:
-                self._coordinator.raise_requested_exception()  # it is what ended the step
-                raise
+                self._renew(error)
+
+    def _checked(self, step: Callable[[], object]) -> object:
+        """Make a step; raise the error of a thread if that is what ended it."""
+        try:
+            return step()
+        except (*LOST, *ENDINGS):
+            raise
+        except Exception:
+            self._coordinator.raise_requested_exception()
+            raise
 
     def _step(self, fetches: object, feeds: Feeds, options: object, run_metadata: object) -> object:
         if self._session is None:
@@ -189,7 +215,9 @@ class HookedSession:
         if self.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feeds, options), self._session)
-        wanted, given = asked(self._hooks, context)
+        wanted, given, options = asked(self._hooks, context)
+        if options is not None and run_metadata is None:
+            run_metadata = RunMetadata()
         values = self._session.run(
             {"caller": fetches, "hooks": [*wanted.values()]}, given, options, run_metadata
         )
@@ -200,7 +228,16 @@ class HookedSession:
         return values["caller"]
 
     def run_step_fn(self, step_fn: Callable[..., object]) -> object:
-        """Call a function with what makes steps with hooks and without."""
+        """Call a function with what makes steps with hooks and without.
+
+        It may ask for the end by `StopIteration`, which goes on to the caller.
+        """
+        names = (*inspect.signature(step_fn).parameters,)
+        if names not in (("step_context",), ("self", "step_context")):
+            raise ValueError(
+                "`step_fn` may either have one `step_context` argument, or `self` and "
+                f"`step_context` arguments if it's an instance method. Got {names} instead."
+            )
 
         def step() -> object:
             if self._session is None:
@@ -211,15 +248,16 @@ class HookedSession:
 
             return step_fn(StepContext(self._session, run))
 
-        try:
-            return self._kept(step)
-        except StopIteration:
-            self._stop = True
-            return None
+        return self._kept(step)
 
     def should_stop(self) -> bool:
-        """Say whether the loop shall end."""
-        return self._session is None or self._stop or self._coordinator.should_stop()
+        """Say whether the loop shall end: also by an error of a thread, which `close` raises."""
+        if self._session is None or self._stop:
+            return True
+        error = self._coordinator.error
+        if isinstance(error, LOST) and self.recovers:
+            self._renew(error)
+        return self._coordinator.should_stop()
 
     def raw_session(self) -> Session | None:
         """Return the session that calls no hooks."""
@@ -238,6 +276,7 @@ class HookedSession:
                     hook.end(self._session)
         finally:
             self._end_session()
+            self._graph.finalized = self._was_final
 
     def _end_session(self) -> None:
         """Let threads end, and the session be closed."""
@@ -259,7 +298,7 @@ class HookedSession:
         trace: TracebackType | None,
     ) -> bool:
         ended = kind is not None and issubclass(kind, ENDINGS)
-        if self._session is not None:
+        if self._session is not None or kind is None:
             self._close(failed=kind is not None and not ended)
         return ended
 

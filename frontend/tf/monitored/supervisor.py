@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ...formats.messages import SessionLog, Summary
+from ...values.run_errors import AbortedError
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable, get_default_graph
 from ..program.logging import logger
@@ -357,3 +358,25 @@ class Supervisor:
         summary_computed,
     )
     Loop = loop
+
+
+def basic_train_loop(
+    supervisor: Supervisor,
+    train_step_fn: Callable[..., object],
+    args: Sequence[object] | None = None,
+    kwargs: Mapping[str, object] | None = None,
+    master: str = "",
+) -> None:
+    """Call a function with a session till the supervisor is to stop.
+
+    What it raises ends the loop, but for `AbortedError`: then there is a new session.
+    """
+    again = True
+    while again:
+        again = False
+        try:
+            with supervisor.managed_session(master) as session:
+                while not supervisor.should_stop():
+                    train_step_fn(session, *(args or ()), **(kwargs or {}))
+        except AbortedError:
+            again = True

@@ -109,7 +109,9 @@ class CheckpointSaverHook(SessionRunHook):
         """Write one; say whether a listener wants the loop to end."""
         for listener in self._listeners:
             listener.before_save(session, step)
-        self._the_saver().save(session, self._path, global_step=step)
+        self._the_saver().save(
+            session, self._path, global_step=step, write_meta_graph=self._graph_too
+        )
         log = SessionLog(status=CHECKPOINT, checkpoint_path=self._path)
         self._writer.add_session_log(log, step)
         wishes = [listener.after_save(session, step) for listener in self._listeners]

@@ -45,14 +45,14 @@ def get_checkpoint_state(
 def generate_checkpoint_state_proto(
     save_dir: str,
     model_checkpoint_path: str,
-    all_model_checkpoint_paths: Sequence[str] | None = None,
+    all_model_checkpoint_paths: list[str] | None = None,
     all_model_checkpoint_timestamps: Sequence[float] | None = None,
     last_preserved_timestamp: float | None = None,
 ) -> CheckpointState:
-    """Return the state of a folder; the newest is among all, as the last one."""
-    every = list(all_model_checkpoint_paths or [])
+    """Return the state of a folder; the newest is put into the list, as the last one."""
+    every = all_model_checkpoint_paths or []
     if not every or every[-1] != model_checkpoint_path:
-        every.append(model_checkpoint_path)
+        every.append(model_checkpoint_path)  # also for the caller, as in TensorFlow
     times = list(all_model_checkpoint_timestamps or [])
     if times and len(times) != len(every):
         raise ValueError("Checkpoint timestamps, if provided, must match checkpoint paths")

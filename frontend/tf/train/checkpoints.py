@@ -28,11 +28,11 @@ from ...graph.checkpoint_ops import (
     write,
 )
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import GraphTensor
+from ...graph.graph import Graph, GraphTensor
 from ...graph.kinds import PyFunction
 from ...graph.text_arrays import TEXT
-from ...values.context import STATE, entered
-from ..graph.state import Variable
+from ...values.context import STATE, default_session, entered
+from ..graph.state import TfGraph, Variable
 from .savers import latest_checkpoint
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
@@ -56,8 +56,29 @@ class NumpyState:
         self.array[...] = value
 
 
+def running_session() -> Any:
+    """Return the session that a graph's variables have their values in, None outside of graphs."""
+    context = STATE.context
+    if not isinstance(context, Graph) or isinstance(context, FuncGraph):
+        return None
+    found = default_session()
+    if found is None:
+        raise ValueError("a checkpoint of a graph's variables needs a default session")
+    return found
+
+
+def number_of(value: Any) -> int:
+    """Return an integer, which a session may have to compute."""
+    session, node = running_session(), getattr(value, "graph", None)
+    return int(
+        session.run(value) if session is not None and node is not None else np.asarray(value)
+    )
+
+
 def value_of(leaf: Any) -> Array:
     """Return the value of a variable or an array."""
+    if _is_of_graph(leaf):
+        return np.asarray(running_session().run(leaf))
     if isinstance(leaf, NumpyState):
         return leaf.value()
     if isinstance(leaf, CoreVariable) and leaf.spread is not None:
@@ -83,7 +104,8 @@ class Status:
     def assert_consumed(self) -> Status:
         """Raise unless every value was used; variables made since then get theirs first."""
         self._checkpoint.take_pending()
-        left = list(self._checkpoint.pending)
+        there = self._checkpoint.leaves()
+        left = [name for name in self._checkpoint.pending if name not in there]
         if left:
             names = ", ".join(f"(root).{name.replace('/', '.')}" for name in left)
             raise AssertionError(f"Unresolved object in checkpoint {names}")
@@ -113,10 +135,25 @@ class Status:
         """Accept that values are left."""
         return self
 
-    def initialize_or_restore(self, session: object = None) -> None:
-        """Do nothing: values are restored at once."""
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Give a graph's variables their values in a session, and others what they start with.
 
-    run_restore_ops = initialize_or_restore
+        Outside of graphs values are restored at once.
+        """
+        found = session if session is not None else running_session()
+        if found is None:
+            return
+        leaves = self._checkpoint.leaves().items()
+        others = [v for n, v in leaves if n not in self._checkpoint.known and _is_of_graph(v)]
+        if others:
+            found.run([variable.initializer for variable in others])
+        self._checkpoint.take_pending(found)
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Give a graph's variables their values in a session."""
+        found = session if session is not None else running_session()
+        if found is not None:
+            self._checkpoint.take_pending(found)
 
 
 WAITING: list[Checkpoint] = []
@@ -194,6 +231,8 @@ class Checkpoint:
         self.known: set[str] = set()
         """The names in the file that was restored last."""
         self._counter: object = None
+        self._counting: object = None
+        """What counts a saving, in a graph."""
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute; what is public and may have variables is part of the checkpoint.
@@ -214,12 +253,27 @@ class Checkpoint:
 
     @property
     def save_counter(self) -> Any:
-        """Return how often it was saved, a variable."""
+        """Return how often it was saved, a variable: of the graph, if there is a session's."""
         if self._counter is None:
-            with entered(None):
+            context = STATE.context
+            home = context if isinstance(context, TfGraph) else None
+            with entered(None if home is None or isinstance(home, FuncGraph) else home):
                 self._counter = Variable(np.int64(0), trainable=False, name=COUNTER)
             self.take_pending()
         return self._counter
+
+    def count(self) -> int:
+        """Count a saving, and return how many there were."""
+        session, known = running_session(), self._counter is not None
+        counter = self.save_counter
+        if session is None or not _is_of_graph(counter):
+            counter.assign_add(np.int64(1))
+            return int(counter.numpy())
+        if not known:  # nothing was restored: it begins
+            session.run(counter.initializer)
+        if self._counting is None:
+            self._counting = counter.assign_add(np.int64(1))
+        return int(session.run(self._counting))
 
     def leaves(self) -> dict[str, Any]:
         """Return the variables by the names on the way to them."""
@@ -251,8 +305,7 @@ class Checkpoint:
         return _when_run(lambda: self._save(file_prefix))
 
     def _save(self, file_prefix: str) -> str:
-        self.save_counter.assign_add(np.int64(1))
-        path = self._write(f"{file_prefix}-{int(self.save_counter.numpy())}")
+        path = self._write(f"{file_prefix}-{self.count()}")
         note_latest(path)
         return path
 
@@ -281,10 +334,11 @@ class Checkpoint:
         """Give the variables their values."""
         return self.restore(save_path)
 
-    def take_pending(self) -> None:
+    def take_pending(self, session: object = None) -> None:
         """Give variables that are there by now the values that wait for them.
 
-        At once, also while a function is traced or a replica runs: it is no step of theirs.
+        At once, also while a function is traced or a replica runs: it is no step of theirs. Those
+        of a graph get theirs in a session.
         """
         if not self.pending:
             return
@@ -293,13 +347,24 @@ class Checkpoint:
             with entered(None):
                 done = set()
                 for name, leaf in self.leaves().items():
-                    if name in self.pending:
+                    if name not in self.pending:
+                        continue
+                    if not _is_of_graph(leaf):
                         leaf.assign(self.pending[name])
-                        done.add(self._same.get(name, name))
+                    elif session is not None:
+                        leaf.load(self.pending[name], session)
+                    else:
+                        continue  # it gets its value when there is a session
+                    done.add(self._same.get(name, name))
                 for name in [n for n in self.pending if self._same.get(n, n) in done]:
                     del self.pending[name]
         finally:
             STATE.replica = replica
+
+
+def _is_of_graph(leaf: object) -> bool:
+    """Say whether a leaf is a variable of a graph, whose value is a session's."""
+    return getattr(leaf, "graph", None) is not None
 
 
 def _when_run(step: Callable[[], str]) -> str | GraphTensor:
@@ -431,13 +496,13 @@ class CheckpointManager:
         """Write a checkpoint, and drop the oldest; None if the last one is not old enough."""
         del options
         if self.checkpoint_interval is not None:
-            now, last = int(np.asarray(self._steps)), self._saved_at
+            now, last = number_of(self._steps), self._saved_at
             if check_interval and last is not None and now - last < self.checkpoint_interval:
                 return None
             self._saved_at = now
-        self._checkpoint.save_counter.assign_add(np.int64(1))
-        number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
-        path = os.path.join(self.directory, f"{self._name}-{int(number)}")
+        count = self._checkpoint.count()
+        number = count if checkpoint_number is None else number_of(checkpoint_number)
+        path = os.path.join(self.directory, f"{self._name}-{number}")
         self._checkpoint.write(path)
         self._let_stay()
         keep_newest(path, self.checkpoints, self._keep)
@@ -463,7 +528,7 @@ class CheckpointManager:
         if latest is not None:
             self._checkpoint.restore(latest)
             if self.checkpoint_interval is not None:
-                self._saved_at = int(np.asarray(self._steps))
+                self._saved_at = number_of(self._steps)
         elif self._begin is not None:
             self._begin()
         return latest

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ...values.context import default_session
 from ...values.run_errors import OpError, OutOfRangeError
@@ -25,9 +26,14 @@ class Coordinator:
         self.joined = False
 
     def request_stop(self, ex: Any = None) -> None:
-        """Ask all threads to stop; an error (or what `sys.exc_info` gives) is kept."""
+        """Ask all threads to stop; an error (or what `sys.exc_info` gives) is kept.
+
+        Once they have been joined nobody would come by it: it is raised.
+        """
         error = ex[1] if isinstance(ex, tuple) else ex
         with self._lock:
+            if self.joined and isinstance(error, BaseException):
+                raise error
             if error is not None and not self._stop.is_set() and not isinstance(error, self._clean):
                 self._error = error
             self._stop.set()
@@ -106,6 +112,8 @@ class QueueRunner:
         self.queue, self.enqueue_ops = queue, list(enqueue_ops)
         self.queue_closed_exception_types = (*(queue_closed_exception_types or (OutOfRangeError,)),)
         self.exceptions_raised: list[Exception] = []
+        self._running: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        """How many threads of each session have not come to their end."""
         # (before the graph is finalized)
         self.close_op = queue.close() if close_op is None else close_op
         self.cancel_op = (
@@ -147,17 +155,21 @@ class QueueRunner:
     ) -> list[threading.Thread]:
         """Return a thread for each operation; the queue is closed when the last one is done.
 
-        One more lets nobody wait for room in the queue once all shall stop.
+        One more lets nobody wait for room in the queue once all shall stop. As long as there are
+        threads for the session there are no more.
         """
-        left, lock = [len(self.enqueue_ops)], threading.Lock()
+        if self._running.get(sess):
+            return []
+        lock = threading.Lock()
+        self._running[sess], self.exceptions_raised = len(self.enqueue_ops), []
 
         def work(op: object) -> None:
             try:
                 self._fill(sess, coord, op)
             finally:
                 with lock:
-                    left[0] -= 1
-                    last = not left[0]
+                    self._running[sess] -= 1
+                    last = not self._running[sess]
                 if last:
                     self._close(sess, self.close_op)
 
@@ -166,8 +178,16 @@ class QueueRunner:
             coord.wait_for_stop()
             self._close(sess, self.cancel_op)
 
-        made = [threading.Thread(target=work, args=(op,), daemon=daemon) for op in self.enqueue_ops]
-        made += [] if coord is None else [threading.Thread(target=cancel, daemon=daemon)]
+        start_of = f"QueueRunnerThread-{self.name}-"
+        made = [
+            threading.Thread(
+                target=work, args=(op,), daemon=daemon, name=start_of + str(getattr(op, "name", op))
+            )
+            for op in self.enqueue_ops
+        ]
+        if coord is not None:
+            label = f"{start_of}close_on_stop"
+            made.append(threading.Thread(target=cancel, daemon=daemon, name=label))
         for thread in made:
             if coord is not None and not self.endless:
                 coord.register_thread(thread)
@@ -195,5 +215,9 @@ def start_queue_runners(
             "Cannot start queue runners: No default session is registered. Use `with "
             "sess.as_default()` or pass an explicit session."
         )
+    if not hasattr(session, "graph"):
+        raise TypeError(f"sess must be a `tf.Session` object. Given class: {type(session)}")
+    if hasattr(session, "run_step_fn"):
+        return []  # a monitored session has started them
     runners = session.graph.get_collection(collection)
     return [t for r in runners for t in r.create_threads(session, coord, daemon, start)]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ...function.variable import Variable as CoreVariable
 from ...graph.graph import Graph, Operation
 from ...values.context import STATE, entered
 from ..core.bridge import TfTensor
@@ -45,7 +46,7 @@ class Optimizer:
     ) -> None:
         self._rate, self._use_locking = learning_rate, use_locking
         self._name = name or type(self).__name__
-        self._others: dict[str, Variable] = {}
+        self._others: dict[tuple[str, Graph | None], Variable] = {}
         self._rate_variable: Variable | None = None
         self._kept: dict[int, dict[str, Variable]] = {}
         self._steps: Variable | None = None
@@ -81,7 +82,15 @@ class Optimizer:
             return cast(self._own_rate(), variable.dtype)
         if isinstance(self._rate, Schedule):
             return cast(self._rate(self.iterations), variable.dtype)
-        return convert(self._rate() if callable(self._rate) else self._rate, variable.dtype)
+        rate = self._rate() if callable(self._rate) else self._rate
+        return (
+            cast(rate, variable.dtype) if hasattr(rate, "spec") else convert(rate, variable.dtype)
+        )
+
+    def factor(self, given: Any, variable: Variable) -> Any:
+        """Return a number that the rule has besides, which may be a tensor, or what gives one."""
+        value = given() if callable(given) else given
+        return cast(value, variable.dtype) if hasattr(value, "spec") else value
 
     def _own_rate(self) -> Variable:
         """Return the variable of the learning rate."""
@@ -152,6 +161,8 @@ class Optimizer:
             )
         if callable(loss):
             with GradientTape() as tape:
+                if var_list is not None and not callable(var_list):
+                    tape.watch(list(var_list))
                 value = loss()
             watched = tape.watched_variables() if var_list is None else var_list
             known: list[Variable] = [*(watched() if callable(watched) else watched)]
@@ -184,6 +195,11 @@ class Optimizer:
     ) -> object:
         """Change variables by their gradients."""
         given = list(grads_and_vars)
+        if not given:
+            raise ValueError("No variables provided.")
+        fixed = [v for _, v in given if not isinstance(v, CoreVariable)]
+        if fixed:
+            raise NotImplementedError(f"Trying to update a Tensor: {fixed[0]!r}")
         pairs = [(g, v) for g, v in given if g is not None]
         if not pairs:
             names = [v.name for _, v in given]
@@ -229,7 +245,9 @@ class Optimizer:
             if global_step is not None:
                 with graph.control_dependencies(made):
                     made.append(global_step.assign_add(1))
-            return group(*made)
+            train = group(*made)
+            graph.add_to_collection("train_op", train)
+            return train
 
     def _apply_beside(self, grad: Gradient, variable: Variable, step: Step) -> object:
         """Change one variable of a graph, by operations where it is: the gradient goes there."""
@@ -369,8 +387,8 @@ class Optimizer:
         self, initial_value: object, name: str, colocate_with: Variable
     ) -> Variable:
         """Return a variable that is kept once."""
-        if name not in self._others:
-            graph = colocate_with.graph
+        graph = colocate_with.graph
+        if (name, graph) not in self._others:
             if graph is None:
                 with entered(None):
                     made = Variable(initial_value, trainable=False, name=name)
@@ -378,12 +396,12 @@ class Optimizer:
                 scope = graph.name_scope(None)
                 with scope, graph.control_dependencies(None), graph.beside(colocate_with.op):
                     made = Variable(initial_value, trainable=False, name=name)
-            self._others[name] = made
-        return self._others[name]
+            self._others[name, graph] = made
+        return self._others[name, graph]
 
-    def _get_non_slot_variable(self, name: str, graph: object = None) -> Variable | None:
-        """Return a variable that is kept once, None if there is none of the name."""
-        return self._others.get(name)
+    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Variable | None:
+        """Return a variable that is kept once, None if there is none of the name in a graph."""
+        return self._others.get((name, graph))
 
 
 def _in_graph() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypedDict, Unpack
 
+from ...graph.graph import Graph
 from ..core.bridge import TfTensor
 from ..core.values import convert
 from ..graph.state import Variable
@@ -139,9 +140,9 @@ class Momentum(Optimizer):
     def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Keep a running sum."""
         kept = self.slot(variable, "momentum")
-        old = kept.read_value()
-        total = convert(kept.assign(self.touched(old * self.momentum + grad, old)))
-        change = grad * rate + total * (rate * self.momentum) if self.nesterov else total * rate
+        old, momentum = kept.read_value(), self.factor(self.momentum, variable)
+        total = convert(kept.assign(self.touched(old * momentum + grad, old)))
+        change = grad * rate + total * (rate * momentum) if self.nesterov else total * rate
         return variable.assign_sub(self.touched(change, zeros_like(change)))
 
 
@@ -163,38 +164,41 @@ class Adam(Optimizer):
         super().__init__(learning_rate, name)
         self.beta1, self.beta2 = beta1, beta2
         self.epsilon, self.amsgrad = epsilon, amsgrad
-        self._powers: list[Variable] = []
+        self._powers: dict[Graph, list[Variable]] = {}
 
     def powers(self, first: Variable) -> list[Variable]:
         """Return the powers of both factors."""
-        if not self._powers:
-            graph = first.graph
-            assert graph is not None, "powers are those of graphs"
+        graph = first.graph
+        assert graph is not None, "powers are those of graphs"
+        if graph not in self._powers:
             with graph.name_scope(None), graph.beside(first.op):
-                self._powers = [
-                    Variable(beta, trainable=False, name=f"beta{i}_power", dtype=first.dtype)
+                self._powers[graph] = [
+                    Variable(
+                        self.factor(beta, first),
+                        trainable=False,
+                        name=f"beta{i}_power",
+                        dtype=first.dtype,
+                    )
                     for i, beta in ((1, self.beta1), (2, self.beta2))
                 ]
-        return self._powers
+        return self._powers[graph]
 
     def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Keep running means of the gradient and of its square."""
         m, v = self.slot(variable, "m"), self.slot(variable, "v")
+        beta1, beta2 = (self.factor(beta, variable) for beta in (self.beta1, self.beta2))
         if isinstance(step, list):  # in a graph: the powers themselves
             first_power, second_power = (cast(p, variable.dtype) for p in step)
         else:
-            first_power, second_power = (
-                FUNCTIONS["pow"](beta, step) for beta in (self.beta1, self.beta2)
-            )
+            first_power, second_power = (FUNCTIONS["pow"](beta, step) for beta in (beta1, beta2))
         scale = rate * sqrt(1.0 - second_power) / (1.0 - first_power)
-        first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
-        second = convert(
-            v.assign(v.read_value() * self.beta2 + self.squared(grad) * (1.0 - self.beta2))
-        )
+        first = convert(m.assign(m.read_value() * beta1 + grad * (1.0 - beta1)))
+        second = convert(v.assign(v.read_value() * beta2 + self.squared(grad) * (1.0 - beta2)))
         if self.amsgrad:
             kept = self.slot(variable, "largest_v")
             second = convert(kept.assign(FUNCTIONS["maximum"](kept.read_value(), second)))
-        return variable.assign_sub(first * scale / (sqrt(second) + self.epsilon))
+        epsilon = self.factor(self.epsilon, variable)
+        return variable.assign_sub(first * scale / (sqrt(second) + epsilon))
 
 
 class KerasAdam(KerasRules, Adam):
@@ -370,19 +374,22 @@ class RMSProp(Optimizer):
             if self.keeps(name):
                 self.slot(variable, name)
         rms = self.slot(variable, "rms")
+        decay, momentum, epsilon = (
+            self.factor(x, variable) for x in (self.decay, self.momentum, self.epsilon)
+        )
         old = rms.read_value()
-        new = old * self.decay + self.squared(grad) * (1.0 - self.decay)
+        new = old * decay + self.squared(grad) * (1.0 - decay)
         mean = convert(rms.assign(self.touched(new, old)))
         if self.centered:
             kept = self.slot(variable, "mg")
             before = kept.read_value()
-            now = before * self.decay + grad * (1.0 - self.decay)
+            now = before * decay + grad * (1.0 - decay)
             mean = mean - square(convert(kept.assign(self.touched(now, before))))
-        change = grad * rate / sqrt(mean + self.epsilon)
+        change = grad * rate / sqrt(mean + epsilon)
         if self.momentum:
             kept = self.slot(variable, "momentum")
             before = kept.read_value()
-            change = convert(kept.assign(self.touched(before * self.momentum + change, before)))
+            change = convert(kept.assign(self.touched(before * momentum + change, before)))
         return variable.assign_sub(self.touched(change, zeros_like(change)))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....ir.op import Array
+from ...formats.messages import SaverDef
 from ...function.names import group
 from ...function.session import fetched
 from ...graph.checkpoint_ops import (
@@ -234,7 +235,13 @@ class Saver:
         """Write the values, and the graph beside them; return the path with the step in it."""
         del strip_default_attrs, save_debug_info
         self.build()
-        path = os.fspath(save_path)
+        path, note = os.fspath(save_path), latest_filename or NOTE
+        if os.path.dirname(note):
+            raise ValueError("'latest_filename' must not contain path components")
+        if global_step is None and not self._sharded and os.path.basename(path) == note:
+            raise ValueError(
+                f"'latest_filename' collides with 'save_path': '{note}' and '{save_path}'"
+            )
         if global_step is not None:
             known = hasattr(global_step, "graph")
             step = int(sess.run(global_step) if known else np.asarray(global_step))
@@ -245,16 +252,16 @@ class Saver:
         if write_meta_graph:
             export_meta_graph(f"{path}.{meta_graph_suffix}", sess.graph, self.names())
         if write_state:
-            self._note(path, latest_filename, meta_graph_suffix)
+            self._note(path, note, meta_graph_suffix)
         return path
 
-    def _note(self, path: str, note: str | None, meta: str) -> None:
+    def _note(self, path: str, note: str, meta: str) -> None:
         """Note a checkpoint as the newest, and delete what is too old."""
         before = list(self._last)
         if self._last and time.time() > self._next and self._keep:
             self._last.pop(0)  # one that stays for good
             self._next += self._hours * 3600
-        keep_newest(path, self._last, self._keep, note or NOTE)
+        keep_newest(path, self._last, self._keep, note)
         for gone in before:
             if not checkpoint_exists(gone):
                 Path(f"{gone}.{meta}").unlink(missing_ok=True)
@@ -267,6 +274,23 @@ class Saver:
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
         sess.run(self._restore, {self._path: os.fspath(save_path)})
+
+    def as_saver_def(self) -> SaverDef:
+        """Return what is known of the saver as a message."""
+        self.build()
+        made = SaverDef(
+            max_to_keep=self._keep or 0,
+            sharded=self._sharded,
+            keep_checkpoint_every_n_hours=self._hours,
+            version=SaverDef.V2,
+        )
+        if not self._empty:
+            made.filename_tensor_name = self._path.name
+            made.save_tensor_name = f"{self._save.name}:0"
+            made.restore_op_name = self._restore.name
+        return made
+
+    saver_def = property(as_saver_def)
 
     def names(self) -> SaverData | None:
         """Return what a saver of the same variables is made from."""
