@@ -111,28 +111,29 @@ def shown(message: Any) -> str:
     return made
 
 
-def parsed(text: str | bytes, kind: Any) -> Any:
+def parsed(text: str | bytes, kind: type[Message]) -> Message:
     """Return the message of a class that a text describes, or raise `text_format.ParseError`."""
     return text_format.Parse(text, kind())
 
 
-def alike(one: Any, other: Any, tolerance: float) -> bool:
+def alike(one: object, other: object, tolerance: float) -> bool:
     """Say whether messages differ in floats alone, and those by no more than a share."""
-    if not isinstance(one, Message):
-        if not isinstance(one, float):
-            return bool(one == other)
-        return bool(one == other or abs(one - other) <= tolerance * abs(one))
+    if not isinstance(one, Message) or not isinstance(other, Message):
+        if not isinstance(one, float) or not isinstance(other, float):
+            return one == other
+        return one == other or abs(one - other) <= tolerance * abs(one)
     fields, others = dict(one.ListFields()), dict(other.ListFields())
     return fields.keys() == others.keys() and all(
         _alike_parts(value, others[field], tolerance) for field, value in fields.items()
     )
 
 
-def _alike_parts(one: Any, other: Any, tolerance: float) -> bool:
+def _alike_parts(one: object, other: object, tolerance: float) -> bool:
     """Say the same of the values of a field: one, a list, or a map."""
-    if isinstance(one, Mapping):
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(alike(one[k], other[k], tolerance) for k in one)
-    if isinstance(one, Message | str | bytes) or not isinstance(one, Sequence):
+    plain = isinstance(one, Message | str | bytes)
+    if plain or not isinstance(one, Sequence) or not isinstance(other, Sequence):
         return alike(one, other, tolerance)
     return len(one) == len(other) and all(map(alike, one, other, repeat(tolerance)))
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...graph.graph import Graph
-from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike, TensorShape
-from ..core.values import InGraph, convert
+from ..core.values import InGraph, InvalidShapesError, convert
 from ..graph.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from ..graph.state import get_default_graph
 from ..nondense.serialised import deserialize_many_sparse, queued
@@ -22,7 +20,7 @@ from ..nondense.sparse_tensor import SparseTensor
 from ..ops.array_ops import boolean_mask, broadcast_to, expand_dims, shape
 from ..train.coordinator import QueueRunner, add_queue_runner
 
-Make = Callable[[Sequence[Any], Sequence[ShapeLike]], QueueBase]
+Make = Callable[[Sequence[object], Sequence[ShapeLike]], QueueBase]
 """Makes a queue for elements of some types and shapes."""
 
 
@@ -37,7 +35,7 @@ class Wish:
     smaller: bool
     """Whether the last batch may be smaller."""
     name: str
-    shapes: Any = None
+    shapes: Sequence[ShapeLike] | None = None
     """The shapes of elements, if they are stated."""
     keep: object = True
     """Whether a run is kept, or which of its examples are."""
@@ -50,7 +48,7 @@ def batch(
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -70,7 +68,7 @@ def maybe_batch(
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -88,7 +86,7 @@ def batch_join(
     batch_size: object,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -107,7 +105,7 @@ def maybe_batch_join(
     batch_size: object,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -129,7 +127,7 @@ def shuffle_batch(
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -150,7 +148,7 @@ def maybe_shuffle_batch(
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -170,7 +168,7 @@ def shuffle_batch_join(
     min_after_dequeue: int,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -190,7 +188,7 @@ def maybe_shuffle_batch_join(
     keep_input: object,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: object = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -206,7 +204,7 @@ def maybe_shuffle_batch_join(
 def _in_order(capacity: int, shared_name: str | None, *, pads: bool) -> Make:
     """Return what makes a queue for elements in order; one that pads takes elements of any size."""
 
-    def make(dtypes: Sequence[DTypeLike], dims: Sequence[ShapeLike]) -> QueueBase:
+    def make(dtypes: Sequence[object], dims: Sequence[ShapeLike]) -> QueueBase:
         if pads:
             return PaddingFIFOQueue(capacity, dtypes, dims, shared_name=shared_name)
         return FIFOQueue(capacity, dtypes, _known(dims), shared_name=shared_name)
@@ -217,7 +215,7 @@ def _in_order(capacity: int, shared_name: str | None, *, pads: bool) -> Make:
 def _shuffled(capacity: int, least: int, seed: int | None, shared_name: str | None) -> Make:
     """Return what makes a queue that gives elements in a random order."""
 
-    def make(dtypes: Any, dims: Sequence[ShapeLike]) -> QueueBase:
+    def make(dtypes: Sequence[object], dims: Sequence[ShapeLike]) -> QueueBase:
         return RandomShuffleQueue(
             capacity, least, dtypes, _known(dims), seed=seed, shared_name=shared_name
         )
@@ -225,9 +223,10 @@ def _shuffled(capacity: int, least: int, seed: int | None, shared_name: str | No
     return make
 
 
-def _batched(lists: Sequence[Any], wish: Wish) -> object:
+def _batched(lists: Sequence[object], wish: Wish) -> object:
     """Return what a queue gives that lists of tensors are put into."""
-    if any(isinstance(each, Mapping) and each.keys() != lists[0].keys() for each in lists):
+    names = [sorted(each) if isinstance(each, Mapping) else None for each in lists]
+    if any(each != names[0] for each in names):
         raise ValueError("All dicts must have the same keys")
     graph: Graph = get_default_graph()
     with InGraph(graph), graph.name_scope(wish.name):
@@ -247,7 +246,7 @@ def _batched(lists: Sequence[Any], wish: Wish) -> object:
     return restored[0] if len(restored) == 1 else restored
 
 
-def _listed(tensors: Any) -> list[object]:
+def _listed(tensors: object) -> list[object]:
     """Return the tensors of a list or of a dictionary, by its keys in order."""
     if isinstance(tensors, Mapping):
         return [tensors[key] for key in sorted(tensors)]
@@ -278,12 +277,12 @@ def _stored(part: TfTensor | SparseTensor, *, many: bool) -> TfTensor:
     return queued(part, many=many) if isinstance(part, SparseTensor) else part
 
 
-def _restored(found: Any, part: TfTensor | SparseTensor, wish: Wish) -> object:
+def _restored(found: object, part: TfTensor | SparseTensor, wish: Wish) -> object:
     """Return a batch of a part from what a queue gave."""
     if not isinstance(part, SparseTensor):
         return found
     rank = part.dense_shape.shape.num_elements()
-    axes = None if rank is None else rank + 1 - wish.many
+    axes = None if rank is None else rank - wish.many
     return deserialize_many_sparse(found, part.dtype, axes)
 
 
@@ -315,7 +314,7 @@ def _known(shapes: Sequence[ShapeLike]) -> Sequence[ShapeLike]:
     """Return the shapes of elements as they are; each must be known."""
     for each in map(TensorShape, shapes):
         if not each.is_fully_defined():
-            raise ValueError(
+            raise InvalidShapesError(
                 f"All shapes must be fully defined: {each}; set_shape() states what is known"
             )
     return shapes

@@ -332,7 +332,7 @@ def as_feed(key: object) -> object:
     return key if not isinstance(key, Common) else id(operation_of(key))
 
 
-def merged(options: Any, others: Any) -> Any:
+def merged(options: RunOptions | None, others: RunOptions | None) -> RunOptions | None:
     """Return options of a run with those of a hook: what either asks for."""
     if others is None:
         return options

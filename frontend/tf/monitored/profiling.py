@@ -6,9 +6,8 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from ...formats.messages import RunOptions
+from ...formats.messages import RunMetadata, RunOptions, StepStats
 from ..summary.first import FileWriterCache
 from .hooks import (
     SecondOrStepTimer,
@@ -20,7 +19,7 @@ from .hooks import (
 )
 
 
-def events(step_stats: Any, *, memory: bool) -> Iterator[dict[str, object]]:
+def events(step_stats: StepStats, *, memory: bool) -> Iterator[dict[str, object]]:
     """Give the events of a step as browsers draw them: a process a device, a row a thread."""
     for number, device in enumerate(step_stats.dev_stats):
         about = {"pid": number, "ph": "M"}
@@ -79,7 +78,7 @@ class ProfilerHook(SessionRunHook):
             self._write(now, run_values.run_metadata)
         self._next = now + 1
 
-    def _write(self, step: int, metadata: Any) -> None:
+    def _write(self, step: int, metadata: RunMetadata) -> None:
         """Write the file of a step."""
         found = {"traceEvents": list(events(metadata.step_stats, memory=self._memory))}
         Path(os.path.join(self._folder, f"timeline-{step}.json")).write_text(json.dumps(found))

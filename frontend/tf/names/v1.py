@@ -58,7 +58,12 @@ TOP = {**_TOP, **_FACTS, **_IO, **_DATA, **_LOOKUP, **_NONDENSE, **_SUMMARIES}
 
 
 def is_variable_initialized(variable: Any) -> object:
-    """Return whether a variable has a value."""
+    """Return whether a variable has a value; it may be given by its tensor in a graph."""
+    if isinstance(variable, GraphTensor):
+        handle = variable.op.attributes.get("variable")
+        if handle is None:
+            raise TypeError(f"{variable!r} is not the tensor of a variable")
+        variable = handle().owner()
     return variable.is_initialized()
 
 
@@ -223,6 +228,7 @@ class V1:
     container = staticmethod(container)
     reset_default_graph = staticmethod(_ss.reset_default_graph)
     report_uninitialized_variables = staticmethod(_re.report_uninitialized_variables)
+    assert_variables_initialized = staticmethod(_re.assert_variables_initialized)
     is_variable_initialized = staticmethod(is_variable_initialized)
     get_default_session = staticmethod(default_session)
     get_session_handle = staticmethod(get_session_handle)

@@ -105,10 +105,7 @@ def deserialize_many_sparse(
     rank: int | None = None,
     name: str | None = None,
 ) -> SparseTensor:
-    """Return the sparse tensor whose slices along a new first axis are written as texts [n, 3].
-
-    It has `rank` axes, if that is stated.
-    """
+    """Return the sparse tensor whose slices along a new first axis are written as texts [n, 3]."""
     row = row_of(dtype)
     assert row is not None, "a type was given"
 
@@ -136,7 +133,8 @@ def deserialize_many_sparse(
         )
 
     with InGraph(graph_of([serialized_sparse])):
-        specs = [unknown(rows.i64, None, rank), unknown(row, None), unknown(rows.i64, rank)]
+        known = None if rank is None else rank + 1
+        specs = [unknown(rows.i64, None, known), unknown(row, None), unknown(rows.i64, known)]
         given = [convert(serialized_sparse, "string")]
         return SparseTensor(*host("DeserializeManySparse", compute, given, specs, name=name))
 

@@ -6,7 +6,6 @@ import re
 import unittest
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
 
 
 class MoreAssertions(unittest.TestCase):
@@ -42,14 +41,14 @@ class MoreAssertions(unittest.TestCase):
         both = [x for x in expected_seq if x in there]
         self.assertFalse(both, msg or f"{both} in both")
 
-    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: object = None) -> None:
+    def assertBetween(self, value: float, minv: float, maxv: float, msg: object = None) -> None:
         """Fail unless a value lies between two others, or is one of them."""
         self.assertTrue(minv <= value <= maxv, msg or f"{value} not in {minv} .. {maxv}")
 
     def assertSequenceAlmostEqual(
         self,
-        expected_seq: Sequence[Any],
-        actual_seq: Sequence[Any],
+        expected_seq: Sequence[float],
+        actual_seq: Sequence[float],
         places: int | None = None,
         msg: object = None,
         delta: float | None = None,
@@ -63,11 +62,8 @@ class MoreAssertions(unittest.TestCase):
                 self.assertAlmostEqual(one, other, delta=delta, msg=msg)
 
     def assertRaisesWithLiteralMatch(
-        self, expected_exception: type[Exception], expected_exception_message: str, *args: Any
-    ) -> AbstractContextManager[object] | None:
+        self, expected_exception: type[Exception], expected_exception_message: str
+    ) -> AbstractContextManager[object]:
         """Fail unless an error is raised with a message that is exactly this one."""
         pattern = f"^{re.escape(expected_exception_message)}$"
-        if not args:
-            return self.assertRaisesRegex(expected_exception, pattern)
-        self.assertRaisesRegex(expected_exception, pattern, *args)
-        return None
+        return self.assertRaisesRegex(expected_exception, pattern)

@@ -14,6 +14,7 @@ from typing import IO, Any, Protocol, TypeAlias, runtime_checkable
 from unittest import mock
 
 import numpy as np
+from google.protobuf.message import Message
 
 from ....ir.types.tensor import Array
 from ...formats.messages import alike, parsed, shown
@@ -323,8 +324,8 @@ class TestCase(MoreAssertions):
 
     def assertProtoEquals(
         self,
-        expected_message_maybe_ascii: Any,
-        validate_message: Any,
+        expected_message_maybe_ascii: Message | str | bytes,
+        validate_message: Message,
         msg: str | None = None,
         relative_tolerance: float | None = None,
     ) -> None:

@@ -32,6 +32,7 @@ from ...graph.graph import Graph, GraphTensor
 from ...graph.kinds import PyFunction
 from ...graph.text_arrays import TEXT
 from ...values.context import STATE, default_session, entered
+from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
 from .savers import latest_checkpoint
 
@@ -56,18 +57,18 @@ class NumpyState:
         self.array[...] = value
 
 
-def running_session() -> Any:
+def running_session() -> Session | None:
     """Return the session that a graph's variables have their values in, None outside of graphs."""
     context = STATE.context
     if not isinstance(context, Graph) or isinstance(context, FuncGraph):
         return None
     found = default_session()
-    if found is None:
+    if not isinstance(found, Session):
         raise ValueError("a checkpoint of a graph's variables needs a default session")
     return found
 
 
-def number_of(value: Any) -> int:
+def number_of(value: object) -> int:
     """Return an integer, which a session may have to compute."""
     session, node = running_session(), getattr(value, "graph", None)
     return int(
@@ -78,7 +79,9 @@ def number_of(value: Any) -> int:
 def value_of(leaf: Any) -> Array:
     """Return the value of a variable or an array."""
     if _is_of_graph(leaf):
-        return np.asarray(running_session().run(leaf))
+        session = running_session()
+        assert session is not None, "a variable of a graph is saved in one"
+        return np.asarray(session.run(leaf))
     if isinstance(leaf, NumpyState):
         return leaf.value()
     if isinstance(leaf, CoreVariable) and leaf.spread is not None:
@@ -135,7 +138,7 @@ class Status:
         """Accept that values are left."""
         return self
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: Session | None = None) -> None:
         """Give a graph's variables their values in a session, and others what they start with.
 
         Outside of graphs values are restored at once.
@@ -149,7 +152,7 @@ class Status:
             found.run([variable.initializer for variable in others])
         self._checkpoint.take_pending(found)
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: Session | None = None) -> None:
         """Give a graph's variables their values in a session."""
         found = session if session is not None else running_session()
         if found is not None:

@@ -87,7 +87,7 @@ class Optimizer:
             cast(rate, variable.dtype) if hasattr(rate, "spec") else convert(rate, variable.dtype)
         )
 
-    def factor(self, given: Any, variable: Variable) -> Any:
+    def factor(self, given: object, variable: Variable) -> Any:
         """Return a number that the rule has besides, which may be a tensor, or what gives one."""
         value = given() if callable(given) else given
         return cast(value, variable.dtype) if hasattr(value, "spec") else value

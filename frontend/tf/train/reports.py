@@ -9,9 +9,11 @@ import numpy as np
 from ....ir.types.tensor import Array, TensorSpec
 from ...graph.frame import Frame
 from ...graph.graph import GraphTensor, Kind, Operation
-from ..core.values import shape_spec
+from ..core.bridge import TfTensor
+from ..core.values import InGraph, convert, shape_spec
 from ..graph.graph_lists import global_variables, local_variables
 from ..graph.state import Variable, get_default_graph
+from ..ops.math_ops import identity
 
 
 class Report(Kind):
@@ -44,3 +46,19 @@ def report_uninitialized_variables(
     there = [graph.owned(each.is_initialized()) for each in variables]
     names = [each.state.name for each in variables]
     return graph.add(Report(names), there, name=name).outputs[0]
+
+
+def assert_variables_initialized(
+    var_list: Sequence[Variable] | None = None,
+) -> TfTensor | None:
+    """Return a tensor that has a value once all variables have one; None if there are none.
+
+    Till then running it raises `FailedPreconditionError`.
+    """
+    given = [*global_variables(), *local_variables()] if var_list is None else [*var_list]
+    if not given:
+        return None
+    graph = get_default_graph()
+    with InGraph(graph), graph.control_dependencies([each.read_value() for each in given]):
+        ranks = [each.shape.rank or 0 for each in given]
+        return identity(convert(np.array(ranks, np.int32)))

@@ -97,7 +97,7 @@ def test_sparse_tensors_become_texts_and_come_back() -> None:
     texts = tf.io.serialize_many_sparse(sparse)
     assert texts.shape == (3, 3)
     assert tf.io.serialize_sparse(sparse).shape == (3,)
-    found = tf.io.deserialize_many_sparse(texts, tf.string, rank=2)
+    found = tf.io.deserialize_many_sparse(texts, tf.string)
     assert found.indices.numpy().tolist() == [[0, 1], [2, 0]]
     assert found.values.numpy().tolist() == [b"a", b"b"]
     assert found.dense_shape.numpy().tolist() == [3, 2]
@@ -252,3 +252,17 @@ def test_a_function_of_steps_takes_their_context_alone() -> None:
         session = v1.train.MonitoredSession()
         with pytest.raises(RuntimeError, match="already closed"), session:
             session.close()
+
+
+def test_whether_variables_have_values_is_asked_by_their_tensors_and_all_at_once() -> None:
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        weight = v1.Variable([1.0, 2.0], name="v", use_resource=False)
+        there = v1.is_variable_initialized(graph.get_tensor_by_name("v:0"))
+        ready = v1.assert_variables_initialized()
+        assert not session.run(there)
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            session.run(ready)
+        session.run(weight.initializer)
+        assert session.run(there)
+        assert session.run(ready).tolist() == [1]
+        assert v1.assert_variables_initialized([]) is None
