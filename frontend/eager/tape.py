@@ -176,8 +176,7 @@ class GradientTape:
     ) -> Any:
         """Return the jacobian of each example: target and source have a first axis of examples.
 
-        Example i of the target must depend on example i of the source only. Where nothing depends
-        on the source there are zeros.
+        Example i of the target must depend on example i of the source only.
         """
         self._begin()
         y = _value(target)
@@ -190,12 +189,13 @@ class GradientTape:
             grad = apply(REGISTRY["gv.broadcast_to"], as_tensor(b), shape=(batch, *inner))
             rows.append(self._dense([(key_of(y), grad)], [source])[0])
         self._end()
-        _wants_zeros(unconnected_gradients)  # zeros stand for what is not connected in any case
-        shape = (batch, *inner, *source.spec.dims[1:])
+        zeros, shape = _wants_zeros(unconnected_gradients), (batch, *inner, *source.spec.dims[1:])
         made: Tensor
         if not rows:
             made = Maker(apply).filled(0, source.spec.dtype, shape)
             return made
+        if all(row is None for row in rows) and not zeros:
+            return None
         parts = [filled_like(source, 0) if row is None else row for row in rows]
         made = apply(REGISTRY["gv.reshape"], stack(apply, parts, 1), shape=shape)
         return made

@@ -290,7 +290,10 @@ class GradientTape(CoreTape):
                 f"Need first dimension of target shape ({target.shape}) and source shape "
                 f"({source.shape}) to match."
             )
-        return dressed_leaves(super().batch_jacobian(target, source, unconnected_gradients))
+        none = str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "none"
+        # TensorFlow gives zeros also where nothing is connected
+        made = super().batch_jacobian(target, source, "zero" if none else unconnected_gradients)
+        return dressed_leaves(made)
 
     def jacobian(
         self,
