@@ -55,10 +55,10 @@ from ..ops.gathering import (
 )
 from ..ops.indexed_slices import as_parts, of_node
 from ..ops.math_ops import identity
-from ..program.retracing import note_trace
 from ..runs import printed as _printed
 from ..runs.counting import CountUpTo
 from ..runs.operations import TfOperation
+from ..runs.retracing import note_trace
 from .features import options_of
 from .graph_def import GraphDef
 

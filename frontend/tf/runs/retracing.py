@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from ...function.function import Function, Method
-from .logging import logger
 
+LOGGER = logging.getLogger("tensorflow")
+"""The logger that `tf.get_logger` gives."""
 MANY = 5
 """So many traces in a row of calls are said to be too many."""
 CALLS = 10
@@ -47,7 +49,7 @@ def note_trace(function: Function) -> None:
     if len(traces.at) < MANY or traces.said == TIMES:
         return
     traces.said += 1
-    logger().warning(
+    LOGGER.warning(
         "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive; "
         "so many traces may come of functions that are made in a loop, of tensors whose shapes "
         "change, or of Python values among the arguments (pass tensors for them, or "
