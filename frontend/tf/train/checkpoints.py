@@ -107,8 +107,9 @@ class Status:
     def assert_consumed(self) -> Status:
         """Raise unless every value was used; variables made since then get theirs first."""
         self._checkpoint.take_pending()
-        there = self._checkpoint.leaves()
-        left = [name for name in self._checkpoint.pending if name not in there]
+        there, same = self._checkpoint.leaves(), self._checkpoint._same
+        reached = {same.get(name, name) for name in there}
+        left = [name for name in self._checkpoint.pending if same.get(name, name) not in reached]
         if left:
             names = ", ".join(f"(root).{name.replace('/', '.')}" for name in left)
             raise AssertionError(f"Unresolved object in checkpoint {names}")
