@@ -220,11 +220,22 @@ def overlaps(box: Array, others: Array) -> Array:
     return share
 
 
+BLOCK = 64
+"""So many boxes are compared with all others at a time."""
+
+
 def suppressed(boxes: Array, order: Array, limit: int, overlap: Any) -> list[int]:
     """Return the places of at most `limit` boxes, in the order of their scores."""
     kept: list[int] = []
     while order.size and len(kept) < limit:
-        best, rest = int(order[0]), order[1:]
-        kept.append(best)
-        order = rest[overlaps(boxes[best], boxes[rest]) <= overlap]
-    return kept
+        block, rest = order[:BLOCK], order[BLOCK:]
+        near = ~(overlaps(boxes[block][:, None], boxes[block]) <= overlap)
+        gone, found = np.zeros(len(block), np.bool_), list[int]()
+        for place in range(len(block)):
+            if not gone[place]:
+                found.append(place)
+                gone |= near[place]
+        best = block[found]
+        kept += best.tolist()
+        order = rest[(overlaps(boxes[best][:, None], boxes[rest]) <= overlap).all(0)]
+    return kept[:limit]
