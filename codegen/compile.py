@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
 from ..budget import Budget
+from ..collection import paused
 from ..errors import CompileError
 from ..ir import Program
-from ..ir.collection import paused
 from ..ir.host import refuse_host_steps
 from ..ir.placement import WORKSPACE, weight_rows
 from ..passes.base import Observer, PipelineError

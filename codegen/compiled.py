@@ -200,8 +200,9 @@ class Compiled:
         """Return the constants that are no weights, in the order of `Description.fixed`."""
         names = {offset: name for name, offset, size in self.places if size}
         return [
-            np.ascontiguousarray(self.weights[names[offset]]).tobytes()
-            for offset, _ in self.description.fixed
+            np.ascontiguousarray(self.weights[names[each.offset + n * each.distance]]).tobytes()
+            for each in self.description.fixed
+            for n in range(each.count)
         ]
 
     @cached_property

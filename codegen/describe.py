@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from ..ir.interpret.launch import ROUNDS, SCRATCH, UNITS, kernel_symbols
 from ..ir.ops.control.steps import Choose, Loop
 from ..ir.ops.control.steps import Repeat as RepeatOp
 from ..ir.ops.structure import Buffer, Following, Launch, Tell, View
-from ..ir.placement import LOWER_BOUND, WORKSPACE, constant_rows, roles, weight_rows
+from ..ir.placement import LOWER_BOUND, WORKSPACE, PlacedWeights, placed_weights, raw_names, roles
 from ..ir.program import (
     argument_names,
     by_name,
@@ -35,10 +35,12 @@ from ..passes.cut_layers import LAYERS
 from ..passes.require_sizes import Requirements, required
 from ..runtime.artifact import (
     Argument,
+    Copies,
     Description,
     DimInfo,
     If,
     Pointer,
+    RawWeights,
     Repeat,
     Require,
     Scalar,
@@ -82,9 +84,10 @@ def describe(program: Program, names: Names) -> Description:
     demands = Demands(program, only_first=not names.target.can.check_sizes)
     run = Sequel(program, main, names, demands)
     made = Sequel(program, prepare, names) if prepare is not None else None
-    rows = weight_rows(program.module)
-    raw, copies = _raw(program, rows, _tensors(prepare, "raw") if prepare is not None else ())
-    weights = max((offset + size for _, offset, size in rows), default=0)
+    rows = placed_weights(program.module)
+    given = Given(program, rows)
+    weights = max([row.offset + row.distance * (len(row.names) - 1) + row.size for row in rows],
+                  default=0)  # fmt: skip
     model = Description(
         tag=names.tag,
         inputs=_tensors(main, "input"),
@@ -95,9 +98,9 @@ def describe(program: Program, names: Names) -> Description:
         workspace=run.workspace,
         slots=names.slots,
         weights=-(-weights // 64) * 64,
-        raw=raw,
-        copies=copies,
-        fixed=tuple((offset, size) for _, offset, size in constant_rows(rows)) if raw else (),
+        raw=tuple(given.raw),
+        copies=given.copies,
+        fixed=tuple(given.fixed),
         prepare=made.steps if made is not None else (),
         prepare_workspace=made.workspace if made is not None else 0,
         max_live=max(_number(main, LOWER_BOUND), run.live),
@@ -111,18 +114,50 @@ def describe(program: Program, names: Names) -> Description:
     return watch(hide_fault(model, wanted) if wanted else model, guarded(program))
 
 
-def _raw(
-    program: Program, rows: Sequence[tuple[str, int, int]], prepared: tuple[TensorInfo, ...]
-) -> tuple[tuple[TensorInfo, ...], tuple[tuple[int, int, int], ...]]:
-    """Return all weights that are given, and which of them are copied to which place."""
-    infos = {info.name: info for info in prepared}
-    constants = {name for name, _, _ in constant_rows(rows)}
-    direct = [row for row in rows if row[0] in program.weights and row[0] not in constants]
-    for name, _, _ in direct:
-        infos.setdefault(name, _info(name, spec_of_array(program.weights[name]), None))
-    numbers = {name: number for number, name in enumerate(infos)}
-    copies = tuple((numbers[name], offset, size) for name, offset, size in direct if size)
-    return tuple(infos.values()), copies
+class Given:
+    """The weights that are given, and what is copied into the blob."""
+
+    def __init__(self, program: Program, rows: Sequence[PlacedWeights]) -> None:
+        self.program = program
+        self.raw: list[RawWeights] = []
+        self.numbers: dict[str, int] = {}
+        prepare = optional_function(program.module, "prepare")
+        for value, names in raw_names(prepare) if prepare is not None else ():
+            self.enter(names, spec_of(value.type))
+        self.copies = tuple(
+            copied
+            for row in rows
+            if not row.are_constants and row.names[0] in program.weights
+            for copied in self.copied(row)
+        )
+        stacked, self.fixed = 0, list[Copies]()
+        for row in rows if self.raw else ():
+            if row.are_constants:
+                count, size = len(row.names), row.size
+                self.fixed.append(Copies(stacked, row.offset, size, count, size, row.distance))
+                stacked += count * size
+
+    def enter(self, names: Sequence[str], spec: TensorSpec) -> None:
+        """Have weights be given that are of one type."""
+        shape = tuple(size for size in spec.dims if isinstance(size, int))
+        assert len(shape) == spec.rank, f"weight {names[0]!r} has the symbolic shape {spec}"
+        first = len(self.numbers)
+        self.numbers.update(zip(names, range(first, first + len(names)), strict=True))
+        self.raw.append(RawWeights(tuple(names), spec.dtype.name, shape))
+
+    def copied(self, row: PlacedWeights) -> Iterator[Copies]:
+        """Give what is copied of weights that are used as they are given."""
+        names, offset, size, distance = row
+        numbers = [self.numbers.get(name) for name in names]
+        if not any(number is not None for number in numbers):
+            self.enter(names, spec_of_array(self.program.weights[names[0]]))
+            numbers = [self.numbers[name] for name in names]
+        first, *others = numbers
+        assert first is not None, "of weights of layers all are given, or none"
+        step = others[0] - first if others and others[0] is not None else 1
+        assert numbers == [first + step * number for number in range(len(names))], "of all layers"
+        if size:
+            yield Copies(first, offset, size, len(names), step, distance)
 
 
 def _tensors(function: FuncOp, role: str) -> tuple[TensorInfo, ...]:
@@ -333,9 +368,10 @@ class Places:
     def __init__(self, function: FuncOp) -> None:
         self.known: dict[SSAValue, Pointer] = {}
         counts: dict[str, int] = {}
+        several = {value: len(names) for value, names in raw_names(function)}
         for argument, role in zip(function.body.block.args, roles(function), strict=True):
             index = counts.get(role, 0)
-            counts[role] = index + 1
+            counts[role] = index + several.get(argument, 1)
             base: Any = role if role in ("workspace", "weights", "host") else None
             made = Pointer(base) if base else Pointer(role, index)  # type: ignore[arg-type]
             self.known[argument] = made

@@ -18,7 +18,7 @@ from ..target import Target
 from .cache import default_cache
 from .digests import Stamp, tree_digest
 
-FORMAT = 2
+FORMAT = 3
 """Counted up when what is kept under a key, or the emitter's conventions, change meaning."""
 
 COMPILER = ("codegen", "frontend", "ir", "passes", "runtime")

@@ -8,18 +8,18 @@ has them as they were given, and runs `@prepare` itself when it is loaded.
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import CompileError
-from ..runtime.artifact import ALIGNMENT, DTYPES, Description, TensorInfo, round_up
+from ..runtime.artifact import ALIGNMENT, Description, round_up
 from ..runtime.buffer import Array, address, aligned_bytes
 from ..runtime.library import Library
 from ..runtime.model import Context
@@ -61,13 +61,11 @@ REACH = 1 << 30
 
 def raw_places(model: Description) -> tuple[list[int], int]:
     """Return where each weight lies in a library as it was given, and the bytes of all."""
-    offsets, end = [], 0
-    for info in model.raw:
-        offsets.append(end)
-        size = DTYPES[info.dtype]
-        for extent in info.shape_for({}):
-            size *= extent
-        end += round_up(size, ALIGNMENT)
+    offsets, end = list[int](), 0
+    for each in model.raw:
+        size, first = round_up(each.size, ALIGNMENT), end
+        end += size * len(each.names)
+        offsets += range(first, end, size) if size else [end] * len(each.names)
     return offsets, end
 
 
@@ -87,11 +85,24 @@ def given_weights(compiled: Unprepared) -> Weights:
     model = compiled.description
     offsets, size = raw_places(model)
 
-    def piece(info: TensorInfo) -> Array:
-        return _checked(compiled.weights[info.name], info).reshape(-1).view(np.uint8)
+    arrays = given_arrays(compiled)
+    pieces = {o: partial(_bytes_of, array) for o, array in zip(offsets, arrays, strict=True)}
+    return Weights.placed(size, pieces)
 
-    rows = zip(offsets, model.raw, strict=True)
-    return Weights.placed(size, {offset: partial(piece, info) for offset, info in rows})
+
+def _bytes_of(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def given_arrays(compiled: Unprepared) -> list[Array]:
+    """Return the weights that `prepare` is given, in its order."""
+    found: list[Array] = []
+    for each in compiled.description.raw:
+        arrays = [compiled.weights[name] for name in each.names]
+        shapes = {array.shape for array in arrays}
+        assert shapes == {each.shape}, f"weights {each.names[0]!r} ... have the shapes {shapes}"
+        found += arrays
+    return found
 
 
 def prepared_weights(compiled: Unprepared) -> Array:
@@ -107,16 +118,27 @@ def prepared_weights(compiled: Unprepared) -> Array:
 def _fill(compiled: Unprepared, blob: Array) -> None:
     """Write all weights in their places."""
     description = compiled.description
-    end = 0
-    for name, offset, size in sorted(compiled.places, key=lambda row: row[1]):
-        blob[end:offset] = 0
-        end = offset + size
-        if name in compiled.weights and not description.prepare:
-            raw = np.ascontiguousarray(compiled.weights[name])
-            blob[offset:end] = raw.reshape(-1).view(np.uint8)
-    blob[end:] = 0
+    places = sorted(compiled.places, key=itemgetter(1))
+    for start, end in _gaps(places, description.weights):
+        blob[start:end] = 0
     if description.prepare:
-        _run(compiled, blob, [compiled.weights[info.name] for info in description.raw])
+        _run(compiled, blob)
+        return
+    for name, offset, size in places:
+        if name in compiled.weights:
+            blob[offset : offset + size] = _bytes_of(compiled.weights[name])
+
+
+def _gaps(places: Sequence[tuple[str, int, int]], size: int) -> Sequence[tuple[int, int]]:
+    """Return where no weight lies.
+
+    >>> _gaps([("a", 0, 16), ("b", 16, 4)], 64)
+    [(20, 64)]
+    """
+    starts = np.array([*(offset for _, offset, _ in places), size], np.int64)
+    ends = np.array([0, *(offset + size for _, offset, size in places)], np.int64)
+    found = starts > ends
+    return [*zip(ends[found].tolist(), starts[found].tolist(), strict=True)]
 
 
 @contextmanager
@@ -158,12 +180,11 @@ def _mapping(array: Array) -> mmap.mmap | None:
 def _require_data(compiled: Unprepared) -> None:
     """Refuse a program whose weights are only names: IR text that came without its data."""
     description = compiled.description
-    made = {name for name, _, _ in compiled.places if name.startswith(PREPARED)}
-    placed = [name for name, _, size in compiled.places if size and name not in made]
-    needed = [*(info.name for info in description.raw), *placed]
-    if not description.prepare:
-        needed = [name for name, _, size in compiled.places if size]
-    missing = [name for name in needed if name not in compiled.weights]
+    names = [name for name, _, size in compiled.places if size]
+    if description.prepare:
+        names = [name for name in names if not name.startswith(PREPARED)]
+        names = [*description.raw_names, *names]
+    missing = [name for name in names if name not in compiled.weights]
     if missing:
         raise CompileError(
             f"weight {missing[0]!r} has no data, nor have {len(missing) - 1} others",
@@ -171,19 +192,19 @@ def _require_data(compiled: Unprepared) -> None:
         )
 
 
-def _run(compiled: Unprepared, blob: Array, raw: list[Array]) -> None:
+def _run(compiled: Unprepared, blob: Array) -> None:
     """Call the compiled `prepare`."""
     if not runs_here(compiled.target):
         compiled = compiled.for_host()
     library = Library.load(compiled.code())
-    arrays = [_checked(a, i) for a, i in zip(raw, compiled.description.raw, strict=True)]
-    pointers = (ctypes.c_void_p * max(len(arrays), 1))(*map(address, arrays))
+    arrays = [*map(np.ascontiguousarray, given_arrays(compiled))]
+    pointers = np.array([*map(address, arrays)], np.int64)
     workspace = aligned_bytes(compiled.description.prepare_bytes)
     prepare = library.function("prepare", "ipppp")
     several = compiled.threads > 1 and library.address("pool_init") is not None
     pool = shared_pool(library, compiled.threads) if several else None
     context = Context.make(pool, None)
-    number = prepare(ctypes.addressof(pointers), address(blob), address(workspace), context.address)
+    number = prepare(address(pointers), address(blob), address(workspace), context.address)
     if number:
         raise CompileError(f"preparing the weights failed: {library.status(number)}")
 
@@ -192,9 +213,3 @@ def runs_here(target: Target) -> bool:
     """Say whether this machine runs code for a target."""
     host = Target.parse("native")
     return target.triple == host.triple and set(target.features) <= set(host.features)
-
-
-def _checked(array: Array, info: TensorInfo) -> Array:
-    made = np.ascontiguousarray(array)
-    assert made.shape == info.shape, f"weight {info.name!r} has the shape {made.shape}"
-    return made

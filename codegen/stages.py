@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import StringAttr
 
+from ..collection import paused
 from ..errors import GraphError
 from ..ir import Array, Program
-from ..ir.collection import paused
 from ..passes.base import Observer, Pass, Report, Step
 from ..passes.manager import closed, parse_pipeline, print_pipeline, run
 from ..passes.pipelines import DESCENTS, remaining

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from itertools import repeat
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -14,21 +17,32 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, BlockArgument
 
-from .types.attributes import to_python
+from .program import NAME
+from .types.attributes import to_attribute, to_python
 
 ALIGNMENT = 64
 """Bytes that every buffer is aligned to: one cache line, one AVX-512 register."""
 
 WEIGHTS = "gv.weights"
-"""Module attribute: for each weight its name, offset in the blob, and bytes."""
+"""Module attribute: for each weight its name, offset in the blob, and bytes.
+
+Weights of layers at equal distances are one row: their names as JSON, the offset of the first, the
+bytes of each, and the distance.
+"""
 
 CONSTANT = "constant."
 """What the names of constants in the blob begin with."""
 
 ROLE = "gv.role"
 """Argument attribute: `input`, `output`, `raw`, `workspace`, `weights` or `host`."""
+
+FOLLOWERS = "gv.followers"
+"""Argument attribute: the names of all weights that a `raw` argument stands for, as JSON.
+
+They are given one behind the other; `gv.following` is one of them.
+"""
 
 WORKSPACE = "gv.workspace"
 """Function attribute: bytes of workspace that a run needs at the largest dimensions."""
@@ -50,15 +64,66 @@ def space_type() -> Attribute:
     return MemRefType(IntegerType(8), [DYNAMIC_INDEX], NoneAttr(), NoneAttr())
 
 
+def weights_row(names: Sequence[str], offset: int, size: int, distance: int) -> Attribute:
+    """Return the row of weights that lie at equal distances."""
+    return to_attribute((json.dumps(names), offset, size, distance))
+
+
+class PlacedWeights(NamedTuple):
+    """Weights in the blob: that of each layer, or one alone."""
+
+    names: Sequence[str]
+    offset: int
+    """Where the first lies."""
+    size: int
+    """The bytes of each."""
+    distance: int = 0
+    """The bytes from one to the next."""
+
+    @property
+    def are_constants(self) -> bool:
+        """Say whether these are in the blob and no weights."""
+        return self.names[0].startswith(CONSTANT) and self.size > 0
+
+
+def placed_weights(module: ModuleOp) -> list[PlacedWeights]:
+    """Return where the weights lie in the blob."""
+    rows = module.attributes.get(WEIGHTS)
+    return [
+        PlacedWeights(json.loads(name), offset, size, *distance)
+        if distance
+        else PlacedWeights([name], offset, size)
+        for name, offset, size, *distance in (
+            to_python(rows) if isinstance(rows, ArrayAttr) else ()
+        )
+    ]
+
+
 def weight_rows(module: ModuleOp) -> list[tuple[str, int, int]]:
     """Return name, offset and bytes of each weight in the blob."""
-    rows = module.attributes.get(WEIGHTS)
-    return list(to_python(rows)) if isinstance(rows, ArrayAttr) else []
+    found: list[tuple[str, int, int]] = []
+    for names, offset, size, distance in placed_weights(module):
+        if len(names) == 1:
+            found.append((names[0], offset, size))
+        else:
+            places = range(offset, offset + len(names) * distance, distance)
+            found += zip(names, places, repeat(size), strict=False)
+    return found
 
 
-def constant_rows(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Return the rows of what is in the blob and no weight."""
-    return [row for row in rows if row[0].startswith(CONSTANT) and row[2]]
+def raw_names(function: FuncOp) -> list[tuple[BlockArgument, list[str]]]:
+    """Return the `raw` arguments of a planned function, and the weights that each stands for."""
+    rows = function.arg_attrs
+    assert rows is not None, f"@{function.sym_name.data} has no roles"
+    found: list[tuple[BlockArgument, list[str]]] = []
+    for value, row in zip(function.body.block.args, rows.data, strict=True):
+        if row.data[ROLE] == StringAttr("raw"):
+            every = row.data.get(FOLLOWERS)
+            name = row.data[NAME]
+            assert isinstance(name, StringAttr), "what is given has a name"
+            names = json.loads(every.data) if isinstance(every, StringAttr) else [name.data]
+            found.append((value, names))
+    return found
 
 
 def roles(function: FuncOp) -> list[str]:

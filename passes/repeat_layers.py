@@ -18,8 +18,9 @@ compiled as a whole then. Needs `plan-memory`. Who waits for whom is not said of
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
@@ -30,7 +31,7 @@ from ..errors import CompileError
 from ..ir import SOURCE, Program, erase, move_operations, operands_of, operations, replace_uses
 from ..ir.ops.control.steps import Repeat, Steps
 from ..ir.ops.structure import Buffer, Following, Launch, Tell, View, Yield
-from ..ir.placement import WEIGHTS, align, roles, weight_rows
+from ..ir.placement import FOLLOWERS, WEIGHTS, align, roles, weight_rows, weights_row
 from ..ir.program import NAME, argument_names, optional_function
 from ..ir.types import dims
 from ..ir.types.attributes import integer_attribute, to_attribute
@@ -80,13 +81,12 @@ class Family:
     """A weight of each trip: the places in memory that one operand has, trip after trip."""
 
     rows: list[str]
-    """Their names, of the trips that are there; `place` names those of all."""
+    """Their names, of the trips that are there."""
     layer: int
     """Whose weight it is in the first trip."""
     size: int
     given: Sequence[str] | None
     """The names in all layers where it is used as it was given."""
-    names: list[str] = field(default_factory=list)
     offset: dims.Dim = 0
 
 
@@ -113,6 +113,8 @@ class WeightPlaces:
         self.made = self.prepare.layers_made() if self.prepare is not None else {}
         self.families: dict[tuple[str, ...], Family] = {}
         self.label: dict[str, tuple[Family, int]] = {}
+        self.offsets: dict[str, int] = {}
+        """Where weights lie that are not those of trips."""
         self.run, self.step, self.trips = self.find()
         self.runs = self.prepare.find_runs() if self.prepare is not None else []
 
@@ -147,6 +149,8 @@ class WeightPlaces:
         if key not in self.families:
             known = self.layers.get(names[0])
             given = self.cut.weights[known[0]] if known is not None else None
+            if layers[0] >= self.cut.first:
+                raise LayersDifferError(f"weight {names[0]!r} is of a layer behind the others")
             made = Family(names, layers[0], self.sizes[names[0]], given)
             self.families[key] = made
             for trip, name in enumerate(names):
@@ -155,6 +159,10 @@ class WeightPlaces:
                 if self.sizes[name] != made.size or (name in self.layers) != (given is not None):
                     raise LayersDifferError(f"weight {name!r} is unlike others")
         return steps.pop()
+
+    def among_all(self, layer: int) -> int:
+        """Return the number among all layers of one of those that were left."""
+        return layer if layer < self.cut.first else layer + self.cut.missing
 
     def layer_of(self, name: str) -> int:
         """Return the layer whose weight this is."""
@@ -186,57 +194,56 @@ class WeightPlaces:
 
     def write(self) -> None:
         """Give weights their places, and write the loops."""
-        places = self.place()
-        offsets = {name: offset for name, offset, _ in places}
+        rows = self.place()
         for function in (self.main, self.prepare):
             if function is not None:
-                function.move_weights(offsets)
+                function.move_weights(self.offsets)
         self.main.repeat(self.run, self.trips)
         if self.prepare is not None:
-            self.prepare.widen_arguments()
             for each in self.runs:
                 self.prepare.repeat(each.run, self.trips)
+            self.prepare.gather_arguments()
             self.prepare.tidy()
         self.main.tidy()
-        self.module.attributes[WEIGHTS] = ArrayAttr([to_attribute(row) for row in places])
+        self.module.attributes[WEIGHTS] = ArrayAttr(rows)
 
-    def place(self) -> list[tuple[str, int, int]]:
-        """Return name, offset and bytes of the weights of all layers, those of a trip together."""
-        order: list[str] = []
+    def place(self) -> list[Attribute]:
+        """Give weights their places, those of a trip together; return the rows that say so."""
+        rows: list[Attribute] = []
         done: set[bool] = set()
-        for name, _, _ in sorted(self.rows, key=lambda row: row[1]):
+        end = 0
+        for name, _, size in sorted(self.rows, key=lambda row: row[1]):
             if name not in self.label:
-                order.append(name)
+                self.offsets[name] = end
+                rows.append(to_attribute((name, end, size)))
+                end += align(size)
                 continue
-            family, _ = self.label[name]
-            kind = family.given is None
+            kind = self.label[name][0].given is None
             if kind not in done:
                 done.add(kind)
-                order += self.block(kind, sum(align(self.sizes[each]) for each in order))
-        found, end = [], 0
-        for name in order:
-            found.append((name, end, self.sizes[name]))
-            end += align(self.sizes[name])
-        return found
+                more, end = self.block(kind, end)
+                rows += more
+        return rows
 
-    def block(self, is_prepared: bool, offset: int) -> list[str]:
-        """Return the names of weights of all trips, and tell families where theirs begin."""
+    def block(self, is_prepared: bool, offset: int) -> tuple[list[Attribute], int]:
+        """Place the weights of all trips; return their rows, and what is behind them."""
         offsets = {name: at for name, at, _ in self.rows}
         families = [f for f in self.families.values() if (f.given is None) == is_prepared]
         families.sort(key=lambda family: offsets[family.rows[1]])
-        stride = sum(align(family.size) for family in families)
+        distance = sum(align(family.size) for family in families)
+        end = offset + self.trips * distance
+        rows: list[Attribute] = []
         for number, family in enumerate(families):
-            family.offset = offset + stride * dims.symbol(INDEX)
-            offset += align(family.size)
+            family.offset = offset + distance * dims.symbol(INDEX)
             if family.given is not None:
-                family.names = [
-                    family.given[family.layer + self.step * trip] for trip in range(self.trips)
-                ]
+                last = family.layer + self.step * self.trips
+                names = [*family.given[family.layer : last : self.step]]
             else:
                 more = range(self.trips - len(family.rows))
-                family.names = [*family.rows, *(f"{PREPARED}{number}.{trip}" for trip in more)]
-            self.sizes.update(dict.fromkeys(family.names, family.size))
-        return [family.names[trip] for trip in range(self.trips) for family in families]
+                names = [*family.rows, *(f"{PREPARED}{number}.{trip}" for trip in more)]
+            rows.append(weights_row(names, offset, family.size, distance))
+            offset += align(family.size)
+        return rows, end
 
 
 @dataclass(frozen=True)
@@ -398,7 +405,8 @@ class Function:
     def move_weights(self, offsets: Mapping[str, int]) -> None:
         """Write where weights lie now; those of trips are written in the loop."""
         for op, name in self.rows.items():
-            op.properties["offset"] = integer_attribute(offsets[name])
+            if name in offsets:
+                op.properties["offset"] = integer_attribute(offsets[name])
         for launch in operations_of(self.function):
             if isinstance(launch, Launch):
                 launch.properties.pop("after", None)
@@ -483,32 +491,49 @@ class Function:
             if isinstance(op, Buffer | View) and op.results[0].first_use is None:
                 erase(op)
 
-    def widen_arguments(self) -> None:
-        """Let the weights of all layers be arguments, those of one kind one behind the other."""
+    def gather_arguments(self) -> None:
+        """Let one argument stand for a weight of all layers."""
         rows = self.function.arg_attrs
         assert rows is not None, "arguments have names"
-        kinds: dict[tuple[str, str], tuple[Attribute, DictionaryAttr]] = {}
-        old = list(zip(self.roles, self.names, strict=True))
-        for argument, (role, name), row in zip(self.block.args, old, rows.data, strict=True):
+        made = Block()
+        kinds: dict[object, tuple[BlockArgument, DictionaryAttr]] = {}
+        old = zip(list(self.block.args), self.roles, self.names, rows.data, strict=True)
+        for argument, role, name, row in old:
             known = self.layout.layers.get(name) if role == "raw" else None
-            for each in self.layout.cut.weights[known[0]] if known is not None else [name]:
-                if (role, each) not in kinds:
-                    own = DictionaryAttr({**row.data, NAME: StringAttr(each)})
-                    kinds[role, each] = argument.type, own
-        types = [kind for kind, _ in kinds.values()]
-        made = Block(arg_types=types)
-        place = dict(zip(kinds, made.args, strict=True))
-        for argument, key in zip(self.block.args, old, strict=True):
-            place[key].name_hint = argument.name_hint
-            replace_uses(argument, place[key])
+            if known is None:
+                kinds[role, name] = made.insert_arg(argument.type, len(made.args)), row
+                kinds[role, name][0].name_hint = argument.name_hint
+                replace_uses(argument, kinds[role, name][0])
+                continue
+            number, layer = known
+            if number not in kinds:
+                names = self.layout.cut.weights[number]
+                own = {NAME: StringAttr(names[0]), FOLLOWERS: StringAttr(json.dumps(names))}
+                whole = made.insert_arg(argument.type, len(made.args))
+                kinds[number] = whole, DictionaryAttr({**row.data, **own})
+            self.follow(argument, kinds[number][0], self.layout.among_all(layer))
         move_operations(self.block, made)
         region = self.function.body
         region.detach_block(self.block)
         region.add_block(made)
         self.block = made
-        self.roles, self.names = [role for role, _ in kinds], [name for _, name in kinds]
+        types = [argument.type for argument in made.args]
         self.function.function_type = FunctionType.from_lists(types, [])
         self.function.properties["arg_attrs"] = ArrayAttr([row for _, row in kinds.values()])
+
+    def follow(self, argument: BlockArgument, whole: BlockArgument, layer: int) -> None:
+        """Let the weight of a layer be one of those that an argument stands for."""
+        for use in list(argument.uses):
+            if isinstance(use.operation, Following):
+                use.operation.properties["by"] = to_attribute(use.operation.by + layer)
+                use.operation.operands[use.index] = whole
+        if argument.first_use is not None:
+            one = Following.of(whole, layer)
+            first = self.block.first_op
+            assert first is not None, "what is used is used by something"
+            self.block.insert_op_before(one, first)
+            one.results[0].name_hint = argument.name_hint
+            replace_uses(argument, one.results[0])
 
 
 def launches_inside(step: Operation) -> list[Launch]:

@@ -85,7 +85,8 @@ def in_order(inputs: Inputs, infos: Sequence[TensorInfo], kind: str = "argument"
 
 def _by_name(inputs: Mapping[str, Any], names: Sequence[str], kind: str) -> list[Any]:
     missing = [name for name in names if name not in inputs]
-    unknown = [name for name in inputs if name not in names]
+    known = dict.fromkeys(names)
+    unknown = [name for name in inputs if name not in known]
     if unknown:
         close = difflib.get_close_matches(str(unknown[0]), names, n=1)
         raise RuntimeInputError(

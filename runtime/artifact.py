@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
 from .expression import Extent, affine, evaluate, symbols
@@ -78,6 +79,41 @@ class TensorInfo:
     def shape_for(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """Return the shape when the symbols have these values."""
         return tuple(evaluate(size, values) for size in self.shape)
+
+
+@dataclass(frozen=True)
+class RawWeights:
+    """Weights as they are given, of one type: that of each layer, or one alone."""
+
+    names: tuple[str, ...]
+    """They are given in this order, one behind the other."""
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of each."""
+        return DTYPES[self.dtype] * prod(self.shape)
+
+    def infos(self) -> list[TensorInfo]:
+        """Return what is known of each."""
+        return [TensorInfo(name, self.dtype, self.shape) for name in self.names]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Pieces of the same size that are copied into the constants, from equal distances to equal."""
+
+    first: int
+    """The number of the first raw weight; of constants that nobody gives, where the first is."""
+    offset: int
+    """Where the first piece is to lie."""
+    size: int
+    count: int = 1
+    step: int = 1
+    """From one piece to the next, in numbers of weights or in bytes."""
+    distance: int = 0
+    """Bytes from where one piece is to lie to where the next is."""
 
 
 @dataclass(frozen=True)
@@ -256,14 +292,15 @@ class Description:
     """How many threads may run a kernel at the same time."""
     weights: int = 0
     """Bytes of the constants."""
-    raw: tuple[TensorInfo, ...] = ()
+    raw: tuple[RawWeights, ...] = ()
     """The weights as they were given. If there are any, there is a function `prepare`."""
     prepare: tuple[Step, ...] = ()
     """What makes constants from the raw weights; empty if they are used as they are."""
-    copies: tuple[tuple[int, int, int], ...] = ()
-    """Of raw weights that are used as they are: number, offset in the constants, bytes."""
-    fixed: tuple[tuple[int, int], ...] = ()
-    """Offset and bytes of constants that are no weights: `prepare` writes them, too."""
+    copies: tuple[Copies, ...] = ()
+    """Raw weights that are used as they are."""
+    fixed: tuple[Copies, ...] = ()
+    """Constants that are no weights, which lie elsewhere one behind the other: `prepare` writes
+    them, too."""
     prepare_workspace: int = 0
     """Bytes of the arena while `prepare` runs."""
     target: str = "x86-64-v2"
@@ -283,6 +320,11 @@ class Description:
         for tensor in (*self.inputs, *self.outputs):
             used = {name for size in tensor.shape for name in symbols(size)}
             assert used <= known, f"tensor {tensor.name!r}: unknown {sorted(used - known)}"
+
+    @property
+    def raw_names(self) -> list[str]:
+        """Return the names of all weights that are given, in their order."""
+        return [name for each in self.raw for name in each.names]
 
     @property
     def is_for_gpu(self) -> bool:
@@ -378,7 +420,7 @@ def round_up(size: int, multiple: int) -> int:
 CLASSES: Mapping[str, type] = {
     each.__name__: each
     for each in (
-        *(Description, TensorInfo, DimInfo, Pointer, Scalar),
+        *(Description, TensorInfo, RawWeights, Copies, DimInfo, Pointer, Scalar),
         *(Launch, Work, If, While, Repeat, Require, SizeDemand, Tell),
     )
 }

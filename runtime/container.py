@@ -26,7 +26,7 @@ from .elf import ET_DYN, MACHINES, MAGIC, PAGE, PT_NOTE, Header, Record, Segment
 
 OWNER = b"gravure\0"
 SEAL_TYPE = 1
-FORMAT = 1
+FORMAT = 2
 """Counts the versions of this layout and of the C interface behind it."""
 EMBEDDED = 1
 """The flag of a seal whose file holds the weights too."""

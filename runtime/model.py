@@ -39,7 +39,7 @@ from .arguments import (
     result_shape,
     to_array,
 )
-from .artifact import FUNCTIONS, OUTSIDE, REQUIRED, DimInfo, SizeDemand, TensorInfo
+from .artifact import FUNCTIONS, OUTSIDE, REQUIRED, DimInfo, RawWeights, SizeDemand, TensorInfo
 from .buffer import (
     Array,
     RecycledBytes,
@@ -602,7 +602,7 @@ class Model:
 
     def _prepare(self, raw: Mapping[str, Any]) -> Array:
         """Compute the weights from the raw ones."""
-        infos = tuple(tensor_of(each) for each in self.manifest["raw"])
+        infos = raw_infos(self.manifest)
         if not infos:
             raise ArtifactError(
                 "the model prepares no weights of its own", location=self._library.location
@@ -625,7 +625,7 @@ class Model:
 
 
 def _refuse_unknown(raw: Mapping[str, Any], infos: Sequence[TensorInfo]) -> None:
-    names = [info.name for info in infos]
+    names = dict.fromkeys(info.name for info in infos)
     unknown = [name for name in raw if name not in names]
     if unknown:
         raise RuntimeInputError(
@@ -642,6 +642,12 @@ def tensor_of(described: Mapping[str, Any]) -> TensorInfo:
     """Return what a manifest says of an argument or a result."""
     shape = tuple(described["shape"])
     return TensorInfo(described["name"], described["dtype"], shape, described.get("over"))
+
+
+def raw_infos(manifest: Mapping[str, Any]) -> list[TensorInfo]:
+    """Return the weights that a model takes as they are given, in their order."""
+    rows = [RawWeights(tuple(r["names"]), r["dtype"], tuple(r["shape"])) for r in manifest["raw"]]
+    return [info for each in rows for info in each.infos()]
 
 
 def _as_they_are(values: Sequence[Any], infos: Sequence[TensorInfo], kind: str) -> list[Array]:

@@ -23,8 +23,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools": {"ir", "passes", "codegen", "runtime", "frontend"},
 }
 EVERYWHERE = {
-    *("budget", "capabilities", "counting", "errors", "extensions", "forks", "knobs", "lazy"),
-    *("plugins", "requirements", "target", "trees"),
+    *("budget", "capabilities", "collection", "counting", "errors", "extensions", "forks"),
+    *("knobs", "lazy", "plugins", "requirements", "target", "trees"),
     "__version__",
 }
 COMPILER = ("ir/", "passes/", "codegen/", "frontend/", "tools/")
@@ -152,7 +152,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "ir": (
         "types dialects",
-        "collection facts iteration placement program reading samples scalar_math",
+        "facts iteration placement program reading samples scalar_math",
         "narrow op", "build demands families interpret levels",
         "compose gradient host verify windows", "ops", "text whole",
     ),

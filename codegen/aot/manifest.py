@@ -41,7 +41,7 @@ def manifest(
         "outputs": [_tensor(each) for each in model.outputs],
         "dims": [{"name": dim.name, "low": dim.low, "high": dim.high} for dim in model.dims],
         "demands": [plain_demand(each) for each in model.demands],
-        "raw": [_tensor(each) for each in model.raw],
+        "raw": [vars(each) for each in model.raw],
         "workspace_bytes": model.workspace_bytes,
         "prepare_bytes": model.prepare_bytes,
         "weights_bytes": model.weights,

@@ -19,9 +19,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...collection import paused
 from ...errors import GraphError, StagingWarning
 from ...forks import renewed
-from ...ir.collection import paused
 from ...ir.types.dtypes import DType
 from ...lazy import cached_property
 from ...runtime.tracing import EARS, span

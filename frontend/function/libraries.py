@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
 from ...codegen.compile import Options
+from ...collection import paused
 from ...errors import GraphError
 from ...ir import Dim, Program, TensorSpec
-from ...ir.collection import paused
 from ...ir.op import Array
 from ...ir.ops.structure import Weight
 from ...ir.program import finish, new_function, set_level, set_ranges, set_requirements

@@ -16,9 +16,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 
 from ...codegen.compile import Options
+from ...collection import paused
 from ...errors import GravureError
 from ...ir import Program
-from ...ir.collection import paused
 from ...ir.op import Array
 from ...ir.ops.structure import Constant
 from ...ir.program import finish, new_function, set_level

@@ -12,9 +12,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...codegen.compile import Options
+from ...collection import paused
 from ...errors import GravureError, PerformanceWarning, UnsupportedOp
 from ...ir import Program, take_apart
-from ...ir.collection import paused
 from ...ir.host import has_host_steps
 from ...ir.op import Array
 from ...ir.program import (

@@ -48,7 +48,7 @@ from .file.data import MAX_BYTES, MAX_RANK, dtype_of
 from .file.faults import Faults
 from .file.read import OWN_DOMAINS, Model, initializers, node_label, read_model
 from .functions import bind_attributes, fitted, has_function, standard_function
-from .layers import Short, may_be_mask, shorten
+from .layers import Short, may_be_masks, shorten
 from .node import Node, Parts
 from .order import ordered
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
@@ -169,7 +169,7 @@ class Reader:
     def read(self, shapes: Mapping[str, ShapeOption], *, short: bool = False) -> Program:
         """Return the program, or raise one error with all that is wrong."""
         graph = self.model.graph
-        check_names(self.model.proto, self.model.name)
+        check_names(self.model)
         stored = initializers(self.model)
         for unknown in [each for each in self.settable if each not in stored]:
             hint = did_you_mean(unknown, [*stored])
@@ -188,7 +188,7 @@ class Reader:
         few = shorten(self.model, stored, self.settable) if short and not self.constants else None
         self.of_layers = few.own if few is not None else {}
         if few is None:
-            self.nodes(graph.node, scope)
+            self.nodes(self.model.nodes, scope)
         for index, node in few.nodes if few is not None else ():
             self._read(node, node_label(node, index), scope)
         values = self._outputs(graph, scope)
@@ -210,10 +210,12 @@ class Reader:
         """Return the weights of the layers that are left out, or raise `NotShortError`."""
         if not few.holds(block, self.weights):
             raise NotShortError
-        read = self.model.tensors.read
-        found = {called: read(*stored[name]) for name, called in few.missing().items()}
-        if any(map(may_be_mask, found.values())):
-            raise NotShortError
+        read, found = self.model.tensors.read, dict[str, Array]()
+        for names in few.missing():
+            arrays = [read(*stored[name]) for name in names.values()]
+            if may_be_masks(arrays):
+                raise NotShortError
+            found.update(zip(names, arrays, strict=True))
         return found
 
     # Inputs and outputs.

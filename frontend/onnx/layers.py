@@ -8,7 +8,6 @@ seen in nodes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -19,11 +18,18 @@ from xdsl.ir import Block
 
 from ...ir import Array
 from ...ir.compose.functions import HIDDEN
-from ...passes.analysis.chains import CONSTANT, BlockRows, find_chain
+from ...passes.analysis.chains import (
+    CONSTANT,
+    RESULTS,
+    STORED,
+    BlockRows,
+    Operands,
+    find_chain,
+)
 from ...passes.cut_layers import KEPT, LEAST, MissingLayers
 from ..files.beside import Bytes
 from .file.data import DTYPES
-from .file.read import Model
+from .file.read import Model, NodeNames
 from .node import INLINE
 from .order import outer_names
 from .shapes import MAX_KNOWN
@@ -40,17 +46,23 @@ class Short:
     cut: MissingLayers
     own: Mapping[str, str]
     """What the weights of layers are called, by their names in the model."""
+    stored: Mapping[str, str]
+    """The names in the model of those that are called otherwise."""
 
-    def missing(self) -> dict[str, str]:
-        """Return the names of the weights that are left out, and what they are called."""
+    def missing(self) -> list[dict[str, str]]:
+        """Return of each weight of a layer the names of those that are left out.
+
+        They are called so; what they are stored as is found by that.
+        """
         first, behind = self.cut.first, self.cut.first + self.cut.missing
-        out = {name for names in self.cut.weights for name in names[first:behind]}
-        return {name: called for name, called in self.own.items() if called in out}
+        out = [names[first:behind] for names in self.cut.weights]
+        return [{called: self.stored.get(called, called) for called in names} for names in out]
 
     def holds(self, block: Block, weights: Mapping[str, Array]) -> bool:
         """Say whether what is left became equal operations on weights of these names."""
         chain = find_chain(BlockRows(block), KEPT - 2)
-        if chain is None or any(name in weights for name in self.missing().values()):
+        out = [called for names in self.missing() for called in names]
+        if chain is None or not weights.keys().isdisjoint(out):
             return False
         first, behind = self.cut.first, self.cut.first + self.cut.missing
         found = {tuple(names[-(KEPT - 2) :]) for names in chain.weights}
@@ -58,11 +70,16 @@ class Short:
         return all(names[-(KEPT - 2) :] in found for names in wanted)
 
 
-def may_be_mask(array: Array) -> bool:
-    """Say whether a weight may say which positions are hidden: it is known by its values then."""
-    if array.dtype != np.float32 or array.ndim < 2:
+def may_be_masks(arrays: Sequence[Array]) -> bool:
+    """Say whether one of some weights of one type may say which positions are hidden.
+
+    It is known by its values then.
+    """
+    first = arrays[0]
+    if first.dtype != np.float32 or first.ndim < 2:
         return False
-    return bool(array.flat[array.shape[-1] - 1] <= HIDDEN)
+    corner = first.shape[-1] - 1
+    return bool(min(array.flat[corner] for array in arrays) <= HIDDEN)
 
 
 def shorten(model: Model, stored: Stored, settable: Collection[str]) -> Short | None:
@@ -79,7 +96,8 @@ def shorten(model: Model, stored: Stored, settable: Collection[str]) -> Short | 
     nodes = list(enumerate(rows.nodes))
     behind = [(index, rows.linked(index, start, end)) for index, _ in nodes[end:]]
     own = {rows.stored_as(name): name for names in cut.weights for name in names}
-    return Short([*nodes[:start], *behind], cut, own)
+    small = {called: name for name, called in own.items() if name != called}
+    return Short([*nodes[:start], *behind], cut, own, small)
 
 
 class NodeRows:
@@ -88,65 +106,90 @@ class NodeRows:
     def __init__(self, model: Model, stored: Stored, settable: Collection[str]) -> None:
         graph = model.graph
         self.stored, self.settable, self.tensors = stored, settable, model.tensors
-        self.nodes: list[NodeProto] = list(graph.node)
-        self.inputs: list[list[str]] = [list(node.input) for node in self.nodes]
+        self.nodes: list[NodeProto] = model.nodes
         self.given = {value.name for value in graph.input}
-        self.made: dict[str, tuple[int, int]] = {}
-        self.counts: Counter[str] = Counter()
+        self.made: dict[str, int] = {}
+        """Of a value the number of its node times `RESULTS`, and its own."""
         self.are_ordered = True
         """Whether each node stands behind what it reads."""
-        self.kinds: dict[str, object] = {}
-        self.weighted: set[str] = set()
+        self.ids: dict[str, int] = {}
+        """Numbers of what is stored, as it is read."""
+        self.kinds: list[int] = []
+        """Of each of these what it is: of a weight its type, of others the values, too."""
+        self.is_weight: list[bool] = []
         self.small: set[str] = set()
         """Weights that would be constants if they were not those of layers."""
-        known: dict[object, int] = {}
-        self.numbers = [self.enter(index, node, known) for index, node in enumerate(self.nodes)]
+        self.known: dict[object, int] = {}
+        self.ends, self.values, self.weights = list[int](), list[int](), list[int]()
+        self.outside: dict[str, int] = {}
+        self.numbers = [self.enter(*row) for row in enumerate(model.names)]
         self.numbers.append(-1 - len(self.numbers))
-        self.inputs.append([output.name for output in graph.output])
-        self.counts.update(self.inputs[-1])
+        self.use([output.name for output in graph.output])
 
-    def enter(self, index: int, node: NodeProto, known: dict[object, int]) -> int:
+    def enter(self, index: int, names: NodeNames) -> int:
         """Take a node in; return the number that equal ones share."""
-        names, outputs = self.inputs[index], node.output
-        key: list[object] = [node.op_type, node.domain, len(outputs)]
+        kind, domain, inputs, outputs = names
+        key: list[object] = [kind, domain, len(outputs)]
         has_graphs = False
-        if node.attribute:
-            has_graphs = any(each.HasField("g") or each.graphs for each in node.attribute)
-            key += [each.SerializeToString() for each in node.attribute]
-        if has_graphs:
-            names = self.inputs[index] = [*names, *outer_names(node)]
-        for name in names:
-            if name in self.stored:
-                key.append(self.kind(name))
-                self.counts[name] += 1
-            else:
-                key.append(not name)
-                self.are_ordered &= not name or name in self.made or name in self.given
-        for number, name in enumerate(outputs):
+        attributes = self.nodes[index].attribute
+        if attributes:
+            has_graphs = any(each.HasField("g") or each.graphs for each in attributes)
+            key += [each.SerializeToString() for each in attributes]
+            if has_graphs:
+                inputs = [*inputs, *outer_names(self.nodes[index])]
+        key += self.use(inputs)
+        place = index * RESULTS
+        for name in outputs:
             if name:
                 self.are_ordered &= name not in self.made and name not in self.stored
-                self.made[name] = index, number
-        return -1 - index if has_graphs else known.setdefault(tuple(key), len(known))
+                self.made[name] = place
+            place += 1
+        return -1 - index if has_graphs else self.number(tuple(key))
 
-    def kind(self, name: str) -> object:
-        """Return what a stored tensor is: of a weight its type, of others the values, too."""
-        found = self.kinds.get(name)
-        if found is None:
-            tensor, payload = self.stored[name]
-            shape = tuple(tensor.dims)
-            found = (tensor.data_type, shape)
-            if name in self.settable or self.is_weight(name, shape):
-                self.weighted.add(name)
-            else:
-                plain = TensorProto()
-                plain.CopyFrom(tensor)
-                plain.name = ""
-                data = payload.tobytes() if payload is not None else b""
-                found = (plain.SerializeToString(), data)
-            self.kinds[name] = found
+    def use(self, names: Sequence[str]) -> list[int]:
+        """Note what a node reads; return what of it equal nodes share."""
+        found, values, weights = list[int](), self.values, self.weights
+        for name in names:
+            known = self.ids.get(name)
+            if known is None and name in self.stored:
+                known = self.take(name)
+            if known is not None:
+                values.append(STORED)
+                weights.append(known)
+                found.append(self.kinds[known])
+                continue
+            value = self.made.get(name)
+            if value is None:
+                value = self.outside.setdefault(name, STORED - 1 - len(self.outside))
+                self.are_ordered &= not name or name in self.given
+            values.append(value)
+            weights.append(-1)
+            found.append(-1 if name else -2)
+        self.ends.append(len(values))
         return found
 
-    def is_weight(self, name: str, shape: Sequence[int]) -> bool:
+    def number(self, key: object) -> int:
+        """Return the number that equal things share."""
+        return self.known.setdefault(key, len(self.known))
+
+    def take(self, name: str) -> int:
+        """Take in what is stored: of a weight its type is what counts, of others the values."""
+        tensor, payload = self.stored[name]
+        kind = tensor.data_type, tuple(tensor.dims)
+        is_weight = name in self.settable or self.may_be_weight(name, kind[1])
+        if is_weight:
+            self.kinds.append(self.number(kind))
+        else:
+            plain = TensorProto()
+            plain.CopyFrom(tensor)
+            plain.name = ""
+            data = payload.tobytes() if payload is not None else b""
+            self.kinds.append(self.number((plain.SerializeToString(), data)))
+        self.is_weight.append(is_weight)
+        number = self.ids[name] = len(self.ids)
+        return number
+
+    def may_be_weight(self, name: str, shape: Sequence[int]) -> bool:
         """Say whether of a tensor its type is all that is known when it is read, or all but."""
         tensor, payload = self.stored[name]
         dtype, size = DTYPES.get(tensor.data_type), prod(shape)
@@ -165,14 +208,15 @@ class NodeRows:
     def linked(self, index: int, start: int, end: int) -> NodeProto:
         """Return a node that reads of layers before what it read of those that are left out."""
         node = self.nodes[index]
-        if not any(start <= self.made.get(name, (-1, 0))[0] < end for name in node.input):
+        places = [self.made.get(name, -1) for name in node.input]
+        if not any(start * RESULTS <= place < end * RESULTS for place in places):
             return node
         made = NodeProto()
         made.CopyFrom(node)
-        for place, name in enumerate(node.input):
-            maker, number = self.made.get(name, (-1, 0))
+        for number, place in enumerate(places):
+            maker, result = divmod(place, RESULTS)
             if start <= maker < end:
-                made.input[place] = self.nodes[maker - (end - start)].output[number]
+                made.input[number] = self.nodes[maker - (end - start)].output[result]
         return made
 
     # -- what a chain is looked for in ----------------------------------------------------
@@ -181,28 +225,20 @@ class NodeRows:
         """Return a number for each node that equal ones share."""
         return self.numbers
 
-    def uses(self, index: int) -> list[object]:
-        """Return what a node reads but what is stored."""
-        names = self.inputs[index]
-        return [self.made.get(name, name) for name in names if name not in self.stored]
-
-    def weights(self, index: int) -> list[str | None]:
-        """Return the names of the inputs that are weights, as they are when they are read."""
-        return [
-            (self.called(name) if name in self.weighted else None) for name in self.inputs[index]
-        ]
+    def operands(self) -> Operands:
+        """Return what all nodes read; weights have the names that they are read by."""
+        names = [self.called(name) for name in self.ids]
+        used = np.array(self.weights, np.int64)
+        counts = np.bincount(used[used >= 0], minlength=len(names))
+        own = np.array([*self.is_weight, False], np.bool_)
+        weights = np.where(own[used], used, -1)
+        ends, values = (np.array(row, np.int64) for row in (self.ends, self.values))
+        every = np.arange(len(names), dtype=np.int64)
+        return Operands(names, ends, values, weights, every, counts.astype(np.int64))
 
     def called(self, name: str) -> str:
         """Return the name of a weight: small ones cannot be set, and are called constants."""
         return f"{CONSTANT}{name}" if name in self.small else name
-
-    def are_one(self, names: Sequence[str]) -> bool:
-        """Say whether weights of these names are one and the same."""
-        return names.count(names[0]) == len(names)
-
-    def count(self, name: str) -> int:
-        """Return how often a weight is read."""
-        return self.counts[self.stored_as(name)]
 
     def stored_as(self, name: str) -> str:
         """Return the name in the model of what is called so."""

@@ -23,6 +23,7 @@ from ...budget import Budget
 from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cache
 from ...codegen.digests import Stamp, file_digest
 from ...codegen.store import find, keep, program_key
+from ...collection import paused
 from ...errors import ArtifactError, CompileError, ParseError, did_you_mean
 from ...plugins import load_named, names_loaded
 from ...runtime.arguments import check_threads
@@ -183,6 +184,7 @@ def checked(verb: str, options: Mapping[str, object], own: Sequence[str]) -> dic
     return {name: tuple(v) if isinstance(v, list) else v for name, v in options.items()}
 
 
+@paused()
 def compile_model(  # noqa: PLR0913  (as `compile`)
     source: Source | Program,
     options: Options,

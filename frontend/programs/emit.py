@@ -414,7 +414,7 @@ def save_raw(compiled: Compiled, path: Path) -> None:
     raw = compiled.description.raw
     if compiled.plan is not None or (compiled.description.weights and not raw):
         raise EmitError(f"target {compiled.target} prepares no weights, expected kind 'weights'")
-    write_safetensors(path, {info.name: compiled.weights[info.name] for info in raw})
+    write_safetensors(path, {name: compiled.weights[name] for each in raw for name in each.names})
 
 
 def _bundle(request: Request) -> Emitted:

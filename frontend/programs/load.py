@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...collection import paused
 from ...errors import GraphError, ParseError
 from ...runtime.buffer import Array
 from ..files.beside import Bytes, map_file
@@ -58,8 +59,6 @@ def load_program(  # noqa: PLR0913  (each option is its own)
         known = ", ".join(FORMATS)
         raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
     options = LoadOptions(shapes or {}, dims or {}, constants or {}, settable, short=short)
-    from ...ir.collection import paused  # noqa: PLC0415  (the IR is not for what is in the cache)
-
     with paused():
         return FORMATS[kind](read, name, directory, options)
 

@@ -12,8 +12,8 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 
-from ..placement import ALIGNMENT, HOST, WORKSPACE, roles, weight_rows
-from ..program import Program, argument_names, optional_function
+from ..placement import ALIGNMENT, HOST, WORKSPACE, raw_names, roles, weight_rows
+from ..program import Program, optional_function
 from ..types import dims
 from ..types.tensor import Array, spec_of
 from .graph import Interpreter, bind_symbols
@@ -43,18 +43,21 @@ def weight_blob(program: Program, machine: Interpreter) -> Array:
             blob[offset : offset + size] = raw.reshape(-1).view(np.uint8)
     prepare = optional_function(program.module, "prepare")
     if prepare is not None:
-        names = [
-            n for n, r in zip(argument_names(prepare), roles(prepare), strict=True) if r == "raw"
+        given = [
+            [np.ascontiguousarray(program.weights[name]) for name in names]
+            for _, names in raw_names(prepare)
         ]
-        _run(prepare, machine, [np.ascontiguousarray(program.weights[n]) for n in names], blob)
+        _run(prepare, machine, [each if len(each) > 1 else each[0] for each in given], blob)
     return blob
 
 
 def _run(
-    function: FuncOp, machine: Interpreter, inputs: list[Array], weights: Array
+    function: FuncOp, machine: Interpreter, inputs: Sequence[Array | list[Array]], weights: Array
 ) -> list[Array]:
+    """Run a function; an input that is several arrays is an argument that stands for them."""
     kinds, specs = roles(function), _shapes_and_dtypes(function)
-    symbols = bind_symbols([s for s, _ in specs[: len(inputs)]], [x.shape for x in inputs])
+    shapes = [x[0].shape if isinstance(x, list) else x.shape for x in inputs]
+    symbols = bind_symbols([s for s, _ in specs[: len(inputs)]], shapes)
     outputs = [
         np.zeros([dims.evaluate(d, symbols) for d in shape], dtype)
         for (shape, dtype), role in zip(specs, kinds, strict=True)

@@ -258,7 +258,7 @@ class Prefix(View):
 
 @register
 class Following(Op):
-    """The argument of the function that stands `by` places behind this one, of the same type."""
+    """Of the weights that an argument stands for, the one that is `by` places behind the first."""
 
     name = "gv.following"
     WORKLESS: ClassVar = True
@@ -266,7 +266,7 @@ class Following(Op):
 
     @classmethod
     def infer(cls, first: TensorSpec, *, by: Dim) -> Sequence[TensorSpec]:
-        """Return the spec of the argument."""
+        """Return the spec of each of them."""
         return (first,)
 
     @classmethod
@@ -278,7 +278,7 @@ class Following(Op):
 
     @property
     def by(self) -> Dim:
-        """Return how many places behind it stands."""
+        """Return how many places behind the first one it is."""
         return to_python(self.properties["by"])  # type: ignore[no-any-return]
 
     def verify_(self) -> None:
@@ -289,9 +289,9 @@ class Following(Op):
             raise VerifyException(f"{self.results[0].type}, expected {self.operands[0].type}")
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
-        """Return the argument."""
-        first: Any = self.operands[0]
-        return (values[first.block.args[first.index + evaluate(self.by, machine.symbols)]],)
+        """Return the weight."""
+        [every] = operands
+        return (every[evaluate(self.by, machine.symbols)],)
 
 
 @register

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...ir import SOURCE, Op, operands_of, operations, uses_of
 from ...ir.ops.structure import Constant, Weight
@@ -85,23 +85,40 @@ def _longest(same: NDArray[np.bool_]) -> tuple[int, int]:
     return int(starts[index]), int(ends[index] - starts[index])
 
 
+Integers = NDArray[np.int64]
+STORED = -1
+"""Stands for the value of weights and constants."""
+RESULTS = 1 << 16
+"""More results than a row has: a value is the number of its row times this, and its own."""
+
+
+@dataclass(frozen=True)
+class Operands:
+    """The operands of all rows, one behind the other; equal rows have as many."""
+
+    names: Sequence[str]
+    """The names of weights, by their numbers."""
+    ends: Integers
+    """For each row where the operands of the next one begin."""
+    values: Integers
+    """Of an operand of a row the row's number times `RESULTS` and that of the result, of what is
+    stored `STORED`, for others a number below that."""
+    weights: Integers
+    """The numbers of weights; negative for operands that are none."""
+    alike: Integers
+    """Of each weight a number that it shares with weights of the same values, as far as known."""
+    counts: Integers
+    """How often each weight is used."""
+
+
 class ChainRows(Protocol):
     """What chains are looked for in: operations, or nodes of a model."""
 
     def tokens(self) -> Sequence[int]:
         """Return a number for each row that equal ones share."""
 
-    def uses(self, index: int) -> Sequence[object]:
-        """Return the values that a row uses but weights: of a row its place and the result's."""
-
-    def weights(self, index: int) -> Sequence[str | None]:
-        """Return the names of the operands of a row that are weights, None for the others."""
-
-    def are_one(self, names: Sequence[str]) -> bool:
-        """Say whether weights of these names are one and the same."""
-
-    def count(self, name: str) -> int:
-        """Return how often a weight is used by all rows."""
+    def operands(self) -> Operands:
+        """Return what all rows use."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +142,7 @@ def find_chain(rows: ChainRows, least: int) -> EqualLayers | None:
     if run is None:
         return None
     found = _Segments(rows, run)
-    if not found.are_linked() or found.is_used_behind(len(tokens)):
+    if not found.are_linked() or found.is_used_behind():
         return None
     for skipped in (0, 1):  # the first one may mix weights up: it counts as what stands before
         weights = found.weights(skipped)
@@ -143,64 +160,64 @@ class _Segments:
     """
 
     def __init__(self, rows: ChainRows, run: Run) -> None:
-        self.rows, self.run = rows, run
+        self.run, self.every = run, rows.operands()
+        ends = np.concatenate(([0], self.every.ends))
+        self.begin = int(ends[run.start])
+        """Where the operands of the run begin."""
+        self.end = int(ends[run.start + run.period * run.times])
+        first = np.diff(ends[run.start : run.start + run.period + 1])
+        self.places = np.repeat(np.arange(run.period), first)
+        """Of each operand of a segment, which of its rows uses it."""
 
-    def links(self, index: int) -> list[object]:
-        """Return what a row uses: how far back, or which value from before the run."""
-        start = self.run.start
-        return [
-            (index - use[0], use[1]) if isinstance(use, tuple) and use[0] >= start else use
-            for use in self.rows.uses(index)
-        ]
+    def table(self, numbers: Integers) -> Integers:
+        """Return what is known of operands as a row for each segment."""
+        return numbers[self.begin : self.end].reshape(self.run.times, -1)
 
     def are_linked(self) -> bool:
         """Say whether each segment uses what the others use, of those shortly before it."""
-        start, period = self.run.start, self.run.period
-        if self.run.times <= REACH:
+        start, period, times = self.run.start, self.run.period, self.run.times
+        if times <= REACH:
             return False
-        first = start + REACH * period
-        wanted = [self.links(first + place) for place in range(period)]
-        far = [
-            index - use[0]
-            for index in range(first, first + period)
-            for use in self.rows.uses(index)
-            if isinstance(use, tuple) and use[0] >= start
-        ]
-        if max(far, default=0) > REACH * period:
+        values = self.table(self.every.values)
+        rows = start + period * np.arange(times)[:, None] + self.places
+        own = values >= start * RESULTS
+        links = np.where(own, rows * RESULTS - values, values)
+        if np.any(links[REACH][own[REACH]] > REACH * period * RESULTS):
             return False
-        places = range(first + period, start + self.run.times * period)
-        return all(self.links(i) == wanted[(i - start) % period] for i in places)
+        return bool(
+            (own[REACH:] == own[REACH]).all() and (links[REACH:] == links[REACH]).all()
+        )
 
-    def is_used_behind(self, end: int) -> bool:
+    def is_used_behind(self) -> bool:
         """Say whether what stands behind the run uses more of it than the last segments."""
         last = self.run.start + self.run.times * self.run.period
-        kept = last - REACH * self.run.period
-        uses = (use for index in range(last, end) for use in self.rows.uses(index))
-        return any(isinstance(use, tuple) and self.run.start <= use[0] < kept for use in uses)
+        behind = self.every.values[self.end :]
+        first, kept = self.run.start * RESULTS, (last - REACH * self.run.period) * RESULTS
+        return bool(np.any((behind >= first) & (behind < kept)))
 
     def weights(self, skipped: int) -> list[list[str]] | None:
         """Return the weights that segments have of their own; None where they mix them up.
 
         So many segments are left out.
         """
-        found: dict[tuple[str, ...], None] = {}
-        owner_of: dict[str, tuple[tuple[str, ...], int]] = {}
-        uses: Counter[str] = Counter()
-        start, period = self.run.start + skipped * self.run.period, self.run.period
-        end = self.run.start + self.run.times * period
-        for place in range(start, start + period):
-            columns = [self.rows.weights(index) for index in range(place, end, period)]
-            for names in zip(*columns, strict=True):
-                if names[0] is None or self.rows.are_one(names):
-                    continue
-                for segment, name in enumerate(names):
-                    if owner_of.setdefault(name, (names, segment)) != (names, segment):
-                        return None
-                uses.update(names)
-                found[names] = None
-        if any(self.rows.count(name) != count for name, count in uses.items()):
+        every = self.every
+        table = self.table(every.weights)[skipped:]
+        table = table[:, table[0] >= 0]
+        alike = every.alike[table]
+        table = table[:, ~(alike == alike[0]).all(axis=0)]
+        columns: dict[bytes, Integers] = {}
+        times: Counter[bytes] = Counter()
+        for number in range(table.shape[1]):
+            column = np.ascontiguousarray(table[:, number])
+            key = column.tobytes()
+            columns[key] = column
+            times[key] += 1
+        used = np.concatenate([*columns.values()]) if columns else np.empty(0, np.int64)
+        if len(np.unique(used)) < len(used):
             return None
-        return [list(names) for names in found]
+        if any((every.counts[column] != times[key]).any() for key, column in columns.items()):
+            return None
+        return [[every.names[i] for i in column.tolist()] for column in columns.values()]
 
 
 class BlockRows:
@@ -250,38 +267,39 @@ class BlockRows:
             found.append(known.setdefault(tuple(key), len(known)))
         return found
 
-    def uses(self, index: int) -> list[object]:
-        """Return the operands of an operation, but weights and constants."""
-        found: list[object] = []
-        for operand in operands_of(self.rows[index]):
-            owner = operand.owner
-            if isinstance(owner, Block):
-                found.append(operand)
-            elif type(owner) is not Weight and type(owner) is not Constant:
-                found.append((self.place[owner], operand.index))  # type: ignore[attr-defined]
-        return found
+    def operands(self) -> Operands:
+        """Return what all operations use."""
+        ends, values, weights = list[int](), list[int](), list[int]()
+        outside: dict[SSAValue, int] = {}
+        numbers: dict[str, int] = {}
+        for op in self.rows:
+            for operand in operands_of(op):
+                owner = operand.owner
+                name = self.name(owner)
+                weights.append(-1 if name is None else numbers.setdefault(name, len(numbers)))
+                if isinstance(owner, Block):
+                    values.append(outside.setdefault(operand, STORED - 1 - len(outside)))
+                elif type(owner) is Weight or type(owner) is Constant:
+                    values.append(STORED)
+                else:
+                    values.append(self.place[owner] * RESULTS + operand.index)  # type: ignore[attr-defined]
+            ends.append(len(values))
+        alike = [self.alike(name, number) for name, number in numbers.items()]
+        counts = [sum(len(uses_of(op)) for op in self.named[name]) for name in numbers]
+        rows = [np.array(row, np.int64) for row in (ends, values, weights, alike, counts)]
+        return Operands([*numbers], *rows)
 
-    def weights(self, index: int) -> list[str | None]:
-        """Return the names of the operands that are weights."""
-        owners = [operand.owner for operand in operands_of(self.rows[index])]
-        return [
-            name_of(owner) if isinstance(owner, Weight) else self.constants.get(owner)  # type: ignore[arg-type]
-            for owner in owners
-        ]
+    def alike(self, name: str, number: int) -> int:
+        """Return what constants of the same values share; each weight is one of its own."""
+        [first, *_] = self.named[name]
+        is_constant = type(first) is Constant
+        return self.number(first.properties["value"]) if is_constant else -1 - number
 
-    def are_one(self, names: Sequence[str]) -> bool:
-        """Say whether weights of these names are one and the same, or constants are equal."""
-        if names.count(names[0]) == len(names):
-            return True
-        first = self.named[names[0]][0]
-        if type(first) is not Constant:
-            return False
-        values = {self.number(self.named[name][0].properties["value"]) for name in names}
-        return len(values) == 1
-
-    def count(self, name: str) -> int:
-        """Return how often a weight is used."""
-        return sum(len(uses_of(op)) for op in self.named[name])
+    def name(self, owner: Operation | Block) -> str | None:
+        """Return the name of the weight that an operation is; None for others."""
+        if isinstance(owner, Block):
+            return None
+        return name_of(owner) if type(owner) is Weight else self.constants.get(owner)
 
 
 def is_array(constant: Operation) -> bool:

@@ -33,12 +33,17 @@ def arguments(model: Any) -> list[Any]:
     ]
 
 
+def names_of(model: Any) -> list[str]:
+    """Return the names of the weights that a model is given, in its order."""
+    return [name for row in model.manifest["raw"] for name in row["names"]]
+
+
 def prepared(model: Any, library: Library, weights: dict[str, Any]) -> Any:
     """Return what `prepare` makes of a blob that is full of something else."""
     blob = aligned_bytes(int(model.manifest["weights_bytes"]))
     blob[:] = 0xAA
     workspace = aligned_bytes(int(model.manifest["prepare_bytes"]))
-    raw = [np.ascontiguousarray(weights[row["name"]]) for row in model.manifest["raw"]]
+    raw = [np.ascontiguousarray(weights[name]) for name in names_of(model)]
     pointers = (ctypes.c_void_p * len(raw))(*map(address, raw))
     prepare = library.function("prepare", "ipppp")
     assert prepare(ctypes.addressof(pointers), address(blob), address(workspace), 0) == 0
@@ -67,7 +72,7 @@ def test_the_same_weights_give_the_same_results(level: str) -> None:
     values, given = arguments(model), stored(path)
     wanted = model(*values)
     for _ in range(3):
-        model.set_weights({row["name"]: given[row["name"]] for row in model.manifest["raw"]})
+        model.set_weights({name: given[name] for name in names_of(model)})
         np.testing.assert_array_equal(model(*values), wanted)
 
 
@@ -76,7 +81,7 @@ def test_statistics_of_a_folded_batch_norm_can_be_given(level: str) -> None:
     path = MODELS / "conv_norm.onnx"
     given, random = stored(path), np.random.default_rng(7)
     model = gv.compile(path, level=level, settable=[*given])
-    assert {row["name"] for row in model.manifest["raw"]} == given.keys()
+    assert {*names_of(model)} == given.keys()
     others = {n: random.uniform(0.5, 1.5, a.shape).astype(np.float32) for n, a in given.items()}
     model.set_weights(others)
     proto = onnx.load(path)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gravure.collection import paused
 from gravure.forks import across, renewed
-from gravure.ir.collection import paused
 from gravure.lazy import cached_property
 
 ROOT = Path(__file__).resolve().parents[2]

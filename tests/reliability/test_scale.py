@@ -13,8 +13,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import gravure as gv
+from gravure.collection import paused
 from gravure.frontend.programs.load import load_program
-from gravure.ir.collection import paused
 from gravure.passes import parse_pipeline
 from gravure.passes.pipelines import LEVELS
 

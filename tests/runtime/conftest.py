@@ -17,6 +17,7 @@ from gravure.runtime.artifact import (
     DimInfo,
     Launch,
     Pointer,
+    RawWeights,
     TensorInfo,
 )
 from gravure.target import Target
@@ -130,7 +131,7 @@ def rows_model(slots: int = 4) -> Description:
 
 def scale_model() -> Description:
     """Return y = x * w for weights w of 16 numbers, which `prepare` doubles."""
-    raw = TensorInfo("w", "f32", (16,))
+    raw = RawWeights(("w",), "f32", (16,))
     doubled = Launch("twice", (Pointer("raw", 0), Pointer("weights")), count=16)
     pointers = (Pointer("input", 0), Pointer("weights"), Pointer("output", 0))
     return Description(

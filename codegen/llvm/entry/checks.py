@@ -47,14 +47,19 @@ class RunSlots:
     @cached_property
     def symbols(self) -> dict[str, int]:
         """Return the offset of every dimension and counter."""
-        first = self.bases["raw"] + 8 * len(self.model.raw)
+        first = self.bases["raw"] + 8 * self.given
         names = (*(dim.name for dim in self.model.dims), *self.counters)
         return {name: first + 8 * number for number, name in enumerate(names)}
 
     @property
     def slots(self) -> int:
         """Return how many numbers there are."""
-        return (self.bases["raw"] // 8) + len(self.model.raw) + len(self.symbols)
+        return (self.bases["raw"] // 8) + self.given + len(self.symbols)
+
+    @cached_property
+    def given(self) -> int:
+        """Return how many raw weights there are."""
+        return sum(len(each.names) for each in self.model.raw)
 
     def load(self, routine: Routine, name: str) -> str:
         """Load a dimension or a counter."""

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ....runtime.artifact import ALIGNMENT, DTYPES, OUTSIDE, REQUIRED, Description
+from ....runtime.artifact import ALIGNMENT, OUTSIDE, REQUIRED, Description
 from ....runtime.traces.recorder import RECORD
 from ....target import RISCV, X86, Target
 from ...cache import Cache
@@ -33,6 +33,7 @@ from ...keys import key_of
 from ..compile import assemble
 from .checks import Checks, RunSlots
 from .cpu import VECTORS, check_cpu, system_call
+from .given import emit_given, emit_places
 from .pool import emit_pool
 from .profile import ProfiledSteps
 from .python_call import emit_python_call
@@ -45,6 +46,7 @@ from .status import (
     WEIGHTS,
     argument_number,
     messages,
+    several,
     status,
     status_function,
 )
@@ -176,17 +178,23 @@ class Entry:
                 self.outside(),
                 self.steps.table(),
                 *declarations,
-                *(f"@{tag}.fixed{n} = {constant(data)}" for n, data in enumerate(self.held.fixed)),
-                COPY.replace("TAG", tag) if model.raw else "",
+                self.given(),
                 *(f"@{tag}{name} = external hidden global i8" for name in self.elsewhere()),
                 f"@{tag}_manifest = constant [{size} x i8] {manifest}",
                 self.number("workspace", model.workspace_bytes),
                 self.number("weights", model.weights),
                 body,
-                status_function(tag, self.messages()),
+                status_function(tag, self.messages(), several(model)),
                 DIVISION if divides else "",
             ]
         )
+
+    def given(self) -> str:
+        """Return what takes weights in as they are given."""
+        if not self.model.raw:
+            return ""
+        text = emit_given(self.model, self.frame.bases["raw"], self.held.fixed)
+        return text + emit_places(self.tag, self.held.raw) if self.held.raw else text
 
     def elsewhere(self) -> Sequence[str]:
         """Return what the names of memory have behind the tag that the linker gives."""
@@ -364,17 +372,13 @@ class Entry:
         routine.require_call(f"@{tag}.context(ptr %frame, ptr %workspace, ptr %context)")
         routine.store("ptr", "%weights", "%frame", self.frame.WEIGHTS)
         self.require_weights(routine)
-        for number, tensor in enumerate(model.raw):
-            argument = argument_number(model, "raw", number)
-            wrong = status(POINTER, argument)
-            if not number:
-                routine.require_aligned("%raw", 8, wrong, null=False)
-            data = routine.load("ptr", "%raw", 8 * number)
-            # Raw weights lie in files, at any address; x86 reads them all the same.
-            aligned = 1 if model.triple.startswith("x86_64") else min(DTYPES[tensor.dtype], 8)
-            routine.require_aligned(data, aligned, wrong, null=0 in tensor.shape)
-            routine.store("ptr", data, "%frame", self.frame.bases["raw"] + 8 * number)
-        self.copy_weights(routine)
+        if self.model.raw:
+            wrong = status(POINTER, argument_number(model, "raw"))
+            routine.require_aligned("%raw", 8, wrong, null=False)
+            routine.require_call(f"@{tag}.take(ptr %raw, ptr %frame)")
+        constants = f"{tag}{WEIGHTS_SUFFIX}" if self.embedded else f"{tag}.constants"
+        known = f"@{constants}" if model.fixed else "null"
+        routine.line(f"call void @{tag}.copies(ptr %raw, ptr {known}, ptr %weights)")
         self.scope(routine, 1)
         routine.line(f"call i32 @{tag}.prepare(ptr %frame)")
         self.scope(routine, 0)
@@ -387,67 +391,8 @@ class Entry:
         """
         routine, tag, places = Routine(), self.tag, self.held.raw
         routine.line(f"%raw = alloca [{len(places)} x ptr], align 16")
-        for number, offset in enumerate(places):
-            place = routine.address(f"@{tag}{WEIGHTS_SUFFIX}", offset)
-            routine.store("ptr", place, "%raw", 8 * number)
+        routine.line(f"call void @{tag}.places(ptr @{tag}{WEIGHTS_SUFFIX}, ptr %raw)")
         behind = routine.address(f"@{tag}{ROOM_SUFFIX}", self.model.weights)
         arguments = f"ptr %raw, ptr @{tag}{ROOM_SUFFIX}, ptr {behind}, ptr null"
         routine.require_call(f"@{tag}_prepare({arguments})")
         return routine
-
-    def copy_weights(self, routine: Routine) -> None:
-        """Write what is not computed: weights that are used as they are, and constants."""
-        tag, model = self.tag, self.model
-        copies: list[tuple[str, int, int]] = []
-        for number, offset, size in model.copies:
-            source = routine.load("ptr", "%raw", 8 * number)
-            copies.append((source, offset, size))
-        for number, (offset, size) in enumerate(model.fixed):
-            if self.embedded:
-                source = routine.address(f"@{tag}{WEIGHTS_SUFFIX}", offset)
-            else:
-                source = f"@{tag}.fixed{number}"
-            copies.append((source, offset, size))
-        for source, offset, size in copies:
-            target = routine.address("%weights", offset)
-            routine.line(f"call void @{tag}.copy(ptr {source}, ptr {target}, i64 {size})")
-
-
-def constant(data: bytes) -> str:
-    """Return bytes as a constant of LLVM."""
-    text = "".join(f"\\{byte:02X}" for byte in data)
-    return f'private constant [{len(data)} x i8] c"{text}"'
-
-
-COPY = """
-define internal void @TAG.copy(ptr %from, ptr %to, i64 %size) nounwind {
-entry:
-  %end = and i64 %size, -64
-  br label %lines
-lines:
-  %line = phi i64 [ 0, %entry ], [ %next, %more ]
-  %some = icmp ult i64 %line, %end
-  br i1 %some, label %more, label %bytes
-more:
-  %source = getelementptr i8, ptr %from, i64 %line
-  %target = getelementptr i8, ptr %to, i64 %line
-  %read = load <64 x i8>, ptr %source, align 1
-  store <64 x i8> %read, ptr %target, align 1
-  %next = add i64 %line, 64
-  br label %lines
-bytes:
-  %place = phi i64 [ %end, %lines ], [ %after, %rest ]
-  %left = icmp ult i64 %place, %size
-  br i1 %left, label %rest, label %done
-rest:
-  %one = getelementptr i8, ptr %from, i64 %place
-  %other = getelementptr i8, ptr %to, i64 %place
-  %byte = load i8, ptr %one
-  store i8 %byte, ptr %other
-  %after = add i64 %place, 1
-  br label %bytes
-done:
-  ret void
-}
-"""
-"""Copies bytes from any address: libraries have no C library."""

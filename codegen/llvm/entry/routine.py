@@ -5,6 +5,7 @@ No pass runs over what is emitted here (see `compile`), so it is written as it s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from ....runtime.expression import Extent, walk
@@ -140,12 +141,22 @@ class Routine(Text):
         return f"define {head} nounwind {{\n{self.body()}\n}}\n"
 
 
-PLAIN = {byte: chr(byte) for byte in range(32, 127) if byte not in b'"\\'}
-WRITTEN = [PLAIN.get(byte, f"\\{byte:02X}") for byte in range(256)]
-"""How LLVM writes each byte of a string."""
+def written(text: str) -> str:
+    r"""Return a text as LLVM writes it between quotes.
+
+    >>> print(written('a "b" c\\\n'))
+    a \22b\22 c\5C\0A
+    """
+    plain = text.replace("\\", "\\5C").replace('"', "\\22")
+    if plain.isascii() and plain.isprintable():
+        return plain
+    return ODD.sub(lambda found: "".join([f"\\{b:02X}" for b in found[0].encode()]), plain)
+
+
+ODD = re.compile("[^ -~]+")
+"""What LLVM wants to be written byte by byte."""
 
 
 def c_string(text: str) -> tuple[int, str]:
     """Return the bytes of a string with the zero at its end: how many, and as LLVM writes them."""
-    data = text.encode() + b"\0"
-    return len(data), 'c"' + "".join([WRITTEN[byte] for byte in data]) + '"'
+    return len(text.encode()) + 1, f'c"{written(text)}\\00"'

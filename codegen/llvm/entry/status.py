@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....requirements import Requirement
-from ....runtime.artifact import ALIGNMENT, DTYPES, OUTSIDE, Description
+from ....runtime.artifact import ALIGNMENT, DTYPES, OUTSIDE, Description, RawWeights
 from .cpu import messages as cpu_messages
 from .routine import c_string
 
@@ -62,11 +62,10 @@ def messages(model: Description) -> dict[int, str]:
     number = argument_number(model, "weights")
     found[status(POINTER, number)] = f"weights: null or not aligned to {ALIGNMENT} bytes"
     found[status(WEIGHTS, number)] = "weights: neither in the library nor given in the context"
-    for index, tensor in enumerate(model.raw):
-        number = argument_number(model, "raw", index)
-        found[status(POINTER, number)] = (
-            f"raw weight {printable(tensor.name)}: null or not aligned to its elements"
-        )
+    number = argument_number(model, "raw")
+    for each in model.raw:
+        found[status(POINTER, number)] = f"{called(each)}: null or not aligned to its elements"
+        number += len(each.names)
     for index, demand in enumerate(model.demanded):
         found[status(SIZES, index)] = f"{demand.text}: expected {demand.small} <= {demand.large}"
     for index, row in enumerate(model.required, 1):
@@ -76,38 +75,62 @@ def messages(model: Description) -> dict[int, str]:
     return found
 
 
+def called(weights: RawWeights) -> str:
+    """Return what weights of one type are called."""
+    first, last = printable(weights.names[0]), printable(weights.names[-1])
+    return f"raw weight {first}" if first == last else f"a raw weight of {first} ... {last}"
+
+
+def several(model: Description) -> dict[int, int]:
+    """Return of how many raw weights a status speaks, of those that speak of several."""
+    found, number = {}, argument_number(model, "raw")
+    for each in model.raw:
+        found[status(POINTER, number)] = len(each.names)
+        number += len(each.names)
+    return found
+
+
 def printable(name: str) -> str:
     """Return a name in quotes, with whatever a terminal would act on written as an escape."""
     return ascii(name)
 
 
-def status_function(tag: str, known: Mapping[int, str]) -> str:
-    """Return the function that gives the text of a status, and its tables."""
-    table, texts, at = [], [], 0
+def status_function(tag: str, known: Mapping[int, str], arguments: Mapping[int, int]) -> str:
+    """Return the function that gives the text of a status, and its tables.
+
+    `arguments` are the statuses whose text is also that of some behind it, of arguments further on.
+    """
+    table, at = [], 0
     for number, text in sorted(known.items()):
-        size, data = c_string(text)
-        table.append(f"{{ i32, i32 }} {{ i32 {number}, i32 {at} }}")
-        texts.append(data[2:-1])
-        at += size
-    size, unknown = c_string("unknown status")
-    texts.append(unknown[2:-1])
+        table.append(f"i32 {number}, i32 {arguments.get(number, 1)}, i32 {at}")
+        at += len(text.encode()) + 1
+    size, texts = c_string("\0".join([*(text for _, text in sorted(known.items())), UNKNOWN]))
     return _STATUS.format(
-        tag=tag, count=len(table), table=", ".join(table), size=at + size, texts="".join(texts),
-        unknown=at,
+        tag=tag, count=len(table), numbers=3 * len(table), table=", ".join(table), size=size,
+        texts=texts, unknown=at,
     )  # fmt: skip
 
 
+UNKNOWN = "unknown status"
+
 _STATUS = """
-@{tag}.statuses = internal constant [{count} x {{ i32, i32 }}] [{table}]
-@{tag}.texts = internal constant [{size} x i8] c"{texts}"
+@{tag}.statuses = internal constant [{numbers} x i32] [{table}]
+@{tag}.texts = internal constant [{size} x i8] {texts}
 define ptr @{tag}_status(i32 %status) nounwind {{
 entry:
   br label %next
 next:
   %number = phi i64 [ 0, %entry ], [ %after, %other ]
-  %row = getelementptr {{ i32, i32 }}, ptr @{tag}.statuses, i64 %number
+  %row = getelementptr [3 x i32], ptr @{tag}.statuses, i64 %number
   %known = load i32, ptr %row
-  %same = icmp eq i32 %known, %status
+  %count.at = getelementptr i8, ptr %row, i64 4
+  %count = load i32, ptr %count.at
+  %above = sub i32 %status, %known
+  %behind = lshr i32 %above, 8
+  %code = and i32 %above, 255
+  %alike = icmp eq i32 %code, 0
+  %near = icmp ult i32 %behind, %count
+  %same = and i1 %alike, %near
   br i1 %same, label %found, label %other
 other:
   %after = add i64 %number, 1
@@ -116,7 +139,7 @@ other:
 unknown:
   ret ptr getelementptr (i8, ptr @{tag}.texts, i64 {unknown})
 found:
-  %field = getelementptr i8, ptr %row, i64 4
+  %field = getelementptr i8, ptr %row, i64 8
   %offset = load i32, ptr %field
   %far = zext i32 %offset to i64
   %text = getelementptr i8, ptr @{tag}.texts, i64 %far

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import cache
 
 import onnx
-from onnx import GraphProto, ModelProto, NodeProto, checker, defs
+from onnx import GraphProto, NodeProto, checker, defs
 
 from ....errors import ParseError
 from ..node import Node
+from .read import Model
 
 _UNCHECKED = frozenset({"Constant"})
 """Operators whose attributes are large; their rule checks them."""
@@ -61,28 +62,41 @@ def _needed(op_type: str, version: int, domain: str) -> tuple[tuple[bool, ...], 
     return tuple(each.option != _OPTIONAL for each in fixed), is_variadic
 
 
-def check_names(model: ModelProto, name: str) -> None:
+def check_names(model: Model) -> None:
     """Raise `ParseError` where a name is not UTF-8: protobuf hands it out as bytes."""
-    for text in _names(model):
-        if isinstance(text, bytes):
-            raise ParseError(f"not an ONNX model: the name {text[:40]!r} is not UTF-8",
-                             location=name)  # fmt: skip
+    names = _names(model)
+    if bytes in set(map(type, names)):
+        text = next(name for name in names if isinstance(name, bytes))
+        raise ParseError(
+            f"not an ONNX model: the name {text[:40]!r} is not UTF-8", location=model.name
+        )
 
 
-def _names(model: ModelProto) -> Iterator[object]:
-    """Give every name in a model."""
-    yield from (entry.domain for entry in model.opset_import)
-    graphs = [model.graph]
-    for function in model.functions:
-        yield from (function.name, function.domain, *function.input, *function.output)
-        yield from (entry.domain for entry in function.opset_import)
+def _names(model: Model) -> list[object]:
+    """Return every name in a model."""
+    proto = model.proto
+    found: list[object] = [entry.domain for entry in proto.opset_import]
+    graphs: list[GraphProto] = []
+    for function in proto.functions:
+        found += (function.name, function.domain, *function.input, *function.output)
+        found += [entry.domain for entry in function.opset_import]
         for node in function.node:
-            yield from _node_names(node, graphs)
+            found += _node_names(node, graphs)
+    found += _graph_names(model.graph)
+    for kind, domain, inputs, outputs in model.names:
+        found += (kind, domain)
+        found += inputs
+        found += outputs
+    for node in model.nodes:
+        found.append(node.name)
+        if node.attribute:
+            found += _attribute_names(node, graphs)
     while graphs:
         graph = graphs.pop()
-        yield from _graph_names(graph)
+        found += _graph_names(graph)
         for node in graph.node:
-            yield from _node_names(node, graphs)
+            found += _node_names(node, graphs)
+    return found
 
 
 def _graph_names(graph: GraphProto) -> Iterator[object]:
@@ -97,6 +111,10 @@ def _graph_names(graph: GraphProto) -> Iterator[object]:
 
 def _node_names(node: NodeProto, graphs: list[GraphProto]) -> Iterator[object]:
     yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+    yield from _attribute_names(node, graphs)
+
+
+def _attribute_names(node: NodeProto, graphs: list[GraphProto]) -> Iterator[object]:
     for attribute in node.attribute:
         yield from (attribute.name, attribute.ref_attr_name, attribute.t.name)
         graphs.extend([attribute.g] if attribute.HasField("g") else attribute.graphs)

@@ -51,6 +51,12 @@ DTYPES: dict[int, DType] = {
 MAX_RANK = 64
 MAX_BYTES = 1 << 62
 
+PLAIN = {
+    getattr(TensorProto, f"{name}_FIELD_NUMBER")
+    for name in ("DIMS", "DATA_TYPE", "NAME", "DOC_STRING")
+}
+"""The fields of a tensor whose bytes were left out, and that has nothing else."""
+
 _TYPED = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data")
 
 
@@ -70,9 +76,16 @@ class Tensors:
     def __init__(self, directory: Path | None) -> None:
         self.directory = directory
         self.files: dict[str, Bytes] = {}
+        self.plain: dict[tuple[int, tuple[int, ...]], tuple[DType, int]] = {}
+        """Types and shapes that were found to be right, with their bytes."""
 
     def read(self, tensor: TensorProto, payload: Bytes | None = None) -> Array:
         """Return the tensor's value; `payload` is its raw bytes where they were left out."""
+        kind = tensor.data_type, tuple(tensor.dims)
+        if payload is not None and kind in self.plain:
+            dtype, size = self.plain[kind]
+            if payload.size == size and {each.number for each, _ in tensor.ListFields()} <= PLAIN:
+                return np.frombuffer(payload, dtype.numpy).reshape(kind[1])
         what = f"tensor {tensor.name!r}"
         dtype = dtype_of(tensor.data_type, what)
         shape = _shape(tensor, dtype, what)
@@ -87,6 +100,8 @@ class Tensors:
             raise ParseError(f"{what}: {data.size} bytes of data, {dtype}{[*shape]} has {expected}")
         if dtype.kind == "n" and dtype.bits < 8:
             data = _unpacked(data, dtype.bits, count)
+        if dtype.kind != "n" and dtype is not d.bool_:
+            self.plain[kind] = dtype, expected
         array = np.frombuffer(data, dtype.numpy).reshape(shape)
         return _clean_bools(array) if dtype is d.bool_ else array
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import onnx
 from google.protobuf.message import DecodeError
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, defs
 
 from ....errors import ParseError, UnsupportedOp
+from ....lazy import cached_property
 from ...files.beside import Bytes
 from .data import Tensors
 from .wire import split
 
 MAX_NODES = 1_000_000
+NodeNames: TypeAlias = tuple[str, str, list[str], list[str]]
+"""Operator, domain, inputs and outputs of a node."""
 OWN_DOMAINS = {"": "", "ai.onnx": "", "ai.onnx.ml": "ai.onnx.ml"}
 """Names of the standard's domains, each with the one name we use."""
 
@@ -39,6 +43,16 @@ class Model:
     def graph(self) -> GraphProto:
         """Return the main graph."""
         return self.proto.graph
+
+    @cached_property
+    def nodes(self) -> list[NodeProto]:
+        """Return the nodes of the main graph."""
+        return list(self.graph.node)
+
+    @cached_property
+    def names(self) -> list[NodeNames]:
+        """Return the names of each of them: protobuf makes them anew each time it is asked."""
+        return [(n.op_type, n.domain, list(n.input), list(n.output)) for n in self.nodes]
 
 
 def read_model(data: Bytes, name: str, directory: Path | None) -> Model:

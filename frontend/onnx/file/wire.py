@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....errors import ParseError
 from ...files.beside import Bytes
@@ -32,8 +33,7 @@ class Split:
     """For the n-th initializer of the main graph, its raw bytes."""
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One field of a record: its bytes are `[tag, end)`, its content `[start, end)`."""
 
     number: int
@@ -47,72 +47,100 @@ def split(data: Bytes) -> Split:
     """Return the structure and the payloads of a serialised model."""
     if not data.size:
         raise ParseError("not an ONNX model: the file is empty")
-    pieces: list[bytes] = []
+    pieces: list[bytes | memoryview] = []
     payloads: dict[int, Bytes] = {}
-    count = 0
+    count, kept = 0, 0
     view = memoryview(data.data)
     for field in _fields(view, 0, len(view)):
         if field.number == GRAPH and field.wire == _RECORD:
-            body, places = _split_graph(view, field, count)
-            count += len(places)
-            payloads |= {n: data[p[0] : p[1]] for n, p in places.items() if p}
-            pieces.append(_record(GRAPH, body))
+            body, more, places = _split_graph(view, field)
+            payloads |= {count + n: data[start:end] for n, (start, end) in places.items()}
+            count += more
+            pieces += view[kept : field.tag], _record(GRAPH, body)
+            kept = field.end
+    return Split(b"".join([*pieces, view[kept:]]), payloads)
+
+
+def _split_graph(data: memoryview, graph: Field) -> tuple[bytes, int, dict[int, tuple[int, int]]]:
+    """Return the graph without payloads, the count of its initializers, and where payloads are.
+
+    A graph has as many fields as nodes and weights. What most of them are, a tag of one byte and a
+    length of one or two, is read here, and `_field` reads the others.
+    """
+    pieces: list[bytes | memoryview] = []
+    places: dict[int, tuple[int, int]] = {}
+    count, more, place, end = 0, 0, graph.start, graph.end
+    kept, last = place, end - 4
+    while place < end:
+        tag = data[place]
+        start = place + 2
+        if tag < 0x80 and tag & 7 == _RECORD and tag > 7 and place < last:
+            size = data[place + 1]
+            if size >= 0x80:
+                more = data[start]
+                size, start = (size & 0x7F) | more << 7, start + 1
+            stop = start + size
         else:
-            pieces.append(bytes(view[field.tag : field.end]))
-    return Split(b"".join(pieces), payloads)
+            more, stop = 0x80, end
+        if more >= 0x80 or stop > end:
+            number, wire, _, start, stop = _field(data, place, end)
+            tag = number << 3 | wire
+        if tag == INITIALIZER << 3 | _RECORD:
+            if stop - start >= KEEP_BELOW:
+                body, payload = _split_tensor(data, start, stop)
+                if payload is not None:
+                    places[count] = payload
+                pieces += data[kept:place], body
+                kept = stop
+            count += 1
+        place, more = stop, 0
+    return b"".join([*pieces, data[kept:end]]), count, places
 
 
-def _split_graph(
-    data: memoryview, graph: Field, first: int
-) -> tuple[bytes, dict[int, tuple[int, int] | None]]:
-    """Return the graph's content without payloads, and where each initializer's payload is."""
-    pieces: list[bytes] = []
-    places: dict[int, tuple[int, int] | None] = {}
-    for field in _fields(data, graph.start, graph.end):
-        is_tensor = field.number == INITIALIZER and field.wire == _RECORD
-        if is_tensor and field.end - field.start >= KEEP_BELOW:
-            body, places[first + len(places)] = _split_tensor(data, field)
-            pieces.append(body)
-            continue
-        pieces.append(bytes(data[field.tag : field.end]))
-        if is_tensor:
-            places[first + len(places)] = None
-    return b"".join(pieces), places
-
-
-def _split_tensor(data: memoryview, tensor: Field) -> tuple[bytes, tuple[int, int] | None]:
+def _split_tensor(data: memoryview, start: int, end: int) -> tuple[bytes, tuple[int, int] | None]:
     """Return the record without its payload, and where that is."""
-    pieces: list[bytes] = []
-    place = None
-    for field in _fields(data, tensor.start, tensor.end):
-        if field.number == RAW_DATA and field.wire == _RECORD:
-            place = field.start, field.end
-        else:
-            pieces.append(bytes(data[field.tag : field.end]))
-    return _record(INITIALIZER, b"".join(pieces)), place
+    pieces: list[memoryview] = []
+    payload, kept, place = None, start, start
+    while place < end:
+        tag = data[place]
+        if tag & 7 == _VARINT and 7 < tag < 0x80 and place + 1 < end and data[place + 1] < 0x80:
+            place += 2  # an extent or the type, most often
+            continue
+        number, wire, _, first, stop = _field(data, place, end)
+        if number == RAW_DATA and wire == _RECORD:
+            payload = first, stop
+            pieces.append(data[kept:place])
+            kept = stop
+        place = stop
+    return _record(INITIALIZER, b"".join([*pieces, data[kept:end]])), payload
 
 
 def _fields(data: memoryview, start: int, end: int) -> Iterator[Field]:
     """Give the fields between two offsets, or raise `ParseError` at the byte that is wrong."""
-    place = start
-    while place < end:
-        tag, body = _varint(data, place, end)
-        number, wire = tag >> 3, tag & 7
-        if not 0 < number < 1 << 29:
-            raise _fault(place, f"field number {number}")
-        if wire == _VARINT:
-            _, stop = _varint(data, body, end)
-        elif wire in (_FIXED32, _FIXED64):
-            stop = body + (4 if wire == _FIXED32 else 8)
-        elif wire == _RECORD:
-            size, body = _varint(data, body, end)
-            stop = body + size
-        else:
-            raise _fault(place, f"wire type {wire}")
-        if stop > end:
-            raise _fault(place, f"a field of {stop - body} bytes where {end - body} are left")
-        yield Field(number, wire, place, body, stop)
-        place = stop
+    while start < end:
+        field = _field(data, start, end)
+        yield field
+        start = field.end
+
+
+def _field(data: memoryview, place: int, end: int) -> Field:
+    """Return the field that begins at an offset, or raise `ParseError` where it is wrong."""
+    tag, body = _varint(data, place, end)
+    number, wire = tag >> 3, tag & 7
+    if not 0 < number < 1 << 29:
+        raise _fault(place, f"field number {number}")
+    if wire == _RECORD:
+        size, body = _varint(data, body, end)
+        stop = body + size
+    elif wire == _VARINT:
+        _, stop = _varint(data, body, end)
+    elif wire in (_FIXED32, _FIXED64):
+        stop = body + (4 if wire == _FIXED32 else 8)
+    else:
+        raise _fault(place, f"wire type {wire}")
+    if stop > end:
+        raise _fault(place, f"a field of {stop - body} bytes where {end - body} are left")
+    return Field(number, wire, place, body, stop)
 
 
 def _varint(data: memoryview, place: int, end: int) -> tuple[int, int]:
