@@ -6,7 +6,8 @@ client.run(plan, places, values)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -39,7 +40,11 @@ class Client:
     def __init__(self, task: Task, master: str) -> None:
         self.task, self.master = task, master
         self.number = next(task.numbers)
-        self.store = task.store_of((task.comm.rank, self.number))
+        self.session = task.comm.rank, self.number
+        self.store = task.store_of(self.session)
+        self.told: set[str] = set()
+        """The other tasks that have parts of its plans."""
+        self.leave = weakref.finalize(self, task.gone.append, (self.session, self.told))
         self.cuts: dict[Plan, Cut] = {}
         self.own: dict[Plan, RunningPart] = {}
         """This task's own part of each plan."""
@@ -56,12 +61,13 @@ class Client:
         names = [self.master, *(name for name in self.task.names if name != self.master)]
         return [device_of(name) for name in names]
 
-    def key(self, plan: Plan) -> Hashable:
+    def key(self, plan: Plan) -> tuple[int, int, int]:
         """Return what all tasks call their parts of a plan."""
-        return self.task.comm.rank, self.number, id(plan)
+        return *self.session, id(plan)
 
     def cut(self, plan: Plan, places: Mapping[Operation, str]) -> Cut:
         """Return a plan cut between tasks; tell each of its part."""
+        tell_gone(self.task)
         found = tasks_of(plan, places, self.devices())
         number_draws(plan.ops)
         closed = found.closed()
@@ -80,6 +86,7 @@ class Client:
                 self.own[plan] = RunningPart(self.store, own, self.task.graph_of)
             else:
                 message = told_part(part, here=False)
+                self.told.add(part.task)
                 self.task.box.send(("register", key), message, self.task.ranks[part.task])
         self.cuts[plan] = made
         return made
@@ -93,13 +100,13 @@ class Client:
         step = (self.task.comm.rank, next(self.task.numbers))
         key = self.key(plan)
         others = [name for name in cut.parts if name != self.task.name]
-        for name in others:
-            fed = {each: given[each] for each in cut.parts[name].fed}
-            self.task.box.send(("run", step), (key, fed), self.task.ranks[name])
         self.going[step] = others
         try:
             if self.closed:  # (since the plan was made)
                 raise AbortedError("the session is closed")
+            for name in others:
+                fed = {each: given[each] for each in cut.parts[name].fed}
+                self.task.box.send(("run", step), (key, fed), self.task.ranks[name])
             found = self.finished(cut, plan, step, given, others)
         except BaseException as error:
             self.task.abort(step, others, f"{type(error).__name__}: {error}")
@@ -150,6 +157,8 @@ class Client:
         self.closed = True
         for step, others in [*self.going.items()]:
             self.task.abort(step, others, "its session was closed")
+        self.leave()
+        tell_gone(self.task)
 
     def why(self, step: Step, others: Sequence[str]) -> None:
         """Raise the error of another task, if one has told of one: it is why this one waits."""
@@ -157,6 +166,15 @@ class Client:
             told = self.task.box.found(("done", step, name))
             if told is not None and told[1][0] is not None:
                 raise raised(name, told[1][0])
+
+
+def tell_gone(task: Task) -> None:
+    """Let all tasks let go what belongs to sessions that nobody here has any more."""
+    while task.gone:
+        session, told = task.gone.popleft()
+        task.forget_session(session)
+        for name in sorted(told):
+            task.box.send(("leave", session), session, task.ranks[name])
 
 
 def number_draws(ops: Iterable[Operation]) -> None:

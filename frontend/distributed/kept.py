@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,10 @@ class KeptValues:
         self,
         store: Store,
         bind: Callable[[str, VariableData], VariableState],
-        call: Callable[[Hashable, tuple[int, int], Mapping[str, Array]], Mapping[str, object]],
+        call: Callable[
+            [tuple[int, int, int] | None, tuple[int, int], Mapping[str, Array]],
+            Mapping[str, object],
+        ],
     ) -> None:
         self.store, self.bind, self.run_part = store, bind, call
         self.values: dict[int, Array] = {}
@@ -101,7 +104,7 @@ class KeptValues:
 
     def do_call(
         self,
-        key: Hashable,
+        key: tuple[int, int, int] | None,
         step: tuple[int, int],
         given: Mapping[str, Operand],
         names: Sequence[str],

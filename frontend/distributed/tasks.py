@@ -4,6 +4,7 @@
     ask         a value may come now         abort    a step is given up by all
     done        how the part of a step ended
     ping, pong  whether a task that says nothing is still there
+    leave       a session has ended, and its parts are not run any more
     joined, bye whether a task still begins steps
 
 A few threads listen in turn, and carry the steps out (`crew`). Tasks are the ranks of a world, in
@@ -16,7 +17,8 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence, Set
 from copy import copy
 from typing import Any
 
@@ -45,9 +47,13 @@ from .cut import TaskPart
 from .kept import KeptValues
 from .running import RunningPart
 
+SessionKey = tuple[int, int]
+"""The rank that a session is of, and its number there."""
+PartKey = tuple[int, int, int]
+"""The session, and the plan of which a task has a part."""
 Step = tuple[int, int]
 """The rank that has begun a step, and its number there."""
-WORDS = ("register", "run", "abort", "ask", "eager", "drop")
+WORDS = ("register", "run", "abort", "ask", "eager", "drop", "leave")
 """What tasks are told to do."""
 OfferKey = tuple[str, Step, str]
 """The key of the message with a value: of which step, and its name."""
@@ -102,10 +108,11 @@ class Task:
         self.box = Mailbox(comm)
         self.store = Store()
         self.store.by_name = True
-        self.stores: dict[Hashable, Store] = {}
+        self.stores: dict[SessionKey, Store] = {}
         """By session: the store, with counts of its own."""
         self.states: dict[tuple[str, str], VariableState] = {}
-        self.parts: dict[Hashable, RunningPart | GravureError] = {}
+        self.parts: dict[PartKey, RunningPart | GravureError] = {}
+        """By rank, session and plan: what this task does in its steps."""
         self.registered = threading.Condition()
         self.aborted: dict[Step, str] = {}
         self.going: dict[Step, Cancellation] = {}
@@ -121,6 +128,8 @@ class Task:
         """What is sent to a rank when it asks for it."""
         self.asked: set[tuple[OfferKey, int]] = set()
         """What ranks have asked for before it was there."""
+        self.gone: deque[tuple[SessionKey, Set[str]]] = deque()
+        """Sessions of this task that nobody has any more, and the tasks that are to be told."""
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
         self.kept = KeptValues(self.store, self.bind, self.run_named)
@@ -143,13 +152,25 @@ class Task:
             self.parts[key] = made
             self.registered.notify_all()
 
-    def store_of(self, session: Hashable) -> Store:
+    def store_of(self, session: SessionKey) -> Store:
         """Return the store as a session sees it: its random draws are counted by themselves."""
         with self.lock:
             if session not in self.stores:
                 made = self.stores[session] = copy(self.store)
                 made.draws = {}
             return self.stores[session]
+
+    def on_leave(self, source: int, message: Message) -> None:
+        """Let go what belongs to a session that has ended."""
+        self.forget_session(message[1])
+
+    def forget_session(self, session: SessionKey) -> None:
+        """Let go the counts of a session, and its parts of plans; variables and queues stay."""
+        with self.lock:
+            self.stores.pop(session, None)
+        with self.registered:
+            for key in [each for each in self.parts if each[:2] == session]:
+                del self.parts[key]
 
     def graph_of(self, part: TaskPart) -> Graph:
         """Return the graph of a part: as it is, or made anew where it is told as data."""
@@ -161,10 +182,13 @@ class Task:
             op.source = told.sources.get(name, "")
         return made
 
-    def part(self, key: Hashable) -> RunningPart:
-        """Return a part of a plan, which another thread may be making."""
+    def part(self, key: PartKey, step: Step) -> RunningPart:
+        """Return a part of a plan, which another thread may be making, for a step."""
         with self.registered:
-            self.registered.wait_for(lambda: key in self.parts, patience())
+            there = lambda: key in self.parts or step in self.aborted  # noqa: E731
+            self.registered.wait_for(there, patience())
+            if key not in self.parts and step in self.aborted:  # (its session was closed)
+                raise AbortedError(f"the step was given up: {self.aborted[step]}")
             found = self.parts[key]
         if isinstance(found, GravureError):
             raise found
@@ -193,7 +217,7 @@ class Task:
 
         def run() -> None:
             try:
-                found: Ended = (None, self.carry_out(self.part(key), step, given))
+                found: Ended = (None, self.carry_out(self.part(key, step), step, given))
             except Exception as error:  # (it is raised again by who has begun the step)
                 found = (told(error), {})
             self.box.send(("done", step, self.name), found, source)
@@ -221,10 +245,10 @@ class Task:
         self.kept.drop(message[1])
 
     def run_named(
-        self, key: Hashable, step: Step, given: Mapping[str, Array]
+        self, key: PartKey | None, step: Step, given: Mapping[str, Array]
     ) -> Mapping[str, object]:
         """Carry out a part of a plan by its key; nothing if there is none."""
-        return {} if key is None else self.carry_out(self.part(key), step, given)
+        return {} if key is None else self.carry_out(self.part(key, step), step, given)
 
     def on_abort(self, source: int, message: Message) -> None:
         """Give up a step."""
@@ -234,7 +258,9 @@ class Task:
 
     def give_up(self, step: Step, reason: str) -> None:
         """Let nobody wait in a step any more."""
-        self.aborted.setdefault(step, reason)
+        with self.registered:
+            self.aborted.setdefault(step, reason)
+            self.registered.notify_all()
         going = self.going.get(step)
         if going is not None:
             going.give_up()

@@ -18,8 +18,13 @@ CLUSTER = {"ps": ["h:1", "h:2"], "worker": ["h:3", "h:4"]}
 ONE_PS = {"ps": ["h:1"], "worker": ["h:3"]}
 
 
-def on_tasks(cluster: Any, work: Callable[[Any, int], Any]) -> dict[str, Any]:
-    """Return what a function of the server and its number gives on each worker; others serve."""
+def on_tasks(
+    cluster: Any, work: Callable[[Any, int], Any], served: Callable[[Any], None] | None = None
+) -> dict[str, Any]:
+    """Return what a function of the server and its number gives on each worker; others serve.
+
+    `served` is told the task of each of these.
+    """
     spec = tf.train.ClusterSpec(cluster)
     tasks = spec.all_tasks()
 
@@ -28,6 +33,8 @@ def on_tasks(cluster: Any, work: Callable[[Any, int], Any]) -> dict[str, Any]:
         server = tf.distribute.Server(spec, job, index, comm=comm)
         try:
             if job == "ps":
+                if served is not None:
+                    served(server.task)
                 server.join()
                 return server.task.messages
             found = work(server, index)
