@@ -203,8 +203,7 @@ class Cut:
                     late[forward] = None
                 forward = forward.attributes.get("forward")
         for op in late:
-            effects = [each for each in (op, *inside(op)) if each.kind.waits or is_noted(each)]
-            if inner_graphs(op) and effects:
+            if inner_graphs(op) and any(map(gives_others, (op, *inside(op)))):
                 yield op
 
     def in_order(self, delays: Delays) -> list[Operation]:
@@ -425,6 +424,11 @@ def inner_graphs(op: Operation) -> list[FuncGraph]:
         case CallGraph(graph=graph):
             return [graph]
     return []
+
+
+def gives_others(op: Operation) -> bool:
+    """Say whether an operation that runs once more gives something else, or does it twice."""
+    return op.kind.waits or is_noted(op) or (op.kind.is_python and op.kind.stateful)
 
 
 def edge(tensor: GraphTensor) -> GraphTensor:
