@@ -110,6 +110,9 @@ class Recorder(Protocol):
 class Replica(Protocol):
     """The replica of a step that runs, which changes variables together with the others."""
 
+    told: object
+    """What is about to be assigned to a variable, before it is a tensor; zero if unknown."""
+
     @property
     def draws_as(self) -> int | None:
         """Return the number by which it draws random numbers, None if it draws as the process."""

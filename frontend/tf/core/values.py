@@ -15,6 +15,7 @@ from ...eager.remembered import notes_of
 from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
+from ...values import nest
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
@@ -127,6 +128,11 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     found = read() if read is not None else value
     if hasattr(found, "to_dense"):
         found = found.to_dense()
+    if isinstance(found, nest.Several):
+        raise ValueError(
+            f"Attempt to convert a value of replicas to one tensor: {found!r}\n  help: "
+            "`strategy.run` gives each replica its own; `reduce` and `gather` make one of them"
+        )
     if isinstance(found, Tensor):
         if row is not None and found.spec.dtype != row:
             raise ValueError(

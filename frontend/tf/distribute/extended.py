@@ -10,7 +10,8 @@ from ....runtime.comm.protocol import Comm
 from ...function.variable import Variable
 from ...graph.variables import VariableState
 from ...values.devices import parse_device
-from .replicas import CONTEXTS, being, chosen
+from ..core.bridge import EagerTensor
+from .replicas import CONTEXTS, PerReplica, being, chosen
 
 HERE = parse_device("/job:localhost/replica:0/task:0")
 
@@ -57,11 +58,18 @@ class StrategyExtended:
         kwargs: Mapping[str, object] | None = None,
         group: bool = True,
     ) -> object:
-        """Call a function that changes a variable once, between replicas, for all of them."""
+        """Call a function that changes a variable once, between replicas, for all of them.
+
+        In a replica it is called once all have come so far, with what they give: the same.
+        """
         if CONTEXTS.replica is not None:
-            raise RuntimeError(
-                "a replica is running: `update` is called between the replicas, see `merge_call`"
-            )
+
+            def merged(strategy: StrategyExtended, *many: object, **named: object) -> object:
+                return strategy.update(var, fn, many, named)
+
+            return CONTEXTS.replica.merge_call(merged, args, kwargs)
+        for each in (*args, *(kwargs or {}).values()):
+            refuse_different(var, each)
         with being(None):
             return fn(var, *chosen(tuple(args), 0), **chosen(dict(kwargs or {}), 0))
 
@@ -93,3 +101,15 @@ class StrategyExtended:
                 f"tf.distribute.Strategy.scope(), not: {colocate_with_variable!r}"
             )
         yield
+
+
+def refuse_different(variable: Variable, value: object) -> None:
+    """Raise if replicas have different values of what one variable is to be changed by."""
+    if not isinstance(value, PerReplica) or variable.spread is not None:
+        return
+    first, *others = (x.numpy().tobytes() if isinstance(x, EagerTensor) else b"" for x in value)
+    if any(other != first for other in others):
+        raise ValueError(
+            f"variable {variable.name!r} is shared by the replicas, which have values of their "
+            f"own: {value!r}\n  help: `reduce_to` makes one of them"
+        )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ....runtime.comm import protocol
 from ...distributed import collectives
 from ...eager.tensor import Tensor, as_tensor
+from ...function.variable import Variable
 from ...graph.variables import ASSIGN
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
@@ -69,6 +71,15 @@ class PerReplica(nest.Several):
         """Return the values in order of the replicas."""
         return tuple(self)
 
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError(
+            f"replicas have a value each, which operations do not take: {self!r}\n  help: "
+            "`strategy.run` gives each replica its own; `reduce` and `gather` make one of them"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _refuse
+    __matmul__ = __pow__ = __neg__ = _refuse
+
     @property
     def dtype(self) -> DataType:
         """Return the element type."""
@@ -82,15 +93,16 @@ class PerReplica(nest.Several):
         return f"PerReplica:{{\n{rows}\n}}"
 
 
-def regrouped(results: Sequence[object]) -> Any:
-    """Return the results of replicas: in their structure, with a value for each replica."""
+def regrouped(results: Sequence[object], *, apart: bool = True) -> Any:
+    """Return the results of replicas: in their structure, with a value for each replica.
+
+    Where they are not to be kept `apart`, what is one object on all replicas stays one.
+    """
     if len(results) == 1:
         return results[0]
     rows = [flatten(result) for result in results]
     columns = [
-        PerReplica(column)
-        if isinstance(column[0], Tensor) or any(x is not column[0] for x in column)
-        else column[0]
+        PerReplica(column) if apart or any(x is not column[0] for x in column) else column[0]
         for column in zip(*rows, strict=True)
     ]
     return pack_sequence_as(results[0], columns)
@@ -111,13 +123,42 @@ def chosen(value: object, number: int) -> Any:
     return mapped(lambda x: x.values[number] if isinstance(x, PerReplica) else x, value)
 
 
+def is_zero(value: object) -> bool:
+    """Say whether a value that is no tensor is zero: as many of it as there are add up to it."""
+    is_number = not isinstance(value, Tensor | Variable | None)
+    return is_number and not np.asarray(value).any()
+
+
+def one_value(value: object, count: int) -> ValueError:
+    """Return the error for one value that is to be added up over replicas."""
+    return ValueError(
+        f"{value!r} is one value, and there are {count} replicas: only what each of them has is "
+        "added up"
+    )
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a replica assigns to a variable, as it was given: a leaf."""
+
+    value: object
+
+
+def refuse_one(told: object) -> None:
+    """Raise if all replicas assign one object, which is to be added up."""
+    given = [x.value for x in told if isinstance(x, Told)] if isinstance(told, PerReplica) else []
+    if given and all(x is given[0] for x in given) and not is_zero(given[0]):
+        raise one_value(given[0], len(given))
+
+
 class Contexts(threading.local):
     """The strategies whose scopes a thread has entered, and the replica that it runs."""
 
     def __init__(self) -> None:
         self.strategies: list[Any] = []
+        self.entered: list[tuple[object, ExitStack]] = []
+        """The scopes that were entered, each with what leaves it."""
         self.replica: ReplicaContext | None = None
-        self.number = 0
 
 
 CONTEXTS = Contexts()
@@ -140,6 +181,8 @@ class ReplicaContext:
     def __init__(self, strategy: Any, number: int, steps: Lockstep) -> None:
         self.strategy, self.number, self.steps = strategy, number, steps
         self.context = STATE.context
+        self.told: object = 0
+        """What is about to be assigned to a variable, before it is a tensor; zero if unknown."""
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -167,7 +210,21 @@ class ReplicaContext:
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> Any:
-        """Call a function once for all replicas, with the values of each."""
+        """Call a function once for all replicas, with the values of each.
+
+        What is one object on all replicas is that, and no value of each.
+        """
+        return self._met(merge_fn, args, kwargs, apart=False)
+
+    def _met(
+        self,
+        merge_fn: Callable[..., object],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+        *,
+        apart: bool = True,
+    ) -> Any:
+        """Call a function once for all replicas, with a value of each."""
         if self.steps.count > 1 and STATE.context is not self.context:
             where = getattr(STATE.context, "name", "eager code")
             raise RuntimeError(
@@ -178,7 +235,7 @@ class ReplicaContext:
         given = self.steps.meet(self.number, (tuple(args), dict(kwargs or {})))
         made = None
         if self.number == 0:
-            many, named = regrouped([row[0] for row in given]), regrouped([r[1] for r in given])
+            many, named = (regrouped([row[n] for row in given], apart=apart) for n in (0, 1))
             with being(None):
                 made = merge_fn(self.strategy, *many, **named)
         return chosen(self.steps.meet(self.number, made)[0], self.number)
@@ -189,7 +246,9 @@ class ReplicaContext:
         found = [convert(x) for x in flatten(value)]
         tapes = STATE.recorders
         with unrecorded():
-            total = self.merge_call(lambda s, *xs: s.reduced(way, xs), found)
+            total = self._met(lambda s, *xs: s.reduced(way, xs), found)
+            if self.steps.count > 1:  # (each replica has its own: they are kept apart)
+                total = [x.alias() if isinstance(x, Tensor) else x for x in total]
         if tapes:
             total = [dressed(as_tensor(x).alias()) for x in total]
             record("all_reduce", found, total, lambda *grads: self._back(way, grads, total))
@@ -207,13 +266,16 @@ class ReplicaContext:
 
     def all_gather(self, value: object, axis: int, options: object = None) -> object:
         """Return the replicas' values behind each other, on an axis."""
-        return self.merge_call(lambda s, x: s.gather(x, axis), [convert(value)])
+        return self._met(lambda s, x: s.gather(x, axis), [convert(value)])
 
     def change(self, variable: Any, kind: object, values: Sequence[object], read: bool) -> object:
         """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
+        told, self.told = self.told, 0
 
-        def changed(strategy: Any, *columns: object) -> object:
+        def changed(strategy: Any, told: object, *columns: object) -> object:
+            if way is VariableAggregation.SUM and variable.state not in strategy.weights:
+                refuse_one(told)
             rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
             if variable.state in strategy.weights:
                 weight = strategy.weights[variable.state]
@@ -228,7 +290,7 @@ class ReplicaContext:
                 rows = [collectives.broadcast(x) for x in rows]
             return variable.change_now(kind, *rows, read=read)
 
-        return self.merge_call(changed, values)
+        return self._met(changed, (Told(told), *values))
 
     def apply(
         self,
@@ -242,7 +304,7 @@ class ReplicaContext:
             totals = strategy.reduced(ReduceOp.SUM, grads)
             return applied(list(zip(totals, variables, strict=True)))
 
-        return self.merge_call(merged, [convert(grad) for grad, _ in pairs])
+        return self._met(merged, [convert(grad) for grad, _ in pairs])
 
 
 def each_minus(value: object, old: TfTensor) -> object:
@@ -256,6 +318,9 @@ def local_sum(value: object) -> Any:
     """Return the sum over the replicas of this process, in their order; all have one shape."""
     parts = value.values if isinstance(value, PerReplica) else (value,)
     specs = [x.spec for x in parts if isinstance(x, Tensor) and x.spec.shape is not None]
+    kinds = {spec.dtype.name for spec in specs if spec.dtype.kind not in "iufc"}
+    if kinds and len(parts) > 1:
+        raise InvalidArgumentError(f"replicas give {', '.join(kinds)}: only numbers are added up")
     shapes = [spec.shape for spec in specs if spec.is_static]
     if any(shape != shapes[0] for shape in shapes):
         text = ", ".join(map(str, shapes))

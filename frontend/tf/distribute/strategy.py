@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import prod
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -24,7 +25,6 @@ from ....runtime.comm import protocol
 from ....runtime.comm.local import alone
 from ....runtime.comm.world import world
 from ...distributed import collectives
-from ...eager.tensor import Tensor
 from ...function.function import Function, Settings
 from ...function.variable import Variable
 from ...graph.func_graph import FuncGraph
@@ -34,6 +34,7 @@ from ...values.devices import MACHINE, processors
 from ...values.run_errors import UnimplementedError
 from ..core.bridge import TfTensor, dressed
 from ..core.names import device
+from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS, cast
@@ -52,9 +53,11 @@ from .replicas import (
     chosen,
     joined,
     local_sum,
+    is_zero,
     mapped,
     over_ranks,
     regrouped,
+    one_value,
 )
 
 
@@ -143,7 +146,8 @@ class Strategy(StrategyExtended):
             return call
 
         with protocol.in_step(self.steps):
-            return regrouped(steps.run([replica(n) for n in range(len(self.devices))]))
+            made = steps.run([replica(n) for n in range(len(self.devices))])
+            return regrouped(made, apart=False)
 
     def _whole(self, fn: Function) -> Function:
         """Return what runs a function on all replicas, in one trace: there they can meet."""
@@ -203,25 +207,26 @@ class Strategy(StrategyExtended):
         return mapped(lambda x: self._reduced(way, x, axis), value)
 
     def _reduced(self, way: ReduceOp, value: object, axis: Any) -> object:
-        each = value.values if isinstance(value, PerReplica) else (value,)
-        mirrored = isinstance(value, Variable)
-        if len(each) < len(self.devices) and way is ReduceOp.SUM and not mirrored:
-            if not isinstance(value, Tensor) and not np.asarray(value).any():
-                return np.zeros_like(value)
-            raise ValueError(f"{value!r} is one value, and there are {len(self.devices)} replicas: "
-                             "only what each of them has is added up")  # fmt: skip
-        parts = [convert(x) for x in each]
-        if not isinstance(value, PerReplica) and axis is None and len(self.devices) > 1:
-            parts = parts * len(self.devices)
+        count = len(self.devices)
+        if isinstance(value, Variable) and value.spread is not None:
+            value = PerReplica(value.spread.values(value))
+        if not isinstance(value, PerReplica) and axis is None and count > 1:
+            if way is ReduceOp.SUM and not is_zero(value):
+                raise one_value(value, count)
+        parts *= count if len(parts) == 1 else 1  # (each replica has all of it)
+            return np.zeros_like(value) if way is ReduceOp.SUM else value
+        parts = [convert(x) for x in (value.values if isinstance(value, PerReplica) else (value,))]
         if axis is None:
             return self.reduced(way, [PerReplica(parts) if len(parts) > 1 else parts[0]])[0]
         sums = [REDUCTIONS["reduce_sum"](part, axis) for part in parts]
         [total] = self.reduced(ReduceOp.SUM, [PerReplica(sums) if len(sums) > 1 else sums[0]])
         if way is ReduceOp.SUM:
             return total
-        rows = np.int64(sum(int(part.shape[axis]) for part in parts))
-        count = int(self.comm.all_reduce(np.asarray(rows))) if self.comm.size > 1 else int(rows)
-        return total / convert(count, total.dtype)
+        axes = axis if isinstance(axis, list | tuple) else [axis]
+        sizes = [TensorShape(part.shape).known() for part in parts]
+        rows = np.int64(sum(prod([dims[each] for each in axes]) for dims in sizes))
+        every = int(self.comm.all_reduce(np.asarray(rows))) if self.comm.size > 1 else int(rows)
+        return total / convert(every, total.dtype)
 
     def gather(self, value: object, axis: int) -> object:
         """Return the values of all replicas behind each other, on an axis."""

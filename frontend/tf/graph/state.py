@@ -427,6 +427,7 @@ class Variable(Common, CoreVariable):
         read_value: bool = True,
     ) -> Any:
         """Give it a value."""
+        tell_replica(value)
         return self._change_with(super().assign, value, read_value)
 
     def assign_add(
@@ -437,6 +438,7 @@ class Variable(Common, CoreVariable):
         read_value: bool = True,
     ) -> Any:
         """Add to it."""
+        tell_replica(value)
         return self._change_with(super().assign_add, self._of_its_shape(value), read_value)
 
     def assign_sub(
@@ -447,6 +449,7 @@ class Variable(Common, CoreVariable):
         read_value: bool = True,
     ) -> Any:
         """Subtract from it."""
+        tell_replica(value)
         return self._change_with(super().assign_sub, self._of_its_shape(value), read_value)
 
     def count_up_to(self, limit: int, name: str | None = None) -> TfTensor:
@@ -613,6 +616,12 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
             raise InvalidShapesError(str(error)) from None
         self._of.assign(array)
         return self._of
+
+
+def tell_replica(value: object) -> None:
+    """Tell the replica that runs what it is about to assign, as it is given."""
+    if STATE.replica is not None:
+        STATE.replica.told = value
 
 
 def assign_slice(variable: Variable, key: Index, value: object) -> object:
