@@ -51,14 +51,15 @@ from .replicas import (
     ReplicaContext,
     being,
     chosen,
+    is_zero,
     joined,
     local_sum,
-    is_zero,
     mapped,
+    one_value,
     over_ranks,
     regrouped,
-    one_value,
 )
+from .scopes import StrategyScope
 
 
 class Strategy(StrategyExtended):
@@ -90,21 +91,9 @@ class Strategy(StrategyExtended):
         """Return what has the further functions: here they are the strategy's."""
         return self
 
-    @contextmanager
-    def scope(self) -> Iterator[Strategy]:
+    def scope(self) -> StrategyScope[Strategy]:
         """Let variables be made that all replicas have; on every rank with the value of rank 0."""
-        other = CONTEXTS.strategies[-1] if CONTEXTS.strategies else self
-        if other is not self:
-            raise RuntimeError(
-                f"Mixing different tf.distribute.Strategy objects: {other} is not {self}"
-            )
-        before, STATE.creating = STATE.creating, self
-        CONTEXTS.strategies.append(self)
-        try:
-            yield self
-        finally:
-            CONTEXTS.strategies.pop()
-            STATE.creating = before
+        return StrategyScope(self)
 
     def first(self, array: Any) -> Any:
         """Return the value that a variable begins with: that of the first rank."""
@@ -213,11 +202,11 @@ class Strategy(StrategyExtended):
         if not isinstance(value, PerReplica) and axis is None and count > 1:
             if way is ReduceOp.SUM and not is_zero(value):
                 raise one_value(value, count)
-        parts *= count if len(parts) == 1 else 1  # (each replica has all of it)
             return np.zeros_like(value) if way is ReduceOp.SUM else value
         parts = [convert(x) for x in (value.values if isinstance(value, PerReplica) else (value,))]
         if axis is None:
             return self.reduced(way, [PerReplica(parts) if len(parts) > 1 else parts[0]])[0]
+        parts *= count if len(parts) == 1 else 1  # (each replica has all of it)
         sums = [REDUCTIONS["reduce_sum"](part, axis) for part in parts]
         [total] = self.reduced(ReduceOp.SUM, [PerReplica(sums) if len(sums) > 1 else sums[0]])
         if way is ReduceOp.SUM:
@@ -278,11 +267,9 @@ class OneDeviceStrategy(Strategy):
     def __init__(self, device: str) -> None:  # (TensorFlow's name of the argument)
         super().__init__([str(device)], alone())
 
-    @contextmanager
-    def scope(self) -> Iterator[Strategy]:
+    def scope(self) -> StrategyScope[Strategy]:
         """Let variables be made on the device."""
-        with super().scope(), device(self.devices[0]):
-            yield self
+        return StrategyScope(self, self.devices[0])
 
 
 class MirroredStrategy(Strategy):
