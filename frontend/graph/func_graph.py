@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -192,9 +193,18 @@ class Draws(Guarded):
 
 
 def draws_of(op: Operation) -> Draws:
-    """Return the count of a random operation."""
-    found: Draws = op.attributes.setdefault("draws", Draws(op))
+    """Return the count of a random operation; those that are counted together have one."""
+    found: Draws | None = op.attributes.get("draws")
+    if found is None:
+        counter = counter_of(op)
+        shared = isinstance(counter, tuple)
+        found = SHARED_DRAWS.setdefault(counter, Draws(op)) if shared else Draws(op)
+        op.attributes["draws"] = found
     return found
+
+
+SHARED_DRAWS: WeakValueDictionary[object, Draws] = WeakValueDictionary()
+"""The counts that several operations have, by what they are counted as."""
 
 
 class CallGraph(Kind):

@@ -8,8 +8,8 @@ numbers on every rank. Read in this order:
 
 - `lockstep`: functions that take turns. `replicas`: values of replicas, and what a replica can do.
 - `on_read`: variables that each replica has a value of.
-- `inputs`: data for replicas. `scopes`: where variables are made for them.
-  `strategy`: the strategies. `extended`: what else they can be asked for.
+- `inputs`: data for replicas. `positions`: how far they have drawn. `scopes`: where variables are
+  made for them. `strategy`: the strategies. `extended`: what else they can be asked for.
   `options`: what can be wished of them. `cluster`: specs of clusters.
 - `names`: the namespace.
 """

@@ -46,6 +46,9 @@ class Replicas(Protocol):
     def first_replica(self) -> int:
         """Return the number of the first replica of this process."""
 
+    def checkpoint_parts(self) -> dict[str, object]:
+        """Return what a checkpoint keeps of it."""
+
 
 class InputContext:
     """Which part of the input a process reads."""
@@ -215,12 +218,15 @@ class DistributedIterator:
         return regrouped([self.of.part(batches[0], number) for number in numbers])
 
     def checkpoint_parts(self) -> dict[str, object]:
-        """Return what a checkpoint keeps: one state for all ranks, where they read the same."""
+        """Return what a checkpoint keeps: one state for all ranks, where they read the same.
+
+        Replicas that add up in order go on drawing where they were, too.
+        """
         if not isinstance(self.batches, EagerIterator):
             raise InvalidArgumentError("an iterator of a function has no place to be kept")
-        if self.of.split:
-            return self.batches.checkpoint_parts()
-        return {"ITERATOR_STATE": RankState(self.batches, self.of.strategy.comm)}
+        if not self.of.split:
+            return {"ITERATOR_STATE": RankState(self.batches, self.of.strategy.comm)}
+        return {**self.batches.checkpoint_parts(), **self.of.strategy.checkpoint_parts()}
 
 
 class DistributedOptional:

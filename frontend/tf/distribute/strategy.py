@@ -38,12 +38,14 @@ from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS, cast
+from ..ops.random_ops import Seeds
 from .cluster import TFConfigClusterResolver
 from .extended import StrategyExtended
 from .inputs import DistributedDataset, InputContext
 from .lockstep import Lockstep
 from .on_read import OnRead, of_each
 from .options import CommunicationOptions, CrossDeviceOps
+from .positions import DrawsState
 from .replicas import (
     CONTEXTS,
     PerReplica,
@@ -69,6 +71,7 @@ class Strategy(StrategyExtended):
         self, devices: Sequence[str], comm: protocol.Comm, *, ordered: bool = False
     ) -> None:
         self.devices, self.comm, self.ordered = list(devices), comm, ordered
+        Seeds.named = Seeds.named or ordered
         self.steps = 0
         self.made = WeakSet()
         self.wholes: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
@@ -94,6 +97,10 @@ class Strategy(StrategyExtended):
     def scope(self) -> StrategyScope[Strategy]:
         """Let variables be made that all replicas have; on every rank with the value of rank 0."""
         return StrategyScope(self)
+
+    def checkpoint_parts(self) -> dict[str, object]:
+        """Return what a checkpoint keeps: how far replicas have drawn, where all is in order."""
+        return {"DRAWS": DrawsState(self)} if self.ordered else {}
 
     def first(self, array: Any) -> Any:
         """Return the value that a variable begins with: that of the first rank."""

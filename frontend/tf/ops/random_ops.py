@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +26,7 @@ from ...eager.kernels import MANY
 from ...eager.remembered import depends_on_state, remembered
 from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
-from ...graph.frame import Frame, OutsideError
+from ...graph.frame import DRAWN_AS, Frame, OutsideError, counter_of
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
@@ -48,6 +48,27 @@ COUNTS: WeakKeyDictionary[Graph, dict[int | None, int]] = WeakKeyDictionary()
 """How many operations of a graph that has a seed were given one of their own, by replica."""
 APART = 0x3243F6A9
 """By so much the seeds of one replica differ from those of the next."""
+EVEN = 1 << 32
+"""A multiple of so many counters is used by a draw of a replica, however many numbers it draws.
+
+So all replicas use as many, also where their parts of a batch are not of one size.
+"""
+
+
+class NamedDraw(NamedTuple):
+    """What counts the draws of a function's operation: the same in the next process."""
+
+    replica: int | None
+    function: str
+    type: str
+    seeds: tuple[int, int]
+    """Those that the operation has without replicas."""
+    place: int
+    """Among the operations of the function that have all of this."""
+
+
+PLACES: WeakKeyDictionary[Graph, Counter[NamedDraw]] = WeakKeyDictionary()
+"""How many operations of a graph are counted by the same, but for their places."""
 
 
 class Seeds:
@@ -58,8 +79,10 @@ class Seeds:
     """Gives seeds to eager draws that have none."""
     of_replicas: ClassVar[dict[int, Random]] = {}
     """The same for replicas that draw by their numbers."""
-    used: ClassVar[dict[tuple[str, str, tuple[int, int]], int]] = {}
-    """How many counters were used, by the kind of draw and its seeds."""
+    used: ClassVar[dict[tuple[int | None, str, str, tuple[int, int]], int]] = {}
+    """How many counters were used, by the replica, the kind of draw and its seeds."""
+    named = False
+    """Whether functions count by names: checkpoints of ordered strategies keep how far."""
 
 
 def set_seed(seed: int | None) -> None:
@@ -82,7 +105,7 @@ def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
     if graph is None:
         depends_on_state()
     base = Seeds.value
-    number = None if STATE.replica is None else STATE.replica.draws_as
+    number = running()
     if graph is not None and (graph.seed is not None or not isinstance(graph, FuncGraph)):
         base = graph.seed
     if base is None:
@@ -95,6 +118,37 @@ def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
         seed += (number + 1) * APART
     found = base % MOST, seed % MOST
     return found if any(found) else (0, MOST)
+
+
+def running() -> int | None:
+    """Return the replica that runs, if it draws by its number."""
+    return None if STATE.replica is None else STATE.replica.draws_as
+
+
+def own_seeds(seeds: tuple[int, int], replica: int | None) -> tuple[int, int]:
+    """Return the seeds that a replica's draw has without replicas."""
+    return seeds if replica is None else (seeds[0], (seeds[1] - (replica + 1) * APART) % MOST)
+
+
+def counted_as(type_: str, seeds: tuple[int, int], graph: Graph) -> dict[str, object]:
+    """Return the attribute by which a draw is counted in all processes, if it is to be."""
+    replica, settled = running(), max(seeds) <= MOST  # (those that nobody has set are longer)
+    if not settled or (replica is None and not (Seeds.named and isinstance(graph, FuncGraph))):
+        return {}
+    names: list[str] = []
+    outer: Graph | None = graph
+    while isinstance(outer, FuncGraph):
+        names, outer = [outer.name, *names], outer.outer
+    made = NamedDraw(replica, "/".join(names), type_, own_seeds(seeds, replica), 0)
+    same = PLACES.setdefault(graph, Counter())
+    same[made] += 1
+    return {DRAWN_AS: made._replace(place=same[made] - 1)}
+
+
+def used_up(op: Operation, counters: int) -> int:
+    """Return how many counters an operation uses up for a draw."""
+    even = isinstance(counter_of(op), NamedDraw)
+    return -(-counters // EVEN) * EVEN if even else counters
 
 
 def _next_seed(graph: Graph | None, number: int | None) -> int:
@@ -146,7 +200,7 @@ class Draw(Kind):
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Draw."""
         shape = tuple(ints(inputs[0]))
-        key = frame.key(op, self.seeds, _counters(self.type, shape))
+        key = frame.key(op, self.seeds, used_up(op, _counters(self.type, shape)))
         return (DRAWS[self.type](Maker(frame.emit), key, shape, self.row, **self.options),)
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> tuple[None, ...]:
@@ -179,9 +233,15 @@ def _key_now(type_: str, kind: str, counters: int, seed: int | None) -> Array:
         made = np.zeros(6, np.uint32)
         made[:2], made[4:] = words[:2], words[2:]
         return made
-    seeds = seeds_of(seed, None)
-    used = Seeds.used.get((type_, kind, seeds), 0)
-    Seeds.used[type_, kind, seeds] = used + counters
+    return _next_key(type_, kind, seeds_of(seed, None), counters)
+
+
+def _next_key(type_: str, kind: str, seeds: tuple[int, int], counters: int) -> Array:
+    """Return the key of an eager draw that has seeds."""
+    replica = running()
+    counter = replica, type_, kind, own_seeds(seeds, replica)
+    used = Seeds.used.get(counter, 0)
+    Seeds.used[counter] = used + (counters if replica is None else -(-counters // EVEN) * EVEN)
     return drawn_key(seeds, used)
 
 
@@ -253,8 +313,8 @@ def _draw_in(graph: Graph, kind: Draw, shape: object, name: str | None) -> TfTen
     length = owned.spec.shape  # a list of sizes says how many there are
     if dims is None and length and len(length) == 1 and isinstance(length[0], int):
         dims = (None,) * length[0]
-    op = graph.add(kind, [owned], {"shape": dims}, name=name)
-    return dressed(op.outputs[0])
+    attributes = {"shape": dims, **counted_as(kind.type, kind.seeds, graph)}
+    return dressed(graph.add(kind, [owned], attributes, name=name).outputs[0])
 
 
 def row_given(dtype: DTypeLike | None) -> rows.DType:
@@ -424,7 +484,8 @@ class KeyDraw(Draw):
             if frame.is_staging:
                 raise OutsideError(f"{self.type} of a size that is not known")
             count = int(np.asarray(inputs[0]))
-        return (frame.key(op, self.seeds, _counters(self.type, (count,))),)
+        counters = used_up(op, _counters(self.type, (count,)))
+        return (frame.key(op, self.seeds, counters),)
 
 
 def seeded_key(
@@ -440,10 +501,10 @@ def seeded_key(
         known = count if isinstance(count, int) else None
         given = graph.owned(convert(count, "int64" if known is not None else None))
         kind = KeyDraw(type_, rows.u32, found, {})
-        return dressed(graph.add(kind, [given], {"count": known}).outputs[0])
-    used = Seeds.used.get((type_, "key", found), 0)
-    Seeds.used[type_, "key", found] = used + _counters(type_, (int(static(count)),))
-    return dressed(Tensor(drawn_key(found, used)))
+        attributes = {"count": known, **counted_as(f"{type_}Key", found, graph)}
+        return dressed(graph.add(kind, [given], attributes).outputs[0])
+    counters = _counters(type_, (int(static(count)),))
+    return dressed(Tensor(_next_key(type_, "key", found, counters)))
 
 
 def _dims_of(shape: ShapeLike) -> tuple[int, ...]:

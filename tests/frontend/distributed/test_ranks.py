@@ -105,6 +105,27 @@ def test_restarts_go_on_by_themselves(tmp_path: Path, whole: set[str]) -> None:
     assert (began, ended, status) == ({"0", "5", "10"}, whole, 0)
 
 
+def with_draws(program: str) -> str:
+    """Return a program that drops out in its function, and draws between its steps."""
+    program = program.replace("strategy = tf", "tf.random.set_seed(5)\nstrategy = tf", 1)
+    program = program.replace("tf.tanh(x @ w) @ v", "tf.nn.dropout(tf.tanh(x @ w), 0.3) @ v")
+    return program.replace(
+        "    step.assign_add(1)",
+        "    w.assign_add(tf.random.normal([5, 8]) * 1e-3); step.assign_add(1)",
+    )
+
+
+def test_c5_draws_go_on_behind_a_kill_on_other_ranks(tmp_path: Path, whole: set[str]) -> None:
+    program = with_draws(PROGRAM)
+    began, undisturbed, status = launched(tmp_path / "whole", 1, -1, program)
+    assert (began, len(undisturbed), status) == ({"0"}, 1, 0)
+    assert undisturbed != whole
+    assert launched(tmp_path / "on 2", 2, -1, program) == ({"0"}, undisturbed, 0)
+    began, ended, _ = launched(tmp_path / "killed", 2, 7, program)
+    assert (began, ended) == ({"0"}, set())
+    assert launched(tmp_path / "killed", 4, -1, program) == ({"5"}, undisturbed, 0)
+
+
 RESTARTED = """
 def killed(step):
     note = f"{folder}/killed-{step}"
