@@ -170,7 +170,8 @@ class EagerFunction(PyFunction):
         kind = PyFunction(backward, rows, pure=True)
         specs = [op.inputs[i].spec for i in places]
         given = [graph.owned(g) for g in grads if g is not None]
-        made = graph.add(kind, [*op.inputs, *given], specs=specs).outputs
+        with graph.control_dependencies([op]):  # (its tape is there then)
+            made = graph.add(kind, [*op.inputs, *given], specs=specs).outputs
         found: list[object] = [None] * len(op.inputs)
         for place, grad in zip(places, made, strict=True):
             found[place] = grad
