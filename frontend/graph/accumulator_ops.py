@@ -67,6 +67,8 @@ class Accumulated:
         self.total: Array | None = None
         self.rows: dict[int, tuple[Array, int]] = {}
         """By index: the sum of the rows that were given for it, and by how many."""
+        self.inner: tuple[int, ...] = ()
+        """The shape of these rows, also where there are none."""
         self.count = self.step = 0
         self.abandoned = False
 
@@ -121,6 +123,11 @@ def apply(
     with frame.store.lock:
         if step < held.step:
             return ()
+        if held.total is not None and held.total.shape != value.shape:
+            raise InvalidArgumentError(
+                f"accumulator '{spec.name}': shape {[*value.shape]}, expected that of the first "
+                f"value, {[*held.total.shape]}"
+            )
         held.total = value.copy() if held.total is None else held.total + value
         held.count += 1
     CHANGES.note()
@@ -153,6 +160,7 @@ def apply_rows(
     with frame.store.lock:
         if step < held.step:
             return ()
+        held.inner = rows.shape[1:]
         for index, row in zip(kinds.tolist(), sums, strict=True):
             before, times = held.rows.get(index, (np.zeros_like(row), 0))
             held.rows[index] = before + row, times + 1
@@ -170,10 +178,9 @@ def taken(spec: AccumulatorSpec, held: Accumulated) -> Sequence[Array]:
         return (np.asarray(total / count if is_mean else total, kind),)
     indices = sorted(rows)  # each index has the mean of the gradients that had it
     values = [rows[i][0] / rows[i][1] if is_mean else rows[i][0] for i in indices]
-    inner = values[0].shape if values else (spec.shape or ())[1:]
-    known = spec.shape or (None, *inner)
+    known = spec.shape or (None, *held.inner)
     shape = np.array([-1 if n is None else n for n in known], np.int64)
-    made = np.asarray(values, kind).reshape(len(indices), *(n or 0 for n in inner))
+    made = np.asarray(values, kind).reshape(len(indices), *held.inner)
     return np.array(indices, np.int64), made, shape
 
 

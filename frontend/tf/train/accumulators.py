@@ -13,6 +13,7 @@ from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import entered
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
@@ -40,13 +41,17 @@ class ConditionalAccumulatorBase:
         name: str | None = None,
         reduction_type: str = "MEAN",
     ) -> None:
-        if reduction_type.upper() not in ("MEAN", "SUM"):
+        if reduction_type not in ("MEAN", "SUM"):
             raise ValueError(f"reduction_type {reduction_type!r}, expected 'MEAN' or 'SUM'")
+        row = as_dtype(dtype).row
+        if row.kind != "f":
+            wrong = InvalidArgumentError if row.kind in "iuc" else TypeError
+            raise wrong(f"an accumulator of {row.name}, expected a type of floating numbers")
         self._graph: Graph = get_default_graph()
         self.dtype, self.name = as_dtype(dtype), f"{name or self.NAME}_{next(_NUMBERS)}"
         dims = None if shape is None else TensorShape(shape)._dims
         self._spec = AccumulatorSpec(
-            self.name, self.dtype.row, dims, shared_name or "", reduction_type.upper()
+            self.name, self.dtype.row, dims, shared_name or "", reduction_type
         )
         self.device = ""
         """Where its operations run: with the first of them."""
@@ -79,6 +84,11 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     ) -> Operation:
         """Add a gradient, which was computed in a step."""
         given = [convert(local_step, "int64"), convert(grad, self.dtype)]
+        if not TensorShape(given[1].shape).is_compatible_with(TensorShape(self._spec.shape)):
+            raise ValueError(
+                f"accumulator {self.name!r}: shapes {given[1].shape} and "
+                f"{TensorShape(self._spec.shape)} are incompatible"
+            )
         return self._add("AccumulatorApplyGradient", given, name)
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> GraphTensor:
