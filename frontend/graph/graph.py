@@ -516,10 +516,11 @@ class Graph(Context):
         return self.gradient_overrides.get(op.type)
 
     @contextmanager
-    def on_device(self, name: str) -> Iterator[None]:
-        """Give operations a device."""
+    def on_device(self, name: str | None) -> Iterator[None]:
+        """Give operations a device, as far as the name says one; None: what was asked is over."""
         before = self.around.device
-        self.around.device = str(parse_device(before).merge(parse_device(name))) if name else ""
+        merged = None if name is None else parse_device(before).merge(parse_device(name))
+        self.around.device = "" if merged is None else str(merged)
         try:
             yield
         finally:

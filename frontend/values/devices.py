@@ -125,6 +125,8 @@ def parse_device(name: str) -> DeviceName:
                 raise DeviceNameError(f"{name!r} is not the name of a device: {key} {value!r}")
             found[key] = int(value)
         elif kind is not None:
+            if "kind" in found:
+                raise DeviceNameError(f"{name!r} names more than one device")
             found["kind"] = kind.upper()
             found["index"] = None if index in (None, "*") else int(index)
     return DeviceName(**found)  # type: ignore[arg-type]

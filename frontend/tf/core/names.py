@@ -77,17 +77,20 @@ def device(name: object) -> Iterator[None]:
     """
     graph = STATE.context
     if isinstance(graph, Graph):
-        asked = graph.by_function(name) if callable(name) else graph.on_device(device_name(name))
-        with asked:
+        asked = None if name is None or callable(name) else device_name(name)
+        with graph.by_function(name) if callable(name) else graph.on_device(asked):
             yield
         return
     if callable(name):
         raise RuntimeError("tf.device does not support functions.")
-    if not name:
+    if name is None:
         with running_on(None, soft=MACHINE.soft):
             yield
         return
     wish = parse_device(device_name(name))
+    if wish == parse_device(""):
+        yield  # (as it was)
+        return
     outer = STATE.device
     there = isinstance(outer, RemoteDevice) and wish.job is None
     if outer is not None and (there or wish.kind is None):

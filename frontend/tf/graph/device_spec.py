@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ...values.devices import DeviceName, parse_device
@@ -75,8 +74,8 @@ class DeviceSpec:
 
     def replace(self, **parts: Any) -> DeviceSpec:
         """Return the spec with other parts."""
-        names = {"device_type": "kind", "device_index": "index"}
-        return self._of(replace(self._name, **{names.get(k, k): v for k, v in parts.items()}))
+        names = ("job", "replica", "task", "device_type", "device_index")
+        return DeviceSpec(**{**{name: getattr(self, name) for name in names}, **parts})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceSpec) and other._name == self._name

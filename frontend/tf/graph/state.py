@@ -90,7 +90,8 @@ class TfGraph(Graph):
     ) -> AbstractContextManager[None]:
         """Ask for a device, or let a function say that of each operation."""
         asked = device_name_or_function
-        return self.by_function(asked) if callable(asked) else self.on_device(device_name(asked))
+        wish = None if asked is None or callable(asked) else device_name(asked)
+        return self.by_function(asked) if callable(asked) else self.on_device(wish)
 
     @contextmanager
     def as_default(self) -> Iterator[TfGraph]:
