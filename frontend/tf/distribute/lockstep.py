@@ -22,19 +22,20 @@ class Parted(BaseException):
 class Place:
     """Where in a graph, and in which context, a thread adds operations."""
 
-    PARTS = ("_scope", "_control", "device", "colocated")
-
     def __init__(self) -> None:
         self.context, self.recorders, self.device = STATE.context, STATE.recorders, STATE.device
-        graph = STATE.context if isinstance(STATE.context, Graph) else None
-        self.graph = {name: getattr(graph, name) for name in self.PARTS} if graph else {}
+        graph = self.graph = STATE.context if isinstance(STATE.context, Graph) else None
+        self.names = "" if graph is None else graph._scope
+        self.colocated = () if graph is None else graph.colocated
+        self.around = ([], "") if graph is None else (graph.around.control, graph.around.device)
 
     def enter(self) -> None:
         """Let this thread go on there."""
         STATE.device = self.device
         STATE.set(self.context, self.recorders)
-        for name, value in self.graph.items():
-            setattr(STATE.context, name, value)
+        if self.graph is not None:
+            self.graph._scope, self.graph.colocated = self.names, self.colocated
+            self.graph.around.control, self.graph.around.device = self.around
 
 
 class Lockstep:
