@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import count
 from operator import attrgetter
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 from weakref import WeakSet
 
 import numpy as np
@@ -109,6 +109,25 @@ _NUMBERS = count()
 
 DRAWN_AS = "drawn_as"
 """The attribute with the number of a random operation that is copied into parts of plans."""
+
+
+EVEN = 1 << 32
+"""A multiple of so many counters is used by a draw of a replica, however many numbers it draws.
+
+So all replicas use as many, also where their parts of a batch are not of one size.
+"""
+
+
+class NamedDraw(NamedTuple):
+    """What counts the draws of a function's operation: the same in the next process."""
+
+    replica: int | None
+    function: str
+    type: str
+    seeds: tuple[int, int]
+    """Those that the operation has without replicas."""
+    place: int
+    """Among the operations of the function that have all of this."""
 
 
 class Stateful(Protocol):

@@ -21,9 +21,10 @@ from ....ir.op import Array
 from ....ir.types.dtypes import u8
 from ....ir.types.tensor import TensorSpec
 from ...function.traces import ACTIVE
+from ...graph.frame import NamedDraw
 from ...graph.graph import spec_with_unknowns
 from ...values.run_errors import InvalidArgumentError
-from ..ops.random_ops import NamedDraw, Seeds
+from ..ops.random_ops import Seeds
 
 Numbers = tuple[int, tuple[int, ...], float | None]
 """The state of `random.Random`."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from random import Random
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +26,7 @@ from ...eager.kernels import MANY
 from ...eager.remembered import depends_on_state, remembered
 from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
-from ...graph.frame import DRAWN_AS, Frame, OutsideError, counter_of
+from ...graph.frame import DRAWN_AS, EVEN, Frame, NamedDraw, OutsideError, counter_of
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
@@ -48,25 +48,6 @@ COUNTS: WeakKeyDictionary[Graph, dict[int | None, int]] = WeakKeyDictionary()
 """How many operations of a graph that has a seed were given one of their own, by replica."""
 APART = 0x3243F6A9
 """By so much the seeds of one replica differ from those of the next."""
-EVEN = 1 << 32
-"""A multiple of so many counters is used by a draw of a replica, however many numbers it draws.
-
-So all replicas use as many, also where their parts of a batch are not of one size.
-"""
-
-
-class NamedDraw(NamedTuple):
-    """What counts the draws of a function's operation: the same in the next process."""
-
-    replica: int | None
-    function: str
-    type: str
-    seeds: tuple[int, int]
-    """Those that the operation has without replicas."""
-    place: int
-    """Among the operations of the function that have all of this."""
-
-
 PLACES: WeakKeyDictionary[Graph, Counter[NamedDraw]] = WeakKeyDictionary()
 """How many operations of a graph are counted by the same, but for their places."""
 
