@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,10 +14,12 @@ from ...ir import REGISTRY, GraphEmit
 from ...ir.compose.maker import Maker
 from ...ir.op import Array, Op
 from ...ir.ops.control.backward import append
+from ...ir.ops.control.control import If
 from ...ir.ops.gradient import Instead
+from ...ir.ops.host.host_control import HostIf
 from ...ir.ops.host.python_step import PythonCall, PythonStep
 from ...ir.ops.structure import Constant, Yield
-from ...ir.types.dims import Dim, parse
+from ...ir.types.dims import Dim, parse, symbols
 from ...ir.types.dtypes import i64, string
 from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import ANY, held, join
@@ -259,13 +261,50 @@ def grown(a: TensorSpec, b: TensorSpec) -> TensorSpec:
     return widened(a, b)
 
 
-def begun(make: Maker, x: SSAValue, wanted: TensorSpec) -> object:
+def begun(make: Maker, x: SSAValue, wanted: TensorSpec) -> Any:
     """Return what a loop begins with; elements of a shape that was not known get theirs."""
     spec = spec_of(x.type)
     if not is_begun(spec, wanted):
         return x
     dims = [d if isinstance(d, int) else 0 for d in wanted.dims[1:]]
     return make.filled(0, spec.dtype, (spec.dims[0], *dims))
+
+
+def chosen(
+    shared: Shared, condition: SSAValue, operands: Sequence[SSAValue], blocks: Sequence[Block]
+) -> If | HostIf:
+    """Return a choice between two blocks: the host's where they give values of other sizes.
+
+    What one gives whose elements have no shape yet gets that of the other.
+    """
+    ends = [block.last_op for block in blocks]
+    assert all(isinstance(end, Yield) for end in ends), "the block of a choice ends in gv.yield"
+    rows = [[*end.operands] for end in ends if end is not None]
+    if [x.type for x in rows[0]] == [x.type for x in rows[1]]:
+        return If.make_from(condition, operands, *blocks)
+    known = {d for x in operands for d in spec_of(x.type).dims if not isinstance(d, int)}
+    specs = [common(*(spec_of(x.type) for x in pair), known) for pair in zip(*rows, strict=True)]
+    for row, end in zip(rows, ends, strict=True):
+        assert end is not None, "the block of a choice ends in gv.yield"
+        make = Maker(GraphEmit.before(end))
+        end.operands = [begun(make, x, spec) for x, spec in zip(row, specs, strict=True)]
+    types = [shared.named(spec).type for spec in specs]
+    return HostIf.make_from(condition, operands, blocks, types)
+
+
+def common(a: TensorSpec, b: TensorSpec, known: Set[Dim]) -> TensorSpec:
+    """Return the spec of what one of two branches gives: sizes that differ are open.
+
+    So are those that both find out for themselves, which are not known outside.
+    """
+    if is_begun(b, a):
+        a, b = b, a
+    made = grown(a, b) if is_begun(a, b) else join(a, b)
+    if not isinstance(made, TensorSpec) or made.shape is None:
+        raise NotStageableError("a choice between values of other numbers of axes")
+    return made.with_shape(
+        [d if isinstance(d, int) or symbols(d) <= {*map(str, known)} else ANY for d in made.shape]
+    )
 
 
 def if_seen(shared: Shared, make: Callable[[], Block]) -> Block | None:

@@ -26,7 +26,7 @@ from ...ir.op import Op
 from ...ir.ops.control.backward import UnknownSizesError, append
 from ...ir.ops.control.control import If, While
 from ...ir.ops.control.state import CheckNumerics, Require
-from ...ir.ops.host.host_control import FLAG, NUMBER, HostLoop
+from ...ir.ops.host.host_control import FLAG, NUMBER, HostIf, HostLoop
 from ...ir.ops.host.python_step import Backward, PythonStep
 from ...ir.ops.random import Draw, drawn_key
 from ...ir.ops.structure import Constant, Weight, Yield
@@ -58,6 +58,7 @@ from .in_common import (
     apart,
     as_python,
     begun,
+    chosen,
     folded,
     grown,
     if_seen,
@@ -403,8 +404,7 @@ class StagingFrame(Frame):
         choice = ChoiceOfGraphs(self.shared, branches, touched, len(given))
         regions = choice.blocks([index, *given, *state])
         if spec_of(index.type).dtype.kind == "b":
-            no, yes = regions
-            op = If.make_from(index, [index, *given, *state], yes, no)
+            op = chosen(self.shared, index, [index, *given, *state], regions[::-1])
         else:
             op = choice.chain(self.block, [index, *given, *state], regions, 0)
             op.detach()  # type: ignore[no-untyped-call]
@@ -487,7 +487,7 @@ class StagingFrame(Frame):
 
     def added(
         self,
-        op: If | While | HostLoop,
+        op: If | While | HostIf | HostLoop,
         touched: Sequence[Stateful],
         unchanged: Sequence[bool],
         extra: int = 0,
@@ -502,7 +502,7 @@ class StagingFrame(Frame):
                 self.written[variable] = None
         return list(results[:count])
 
-    def control(self, op: If | While | HostLoop) -> Sequence[SSAValue]:
+    def control(self, op: If | While | HostIf | HostLoop) -> Sequence[SSAValue]:
         """Append a choice or a loop; where this is recorded, so that it has a gradient."""
         if self.recorded is None:
             return self.insert(op)
@@ -664,7 +664,7 @@ class ChoiceOfGraphs:
 
     def chain(
         self, block: Block, operands: Sequence[SSAValue], regions: Sequence[Block], number: int
-    ) -> If:
+    ) -> If | HostIf:
         """Append the choice between the branches from a number on; the last is for the rest."""
         emit = GraphEmit.at_end(block)
         first, *others = regions
@@ -676,17 +676,17 @@ class ChoiceOfGraphs:
             other = Block(arg_types=[x.type for x in operands])
             inner = self.chain(other, list(other.args), others, number + 1)
             other.add_op(Yield.make(*inner.results))
-        op = If.make_from(condition, operands, first, other)
+        op = chosen(self.shared, condition, operands, [first, other])
         block.add_op(op)
         return op
 
-    def unchanged(self, op: If) -> list[bool]:
+    def unchanged(self, op: If | HostIf) -> list[bool]:
         """Say of each variable whether all branches leave it as it is."""
         count = len(op.results) - len(self.touched)
         return [
             all(
-                op.yielded(n)[count + i] is block.args[1 + self.count + i]
-                for n, block in enumerate(op.blocks())
+                op.yielded(n)[count + i] is region.block.args[1 + self.count + i]
+                for n, region in enumerate(op.regions)
             )
             for i in range(len(self.touched))
         ]

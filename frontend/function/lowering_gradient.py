@@ -17,8 +17,8 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 
 from ...codegen.compile import Options
 from ...collection import paused
-from ...errors import GravureError
 from ...ir import Program
+from ...ir.host import has_host_steps
 from ...ir.op import Array
 from ...ir.ops.structure import Constant
 from ...ir.program import finish, new_function, set_level
@@ -37,6 +37,7 @@ from ..graph.frame import (
 )
 from ..graph.variables import Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
+from ..models.pieces import SteppedModel
 from .in_common import FaultVariable, Shared
 from .lowering import StagingFrame, Way
 from .refusals import appending
@@ -79,8 +80,11 @@ def program_of(main: FuncOp, results: Sequence[SSAValue], shared: Shared, named:
 
 
 def loaded(program: Program) -> CompiledModel:
-    """Return the compiled program."""
-    return load_compiled(compile_program(program, Options(numerics="exact")), 1)
+    """Return the compiled program, in pieces where sizes change in choices or loops."""
+    options = Options(numerics="exact")
+    if has_host_steps(program):
+        return SteppedModel(program, options, 1, bounded=False)
+    return load_compiled(compile_program(program, options), 1)
 
 
 class StagedGradient:
@@ -193,7 +197,7 @@ def staged_gradient(plan: Plan, specs: Sequence[TensorSpec]) -> StagedGradient |
         return StagedGradient(plan, specs)
     except NotSeenError:
         return None
-    except (NotStageableError, GravureError) as error:
+    except NotStageableError as error:
         refused(plan, error)
         return None
 

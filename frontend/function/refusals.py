@@ -20,6 +20,7 @@ from ..graph.graph import Operation
 from ..graph.inference import is_of_operations
 from ..graph.inference import spec_of as spec_of_elements
 from ..graph.kinds import Composite, NoGradientError, Primitive
+from ..values.devices import PlacementError
 
 MISTAKES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, AssertionError)
 """What an operation raises that looks at elements which only the run has; or by a mistake."""
@@ -65,12 +66,15 @@ def _is_of_operations(op: Operation, specs: Sequence[TensorSpec], known: dict[in
 
 @contextmanager
 def appending(plan: Plan) -> Iterator[None]:
-    """Turn what is known to have no form in a program into a refusal; of all else, be the error."""
+    """Turn what is known to have no form in a program into a refusal; of all else, be the error.
+
+    What goes wrong behind it, when the program is compiled, is no refusal.
+    """
     try:
         yield
-    except (NotStageableError, GravureError, LoweringError):
+    except (NotStageableError, PlacementError, LoweringError):
         raise
-    except (UnknownSizesError, NoGradientError) as error:
+    except (GravureError, UnknownSizesError, NoGradientError) as error:
         raise NotStageableError(str(error)) from error
     except MISTAKES as error:
         last = plan.ops[-1]

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ...codegen.compile import Options
 from ...collection import paused
-from ...errors import GravureError, PerformanceWarning, UnsupportedOp
+from ...errors import PerformanceWarning, UnsupportedOp
 from ...ir import Program, take_apart
 from ...ir.host import has_host_steps
 from ...ir.op import Array
@@ -310,12 +310,15 @@ def name_argument(main: FuncOp, index: int) -> None:
 def staged(
     plan: Plan, specs: Sequence[TensorSpec], rows: Sequence[TensorSpec | None] = ()
 ) -> Staged | None:
-    """Return the compiled plan, None if it does what only Python can."""
+    """Return the compiled plan, None if it does what only Python can.
+
+    What cannot be compiled of a program that was made is an error of ours, and raised.
+    """
     try:
         return Staged(plan, specs, rows=rows)
     except NotSeenError:
         raise
-    except (NotStageableError, GravureError) as error:
+    except NotStageableError as error:
         if isinstance(error, OutsideError) and any(spec.dtype.kind == "s" for spec in specs):
             return None  # names of files, records: the host's work
         refused(plan, error)

@@ -382,10 +382,24 @@ class ConcreteFunction:
             gradients: Sequence[object] = tape.gradient(
                 [y for y, _ in pairs], sources, [g for _, g in pairs]
             )
-            return gradients
+            return self.with_zeros(gradients, sources)
 
         self.record_step(WatchedCall(store, inputs, variables, values, draws), outputs, backward)
         return outputs
+
+    def with_zeros(
+        self, found: Sequence[object], sources: Sequence[Tensor | Owner | None]
+    ) -> Sequence[object]:
+        """Return gradients: zeros of what another way through the graph depends on."""
+        if None not in found:
+            return found
+        known = zip(found, self.gradient.slots, sources, strict=True)
+        return [
+            Maker(apply).filled(0, spec_of_value(x).dtype, spec_of_value(x).dims)
+            if grad is None and slot is not None
+            else grad
+            for grad, slot, x in known
+        ]
 
     def record_step(
         self,

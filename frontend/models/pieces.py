@@ -208,8 +208,9 @@ def lets_go(op: Operation) -> bool:
 
 
 def open_sizes(function: FuncOp, whole: Program) -> list[tuple[str, int, int]]:
-    """Return symbol, input and axis of the sizes of a piece that only data tells."""
-    told = {name for argument in whole.main.body.block.args for name in symbols_in(argument.type)}
+    """Return symbol, input and axis of the sizes of a piece that nothing bounds before the run."""
+    given = {name for argument in whole.main.body.block.args for name in symbols_in(argument.type)}
+    told = {name for name in given if whole.ranges.get(name, ANY_SIZE)[1] is not None}
     return [
         (str(dim), number, axis)
         for number, argument in enumerate(function.body.block.args)
@@ -366,8 +367,10 @@ class SteppedModel(CompiledModel):
     where all of them select elements, and else refuses.
     """
 
-    def __init__(self, program: Program, options: Options, threads: int) -> None:
-        """Compile the pieces of a program that is not cut yet."""
+    def __init__(
+        self, program: Program, options: Options, threads: int, *, bounded: bool = True
+    ) -> None:
+        """Compile the pieces of a program that is not cut yet; sizes of inputs may need bounds."""
         check_threads(threads)
         self.host_steps = tuple(host_steps(program))
         """What is done between the compiled pieces, in order."""
@@ -380,7 +383,7 @@ class SteppedModel(CompiledModel):
         self.inputs = tuple(map(info_of, argument_names(main), self._specs))
         results = [value_spec(t) for t in main.function_type.outputs]
         self.outputs = tuple(map(info_of, result_names(main), results))
-        self.dims = tuple(self._dims())
+        self.dims = tuple(self._dims(bounded=bounded))
         self._threads, self._options = threads, options
         (parts, room), used = pieces_of(program), held(program)
         names = [function.sym_name.data for function in parts]
@@ -392,14 +395,14 @@ class SteppedModel(CompiledModel):
         """What runs keep of the blocks that they have come by."""
         self.call = self._call
 
-    def _dims(self) -> Sequence[DimInfo]:
-        """Return the dimensions of inputs, which must have bounds as in every model."""
+    def _dims(self, *, bounded: bool) -> Sequence[DimInfo]:
+        """Return the dimensions of inputs that have bounds, as in every model all must."""
         found: dict[str, DimInfo] = {}
         for info in self.inputs:
             for extent in info.shape:
                 for name in sorted(dims.symbols(dims.parse(str(extent)))):
                     low, high = self.program.ranges.get(name, (1, None))
-                    if name != OPEN and high is None:
+                    if name != OPEN and high is None and bounded:
                         raise unbounded(name)
                     if high is not None:
                         found.setdefault(name, DimInfo(name, low, high))
