@@ -34,6 +34,8 @@ from .types.values import ANY, Spec, is_compilable, value_spec
 
 BESIDE = "beside"
 """The attribute of a step that goes on beside what follows."""
+WHOLE = "whole"
+"""The attribute of a step whose regions are not cut: they are compiled as they are."""
 
 
 class HostOp(Op):

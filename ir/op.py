@@ -237,6 +237,8 @@ class Op(Operation, metaclass=OpKind):
     SCALES: ClassVar[Scaling] = Scaling.NONE
     """For which numbers s the result is s times as large, if all operands are."""
 
+    OF_SIZES: ClassVar[bool] = False
+    """Whether it gives expressions of sizes for such: `evaluate` takes arrays of them, too."""
     WORKLESS: ClassVar[bool] = False
     """Whether nothing is computed: the result is there, or is another name for the operand."""
 

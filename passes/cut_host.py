@@ -5,9 +5,10 @@
     %2 = gv.neg %1                       %2 = func.call @segment1(%1)
 
 Host steps are the operations that say so (`ir/host.py`); regions of theirs are cut in the same
-way. Operations go into the first function that knows all their operands and sizes. A function
-that is not told a size by the shape of an argument gets a `gv.room` of that size. Constants and
-weights are copied into each function that uses them; reshapes alone make no function.
+way, unless the step is marked as `whole`. Operations go into the first function that knows all
+their operands and sizes. A function that is not told a size by the shape of an argument gets a
+`gv.room` of that size. Constants and weights are copied into each function that uses them; reshapes
+alone make no function.
 
 What a host step needs that `GOES_ON` beside others is a function of its own, so that the rest can
 run meanwhile: `beside` marks such steps. Needs nothing; a program without host steps stays as it
@@ -24,7 +25,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import REGISTRY, Op, Program, spec_of
-from ..ir.host import BESIDE, HostOp, defined, is_host, symbols_in, symbols_of
+from ..ir.host import BESIDE, WHOLE, HostOp, defined, is_host, symbols_in, symbols_of
 from ..ir.program import finish, functions, new_function
 from ..ir.types import dims
 from .analysis.walks import ready
@@ -50,7 +51,7 @@ class CutHost(Pass):
         for op in block.ops:
             if is_host(op):
                 self.count("steps")
-                for region in op.regions:
+                for region in op.regions if WHOLE not in op.attributes else ():
                     self.cut(region.block, module)
         stages, last = Stages(block), block.last_op
         assert last is not None, "a block ends in a terminator"

@@ -149,7 +149,7 @@ class BlockNeeds:
 
 def before_others(block: Block) -> dict[Operation, list[Operation]]:
     """Return operations, and others that must stand behind them without using their results."""
-    found, given = readers_first(block), operations(block)
+    found, given = dict[Operation, list[Operation]](), operations(block)
     tells = [op for op in given if isinstance(op, Told)]
     module = block.get_toplevel_object() if tells else None
     kernels = by_name(module) if isinstance(module, ModuleOp) else {}
@@ -158,6 +158,7 @@ def before_others(block: Block) -> dict[Operation, list[Operation]]:
         own = {str(size) for size in op.plain_attributes()["sizes"]}
         behind = given[given.index(op) + 1 :]
         found.setdefault(op, []).extend(each for each in behind if own & sizes[each])
+    readers_first(block, found)
     return found
 
 
@@ -168,16 +169,15 @@ def sizes_of(op: Operation, kernels: Mapping[str, FuncOp]) -> set[str]:
     return called | set(symbols_of(op))
 
 
-def readers_first(block: Block) -> dict[Operation, list[Operation]]:
-    """Return who must read a value before what takes its place is made.
+def readers_first(block: Block, found: dict[Operation, list[Operation]]) -> None:
+    """Ask that values are read before what takes their place is made.
 
     These are the carried values of a loop, and the arguments that results lie over. Nothing is
-    asked that cannot be.
+    asked that cannot be, with what is asked already.
     """
     last = block.last_op
     if last is None:
-        return {}
-    found: dict[Operation, list[Operation]] = {}
+        return
     for argument, value in successors(block, last):
         maker = viewed(value).owner
         if not isinstance(maker, Operation) or maker.parent is not block:
@@ -186,7 +186,6 @@ def readers_first(block: Block) -> dict[Operation, list[Operation]]:
         for reader in readers(argument):
             if reader not in behind:
                 found.setdefault(reader, []).append(maker)
-    return found
 
 
 def successors(block: Block, last: Operation) -> list[tuple[SSAValue, SSAValue]]:

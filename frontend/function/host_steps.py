@@ -4,30 +4,41 @@ A `py_function` is one, and so is an operation that has no form in the IR for th
 What such a step gives has the shapes that were seen when it was run before; sizes that were not
 always the same are open. Should it give others, the call is run once more, operation by operation,
 without calling again what was called (`Again`), and the program is made anew.
+
+An operation may fail where it is appended, and be right to: it is such a step then.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 import numpy as np
+from xdsl.ir import SSAValue
 
+from ...errors import GravureError
+from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
 from ...ir.op import Array, Call
+from ...ir.ops.control.backward import UnknownSizesError
 from ...ir.ops.host.python_step import Backward, PythonCall, PythonStep
 from ...ir.types.dims import Dim
 from ...ir.types.dtypes import DType, string
-from ...ir.types.tensor import TensorSpec
+from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import ANY
 from ..eager.recorded import EMIT, Box, Recorded, unboxed
-from ..graph.execute import failure, located
-from ..graph.frame import Frame, NotStageableError, Store
+from ..graph.execute import Plan, failure, located
+from ..graph.frame import Frame, LoweringError, NotStageableError, Store
 from ..graph.graph import GraphTensor, Operation
+from ..graph.inference import is_of_operations
+from ..graph.inference import spec_of as spec_of_elements
+from ..graph.kinds import Composite, NoGradientError, Primitive
 from ..graph.variables import Handle, VariableState
 from ..models.later import Pace
+from ..values.devices import PlacementError
 from ..values.run_errors import OpError
 
 
@@ -201,6 +212,21 @@ class HostStep(PythonCall):
         ]
 
 
+class Expected(PythonCall):
+    """Gives what it takes, a tensor's value; or says that it has another shape than before."""
+
+    def __init__(self, tensor: GraphTensor, spec: TensorSpec) -> None:
+        super().__init__(self.looked_at, [spec], lambda *_: lambda _, grad: grad)
+        self.tensor = tensor
+
+    def looked_at(self, array: Array) -> Array:
+        """Return the array."""
+        if array.shape != self.specs[0].static_shape:
+            self.tensor.see(array.shape)
+            raise ShapesChangedError(self.tensor.name)
+        return array
+
+
 def not_seen(op: Operation, specs: Sequence[TensorSpec]) -> HostStep:
     """Return what stands for a part of an operation that no run has come by, in results' place.
 
@@ -258,3 +284,62 @@ def backward_of(op: Operation) -> Backward:
         return run
 
     return make
+
+
+MISTAKES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, AssertionError)
+"""What an operation raises that looks at elements which only the run has; or by a mistake."""
+
+
+def wants_the_run(op: Operation, inputs: Sequence[object]) -> bool:
+    """Say whether an operation fails for what it is given, and not for how it is lowered.
+
+    Sizes are open, or its rule fails on types and shapes alone, too: it looks at elements, or
+    refuses such operands, which is an error of the run if it gets there.
+    """
+    values = [unboxed(x) for x in inputs]
+    known = {i: np.asarray(x) for i, x in enumerate(values) if not isinstance(x, SSAValue)}
+    specs = [spec_of_given(x) for x in values]
+    if not all(spec.is_static for spec in specs):
+        return True
+    try:
+        return not _is_of_operations(op, specs, known)
+    except (TypeError, ValueError, IndexError):
+        return True
+
+
+def spec_of_given(value: object) -> TensorSpec:
+    """Return what is known of a value of a program, or of an array."""
+    return (
+        spec_of(value.type) if isinstance(value, SSAValue) else spec_of_elements(np.asarray(value))
+    )
+
+
+def _is_of_operations(op: Operation, specs: Sequence[TensorSpec], known: dict[int, Array]) -> bool:
+    """Say whether the rule of an operation carries out others on what is known before the run."""
+    kind = op.kind
+    if isinstance(kind, Composite):
+        return is_of_operations(kind.call, specs, known)
+    assert isinstance(kind, Primitive), "other kinds have no rule"
+    primitive = kind.op
+
+    def apply(make: Maker, *values: object) -> object:
+        return make.emit(primitive, *values, **op.attributes)
+
+    return is_of_operations(apply, specs, known)
+
+
+@contextmanager
+def appending(plan: Plan) -> Iterator[None]:
+    """Turn what is known to have no form in a program into a refusal; of all else, be the error.
+
+    What goes wrong behind it, when the program is compiled, is no refusal.
+    """
+    try:
+        yield
+    except (NotStageableError, PlacementError, LoweringError):
+        raise
+    except (GravureError, UnknownSizesError, NoGradientError) as error:
+        raise NotStageableError(str(error)) from error
+    except MISTAKES as error:
+        last = plan.ops[-1]
+        raise LoweringError(f"the way back of {last.graph.name}", last.source, error) from error

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from xdsl.ir import Attribute, Block, SSAValue
@@ -17,7 +17,9 @@ from ...ir.ops.control.backward import append
 from ...ir.ops.control.control import If
 from ...ir.ops.gradient import Instead
 from ...ir.ops.host.host_control import HostIf
+from ...ir.ops.host.late import ReadSizes
 from ...ir.ops.host.python_step import PythonCall, PythonStep
+from ...ir.ops.layout import Extent
 from ...ir.ops.structure import Constant, Yield
 from ...ir.types.dims import Dim, parse, symbols
 from ...ir.types.dtypes import i64, string
@@ -27,12 +29,12 @@ from ...requirements import NUMBERS, Requirement
 from ..eager.recorded import Recorded
 from ..graph.execute import RunError
 from ..graph.frame import NotSeenError, NotStageableError, Store
-from ..graph.graph import Operation
+from ..graph.graph import GraphTensor, Operation
 from ..graph.kinds import Primitive, is_symbolic
 from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
 from ..values.context import Emitter
-from .host_steps import not_seen
+from .host_steps import Expected, not_seen
 
 SIZES = 64
 """So many integers are computed while a program is made, not when it runs."""
@@ -50,6 +52,24 @@ class Where:
     """As how many devices the processor appears; 0: as many as elsewhere in the process."""
 
 
+def as_seen(frame: Appending, tensor: GraphTensor, value: object) -> object:
+    """Return a value; one whose sizes only the run tells has those that it always had so far.
+
+    Should it have others, the run goes on as one does whose steps give other shapes.
+    """
+    seen = tensor.seen
+    if seen is None or not isinstance(value, SSAValue) or spec_of(value.type).is_static:
+        return value
+    known = [size for size in seen if size is not None]
+    if len(known) < len(seen) or tensor.spec.dtype.kind == "s":
+        return value
+    if value not in frame.known:
+        step = Expected(tensor, TensorSpec(tensor.spec.dtype, tuple(known)))
+        frame.shared.calls.append(step)
+        frame.known[value] = frame.emit(PythonStep, value, function=step.name, sizes=())
+    return frame.known[value]
+
+
 class Through:
     """Appends by way of a recording, which can then be gone back through."""
 
@@ -63,6 +83,36 @@ class Through:
     def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
         """Append a choice or a loop."""
         return append(self.record.tape, op, self.record.start)
+
+
+class Appending(Protocol):
+    """What appends to a program: a frame."""
+
+    emit: Emitter
+    shared: Shared
+    known: dict[SSAValue, object]
+    """Values with the sizes that they always had so far."""
+
+    def appended(self, op: type[Op], *operands: object, **attributes: object) -> object:
+        """Append an operation."""
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append an operation that is made already."""
+
+
+class Way:
+    """Appends to the frame that is being made, which may be another one on the way back."""
+
+    def __init__(self, frame: Appending) -> None:
+        self.frame = frame
+
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
+        """Append an operation."""
+        return self.frame.appended(op, *operands, **attributes)
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append an operation that is made already."""
+        return self.frame.insert(op)
 
 
 def apart(
@@ -100,7 +150,11 @@ class Shared:
         self.reports = True
         """Whether what did not hold is a result of a program that writes no variables too."""
         self.has_host = False
-        """Whether the program may have host steps."""
+        """Whether the program may have host steps of Python's."""
+        self.found: dict[Hashable, object] = {}
+        """What steps have found out, by what they do with which values."""
+        self.has_sizes = False
+        """Whether a host may read sizes of what the program computes."""
         self.apart: frozenset[Operation] = frozenset()
         """The calls of Python that may go on beside others."""
         self.queues: Mapping[Operation, ReadyQueue] = {}
@@ -136,11 +190,13 @@ class Shared:
 
     def named(self, spec: TensorSpec) -> TensorSpec:
         """Return a tensor's spec with new names for the sizes that are open."""
-        dims: list[Dim] = []
-        for dim in spec.dims:
-            self.sizes += dim == ANY
-            dims.append(parse(f"size{self.sizes}") if dim == ANY else dim)
+        dims = [self.size() if dim == ANY else dim for dim in spec.dims]
         return TensorSpec(spec.dtype, tuple(dims))
+
+    def size(self) -> Dim:
+        """Return a new name for a size."""
+        self.sizes += 1
+        return parse(f"size{self.sizes}")
 
 
 class FaultVariable:
@@ -202,6 +258,34 @@ def folded(
     return made if all(map(is_size, made)) else None
 
 
+def found_by(
+    shared: Shared,
+    emitter: GraphEmit,
+    op: type[Op],
+    values: Sequence[SSAValue],
+    attributes: dict[str, Any],
+) -> object:
+    """Append a step that finds out sizes, which get names; return its results, or the sizes."""
+    if not shared.has_sizes:
+        raise NotStageableError("a size depends on elements")
+    key = (op, tuple(attributes.items()), *map(computation, values))
+    if key not in shared.found:
+        sizes = shared.named(TensorSpec(i64, attributes["sizes"])).dims
+        made: object = emitter(op, *values, **{**attributes, "sizes": sizes})
+        shared.found[key] = sizes if op is ReadSizes else made
+    found: object = shared.found[key]
+    return emitter(Extent, values=found) if op is ReadSizes else found
+
+
+def computation(value: SSAValue, depth: int = 16) -> Hashable:
+    """Return what is alike for values that are computed in the same way of the same values."""
+    owner = value.owner
+    if not isinstance(owner, Op) or owner.regions or owner.HOST or not owner.PURE or not depth:
+        return value
+    operands = [computation(x, depth - 1) for x in owner.operands]
+    return (owner.name, value.index, tuple(owner.properties.items()), *operands)  # type: ignore[attr-defined]
+
+
 def as_python(value: Any) -> Any:
     """Return an attribute with Python's integers in the place of numpy's."""
     if isinstance(value, np.integer):
@@ -261,13 +345,14 @@ def grown(a: TensorSpec, b: TensorSpec) -> TensorSpec:
     return widened(a, b)
 
 
-def begun(make: Maker, x: SSAValue, wanted: TensorSpec) -> Any:
+def begun(make: Maker, x: SSAValue, wanted: TensorSpec) -> SSAValue:
     """Return what a loop begins with; elements of a shape that was not known get theirs."""
     spec = spec_of(x.type)
     if not is_begun(spec, wanted):
         return x
     dims = [d if isinstance(d, int) else 0 for d in wanted.dims[1:]]
-    return make.filled(0, spec.dtype, (spec.dims[0], *dims))
+    made: SSAValue = make.filled(0, spec.dtype, (spec.dims[0], *dims))
+    return made
 
 
 def chosen(
@@ -283,7 +368,8 @@ def chosen(
     if [x.type for x in rows[0]] == [x.type for x in rows[1]]:
         return If.make_from(condition, operands, *blocks)
     known = {d for x in operands for d in spec_of(x.type).dims if not isinstance(d, int)}
-    specs = [common(*(spec_of(x.type) for x in pair), known) for pair in zip(*rows, strict=True)]
+    pairs = zip(*rows, strict=True)
+    specs = [common(spec_of(a.type), spec_of(b.type), known) for a, b in pairs]
     for row, end in zip(rows, ends, strict=True):
         assert end is not None, "the block of a choice ends in gv.yield"
         make = Maker(GraphEmit.before(end))

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,21 +17,21 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir import Operation as XdslOperation
 
 from ...errors import GravureError
-from ...ir import DEVICE, REGISTRY, GraphEmit
+from ...ir import DEVICE, GraphEmit
 from ...ir.compose.functions import first_wrong
 from ...ir.compose.maker import Maker
 from ...ir.op import Op
 from ...ir.ops.control.backward import UnknownSizesError, append
 from ...ir.ops.control.control import If, While
 from ...ir.ops.control.state import CheckNumerics, Require
-from ...ir.ops.host.host_control import FLAG, NUMBER, HostIf, HostLoop
+from ...ir.ops.host.host_control import HostIf, HostLoop
 from ...ir.ops.host.python_step import Backward, PythonStep
 from ...ir.ops.random import Draw, drawn_key
 from ...ir.ops.structure import Constant, Weight, Yield
 from ...ir.types.attributes import Symbol
 from ...ir.types.dtypes import DType, i64, u32, u64
 from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
-from ...ir.types.values import held
+from ...ir.types.values import ANY
 from ...requirements import Requirement
 from ..eager.recorded import Recorded
 from ..graph.frame import (
@@ -51,33 +49,42 @@ from ..graph.graph import Operation
 from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
-from .host_steps import HostStep, backward_of, interpreted, seen_spec, waiting
+from .host_steps import (
+    MISTAKES,
+    HostStep,
+    backward_of,
+    interpreted,
+    seen_spec,
+    waiting,
+    wants_the_run,
+)
 from .in_common import (
     Shared,
     Through,
+    Way,
     apart,
     as_python,
+    as_seen,
     begun,
     chosen,
     folded,
-    grown,
+    found_by,
     if_seen,
     inferred,
     way_out,
 )
 from .recorded_rules import is_hidden
-from .refusals import MISTAKES, wants_the_run
+from .regions import ChoiceOfGraphs, Growing, LoopGraph, RegionFrame, Turning, run_inside
 
 INLINE = 1024
 """Larger constants become weights."""
-
-
 PLAIN = (Composite, Primitive)  # whose operations are functions of their inputs
+
 DrawnKey: TypeAlias = tuple[Operation, tuple[int, int], int]
 """An argument that is the key of a random draw: its operation, the seeds, how many counters."""
 
 
-class StagingFrame(Frame):
+class StagingFrame(RegionFrame):
     """A run that appends to a block."""
 
     is_staging = True
@@ -90,6 +97,8 @@ class StagingFrame(Frame):
         self.arguments: list[VariableState | Draws | DrawnKey] = []
         """The variables that are arguments."""
         self.written: dict[Stateful, None] = {}
+        self.known: dict[SSAValue, object] = {}
+        """Values with the sizes that they always had so far, where these were asked for."""
 
     def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation, as a host step if it has no other form; return its results."""
@@ -114,6 +123,10 @@ class StagingFrame(Frame):
             return self.host_step(op, interpreted(op), inputs, backward_of(op))
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
             return kind.run(self, op, inputs)
+        return self.plain(op, inputs)
+
+    def plain(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
+        """Append an operation that is a function of its inputs: by its rule, if that can be."""
         try:
             if any(tensor.spec.dtype.kind == "s" for tensor in op.outputs):
                 raise NotStageableError("text")
@@ -121,6 +134,9 @@ class StagingFrame(Frame):
         except (NotStageableError, GravureError) as error:
             if not self.shared.has_host:
                 raise
+            known = [as_seen(self, *pair) for pair in zip(op.inputs, inputs, strict=True)]
+            if any(a is not b for a, b in zip(known, inputs, strict=True)):
+                return self.plain(op, known)
             self.shared.slow[op] = str(error)
             return self.host_step(op, interpreted(op), inputs, backward_of(op))
 
@@ -176,6 +192,8 @@ class StagingFrame(Frame):
             return self.check_numerics(self.value(operands[0]), attributes["message"])
         self.emitter.device, self.emitter.source = self.mark, self.origin
         values = [self.value(x) for x in operands]
+        if ANY in attributes.get("sizes", ()):
+            return found_by(self.shared, self.emitter, op, values, attributes)
         plain = {name: as_python(value) for name, value in attributes.items()}
         known = inferred(self.shared.op, op, values, attributes)
         if known is not None:
@@ -396,12 +414,16 @@ class StagingFrame(Frame):
         self.arguments.append((op, seeds, count))
         return argument
 
+    def inside(self, block: Block) -> StagingFrame:
+        """Return what appends to the block of a region."""
+        return StagingFrame(block, self.shared, top=False)
+
     def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[object]) -> Sequence[object]:
         """Append a choice: of two by a truth value, of several by a number."""
         index, *given = [self.value(x) for x in inputs]
         touched = self.touched(branches)
         state = [self.value(self.read(v)) for v in touched]
-        choice = ChoiceOfGraphs(self.shared, branches, touched, len(given))
+        choice = ChoiceOfGraphs(self, branches, touched, len(given))
         regions = choice.blocks([index, *given, *state])
         if spec_of(index.type).dtype.kind == "b":
             op = chosen(self.shared, index, [index, *given, *state], regions[::-1])
@@ -423,8 +445,8 @@ class StagingFrame(Frame):
         first = len(test.captured)
         guarded = self.shared.fault is not None and self.shared.fault in touched
         if guarded or any(map(has_effect, test.operations)):
-            return self.turning_loop(Turning(test, body, touched, count), carried, fixed)
-        inside = LoopGraph(self.shared, touched, [*carried, *fixed], count)
+            return self.turning_loop(Turning(self, test, body, touched, count), carried, fixed)
+        inside = LoopGraph(self, touched, [*carried, *fixed], count)
         again = inside.region(test, slice(first), changes=False)
         made = if_seen(self.shared, lambda: inside.region(body, slice(first, None), changes=True))
         if made is None:
@@ -432,7 +454,7 @@ class StagingFrame(Frame):
         end = made.last_op
         assert end is not None, "a turn ends in gv.yield"
         if [x.type for x in end.operands] != [x.type for x in carried]:
-            return self.growing_loop(Growing(test, body, touched, count), carried, fixed)
+            return self.growing_loop(Growing(self, test, body, touched, count), carried, fixed)
         op = While.make_from(carried, fixed, again, made)
         kept = zip(op.yielded(1), made.args, strict=False)
         unchanged = [given is argument for given, argument in kept][count:]
@@ -446,10 +468,10 @@ class StagingFrame(Frame):
         state = [self.value(self.read(v)) for v in loop.touched]
         carried = [*carried[: loop.count], *state]
         trips = self.value(np.array(np.iinfo(np.int64).max))
-        block, specs = loop.region(self.shared, carried, fixed)
-        types = [self.shared.named(held(spec)).type for spec in specs]
-        pairs = zip(carried, specs, strict=True)
-        carried = [self.value(begun(Maker(self.append), x, spec)) for x, spec in pairs]
+        block, sizes = loop.region(carried, fixed)
+        types = [spec.type for spec in sizes.named(self.shared.size)]
+        pairs = zip(carried, sizes.specs, strict=True)
+        carried = [begun(Maker(self.append), x, spec) for x, spec in pairs]
         op = HostLoop.make_from([trips, self.goes_on(first[0])], carried, fixed, block, types)
         return self.added(op, loop.touched, [False] * len(loop.touched))
 
@@ -464,13 +486,13 @@ class StagingFrame(Frame):
         specs = [spec_of(x.type) for x in (*given, *fixed)]
         test = Block(arg_types=[s.type for s in specs])
         test.add_op(Yield.make(test.args[len(given) - 1]))
-        body = if_seen(self.shared, lambda: loop.body_block(self.shared, [*given, *fixed]))
+        body = if_seen(self.shared, lambda: loop.body_block([*given, *fixed]))
         if body is None:
             body = way_out(self.shared, specs, specs[:count], slice(count, len(given)))
         end = body.last_op
         assert end is not None, "a turn ends in gv.yield"
         if [x.type for x in end.operands] != [x.type for x in given]:
-            growing = Growing(loop.test, loop.body, loop.touched, loop.count)
+            growing = Growing(self, loop.test, loop.body, loop.touched, loop.count)
             return self.growing_loop(growing, carried, fixed)
         op = While.make_from(given, fixed, test, body)
         kept = zip(op.yielded(1), body.args, strict=False)
@@ -510,188 +532,3 @@ class StagingFrame(Frame):
             return append(self.recorded.tape, op, self.recorded.start)
         except UnknownSizesError as error:
             raise NotStageableError(str(error)) from error
-
-
-class Way:
-    """Appends to the frame that is being made, which may be another one on the way back."""
-
-    def __init__(self, frame: StagingFrame) -> None:
-        self.frame = frame
-
-    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
-        """Append an operation."""
-        return self.frame.appended(op, *operands, **attributes)
-
-    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
-        """Append an operation that is made already."""
-        return self.frame.insert(op)
-
-
-@dataclass
-class LoopGraph:
-    """A loop of which test and body are being made blocks of."""
-
-    shared: Shared
-    touched: Sequence[Stateful]
-    operands: Sequence[SSAValue]
-    """What both take: what is carried, what is touched, what stays the same."""
-    count: int
-    """How many values it carries, beside what is touched."""
-
-    def region(self, graph: FuncGraph, captured: slice, *, changes: bool) -> Block:
-        """Return a block of a graph, which takes some of what stays the same."""
-        block = Block(arg_types=[x.type for x in self.operands])
-        inner = StagingFrame(block, self.shared, top=False)
-        end = self.count + len(self.touched)
-        inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
-        taken = self.shared.settled(self.operands, block.args)[end:][captured]
-        made = run_inside(graph, inner, [*block.args[: self.count], *taken])
-        state = [inner.state[v] for v in self.touched] if changes else []
-        block.add_op(Yield.make(*map(inner.value, [*made, *state])))
-        return block
-
-
-ROUNDS = 4
-"""How often a loop's body is read until the shapes that it gives are those that it takes."""
-
-
-@dataclass
-class Turning:
-    """A loop that is being made, of which each turn ends with its test."""
-
-    test: FuncGraph
-    body: FuncGraph
-    touched: Sequence[Stateful]
-    count: int
-    """How many values it carries, beside what is touched."""
-
-    def body_block(self, shared: Shared, operands: Sequence[SSAValue]) -> Block:
-        """Return the block of one turn: what is carried, what is touched, and whether to go on."""
-        block = Block(arg_types=[x.type for x in operands])
-        inner = StagingFrame(block, shared, top=False)
-        end = self.count + len(self.touched)
-        inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
-        first = len(self.test.captured)
-        arguments, fixed = block.args[: self.count], shared.settled(operands, block.args)[end + 1 :]
-        made = [inner.value(x) for x in run_inside(self.body, inner, [*arguments, *fixed[first:]])]
-        on = inner.goes_on(run_inside(self.test, inner, [*made, *fixed[:first]])[0])
-        block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched), on))
-        return block
-
-
-@dataclass
-class Growing:
-    """A loop that is being made, whose values change their shapes from turn to turn."""
-
-    test: FuncGraph
-    body: FuncGraph
-    touched: Sequence[Stateful]
-    count: int
-    """How many values it carries, beside what is touched."""
-
-    def of_test(self, fixed: Sequence[object]) -> Sequence[object]:
-        """Return what the test takes of the values that stay."""
-        return fixed[: len(self.test.captured)]
-
-    def region(
-        self, shared: Shared, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
-    ) -> tuple[Block, list[TensorSpec]]:
-        """Return a turn's block, and the shapes of what is carried: sizes that change are open."""
-        specs = [spec_of(x.type) for x in carried]
-        for _ in range(ROUNDS):
-            taken = [shared.named(held(spec)) for spec in specs]
-            types = [*(s.type for s in (NUMBER, FLAG, *taken)), *(x.type for x in fixed)]
-            block = Block(arg_types=types)
-            made = self.turn(shared, block, fixed)
-            found = [spec_of(x.type) for x in made[1:]]
-            joined = [grown(a, b) for a, b in zip(specs, found, strict=True)]
-            if any(spec.shape is None for spec in joined):
-                raise NotStageableError("a loop that changes how many axes there are")
-            if joined == [held(spec) for spec in taken]:
-                block.add_op(Yield.make(*made))
-                return block, joined
-            block.erase(safe_erase=False)
-            specs = joined
-        raise NotStageableError("a loop that changes shapes in every turn anew")
-
-    def turn(self, shared: Shared, block: Block, given: Sequence[SSAValue]) -> list[SSAValue]:
-        """Append one turn; return whether to go on, and what is carried on."""
-        frame = StagingFrame(block, shared, top=False)
-        end = 2 + self.count + len(self.touched)
-        arguments, fixed = block.args[2 : 2 + self.count], shared.settled(given, block.args[end:])
-        frame.state = dict(zip(self.touched, block.args[2 + self.count : end], strict=True))
-        taken = fixed[len(self.test.captured) :]
-        made = [frame.value(x) for x in run_inside(self.body, frame, [*arguments, *taken])]
-        on = run_inside(self.test, frame, [*made, *self.of_test(fixed)])
-        return [frame.goes_on(on[0]), *made, *(frame.value(frame.state[v]) for v in self.touched)]
-
-
-@dataclass
-class ChoiceOfGraphs:
-    """A choice between graphs that is being made: operands are an index, inputs and variables."""
-
-    shared: Shared
-    branches: Sequence[FuncGraph]
-    touched: Sequence[Stateful]
-    count: int
-    """How many inputs there are, of all branches."""
-
-    def blocks(self, operands: Sequence[SSAValue]) -> list[Block]:
-        """Return a block for each branch; one with a host step that was never run is a way out."""
-        made = [
-            if_seen(self.shared, partial(self.region, number, operands))
-            for number in (range(len(self.branches)) if len(self.branches) > 1 else (0, 0))
-        ]
-        end = next((block.last_op for block in made if block is not None), None)
-        if end is None:
-            raise NotSeenError("no branch of a choice was run yet")
-        taken = [spec_of(x.type) for x in operands]
-        given = [spec_of(x.type) for x in end.operands[: len(end.operands) - len(self.touched)]]
-        state = slice(1 + self.count, len(operands))
-        return [way_out(self.shared, taken, given, state) if b is None else b for b in made]
-
-    def region(self, number: int, operands: Sequence[SSAValue]) -> Block:
-        """Return a block that runs one branch."""
-        branch = self.branches[number]
-        block = Block(arg_types=[x.type for x in operands])
-        inner = StagingFrame(block, self.shared, top=False)
-        inner.state = dict(zip(self.touched, block.args[1 + self.count :], strict=True))
-        first = 1 + sum(len(other.captured) for other in self.branches[:number])
-        taken = self.shared.settled(operands, block.args)[first : first + len(branch.captured)]
-        made = [inner.value(x) for x in run_inside(branch, inner, taken)]
-        block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched)))
-        return block
-
-    def chain(
-        self, block: Block, operands: Sequence[SSAValue], regions: Sequence[Block], number: int
-    ) -> If | HostIf:
-        """Append the choice between the branches from a number on; the last is for the rest."""
-        emit = GraphEmit.at_end(block)
-        first, *others = regions
-        dtype = spec_of(operands[0].type).dtype
-        wanted = emit(Constant, value=np.array(number, dtype.numpy))
-        condition = emit(REGISTRY["gv.equal"], operands[0], wanted)
-        other = others[0]
-        if len(others) > 1:
-            other = Block(arg_types=[x.type for x in operands])
-            inner = self.chain(other, list(other.args), others, number + 1)
-            other.add_op(Yield.make(*inner.results))
-        op = chosen(self.shared, condition, operands, [first, other])
-        block.add_op(op)
-        return op
-
-    def unchanged(self, op: If | HostIf) -> list[bool]:
-        """Say of each variable whether all branches leave it as it is."""
-        count = len(op.results) - len(self.touched)
-        return [
-            all(
-                op.yielded(n)[count + i] is region.block.args[1 + self.count + i]
-                for n, region in enumerate(op.regions)
-            )
-            for i in range(len(self.touched))
-        ]
-
-
-def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[object]) -> list[object]:
-    """Run a graph in a frame."""
-    return graph.whole_plan().run(frame, values)

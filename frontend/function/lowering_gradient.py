@@ -37,10 +37,11 @@ from ..graph.frame import (
 )
 from ..graph.variables import Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
+from ..models.growing import tell_inside
 from ..models.pieces import SteppedModel
-from .in_common import FaultVariable, Shared
-from .lowering import StagingFrame, Way
-from .refusals import appending
+from .host_steps import appending
+from .in_common import FaultVariable, Shared, Way
+from .lowering import StagingFrame
 from .staged import COMPILE_AFTER, Written, name_argument, refused
 
 
@@ -82,6 +83,7 @@ def program_of(main: FuncOp, results: Sequence[SSAValue], shared: Shared, named:
 def loaded(program: Program) -> CompiledModel:
     """Return the compiled program, in pieces where sizes change in choices or loops."""
     options = Options(numerics="exact")
+    tell_inside(program)
     if has_host_steps(program):
         return SteppedModel(program, options, 1, bounded=False)
     return load_compiled(compile_program(program, options), 1)
@@ -96,7 +98,7 @@ class StagedGradient:
         main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
         block = main.body.block
         shared = Shared()
-        shared.fault, shared.has_host = FaultVariable(), False
+        shared.fault, shared.has_sizes = FaultVariable(), True
         frame = StagingFrame(block, shared, top=True)
         way = Way(frame)
         record = Recorded(way)
@@ -138,7 +140,9 @@ class StagedGradient:
         self.smooth = [s.dtype.kind in "fc" for s in specs]
         given = [s for s, smooth in zip(specs, self.smooth, strict=True) if smooth]
         main = new_function("main", [(f"g{i}", s) for i, s in enumerate(given)])
-        way.frame = frame = BackwardFrame(main.body.block, Shared(), block)
+        shared = Shared()
+        shared.has_sizes = True
+        way.frame = frame = BackwardFrame(main.body.block, shared, block)
         arguments = iter(list(main.body.block.args))
         grads = [next(arguments) if smooth else None for smooth in self.smooth]
         with appending(plan):

@@ -34,13 +34,13 @@ from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, 
 from ..graph.func_graph import Draws, touched_in
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
+from ..models.growing import tell_inside
 from ..models.pieces import SteppedModel, on_host
 from ..models.threads import all_threads, threads_for
 from ..values.devices import PlacementError
-from .host_steps import RUNS, Again, Done, ShapesChangedError
+from .host_steps import RUNS, Again, Done, ShapesChangedError, appending
 from .in_common import FaultVariable, Shared, Where
 from .lowering import StagingFrame
-from .refusals import appending
 
 COMPILE_AFTER = 2
 """A function is compiled when it has been called so often with arguments of the same shapes."""
@@ -131,7 +131,7 @@ class Staged:
         shared.apart = plan.apart if plan.wishes.overlap else frozenset()
         shared.queues = plan.queues
         shared.reports = export is None or export.hides
-        shared.has_host = export is None and not (where is not None and where.device)
+        shared.has_host = shared.has_sizes = export is None and not frame.device
         touched = touched_in(plan.ops)
         shared.variables = [v for v in touched if isinstance(v, VariableState) and v.is_eager]
         with appending(plan):
@@ -152,11 +152,7 @@ class Staged:
         for i in range(len(specs), len(main.body.block.args)):
             name_argument(main, i)
         finish(main, results, self.written.names(len(results)))
-        module = ModuleOp([main])
-        set_level(module, "graph")
-        if export is not None and export.hides and self.written.fault is not None:
-            set_requirements(module, [*self.written.fault.known])
-        program = Program(module, shared.weights)
+        program = self._program(main, shared, hides=export is not None and export.hides)
         self._in_place(program, frame.arguments, len(specs))
         self.written.forget()
         frame.forget()
@@ -168,6 +164,16 @@ class Staged:
     def writes(self) -> bool:
         """Say whether it writes into arrays that it is given."""
         return bool(self.updated or self.rows)
+
+    def _program(self, main: FuncOp, shared: Shared, *, hides: bool) -> Program:
+        """Return a function as a program, of which `hides` says that its code ends by a status."""
+        module = ModuleOp([main])
+        set_level(module, "graph")
+        if hides and self.written.fault is not None:
+            set_requirements(module, [*self.written.fault.known])
+        program = Program(module, shared.weights)
+        tell_inside(program)
+        return program
 
     def _in_place(self, program: Program, arguments: Sequence[object], before: int) -> None:
         """Let variables be written where they lie, if code can: they are arguments and results."""

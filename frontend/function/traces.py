@@ -27,6 +27,7 @@ from ..eager.backward import is_smooth
 from ..eager.recorded import unboxed
 from ..eager.tape import GradientTape
 from ..eager.tensor import Tensor, apply, as_tensor
+from ..graph.control_flow import GraphChoice
 from ..graph.execute import Plan
 from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store, counter_of
 from ..graph.func_graph import CallGraph, Draws, FuncGraph, must_run, touched_by
@@ -390,8 +391,9 @@ class ConcreteFunction:
     def with_zeros(
         self, found: Sequence[object], sources: Sequence[Tensor | Owner | None]
     ) -> Sequence[object]:
-        """Return gradients: zeros of what another way through the graph depends on."""
-        if None not in found:
+        """Return gradients: zeros of what branches depend on that were not taken."""
+        choices = [op for op in self.graph.operations if isinstance(op.kind, GraphChoice)]
+        if None not in found or not choices:
             return found
         known = zip(found, self.gradient.slots, sources, strict=True)
         return [

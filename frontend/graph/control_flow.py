@@ -169,8 +169,19 @@ class GraphLoop(Kind):
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
-        """Return the specs of what is carried."""
-        return self.specs
+        """Return the specs of what is carried; sizes that change are of their own in the end."""
+        made = [tensor.spec for tensor in self.body.outputs]
+        return [self.behind(*pair) for pair in zip(self.specs, made, strict=True)]
+
+    @staticmethod
+    def behind(before: TensorSpec, after: TensorSpec) -> TensorSpec:
+        """Return what is known of a value in the end, from those before and behind a turn."""
+        if before.shape is None or after.shape is None:
+            return before
+        pairs = zip(before.dims, after.dims, strict=True)
+        return before.with_shape(
+            [a if isinstance(a, int) or a == b else unknown_dim() for a, b in pairs]
+        )
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Go round."""

@@ -2,5 +2,5 @@
 
 `making` decides what it becomes: `compiled` (code of this process, kept in the cache), `gpu`,
 `executed` (by a back end from outside), or `pieces` (host steps or several devices between compiled
-parts). `threads` says on how many.
+parts); `growing` are loops in these whose values grow. `threads` says on how many.
 """

@@ -21,7 +21,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -29,8 +29,9 @@ from ...codegen.compile import Options
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
 from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
-from ...ir.host import HostOp, host_steps, symbols_in, symbols_of
+from ...ir.host import WHOLE, HostOp, host_steps, symbols_in, symbols_of
 from ...ir.interpret.graph import bind_symbols
+from ...ir.ops.host.host_control import HostLoop
 from ...ir.ops.host.python_step import PythonStep
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
 from ...ir.types import dims
@@ -48,6 +49,7 @@ from ...runtime.tracing import span
 from ...runtime.values import ValueInfo, to_value
 from .compiled import CompiledModel, compile_piece, compile_program, load_compiled
 from .gpu import DeviceModel, load_on_gpu
+from .growing import GrowingLoop, axes_of
 from .later import Later
 
 ROOM = 1 << 42
@@ -172,6 +174,20 @@ def cut(program: Program) -> None:
     run_passes(passes, program, observers=(), verify_each=False)
 
 
+def growing_loops(program: Program, options: Options) -> dict[Operation, GrowingLoop]:
+    """Find the loops of a program that compiled code can carry out as they are, and mark them."""
+    found: dict[Operation, GrowingLoop] = {}
+    inside = set[Operation]()
+    for op in program.module.walk():
+        if isinstance(op, HostLoop) and op not in inside:
+            axes = axes_of(op)
+            if axes is not None:
+                found[op] = GrowingLoop(op, axes, program.weights, replace(options, swap=False))
+                op.attributes[WHOLE] = UnitAttr()
+                inside.update(op.walk())
+    return found
+
+
 def pieces_of(program: Program) -> tuple[list[FuncOp], int]:
     """Return the functions of a program that was cut, and how much room each may take."""
     parts = [function for function in functions(program.module) if function is not program.main]
@@ -273,10 +289,14 @@ class Stepper(Interpreter):
     """Carries out a program that was cut: calls run compiled pieces."""
 
     def __init__(
-        self, whole: Program, pieces: Mapping[str, Piece], turns: dict[Block, list[Turn]]
+        self,
+        whole: Program,
+        pieces: Mapping[str, Piece],
+        turns: dict[Block, list[Turn]],
+        growing: Mapping[Operation, GrowingLoop],
     ) -> None:
         super().__init__(whole.module, whole.weights, {})
-        self.pieces, self.turns = pieces, turns
+        self.pieces, self.turns, self.growing = pieces, turns, growing
         self.copies: dict[tuple[SSAValue, Driver | None], object] = {}
         self.has_devices = any(piece.driver is not None for piece in pieces.values())
 
@@ -291,6 +311,9 @@ class Stepper(Interpreter):
             here = [self.at(driver, *pair) for pair in zip(op.operands, operands, strict=True)]
         if piece is not None:
             return piece.run(here)
+        if op in self.growing:
+            assert isinstance(op, HostLoop), "loops grow"
+            return op.leave(self, self.growing[op].run(here))
         with span("host step", op.name.removeprefix("gv.")):
             return super().operation(op, here, values)
 
@@ -377,6 +400,8 @@ class SteppedModel(CompiledModel):
         module = program.module.clone()
         self._uncut = Program(module, dict(program.weights), program.source, program.assumed)
         self.program = program
+        self.growing = growing_loops(program, options)
+        """The loops in it that are compiled as they are."""
         cut(program)
         main = program.main
         self._specs = [value_spec(t) for t in main.function_type.inputs]
@@ -461,7 +486,7 @@ class SteppedModel(CompiledModel):
 
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
-        machine = Stepper(self.program, self.pieces, self.turns)
+        machine = Stepper(self.program, self.pieces, self.turns, self.growing)
         tensors = [
             (spec.shape, np.shape(value))
             for spec, value in zip(self._specs, values, strict=True)

@@ -7,8 +7,11 @@ from collections import Counter
 
 from ... import knobs
 from ...codegen.compile import Compiled
+from ...ir import Program
+from ...ir.interpret.launch import kernel_symbols
 from ...ir.ops.structure import Launch
 from ...ir.program import by_name
+from ...ir.types import dims
 from ...passes.analysis.cost import Cost, cost_of_function
 from ..values.run_errors import InvalidArgumentError
 
@@ -58,15 +61,24 @@ def all_threads() -> int:
 
 
 def is_large(compiled: Compiled) -> bool:
-    """Say whether the launches of a program have much to do; their sizes are known."""
+    """Say whether the launches of a program have much to do, at the most."""
     program = compiled.program
     assert program is not None, "the program was just compiled"
     kernels = by_name(program.module)
     every = program.main.body.block.walk()
-    names = Counter(op.kernel for op in every if isinstance(op, Launch))
-    costs = {name: cost_of_function(kernels[name], {}) for name in names}
-    total = sum(count * size(costs[name]) for name, count in names.items())
-    return total > WORTH * names.total()
+    found = Counter((op.kernel, most(op, program)) for op in every if isinstance(op, Launch))
+    total = 0
+    for (name, sizes), count in found.items():
+        known = dict(zip(kernel_symbols(kernels[name]), sizes, strict=True))
+        total += count * size(cost_of_function(kernels[name], known))
+    return total > WORTH * found.total()
+
+
+def most(launch: Launch, program: Program) -> tuple[int, ...]:
+    """Return the sizes of a launch, those that only the run tells as large as they may be."""
+    ends = [dims.bounds(size, program.ranges)[1] for size in launch.sizes]
+    assert None not in ends, "a compiled program has bounds"
+    return tuple(end for end in ends if end is not None)
 
 
 def size(cost: Cost) -> int:

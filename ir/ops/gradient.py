@@ -50,6 +50,7 @@ class Identity(Same):
     """The operand itself, under another name."""
 
     name = "gv.identity"
+    OF_SIZES: ClassVar = True
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

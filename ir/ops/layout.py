@@ -36,6 +36,7 @@ class Reshape(Op):
     """The same elements in row-major order in another shape."""
 
     name = "gv.reshape"
+    OF_SIZES: ClassVar = True
     WORKLESS: ClassVar = True
     BIJECTIVE: ClassVar = True
     SAMPLES: ClassVar = (
@@ -172,6 +173,7 @@ class Concat(Op):
     """Tensors joined along an axis."""
 
     name = "gv.concat"
+    OF_SIZES: ClassVar = True
     KERNEL: ClassVar = KernelForm("concat")
     INDICES: ClassVar = 0
     SAMPLES: ClassVar = (
@@ -244,6 +246,7 @@ class Slice(Op):
     """
 
     name = "gv.slice"
+    OF_SIZES: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((5, 7),), {"starts": (1, 0), "stops": (4, 7), "steps": (1, 3)}, MOVED),
         Sample(((5, 7),), {"starts": (4, 5), "stops": (-6, 0), "steps": (-1, -2)}),

@@ -15,6 +15,7 @@ from ....ir.compose.functions import first_wrong
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import Dim
 from ....ir.types.tensor import Array
 from ....requirements import told_of
 from ...eager.tensor import Tensor
@@ -147,15 +148,16 @@ def require_rows(m: Maker, indices: object, extents: Sequence[object]) -> None:
     )
 
 
-def require_below(m: Maker, ids: object, count: int) -> None:
+def require_below(m: Maker, ids: object, count: Dim) -> None:
     """Raise where a number of a segment is too high; a negative one counts for none."""
-    end = m.number(count, spec_of_value(ids).dtype)
+    end = m.extent_of(count, spec_of_value(ids).dtype)
+    ends = f" [0, {count})" if isinstance(count, int) else ""
     demand(
         m,
         ids,
         lambda x: m.less(x, end),
         lambda x: x >= count,
-        f"segment_ids{{at}} = {{value}} is out of range [0, {count})",
+        f"segment_ids{{at}} = {{value}} is out of range{ends}",
     )
 
 

@@ -17,7 +17,9 @@ from ....ir.families import spec_of_value
 from ....ir.op import Array
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import Dim
 from ....ir.types.tensor import TensorSpec
+from ...dims.computed import expressions
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...graph.text_arrays import TEXT
 from ...values.context import STATE
@@ -25,6 +27,7 @@ from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.element_types import as_dtype
+from ..core.extents import read_extent
 from ..core.host_ops import host
 from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
@@ -56,13 +59,25 @@ def _put(m: Maker, array: object, indices: object, values: object, grows: bool) 
             raise TypeError("the shape of elements is that of the first one")
         array, dims = m.filled(0, spec_of_value(array).dtype, (dims[0], *own)), (dims[0], *own)
     if grows:
-        last = np.asarray(indices).max(initial=-1)
-        missing = int(last) + 1 - int(dims[0])  # type: ignore[arg-type]
-        if missing > 0:
+        missing = _missing(m, indices, dims[0])
+        if not isinstance(missing, int) or missing > 0:
             more = m.filled(0, spec_of_value(array).dtype, (missing, *dims[1:]))
             array = m.concat(array, more, axis=0)
     at = c.unsqueeze(m.emit, m.to(indices, rows.i64), (1,))
     return m.scatter_nd(array, at, values, reduction="none")
+
+
+def _missing(m: Maker, indices: object, count: Dim) -> Dim:
+    """Return how many elements more there are to be for indices; below 1: none."""
+    known = expressions(indices)
+    if known is not None and None not in known.ravel().tolist():
+        behind = {index + 1 - count for index in known.ravel()}
+        if all(isinstance(n, int) for n in behind):
+            return max(behind, default=0)
+    last = m.max(m.to(indices, rows.i64), axes=(0,), keepdims=False)
+    more = m.add(m.sub(last, m.extent_of(count)), m.number(1, rows.i64))
+    made: Dim = read_extent(m, m.maximum(more, m.number(0, rows.i64)))
+    return made
 
 
 def _write_text(

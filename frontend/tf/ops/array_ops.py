@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.ops.selecting import NonZero
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
+from ....ir.types.values import ANY
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all, remembered
 from ...graph.graph import GraphTensor, spec_with_unknowns
@@ -21,6 +24,7 @@ from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor
 from ..core.calls import op, perform, perform_all, rule
+from ..core.extents import read_extents
 from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
@@ -398,15 +402,15 @@ def rank(m: Maker, input: object) -> object:
 def size(m: Maker, input: object, out_type: DTypeLike | None = "int32") -> object:
     """Return the number of elements."""
     count, row = spec_of_value(input).size, named_row(out_type)
-    if not isinstance(count, int):
+    if not isinstance(count, int) and is_unknown(input):
         return Abstract(spec_of_value(input).with_shape(()).with_dtype(row))
-    return m.number(count, row)
+    return m.extent_of(count, row)
 
 
 @op("BroadcastTo", "input", "shape", strict=False, shapes=shapes_of.filled(1, 0))
 def broadcast_to(m: Maker, input: object, shape: object) -> object:
     """Repeat along axes of extent 1."""
-    wanted = tuple(ints(shape))
+    wanted = tuple(read_extents(m, shape))
     if is_unknown(input) and all(isinstance(d, int) for d in wanted):
         have = spec_of_value(input).dims
         tail = wanted[len(wanted) - len(have) :] if len(have) <= len(wanted) else ()
@@ -437,6 +441,8 @@ def _broadcast_args(m: Maker, x: object, y: object) -> object:
 def _places(m: Maker, p: object) -> object:
     if is_unknown(p):
         return Abstract(TensorSpec(named_row("int64"), (unknown_dim(), spec_of_value(p).rank)))
+    if isinstance(p, SSAValue) and spec_of_value(p).rank and spec_of_value(p).dtype.kind != "c":
+        return m.transpose(m.emit(NonZero, p, sizes=(ANY,)), order=(1, 0))
     return np.argwhere(elements(p)).astype(np.int64)
 
 
@@ -466,15 +472,21 @@ def boolean_mask(m: Maker, tensor: object, mask: object, axis: object = 0) -> ob
     if is_unknown(mask):
         rest = dims[at + spec_of_value(mask).rank :]
         return Abstract(spec_of_value(tensor).with_shape((*dims[:at], unknown_dim(), *rest)))
-    found = elements(mask)
-    behind = at + found.ndim
-    if not found.ndim:
+    over = spec_of_value(mask).dims
+    behind = at + len(over)
+    if not over:
         raise TypeError("mask cannot be scalar.")
-    for have, want in zip(dims[at:behind], found.shape, strict=False):
-        if isinstance(have, int) and have != want:
-            raise TypeError(f"Shapes {tuple(dims[at:behind])} and {found.shape} are incompatible")
-    flat = m.reshape(tensor, shape=(*dims[:at], product(dims[at:behind]), *dims[behind:]))
-    return m.gather(flat, m.constant(value=np.flatnonzero(found)), axis=at)
+    for have, want in zip(dims[at:behind], over, strict=False):
+        if isinstance(have, int) and isinstance(want, int) and have != want:
+            raise TypeError(f"Shapes {tuple(dims[at:behind])} and {over} are incompatible")
+    count = product(dims[at:behind])
+    flat = m.reshape(tensor, shape=(*dims[:at], count, *dims[behind:]))
+    if isinstance(mask, SSAValue):
+        found = m.emit(NonZero, m.reshape(mask, shape=(count,)), sizes=(ANY,))
+        places = m.reshape(found, shape=(spec_of_value(found).dims[1],))
+    else:
+        places = m.constant(value=np.flatnonzero(elements(mask)))
+    return m.gather(flat, places, axis=at)
 
 
 @op("Roll", "input", strict=False)

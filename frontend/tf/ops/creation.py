@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, SupportsInt
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
@@ -21,6 +22,7 @@ from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor, dressed, made_here, row_of
 from ..core.calls import op, perform, perform_all, rule
+from ..core.extents import read_extent, read_extents
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
     InGraph,
@@ -78,7 +80,8 @@ def fill(m: Maker, dims: object, value: object) -> object:
     """Make a tensor of one element many times."""
     if spec_of_value(value).rank != 0:
         raise TypeError(f"value must represent a scalar, got shape {spec_of_value(value).dims}")
-    return m.broadcast_to(value, shape=tuple(ints(dims)))
+    wrong = "Dimension {value} must be >= 0"
+    return m.broadcast_to(value, shape=tuple(read_extents(m, dims, what=wrong)))
 
 
 def zeros(shape: object, dtype: Any = "float32", name: str | None = None) -> TfTensor:
@@ -163,7 +166,7 @@ def eye(
 
 @rule("Eye", label="eye", differentiable=False, shapes=shapes_of.square)
 def _eye(m: Maker, height: object, width: object, batch: list[int], dtype: DType) -> object:
-    n, k = ints(height), ints(width)
+    n, k = read_extent(m, height), read_extent(m, width)
     down = m.reshape(m.iota(shape=(n,), axis=0, dtype=rows.i64), shape=(n, 1))
     right = m.reshape(m.iota(shape=(k,), axis=0, dtype=rows.i64), shape=(1, k))
     return m.broadcast_to(m.to(m.equal(down, right), dtype), shape=(*batch, n, k))
@@ -172,13 +175,15 @@ def _eye(m: Maker, height: object, width: object, batch: list[int], dtype: DType
 @rule("EyeBatch", label="eye", differentiable=False)
 def _eyes(m: Maker, one: object, batches: object) -> object:
     """Repeat a matrix along axes in front."""
-    return m.broadcast_to(one, shape=(*ints(batches), *spec_of_value(one).dims))
+    return m.broadcast_to(one, shape=(*read_extents(m, batches), *spec_of_value(one).dims))
 
 
 @rule("Range", label="range", differentiable=False)
 def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType | None) -> object:
     if any(map(is_unknown, (start, limit, delta))):
         return Abstract(TensorSpec(dtype or spec_of_value(start).dtype, (unknown_dim(),)))
+    if isinstance(limit, SSAValue) and not isinstance(start, SSAValue):
+        return _counted(m, int(elements(start)), limit, int(elements(delta)), dtype)
     low, high, step = (elements(x)[()] for x in (start, limit, delta))
     if step == 0:
         raise TypeError("Requires delta != 0: 0")
@@ -188,6 +193,18 @@ def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType |
     made: Callable[..., Array] = np.arange  # arrays without axes are numbers here
     whole = kind.kind in "iu"  # floats are counted in the type that the bounds have
     return m.constant(value=made(low, high, step, kind if whole else None).astype(kind, copy=False))
+
+
+def _counted(m: Maker, start: int, limit: SSAValue, step: int, dtype: DType | None) -> object:
+    """Count up to a limit that only the run has."""
+    row = dtype or spec_of_value(limit).dtype
+    if not (row.is_integer and step > 0):
+        return elements(limit)  # which says why it is not known
+    room = m.add(m.to(limit, rows.i64), m.number(step - 1 - start, rows.i64))
+    what = "Requires start <= limit"
+    count = read_extent(m, m.floor_divide(room, m.number(step, rows.i64)), what=what)
+    places = m.mul(m.iota(shape=(count,), axis=0, dtype=row), m.number(step, row))
+    return m.add(places, m.number(start, row))
 
 
 def range_(
@@ -213,13 +230,13 @@ def range_(
 
 @rule("LinSpace")
 def _linspace(m: Maker, start: object, stop: object, num: object, axis: int) -> object:
-    spec, count = spec_of_value(start), ints(num)
+    spec, count = spec_of_value(start), read_extent(m, num)
     at = axis % (spec.rank + 1)
     shape = tuple(count if i == at else 1 for i in range(spec.rank + 1))
     if isinstance(count, int):
         place = m.constant(value=np.linspace(0.0, 1.0, count).astype(spec.dtype.numpy))
     else:
-        last = m.extent_of(count - 1, rows.f64)
+        last = m.maximum(m.extent_of(count - 1, rows.f64), m.number(1.0, rows.f64))
         part = m.div(m.iota(shape=(count,), axis=0, dtype=rows.f64), last)
         place = m.to(part, spec.dtype)
     place = m.reshape(place, shape=shape)
@@ -263,7 +280,7 @@ def meshgrid(*args: object, indexing: str = "xy", name: str | None = None) -> li
 def _one_hot(
     m: Maker, indices: object, depth: object, on: float, off: float, axis: int, dtype: DType
 ) -> object:
-    spec, count = spec_of_value(indices), ints(depth)
+    spec, count = spec_of_value(indices), read_extent(m, depth)
     if spec.dtype.kind not in "iu":
         raise TypeError(f"Value for attr 'TI' of {spec.dtype} is not in the list of allowed values")
     at = axis_in(axis, spec.rank + 1)

@@ -13,6 +13,7 @@ from ....ir.families import spec_of_value
 from ....ir.op import Array
 from ....ir.ops.scatter import ScatterNd
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import Dim
 from ....ir.types.dtypes import DType, of_numpy
 from ...eager.kernels import evaluate
 from ...eager.remembered import notes_of, remember_all, remembered
@@ -21,6 +22,7 @@ from ...values.dtypes import finfo
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
+from ..core.extents import read_extent
 from ..core.required import require_below, require_rows, require_within
 from ..core.values import (
     InGraph,
@@ -196,10 +198,10 @@ def dynamic_stitch(
         return perform("DynamicStitch", [*map(convert, indices), *same(*data)], name=name)
 
 
-def _column(m: Maker, ids: object, count: int) -> object:
+def _column(m: Maker, ids: object, count: Dim) -> object:
     """Return indices for segments; what has a negative one goes behind the last."""
     at = m.to(ids, rows.i64)
-    at = m.select(m.less(at, m.number(0, rows.i64)), m.number(count, rows.i64), at)
+    at = m.select(m.less(at, m.number(0, rows.i64)), m.extent_of(count), at)
     return c.unsqueeze(m.emit, at, (spec_of_value(ids).rank,))
 
 
@@ -212,7 +214,7 @@ def _neutral(how: str, row: DType) -> float:
     return float(finfo(row.numpy).min if how == "max" else finfo(row.numpy).max)
 
 
-def _segments(m: Maker, data: object, ids: object, count: int, how: str) -> object:
+def _segments(m: Maker, data: object, ids: object, count: Dim, how: str) -> object:
     """Combine rows by their segment; segments without rows get the neutral element."""
     spec = spec_of_value(data)
     dims = (count + 1, *spec.dims[spec_of_value(ids).rank :])
@@ -222,7 +224,7 @@ def _segments(m: Maker, data: object, ids: object, count: int, how: str) -> obje
     return c.cut(m.emit, total, 0, 0, count)
 
 
-def _counts(m: Maker, data: object, ids: object, count: int) -> object:
+def _counts(m: Maker, data: object, ids: object, count: Dim) -> object:
     """Return how many rows each segment has, at least 1, to be divided by."""
     spec, rank = spec_of_value(data), spec_of_value(ids).rank
     one = m.filled(1, spec.dtype, spec_of_value(ids).dims)
@@ -304,7 +306,7 @@ def _unsorted(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(f"{type_}Computed", "data", "segment_ids", "num_segments", strict=False, refuses=True)
     def computed(m: Maker, data: object, segment_ids: object, num_segments: object) -> object:
         """Combine rows by their segment, of which there are as many as a run computes."""
-        return _out_of_order(m, data, segment_ids, int(elements(num_segments)), how)
+        return _out_of_order(m, data, segment_ids, read_extent(m, num_segments), how)
 
     @remembered
     def function(
@@ -319,7 +321,7 @@ def _unsorted(type_: str, how: str) -> Callable[..., TfTensor]:
     return function
 
 
-def _out_of_order(m: Maker, data: object, ids: object, count: int, how: str) -> object:
+def _out_of_order(m: Maker, data: object, ids: object, count: Dim, how: str) -> object:
     """Combine rows by their segment, which may come in any order."""
     require_below(m, ids, count)
     if how in ("mean", "sqrt_n"):

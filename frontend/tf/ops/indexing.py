@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
@@ -21,8 +22,9 @@ from ...graph.inference import Given, is_unknown
 from ..core.bridge import OPERATORS, SymbolicTfTensor, TfTensor, dressed
 from ..core.calls import perform, rule
 from ..core.dimensions import Dimension
+from ..core.extents import read_extent
 from ..core.required import known, require_place
-from ..core.values import InGraph, InvalidShapesError, convert, graph_of
+from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_of
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,9 @@ def _partly(given: Given) -> Sequence[TensorSpec]:
 def _strided_slice(m: Maker, x: object, *given: object, keys: tuple[object, ...]) -> object:
     if any(map(is_unknown, given)) and not any(isinstance(k, slice) and holds(k) for k in keys):
         return _index(m, x, tuple(0 if k == TENSOR else k for k in keys))  # of the same shape
+    if any(isinstance(x, SSAValue) for x in given) and any(map(is_part, keys)):
+        x, left, keys = _cut_by_operands(m, x, given, keys)
+        given = tuple(left)
     rest = iter(given)
 
     def ready(key: object) -> object:
@@ -75,6 +80,60 @@ def _strided_slice(m: Maker, x: object, *given: object, keys: tuple[object, ...]
         return Place(value)
 
     return _index(m, x, tuple(map(placed, keys)))
+
+
+def is_part(key: object) -> bool:
+    """Say whether a key is a slice of which a bound is an operand."""
+    return isinstance(key, slice) and holds(key)
+
+
+def _cut_by_operands(
+    m: Maker, x: object, given: Sequence[object], keys: tuple[object, ...]
+) -> tuple[object, list[object], tuple[object, ...]]:
+    """Cut the axes whose bounds are operands; return the rest of the operands and keys."""
+    left, kept = list(given), list[object]()
+    taken = sum(k is not None and k is not Ellipsis for k in keys)
+    axis, made = 0, list(keys)
+    for place, key in enumerate(keys):
+        if key is None:
+            continue
+        if key is Ellipsis:
+            axis += spec_of_value(x).rank - taken
+            continue
+        if isinstance(key, slice) and holds(key):
+            bounds_ = [left.pop(0) if k == TENSOR else k for k in (key.start, key.stop, key.step)]
+            x, made[place] = _part(m, x, axis, *bounds_), slice(None)
+        elif key == TENSOR:
+            kept.append(left.pop(0))
+        axis += 1
+    return x, kept, tuple(made)
+
+
+def _part(m: Maker, x: object, axis: int, start: object, stop: object, step: object) -> object:
+    """Cut an axis between bounds of which the run has one."""
+    if step is not None and int(elements(step)) != 1:
+        elements(start), elements(stop)  # which say why they are not known
+    extent = spec_of_value(x).dims[axis]
+    end, zero = m.extent_of(extent), m.number(0, rows.i64)
+
+    def inside(bound: object, other: object) -> object:
+        if bound is None:
+            return other
+        if isinstance(bound, int):
+            value = m.number(bound, rows.i64)
+        else:
+            value = m.to(m.reshape(bound, shape=()), rows.i64)
+        value = m.select(m.less(value, zero), m.add(value, end), value)
+        return m.minimum(m.maximum(value, zero), end)
+
+    low, high = inside(start, zero), inside(stop, end)
+    count = read_extent(m, m.maximum(m.sub(high, low), zero), most=extent)
+    dims = spec_of_value(x).dims
+    if start is None or (not isinstance(start, SSAValue) and int(elements(start)) == 0):
+        stops = tuple(count if n == axis else d for n, d in enumerate(dims))
+        return m.slice(x, starts=(0,) * len(dims), stops=stops, steps=(1,) * len(dims))
+    places = m.add(m.iota(shape=(count,), axis=0, dtype=rows.i64), low)
+    return m.gather(x, places, axis=axis)
 
 
 def holds(key: slice) -> bool:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
@@ -28,6 +29,7 @@ from ..core.calls import (
     perform,
     rule,
 )
+from ..core.extents import read_extent
 from ..core.values import (
     InGraph,
     InvalidShapesError,
@@ -409,10 +411,23 @@ def searchsorted(
 @_host("SequenceMask", "lengths", shapes=shapes_of.masked)
 def _sequence_mask(m: Maker, lengths: object, dtype: DTypeLike | None = "bool") -> object:
     """Mark the first elements of each row, up to the longest."""
-    array, row = elements(lengths), row_of(dtype)
+    row = row_of(dtype)
     assert row is not None, "a type was given"
+    if isinstance(lengths, SSAValue):
+        return _masked_up(m, lengths, row)
+    array = elements(lengths)
     width = int(array.max(initial=0))
     return (np.arange(width) < array[..., None]).astype(row.numpy)
+
+
+def _masked_up(m: Maker, lengths: SSAValue, row: DType) -> object:
+    """Mark the first elements of each row, up to the longest, which only the run has."""
+    spec = spec_of_value(lengths)
+    every = m.reshape(lengths, shape=(spec.size,))
+    longest = m.max(m.concat(every, m.filled(0, spec.dtype, (1,)), axis=0), axes=(0,))
+    width = read_extent(m, longest)
+    places = m.iota(shape=(width,), axis=0, dtype=spec.dtype)
+    return m.to(m.less(places, m.reshape(lengths, shape=(*spec.dims, 1))), row)
 
 
 def sequence_mask(
