@@ -26,6 +26,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import REGISTRY, Op, Program, spec_of
 from ..ir.host import BESIDE, WHOLE, HostOp, defined, is_host, symbols_in, symbols_of
+from ..ir.ops.selecting import Told
 from ..ir.program import finish, functions, new_function
 from ..ir.types import dims
 from .analysis.walks import ready
@@ -159,6 +160,7 @@ class Segment:
         ops = (*(op for op in owners if isinstance(op, Operation)), *self.ops)
         used = dict.fromkeys(name for op in ops for name in symbols_of(op))
         told = {str(dim) for value in self.inputs for dim in spec_of(value.type).dims}
+        told |= {name for op in self.ops for name in found_inside(op)}
         return [name for name in used if name not in told]
 
     def outline(self, given: Sequence[SSAValue]) -> FuncOp:
@@ -181,6 +183,12 @@ class Segment:
             old.replace_uses_with_if(new, lambda use: use.operation not in self.own)
         finish(function, self.outputs, distinct([v.name_hint or "y" for v in self.outputs]))
         return function
+
+
+def found_inside(op: Operation) -> set[str]:
+    """Return the symbols that compiled code gives their values in an operation, or inside of it."""
+    every = [each for each in op.walk() if isinstance(each, Told)]
+    return {str(size) for each in every for size in each.plain_attributes()["sizes"]}
 
 
 def is_free(value: SSAValue) -> bool:

@@ -88,6 +88,19 @@ def test_a_loop_over_parts_of_sizes_that_change_is_one_piece():
     assert type(program.model) is CompiledModel
 
 
+def test_sizes_inside_of_a_loop_and_beside_it():
+    @tf.function
+    def parts(x, n):
+        found = tf.zeros([4])
+        for i in tf.range(n):
+            found += tf.reduce_sum(x[:i], 0)
+        return tf.concat([x[:n], x[-n:], [found]], 0)
+
+    program = compiled(parts, tf.constant(X), tf.constant(3))
+    assert isinstance(program.model, SteppedModel)
+    assert not program.calls
+
+
 def test_a_loop_whose_values_grow_is_one_piece_of_any_room():
     @tf.function
     def grown(n):
