@@ -263,14 +263,16 @@ def found_by(
     emitter: GraphEmit,
     op: type[Op],
     values: Sequence[SSAValue],
-    attributes: dict[str, Any],
+    attributes: dict[str, object],
 ) -> object:
     """Append a step that finds out sizes, which get names; return its results, or the sizes."""
     if not shared.has_sizes:
         raise NotStageableError("a size depends on elements")
     key = (op, tuple(attributes.items()), *map(computation, values))
     if key not in shared.found:
-        sizes = shared.named(TensorSpec(i64, attributes["sizes"])).dims
+        asked = attributes["sizes"]
+        assert isinstance(asked, tuple), "a step says which sizes it finds out"
+        sizes = shared.named(TensorSpec(i64, asked)).dims
         made: object = emitter(op, *values, **{**attributes, "sizes": sizes})
         shared.found[key] = sizes if op is ReadSizes else made
     found: object = shared.found[key]

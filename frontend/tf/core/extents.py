@@ -7,7 +7,6 @@ What is computed of shapes is known as an expression of sizes; of the rest a ste
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -22,27 +21,30 @@ from ...dims.computed import expressions
 from .required import plain_of, require
 from .values import elements
 
+WRONG = "a size is {value}, expected 0 or more"
+"""What is wrong with a size below 0, where nothing else is said."""
 
-def read_extents(m: Maker, value: object, most: Sequence[Dim] = (), what: str = "") -> Any:
-    """Return a tensor of integers as Python numbers, or sizes, nested as it is.
+
+def read_extents(
+    m: Maker, value: object, most: Sequence[Dim] = (), what: str = ""
+) -> list[Dim]:
+    """Return the integers of a tensor as Python numbers, or sizes, in order.
 
     `most` bounds numbers that only the run has, and `what` says what is wrong with one below 0.
     """
-    if not isinstance(value, SSAValue):
-        return elements(value).tolist()
-    known = expressions(value)
+    known = expressions(value) if isinstance(value, SSAValue) else elements(value)
     if known is None:
-        return elements(value)  # which says why it is not known
-    if None not in known.ravel().tolist():
-        return known.tolist()
-    return read(m, value, known, most, what or "a size is {value}, expected 0 or more").tolist()
+        known = elements(value)  # which says why it is not known
+    found: list[Dim] = known.ravel().tolist()
+    if None not in found or not isinstance(value, SSAValue):
+        return found
+    made: list[Dim] = read(m, value, known, most, what or WRONG).ravel().tolist()
+    return made
 
 
-def read_extent(m: Maker, value: object, most: Dim | None = None, what: str = "") -> Any:
+def read_extent(m: Maker, value: object, most: Dim | None = None, what: str = "") -> Dim:
     """Return a tensor of one integer as a Python number, or a size."""
-    found = read_extents(m, value, () if most is None else (most,), what)
-    while isinstance(found, list):
-        (found,) = found
+    (found,) = read_extents(m, value, () if most is None else (most,), what)
     return found
 
 
