@@ -213,3 +213,35 @@ def test_text_that_becomes_numbers_is_exported_with_its_layer(tmp_path: Any) -> 
     serve = loaded.signatures["serving_default"]
     assert list(serve.structured_input_signature[1]) == ["text"]
     np.testing.assert_allclose(next(iter(serve(text=lines).values())), expected)
+
+
+def test_options_of_saving_are_taken_or_refused_by_name(tmp_path):
+    @tf.custom_gradient
+    def halved(y):
+        return y, lambda dy: tf.clip_by_norm(dy, 0.5)
+
+    module = tf.Module()
+    module.call = tf.function(lambda x: halved(x) * 3, input_signature=[tf.TensorSpec(None)])
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=True)
+    tf.saved_model.save(module, str(tmp_path), options=options)
+    again = tf.saved_model.load(str(tmp_path), options=tf.saved_model.LoadOptions())
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = again.call(x)
+    assert tape.gradient(y, x).numpy() == 0.5
+    tf.saved_model.SaveOptions(experimental_io_device="/job:localhost")
+    with pytest.raises(tf.errors.UnimplementedError, match="function_aliases"):
+        tf.saved_model.SaveOptions(function_aliases={"call": module.call})
+    with pytest.raises(tf.errors.UnimplementedError, match="experimental_skip_checkpoint"):
+        tf.saved_model.LoadOptions(experimental_skip_checkpoint=True)
+    with pytest.raises(TypeError, match="SaveOptions"):
+        tf.saved_model.save(module, str(tmp_path), options={"experimental_custom_gradients": True})
+
+
+def test_rows_of_different_lengths_are_no_tensor():
+    with pytest.raises(ValueError, match="non-rectangular Python sequence"):
+        tf.constant([[1, 2], [3]])
+    with pytest.raises(ValueError, match="mixed types"):
+        tf.constant([1, [2]])
+    with pytest.raises(ValueError, match="non-rectangular Python sequence"):
+        tf.function(lambda: tf.constant([[1.0, 2.0], [3.0]]) + 1)()

@@ -14,7 +14,7 @@ from ...tf.core.specs import TensorSpec
 from ...tf.graph.state import Variable, function
 from ...tf.train.checkpoints import PARTS, Checkpoint, settle
 from ...tf.train.modules import Module
-from ...tf.train.saved_model import DEFAULT_SIGNATURE, save
+from ...tf.train.saved_model import DEFAULT_SIGNATURE, SaveOptions, save
 
 if TYPE_CHECKING:
     from keras.src.backend.common.keras_tensor import KerasTensor
@@ -129,7 +129,9 @@ class ExportArchive:
         """Keep variables under a name."""
         setattr(self.module, name, states(variables))
 
-    def write_out(self, filepath: object, options: object = None, verbose: bool = True) -> None:
+    def write_out(
+        self, filepath: object, options: SaveOptions | None = None, verbose: bool = True
+    ) -> None:
         """Write all endpoints, each of which is a signature; the first is the default one."""
         if not self.endpoints:
             raise ValueError("No endpoints have been set yet. Call add_endpoint().")

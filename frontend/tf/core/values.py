@@ -27,7 +27,7 @@ from .shapes import ShapeLike, TensorShape
 def array_of(value: object, dtype: DType | None = None) -> Array:
     """Return a Python value as an array by TensorFlow's rules: int32 and float32."""
     typed = isinstance(value, np.ndarray | np.generic)
-    array = np.asarray(value)
+    array = _array_of_rows(value)
     if array.dtype.kind in "SUO":
         if array.dtype.kind != "O" and not typed:
             array = np.array(value, object)  # fixed widths would lose zeros at the end
@@ -66,6 +66,19 @@ def _cast(array: Array, dtype: DType) -> Array:
     with np.errstate(all="ignore"):
         real = array.dtype.kind == "c" and dtype.kind != "c"
         return (array.real if real else array).astype(dtype.numpy)
+
+
+def _array_of_rows(value: object) -> Array:
+    """Return a value as an array of numpy's; rows of several lengths are refused."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    if is_list and not isinstance(value[0], list | tuple | np.ndarray):  # type: ignore[index]
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+    raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
 
 
 def _text_of(value: object, array: Array, *, numbers: bool) -> Array:

@@ -65,6 +65,8 @@ from ..train import optimiser_ops as _o
 from ..train import rates as _ra
 from ..train import savers as _t
 from ..train import starting as _ss
+from ..train.saved_model import LoadOptions as _LoadOptions
+from ..train.saved_model import SaveOptions as _SaveOptions
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
 from .raw_layers import SECOND as _WAYS_BACK
@@ -335,7 +337,14 @@ queue = Space(
     QueueBase=QueueBase,
     RandomShuffleQueue=RandomShuffleQueue,
 )
-saved_model = Space("saved_model", save=_save, load=_load, **_SAVED)
+saved_model = Space(
+    "saved_model",
+    save=_save,
+    load=_load,
+    SaveOptions=_SaveOptions,
+    LoadOptions=_LoadOptions,
+    **_SAVED,
+)
 distribute = Space("distribute", **_di.MEMBERS)
 train = Space(
     "train",

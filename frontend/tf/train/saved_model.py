@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict
 
@@ -37,6 +38,7 @@ from ...function.traces import ACTIVE, ConcreteFunction
 from ...graph.graph import GraphTensor
 from ...graph.variables import VariableState
 from ...values import nest
+from ...values.run_errors import UnimplementedError
 from ..core.bridge import dressed, wrap
 from ..core.specs import TensorSpec
 from ..graph.state import TfFunction, Variable
@@ -129,9 +131,59 @@ class SavedData(TypedDict):
     values: NotRequired[str]
 
 
-def save(obj: object, export_dir: str, signatures: object = None, options: object = None) -> None:
+LOCAL = (None, "", "localhost", "/job:localhost")
+"""Devices whose files are those of this process."""
+
+
+@dataclass
+class SaveOptions:
+    """How a module is saved: custom gradients are, always; what is not supported is refused."""
+
+    namespace_whitelist: Sequence[str] | None = None
+    save_debug_info: bool = False
+    function_aliases: object = None
+    experimental_debug_stripper: bool = False
+    experimental_io_device: str | None = None
+    experimental_variable_policy: object = None
+    experimental_custom_gradients: bool = True
+    experimental_image_format: bool = False
+    experimental_skip_saver: bool = False
+    experimental_sharding_callback: object = None
+    extra_tags: object = None
+
+    def __post_init__(self) -> None:
+        _refuse_unsupported(self, "namespace_whitelist", "experimental_custom_gradients")
+
+
+@dataclass
+class LoadOptions:
+    """How a module is loaded; what is not supported is refused."""
+
+    allow_partial_checkpoint: bool = False
+    experimental_io_device: str | None = None
+    experimental_skip_checkpoint: bool = False
+    experimental_variable_policy: object = None
+    experimental_load_function_aliases: bool = False
+
+    def __post_init__(self) -> None:
+        _refuse_unsupported(self)
+
+
+def _refuse_unsupported(options: SaveOptions | LoadOptions, *supported: str) -> None:
+    """Refuse what options ask for that nothing here does."""
+    for field in fields(options):
+        value = getattr(options, field.name)
+        is_local = field.name == "experimental_io_device" and value in LOCAL
+        if value and not is_local and field.name not in supported:
+            raise UnimplementedError(f"{field.name}={value!r} of {type(options).__name__}")
+
+
+def save(
+    obj: object, export_dir: str, signatures: object = None, options: SaveOptions | None = None
+) -> None:
     """Write a module: its variables, its functions as traced so far, and signatures."""
-    del options
+    if not isinstance(options, SaveOptions | None):
+        raise TypeError(f"options is {options!r}, expected a tf.saved_model.SaveOptions")
     data, values = _Saver().module(obj, _named(obj, signatures))
     folder = Path(export_dir)
     folder.mkdir(parents=True, exist_ok=True)
@@ -537,8 +589,10 @@ class _Signature:
         return self._by_name(self.function(*args, **kwargs))
 
 
-def load(export_dir: str, tags: object = None, options: object = None) -> Loaded:
+def load(export_dir: str, tags: object = None, options: LoadOptions | None = None) -> Loaded:
     """Return the module of a folder."""
+    if not isinstance(options, LoadOptions | None):
+        raise TypeError(f"options is {options!r}, expected a tf.saved_model.LoadOptions")
     try:
         return _Loader(Path(export_dir)).module()
     except GravureError:
