@@ -7,11 +7,10 @@ operand: a step of the host, unless the operand turns out to be a constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, product
-from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -23,6 +22,7 @@ from .graph import GraphTensor
 from .inference import Given, UnknownValueError, agreed, of_first, on_specs
 from .kinds import RULES, Rule
 
+Function = Callable[..., object]
 SUFFIX = "WithComputed"
 WHICH = "computed"
 """The option that says which options are operands, as `axis` or `axis.1`."""
@@ -83,7 +83,7 @@ def without(options: Mapping[str, object], places: Sequence[str]) -> dict[str, o
     return made
 
 
-def _with(options: Mapping[str, Any], told: Mapping[str, object]) -> dict[str, object]:
+def _with(options: Mapping[str, object], told: Mapping[str, object]) -> dict[str, object]:
     """Return options with values put in their places."""
     made = dict(options)
     for place, value in told.items():
@@ -91,13 +91,15 @@ def _with(options: Mapping[str, Any], told: Mapping[str, object]) -> dict[str, o
         if not index:
             made[key] = value
             continue
-        row = list(made[key])
+        row = [*made[key]]  # type: ignore[misc]
         row[int(index)] = value
         made[key] = row
     return made
 
 
-def _told(plain: Any, m: Maker, *operands: object, computed: Sequence[str], **rest: object) -> Any:
+def _told(
+    plain: Function, m: Maker, *operands: object, computed: Sequence[str], **rest: object
+) -> object:
     """Carry out a rule whose last operands are options."""
     count = len(operands) - len(computed)
     told = {place: _value(x) for place, x in zip(computed, operands[count:], strict=True)}

@@ -7,7 +7,7 @@ attribute, or an optimiser makes what it keeps (`settle`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self, SupportsIndex, SupportsInt
 
 import numpy as np
@@ -172,7 +172,7 @@ def settle() -> None:
             WAITING.remove(checkpoint)
 
 
-class ListWrapper(list[Any]):
+class ListWrapper(list[object]):
     """A list that is part of a checkpoint."""
 
     def __repr__(self) -> str:
@@ -198,7 +198,7 @@ class ListWrapper(list[Any]):
         return self
 
 
-class DictWrapper(dict[Any, Any]):
+class DictWrapper(dict[object, object]):
     """A dictionary that is part of a checkpoint."""
 
     def __repr__(self) -> str:
@@ -208,9 +208,9 @@ class DictWrapper(dict[Any, Any]):
         super().__setitem__(key, value)
         settle()
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
+    def update(self, *rows: Mapping[object, object], **named: object) -> None:  # type: ignore[override]
         """Set several elements."""
-        super().update(*args, **kwargs)
+        super().update(*rows, **named)
         settle()
 
 
