@@ -85,7 +85,7 @@ def describe(program: Program, names: Names) -> Description:
     run = Sequel(program, main, names, demands)
     made = Sequel(program, prepare, names) if prepare is not None else None
     rows = placed_weights(program.module)
-    given = Given(program, rows)
+    given = GivenWeights(program, rows)
     weights = max([row.offset + row.distance * (len(row.names) - 1) + row.size for row in rows],
                   default=0)  # fmt: skip
     model = Description(
@@ -114,7 +114,7 @@ def describe(program: Program, names: Names) -> Description:
     return watch(hide_fault(model, wanted) if wanted else model, guarded(program))
 
 
-class Given:
+class GivenWeights:
     """The weights that are given, and what is copied into the blob."""
 
     def __init__(self, program: Program, rows: Sequence[PlacedWeights]) -> None:
