@@ -166,9 +166,7 @@ class Growing:
             shared.slow, sizes = {**slow}, behind
         raise NotStageableError("a loop that changes shapes in every turn anew")
 
-    def turn(
-        self, block: Block, given: Sequence[SSAValue], counters: Counters
-    ) -> list[SSAValue]:
+    def turn(self, block: Block, given: Sequence[SSAValue], counters: Counters) -> list[SSAValue]:
         """Append one turn; return whether to go on, and what is carried on."""
         frame = self.outer.inside(block)
         end = 2 + self.count + len(self.touched)

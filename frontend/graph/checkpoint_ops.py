@@ -28,7 +28,7 @@ from ...runtime.comm.progress import PROGRESS
 from ...runtime.files import replacing, sweep
 from ..files.weights import read_metadata, read_safetensors, write_safetensors
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
-from .frame import Frame, OutsideError, Touched
+from .frame import Frame, OutsideError, Store, Touched
 from .graph import Kind, Operation
 from .variables import Held, VariableState, fits
 
@@ -361,7 +361,7 @@ class Files(Kind):
         """Use the file that the input names."""
         if frame.is_staging:
             raise OutsideError("a checkpoint")
-        self.use(frame, path_of(inputs[0]))
+        self.use(frame.store, path_of(inputs[0]))
         return ()
 
     def changed(self, op: Operation) -> Sequence[VariableState]:
@@ -372,7 +372,7 @@ class Files(Kind):
         """Return the variables."""
         return [*self.states.values()]
 
-    def use(self, frame: Frame, path: str) -> None:
+    def use(self, store: Store, path: str) -> None:
         """Use a file."""
         raise NotImplementedError
 
@@ -388,10 +388,10 @@ class SaveVariables(Files):
         super().__init__(states)
         self.number, self.count = number, count
 
-    def use(self, frame: Frame, path: str) -> None:
+    def use(self, store: Store, path: str) -> None:
         """Read all variables between two steps, and write them."""
         with Held([*self.states.values()]):
-            values = {n: np.array(s.value_in(frame.store)) for n, s in self.states.items()}
+            values = {n: np.array(s.value_in(store)) for n, s in self.states.items()}
         write(shard_path(path, self.number, self.count) if self.count else path, values)
 
 
@@ -404,7 +404,7 @@ class SaveShards(Files):
         super().__init__({})
         self.count = count
 
-    def use(self, frame: Frame, path: str) -> None:
+    def use(self, store: Store, path: str) -> None:
         """Name the shards with their digests."""
         named = {}
         for number in range(self.count):
@@ -419,7 +419,7 @@ class RestoreVariables(Files):
 
     type = "RestoreV2"
 
-    def use(self, frame: Frame, path: str) -> None:
+    def use(self, store: Store, path: str) -> None:
         """Read the file."""
         found = read(path)
         missing = [name for name in self.states if name not in found]
@@ -431,4 +431,4 @@ class RestoreVariables(Files):
         refuse_unfit(path, found, {name: state.spec for name, state in self.states.items()})
         with Held([*self.states.values()]):
             for name, state in self.states.items():
-                state.put_in(frame.store, found[name])
+                state.put_in(store, found[name])

@@ -53,7 +53,7 @@ from .core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from .core.values import convert_to_tensor
 from .data.names import data
 from .distribute.replicas import VariableAggregation, VariableSynchronization
-from .graph import debugging
+from .graph import debugging as _debugging
 from .graph import flow as _fl
 from .graph import functional as _fn
 from .graph import graph_lists as _gl
@@ -96,6 +96,7 @@ from .names.namespaces import (
     bitwise,
     config,
     constant_initializer,
+    debugging,
     distribute,
     image,
     linalg,
@@ -236,9 +237,9 @@ newaxis = None
 globals().update({n: f for n, f in _m.FUNCTIONS.items() if n != "floormod"})
 globals().update(_m.REDUCTIONS)
 divide = truediv
-Assert = debugging.Assert
-assert_equal, assert_greater = debugging.assert_equal, debugging.assert_greater
-assert_less, assert_rank = debugging.assert_less, debugging.assert_rank
+Assert = _debugging.Assert
+assert_equal, assert_greater = _debugging.assert_equal, _debugging.assert_greater
+assert_less, assert_rank = _debugging.assert_less, _debugging.assert_rank
 realdiv = truediv
 half, double = float16, float64
 ceil, mod = _m.FUNCTIONS["ceil"], _m.FUNCTIONS["floormod"]

@@ -104,3 +104,49 @@ def test_what_two_ways_lead_to_is_found_by_each(tmp_path):
         status = tf.train.Checkpoint(**parts).restore(path)
         status.assert_existing_objects_matched()
         assert [v.numpy().tolist() for v in variables.values()] == [[1, 2]] * len(names)
+
+
+def test_a_saver_needs_no_session_for_variables_outside_of_graphs(tmp_path):
+    saving = tf.compat.v1.train
+    with pytest.raises(RuntimeError, match="var_list"):
+        saving.Saver()
+    a, c = tf.Variable(1.0, name="a"), tf.Variable([3.0], name="scoped/c")
+    saver = saving.Saver([a, c])
+    path = saver.save(None, str(tmp_path / "ckpt"), global_step=tf.Variable(7))
+    assert path.endswith("ckpt-7")
+    assert saver.last_checkpoints == [path]
+    assert tf.train.latest_checkpoint(str(tmp_path)) == path
+    assert tf.train.list_variables(path) == [("a", []), ("scoped/c", [1])]
+    a.assign(5.0)
+    c.assign([6.0])
+    saver.restore(None, path)
+    assert (a.numpy(), c.numpy().tolist()) == (1, [3])
+    other = tf.Variable(0.0)
+    saving.Saver({"a": other}).restore(None, path)
+    assert other.numpy() == 1
+    with pytest.raises(tf.errors.NotFoundError, match="missing"):
+        saving.Saver([a, tf.Variable(1.0, name="missing")]).restore(None, path)
+    with pytest.raises(ValueError, match="shared_name 'a'"):
+        saving.Saver([a, tf.Variable(1.0, name="a")])
+    with tf.Graph().as_default():
+        saver = saving.Saver([tf.compat.v1.get_variable("a", [])])
+        with pytest.raises(TypeError, match="Session"):
+            saver.restore(None, path)
+
+
+def test_a_checkpoint_of_objects_reads_what_a_saver_wrote_by_names(tmp_path):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        tf.compat.v1.get_variable("a", initializer=1.0)
+        tf.compat.v1.get_variable("scoped/c", initializer=3.0)
+        session.run(tf.compat.v1.global_variables_initializer())
+        path = tf.compat.v1.train.Saver().save(session, str(tmp_path / "ckpt"))
+    a = tf.Variable(0.0, name="a")
+    with tf.name_scope("scoped"):
+        c = tf.Variable(0.0, name="c")
+    twin = tf.Variable(0.0, name="scoped/c")
+    kept = tf.train.Checkpoint(variables=[a, c, twin])
+    kept.restore(path).assert_existing_objects_matched()
+    assert [x.numpy() for x in (a, c, twin)] == [1, 3, 3]
+    unknown = tf.train.Checkpoint(v=tf.Variable(0.0, name="b")).restore(path)
+    with pytest.raises(AssertionError, match="b"):
+        unknown.assert_existing_objects_matched()

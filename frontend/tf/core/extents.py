@@ -25,9 +25,7 @@ WRONG = "a size is {value}, expected 0 or more"
 """What is wrong with a size below 0, where nothing else is said."""
 
 
-def read_extents(
-    m: Maker, value: object, most: Sequence[Dim] = (), what: str = ""
-) -> list[Dim]:
+def read_extents(m: Maker, value: object, most: Sequence[Dim] = (), what: str = "") -> list[Dim]:
     """Return the integers of a tensor as Python numbers, or sizes, in order.
 
     `most` bounds numbers that only the run has, and `what` says what is wrong with one below 0.

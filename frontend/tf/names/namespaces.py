@@ -18,6 +18,7 @@ from ..draws import generator as _gen
 from ..draws import ops as _dr
 from ..draws.fractional import SECOND as _FRACTIONAL
 from ..graph import configuration as _cf
+from ..graph import debugging as _dbg
 from ..graph.queues import (
     FIFOQueue,
     PaddingFIFOQueue,
@@ -336,6 +337,21 @@ queue = Space(
     PriorityQueue=PriorityQueue,
     QueueBase=QueueBase,
     RandomShuffleQueue=RandomShuffleQueue,
+)
+debugging = Space(
+    "debugging",
+    **{
+        name: getattr(_dbg, name)
+        for name in (
+            *("Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_integer"),
+            *("assert_greater_equal", "assert_less", "assert_less_equal", "assert_near"),
+            *("assert_negative", "assert_non_negative", "assert_non_positive", "assert_positive"),
+            *("assert_none_equal", "assert_proper_iterable", "assert_rank", "assert_rank_at_least"),
+            *("assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_shapes"),
+            *("assert_type", "check_numerics", "disable_check_numerics", "enable_check_numerics"),
+            "is_numeric_tensor",
+        )
+    },
 )
 saved_model = Space(
     "saved_model",

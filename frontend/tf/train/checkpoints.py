@@ -119,7 +119,7 @@ class Status:
         """Raise unless every variable that exists was found."""
         self._checkpoint.take_pending()
         missing = [
-            n for n in self._checkpoint.leaves() if n not in self._checkpoint.known and n != COUNTER
+            n for n, _ in self._checkpoint.reached() if n not in self._checkpoint.known | {COUNTER}
         ]
         if missing and self._path:
             raise AssertionError(
@@ -131,7 +131,7 @@ class Status:
     def assert_nontrivial_match(self) -> Status:
         """Raise unless something was found."""
         self._checkpoint.take_pending()
-        if not set(self._checkpoint.known) & set(self._checkpoint.leaves()):
+        if not any(n in self._checkpoint.known for n, _ in self._checkpoint.reached()):
             raise AssertionError("Nothing to load: no object of the checkpoint is there")
         return self
 
@@ -228,6 +228,7 @@ class Checkpoint:
         self._objects: dict[str, object] = {}
         for name, each in objects.items():
             setattr(self, name, each)
+        self._is_named = False
         self._same: dict[str, str] = {}
         """Other names of values in the file that was restored last."""
         self.pending: dict[str, Array] = {}
@@ -283,6 +284,16 @@ class Checkpoint:
         """Return the variables by the names on the way to them."""
         return self.walk().found
 
+    def reached(self) -> list[tuple[str, Any]]:
+        """Return the variables, with what the file that was restored last calls them.
+
+        One of a `Saver` has them by their own names.
+        """
+        found = self.leaves()
+        if not self._is_named:
+            return [*found.items()]
+        return [(x.state.name, x) for x in found.values() if not isinstance(x, NumpyState)]
+
     def walk(self) -> Walk:
         """Find the variables, and by which other names they may be reached."""
         walk = Walk()
@@ -316,6 +327,7 @@ class Checkpoint:
     def restore(self, save_path: str | None, options: object = None) -> Status:
         """Give the variables their values; those made later get theirs when they are reached."""
         found = read(os.fspath(save_path)) if save_path else {}
+        self._is_named = bool(found) and not any(n.endswith(VALUE) for n in found)
         values = {n.removesuffix(f"/{VALUE}"): v for n, v in found.items()}
         self._same = {}
         for other, name in (other_names(os.fspath(save_path)) if save_path else {}).items():
@@ -323,7 +335,7 @@ class Checkpoint:
             self._same |= {alike: n for n, alike in same.items() if alike not in values}
         values |= {alike: values[n] for alike, n in self._same.items()}
         specs = {COUNTER: TensorSpec(i64, ())}
-        specs |= {name: spec_of_leaf(leaf) for name, leaf in self.leaves().items()}
+        specs |= {name: spec_of_leaf(leaf) for name, leaf in self.reached()}
         refuse_unfit(str(save_path), values, specs)
         self.pending = values
         self.known = set(self.pending)
@@ -350,7 +362,7 @@ class Checkpoint:
         try:
             with entered(None):
                 done = set()
-                for name, leaf in self.leaves().items():
+                for name, leaf in self.reached():
                     if name not in self.pending:
                         continue
                     if not _is_of_graph(leaf):

@@ -17,6 +17,7 @@ from ....ir.op import Array
 from ...formats.messages import SaverDef
 from ...function.names import group
 from ...function.session import fetched
+from ...function.traces import ACTIVE
 from ...graph.checkpoint_ops import (
     NOTE,
     OBJECT_GRAPH,
@@ -32,7 +33,7 @@ from ...graph.checkpoint_ops import (
 )
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.variables import VariableState
-from ...values.context import entered
+from ...values.context import entered, executing_eagerly
 from ...values.devices import parse_device
 from ...values.dtypes import DataType
 from ...values.run_errors import NotFoundError
@@ -106,6 +107,25 @@ def checkpoint_path(path: str) -> str:
     return (latest_checkpoint(path) or path) if os.path.isdir(path) else path
 
 
+def _given(sess: Session | None) -> Session:
+    """Return a session, or raise where there is none."""
+    if sess is None:
+        raise TypeError("'sess' must be a Session, as the variables are of a graph; None given.")
+    return sess
+
+
+def _by_name(variables: Sequence[Variable]) -> dict[str, Variable]:
+    """Return variables by their names, which must differ."""
+    found: dict[str, Variable] = {}
+    for each in variables:
+        if found.setdefault(each.state.name, each) is not each:
+            raise ValueError(
+                f"Two different ResourceVariable objects with the same shared_name "
+                f"{each.state.name!r} were passed to the Saver"
+            )
+    return found
+
+
 class Saver:
     """Saves and restores the variables of a session, by nodes of the graph.
 
@@ -143,6 +163,8 @@ class Saver:
         self._next = time.time() + keep_checkpoint_every_n_hours * 3600
         self._last: list[str] = []
         self._built = False
+        self._states: dict[str, VariableState] | None = None
+        """The variables outside of graphs: they are saved and restored without a session."""
         if not defer_build:
             self.build()
 
@@ -151,17 +173,23 @@ class Saver:
         if self._built:
             return
         self._built = True
+        if self._given is None and executing_eagerly():
+            raise RuntimeError(
+                "When eager execution is enabled, `var_list` must specify a list or dict of "
+                "variables to save"
+            )
         found = self._given if self._given is not None else saveable_variables()
         self._empty = not found
         if self._empty:
             if not self._may_be_empty:
                 raise ValueError("No variables to save")
             return
-        self._variables = (
-            dict(found) if isinstance(found, dict) else {v.state.name: v for v in found}
-        )
+        self._variables = dict(found) if isinstance(found, dict) else _by_name(found)
         states = {n: v.state for n, v in self._variables.items()}
         first = next(iter(self._variables.values()))
+        if executing_eagerly() and first.graph is None:
+            self._states = states
+            return
         graph = first.graph or get_default_graph()
         with (
             entered(graph),
@@ -222,7 +250,7 @@ class Saver:
 
     def save(
         self,
-        sess: Session,
+        sess: Session | None,
         save_path: str,
         global_step: object = None,
         latest_filename: str | None = None,
@@ -232,7 +260,10 @@ class Saver:
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
     ) -> str:
-        """Write the values, and the graph beside them; return the path with the step in it."""
+        """Write the values, and the graph beside them; return the path with the step in it.
+
+        Variables outside of graphs are written without a session, and no graph beside them.
+        """
         del strip_default_attrs, save_debug_info
         self.build()
         path, note = os.fspath(save_path), latest_filename or NOTE
@@ -243,13 +274,16 @@ class Saver:
                 f"'latest_filename' collides with 'save_path': '{note}' and '{save_path}'"
             )
         if global_step is not None:
-            known = hasattr(global_step, "graph")
-            step = int(sess.run(global_step) if known else np.asarray(global_step))
+            is_told = sess is not None and hasattr(global_step, "graph")
+            step = int(_given(sess).run(global_step) if is_told else np.asarray(global_step))
             path = f"{path}-{step:08d}" if self._pads else f"{path}-{step}"
         if self._empty:
             return path
-        sess.run(self._save, {self._path: path})
-        if write_meta_graph:
+        if self._states is not None:
+            SaveVariables(self._states).use(ACTIVE[-1], path)
+        else:
+            _given(sess).run(self._save, {self._path: path})
+        if write_meta_graph and sess is not None:
             export_meta_graph(f"{path}.{meta_graph_suffix}", sess.graph, self.names())
         if write_state:
             self._note(path, note, meta_graph_suffix)
@@ -266,14 +300,17 @@ class Saver:
             if not checkpoint_exists(gone):
                 Path(f"{gone}.{meta}").unlink(missing_ok=True)
 
-    def restore(self, sess: Session, save_path: str | None) -> None:
+    def restore(self, sess: Session | None, save_path: str | None) -> None:
         """Read the values; nothing is changed if one is missing."""
         self.build()
         if self._empty:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
-        sess.run(self._restore, {self._path: os.fspath(save_path)})
+        if self._states is not None:
+            RestoreVariables(self._states).use(ACTIVE[-1], os.fspath(save_path))
+        else:
+            _given(sess).run(self._restore, {self._path: os.fspath(save_path)})
 
     def as_saver_def(self) -> SaverDef:
         """Return what is known of the saver as a message."""
@@ -284,7 +321,7 @@ class Saver:
             keep_checkpoint_every_n_hours=self._hours,
             version=SaverDef.V2,
         )
-        if not self._empty:
+        if not self._empty and self._states is None:
             made.filename_tensor_name = self._path.name
             made.save_tensor_name = f"{self._save.name}:0"
             made.restore_op_name = self._restore.name
