@@ -175,6 +175,7 @@ class Model:
     _mapped: Mapped | None = field(default=None, init=False, repr=False)
     """The file that the weights lie in, where they are mapped."""
     _frames: list[Frame] = field(default_factory=list, init=False, repr=False)
+    _plain: tuple[Context, Callable[..., Any]] | None = field(default=None, init=False, repr=False)
     _plans: dict[tuple[tuple[int, ...], ...], Plan] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -372,6 +373,7 @@ class Model:
         self._plans.clear()
         self._context = _CLOSED
         self.call = _closed
+        self._plain = None
 
     def _open(self) -> Context:
         """Return the context of a run that begins now."""
@@ -397,10 +399,16 @@ class Model:
     def listen(self, *, on: bool) -> None:
         """Let `call` tell who listens when it ran, or nobody."""
         if self._context is not _CLOSED:
-            call = self._slow_call if on else self._caller(self._slow_call)
+            call = self._slow_call if on else self._plain_call()
             self.call = call if self._mapped is None else self._mapped.before(call)
             self._calls.shut(on=on)
         self._bound.shut(on=on)
+
+    def _plain_call(self) -> Callable[..., Any]:
+        """Return what nobody listens to; it is made once for a context, with its memory."""
+        if self._plain is None or self._plain[0] is not self._context:
+            self._plain = self._context, self._caller(self._slow_call)
+        return self._plain[1]
 
     @property
     def recorder(self) -> Recorder | None:

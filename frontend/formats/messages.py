@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.message import DecodeError, Message
@@ -21,6 +21,8 @@ from .schema import ENUMS as OTHER_ENUMS
 from .schema import EVENTS, EXAMPLES, GRAPHS
 from .schema import INSIDE as OTHERS_INSIDE
 
+Proto: TypeAlias = Message
+"""A message of any kind."""
 PACKAGE = "tensorflow"
 ENUMS = {**OTHER_ENUMS, **runs.ENUMS}
 INSIDE = {**OTHERS_INSIDE, **runs.INSIDE}

@@ -8,7 +8,6 @@ from typing import NotRequired, TypedDict
 
 from ...ir import find_op
 from ..graph.accumulator_ops import USES, AccumulatorKind, AccumulatorSpec
-from ..graph.computed import find_rule
 from ..graph.control_flow import GraphChoice, GraphLoop
 from ..graph.func_graph import CallGraph
 from ..graph.gradients import Backward
@@ -29,6 +28,7 @@ from ..graph.kinds import (
     Primitive,
     Stop,
     Switch,
+    find_rule,
     primitive,
 )
 from ..graph.queue_ops import MAKERS, QueueKind, QueueSpec

@@ -133,6 +133,16 @@ RULES: dict[str, Rule] = {}
 """All rules by their type: graphs that are read from text find them here."""
 
 
+OTHERS: list[Callable[[str], Rule | None]] = []
+"""What knows rules that are made when they are asked for, by their types."""
+
+
+def find_rule(type_: str) -> Rule | None:
+    """Return the rule of a type, None if there is none."""
+    made = (find(type_) for find in OTHERS)
+    return RULES.get(type_) or next((rule for rule in made if rule is not None), None)
+
+
 def register_rule(rule: Rule) -> Rule:
     """Enter a rule under its type."""
     if rule.type in RULES:

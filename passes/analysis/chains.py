@@ -184,9 +184,7 @@ class _Segments:
         links = np.where(own, rows * RESULTS - values, values)
         if np.any(links[REACH][own[REACH]] > REACH * period * RESULTS):
             return False
-        return bool(
-            (own[REACH:] == own[REACH]).all() and (links[REACH:] == links[REACH]).all()
-        )
+        return bool((own[REACH:] == own[REACH]).all() and (links[REACH:] == links[REACH]).all())
 
     def is_used_behind(self) -> bool:
         """Say whether what stands behind the run uses more of it than the last segments."""

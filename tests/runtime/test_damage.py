@@ -97,7 +97,7 @@ def test_another_library_is_refused() -> None:
 def test_other_format_is_refused(artefact: Path) -> None:
     data = artefact.read_bytes()
     place = data.index(b"gravure\0") + 8
-    with pytest.raises(ArtifactError, match="format 99 of artefact, expected 1"):
+    with pytest.raises(ArtifactError, match="format 99 of artefact, expected 2"):
         Model.load(data[:place] + struct.pack("<I", 99) + data[place + 4 :])
 
 

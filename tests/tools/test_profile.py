@@ -98,6 +98,16 @@ def test_nobody_pays_who_is_not_listened_to() -> None:
     assert found.timeline.slices == ()
 
 
+def test_who_listens_takes_no_memory_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = gv.compile(DIGITS)
+    call = model.call
+    monkeypatch.setattr("gravure.runtime.model.aligned_bytes", lambda size: pytest.fail("memory"))
+    for _ in range(2):
+        with gv.profile(limits=False):
+            pass
+    assert model.call is call
+
+
 def test_models_that_change_meanwhile_go_on_to_be_noted() -> None:
     with gv.profile(limits=False) as found:
         model = gv.compile(b"model m(x: f32[N, 64]) -> (y) { y = exp(x) }", dims={"N": (1, 9)})

@@ -18,7 +18,6 @@ from ....ir.op import Array
 from ...eager.kernels import OperandError
 from ...eager.remembered import notes_of, remembered
 from ...eager.tensor import Tensor, apply
-from ...graph.computed import WHICH, computed_in, with_operands, without
 from ...graph.gradients import node_backward
 from ...graph.kinds import (
     COMPLEX_GRADIENTS,
@@ -34,6 +33,7 @@ from ...values.context import STATE, record, unrecorded
 from ...values.origin import short, user_line
 from ...values.run_errors import OpError
 from .bridge import EagerTensor, TfTensor, dressed
+from .computed import WHICH, computed_in, with_operands, without
 from .sizes import infer_sizes
 from .values import InGraph, InvalidShapesError, convert, graph_of, same
 

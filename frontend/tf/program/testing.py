@@ -14,10 +14,9 @@ from typing import IO, Any, Protocol, TypeAlias, runtime_checkable
 from unittest import mock
 
 import numpy as np
-from google.protobuf.message import Message
 
 from ....ir.types.tensor import Array
-from ...formats.messages import alike, parsed, shown
+from ...formats.messages import Proto, alike, parsed, shown
 from ...graph.graph import GraphTensor, Operation
 from ...values.context import STATE, default_session, entered
 from ...values.devices import list_devices, parse_device
@@ -324,8 +323,8 @@ class TestCase(MoreAssertions):
 
     def assertProtoEquals(
         self,
-        expected_message_maybe_ascii: Message | str | bytes,
-        validate_message: Message,
+        expected_message_maybe_ascii: Proto | str | bytes,
+        validate_message: Proto,
         msg: str | None = None,
         relative_tolerance: float | None = None,
     ) -> None:

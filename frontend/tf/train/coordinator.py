@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...values.context import default_session
-from ...values.run_errors import OpError, OutOfRangeError
+from ...values.run_errors import CancelledError, OpError, OutOfRangeError
 from ..graph.graph_lists import add_to_collection
 
 
@@ -143,8 +143,8 @@ class QueueRunner:
         except Exception as error:
             if coord is None:
                 self.exceptions_raised.append(error)
-            else:
-                coord.request_stop(error)
+            elif not (coord.joined and isinstance(error, CancelledError)):
+                coord.request_stop(error)  # else all were waited for, and the session is closed
 
     def create_threads(
         self,

@@ -247,7 +247,6 @@ TORCH: dict[str, tuple[Callable[[], Case], str, str]] = {
     "bert": (lambda: encoder("Bert"), LEGACY, "plain"),
     "bert-dynamic8": (lambda: encoder("Bert"), LEGACY, "dynamic8"),
     "t5": (lambda: encoder("T5"), LEGACY, "plain"),
-
     "decoder": (decoder, LEGACY, "plain"),
     "sound": (sound, LEGACY, "plain"),
     "detector": (detector, LEGACY, "plain"),

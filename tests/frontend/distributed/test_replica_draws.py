@@ -28,7 +28,9 @@ def test_replicas_draw_the_same_on_any_number_of_ranks(how: str) -> None:
         def drawn() -> Any:
             if how == "of a seed":
                 return tf.random.normal([1, 3], seed=4)
-            x = tf.cond(tf.constant(True), lambda: tf.random.uniform([1, 3]), lambda: tf.ones([1]))
+            x = tf.cond(
+                tf.constant(True), lambda: tf.random.uniform([1, 3]), lambda: tf.ones([1, 3])
+            )
             return tf.nn.dropout(x, 0.5) + tf.random.normal([1, 3])
 
         function = tf.function(drawn)

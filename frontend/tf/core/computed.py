@@ -15,12 +15,12 @@ from itertools import islice, product
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...ir.compose.maker import Maker
-from ...ir.types.tensor import TensorSpec
-from .frame import NotStageableError
-from .graph import GraphTensor
-from .inference import Given, UnknownValueError, agreed, of_first, on_specs
-from .kinds import RULES, Rule
+from ....ir.compose.maker import Maker
+from ....ir.types.tensor import TensorSpec
+from ...graph.frame import NotStageableError
+from ...graph.graph import GraphTensor
+from ...graph.inference import Given, UnknownValueError, agreed, of_first, on_specs
+from ...graph.kinds import OTHERS, RULES, Rule
 
 Function = Callable[..., object]
 SUFFIX = "WithComputed"
@@ -34,11 +34,13 @@ NUMBERS = (0, 1, 2, 3, 4, 8, -1, -2)
 MOST = 64
 
 
-def find_rule(type_: str) -> Rule | None:
-    """Return the rule of a type, that of operations with computed options among them."""
-    found = RULES.get(type_)
+def _of_type(type_: str) -> Rule | None:
+    """Return the rule of a type of operations with computed options."""
     plain = type_.removesuffix(SUFFIX)
-    return with_operands(plain) if found is None and plain in RULES else found
+    return with_operands(plain) if plain != type_ and plain in RULES else None
+
+
+OTHERS.append(_of_type)
 
 
 def with_operands(type_: str) -> Rule:
@@ -151,4 +153,4 @@ def _rows(given: Given, count: int) -> Iterator[Sequence[object]]:
     return product(*columns)
 
 
-__all__ = ["WHICH", "computed_in", "find_rule", "with_operands", "without"]
+__all__ = ["WHICH", "computed_in", "with_operands", "without"]
