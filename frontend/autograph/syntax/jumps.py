@@ -15,6 +15,7 @@ looked at behind it.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -26,6 +27,8 @@ RUNTIME = "ag__"
 RESULT = f"{RUNTIME}result"
 """The variable that a function's result is in."""
 Node = TypeVar("Node", bound=ast.AST)
+MOST_COPIES = 63
+"""So often statements behind a choice are in both branches, for a `with` in it that jumps."""
 
 
 class UnsupportedSyntaxError(Exception):
@@ -76,6 +79,16 @@ def always_jumps(body: Sequence[ast.stmt]) -> bool:
         if isinstance(node, ast.If) and always_jumps(node.body) and always_jumps(node.orelse):
             return True
     return False
+
+
+def jumps_but_for_errors(body: Sequence[ast.stmt]) -> bool:
+    """Say whether no way leads through statements, if no `with` keeps an exception to itself."""
+    for node in body:
+        if isinstance(node, ast.With) and jumps_but_for_errors(node.body):
+            return True
+        if isinstance(node, ast.If) and all(map(jumps_but_for_errors, (node.body, node.orelse))):
+            return True
+    return always_jumps(body)
 
 
 def test_of_none(flags: Sequence[str], like: ast.AST) -> ast.expr:
@@ -145,6 +158,7 @@ class Jumps:
         self.returned = self.new(f"{RUNTIME}do_return")
         self.result = self.new(RESULT)
         self.lowers_returns = False
+        self.copies = 0
 
     def new(self, base: str) -> str:
         """Return a name that the function does not have."""
@@ -197,6 +211,11 @@ class Jumps:
     def _absorbed(self, node: ast.If, rest: Sequence[ast.stmt]) -> ast.If | None:
         """Return a choice into which what follows it has moved, if a branch always jumps."""
         jumps = always_jumps(node.body), always_jumps(node.orelse)
+        likely = jumps_but_for_errors(node.body), jumps_but_for_errors(node.orelse)
+        if not any(jumps) and any(likely) and self.copies < MOST_COPIES:
+            self.copies += 1  # both branches may come by what follows
+            body = [*node.body, *copy.deepcopy([*rest])]
+            return _with(node, body=body, orelse=[*node.orelse, *rest])
         if not any(jumps):
             return None
         body = [*node.body, *([] if jumps[0] else rest)]

@@ -4,6 +4,7 @@ import functools
 import inspect
 import traceback
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -328,3 +329,45 @@ def test_options_of_functions_are_honoured_or_refused_by_name():
         tf.function(lambda x: x, jit_compile="yes")
     with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
         tf.function(lambda x: x, speed=3)
+
+
+def returns_in_with(x, q=False):
+    if q:
+        with tf.name_scope("s"):
+            return x * 3.0
+    if x > 2.0:
+        with tf.name_scope("s"):
+            return x * 4.0
+    if x > 1.0:
+        with tf.name_scope("s"):
+            return x * 5.0
+    else:
+        x = x - 1.0
+    return x + 100.0
+
+
+def returns_inside_of_with(x):
+    if x > 1.0:
+        with tf.name_scope("s"):
+            if x > 2.0:
+                return x * 2.0
+            return x + 10.0
+    return x
+
+
+def returns_unless_refused(x, key):
+    if x is not None:
+        with suppress(KeyError):
+            return x * {"one": 2.0}[key]
+    return x * 7.0
+
+
+@pytest.mark.parametrize("value", [0.5, 1.5, 2.5])
+def test_a_with_in_a_choice_may_return(value):
+    x = tf.constant(value)
+    for function in (returns_in_with, returns_inside_of_with):
+        assert float(tf.function(function)(x)) == float(function(x))
+    assert float(tf.function(returns_in_with)(x, q=True)) == value * 3
+    staged = tf.function(returns_unless_refused)
+    assert float(staged(x, "one")) == value * 2
+    assert float(staged(x, "two")) == value * 7
