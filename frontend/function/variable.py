@@ -21,6 +21,7 @@ from ..graph.frame import Frame, Store
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor, Operation, dims_or_none, spec_with_unknowns, within
 from ..graph.inference import spec_of
+from ..graph.kinds import MissingFeedError
 from ..graph.symbolic import SymbolicTensor, leaked
 from ..graph.variables import (
     ASSIGN,
@@ -167,12 +168,23 @@ class Variable(Operators):
         outermost.created.append(self)
 
     def _computed(self, graph: FuncGraph, value: GraphTensor) -> Array:
-        """Return what a tensor of the function is in the call that it is traced for."""
+        """Return what a tensor of the function is in the call that it is traced for.
+
+        Of arguments only the types may be known; it may not be made of these.
+        """
         captured = [tensor.numpy() for tensor in graph.captures]
-        given = [*(graph.values or ()), *captured]
-        plan = Plan([value], graph.all_inputs)
-        with entered(None):
-            return np.asarray(unboxed(plan.run(Frame(ACTIVE[-1]), given)[0]))
+        given = zip(graph.all_inputs, [*(graph.values or ()), *captured], strict=False)
+        known = {x: each for x, each in given if isinstance(each, np.ndarray | np.generic | Tensor)}
+        plan = Plan([value], [*known])
+        try:
+            with entered(None):
+                return np.asarray(unboxed(plan.run(Frame(ACTIVE[-1]), [*known.values()])[0]))
+        except MissingFeedError as error:
+            raise VariableError(
+                f"the initial value of variable {self._label!r} depends on an argument of which "
+                "only the type is known",
+                hint="make the variable outside of the function, or of a value that is known",
+            ) from error
 
     def _make_in_graph(self, graph: Graph, initial: object) -> None:
         self.graph = graph

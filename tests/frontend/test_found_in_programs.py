@@ -245,3 +245,33 @@ def test_rows_of_different_lengths_are_no_tensor():
         tf.constant([1, [2]])
     with pytest.raises(ValueError, match="non-rectangular Python sequence"):
         tf.function(lambda: tf.constant([[1.0, 2.0], [3.0]]) + 1)()
+
+
+class Late(tf.Module):
+    """Makes its weight at its first call, of a shape that it is told then."""
+
+    made = False
+
+    @tf.function
+    def __call__(self, x, of_argument=False):
+        if not self.made:
+            limit = tf.sqrt(6.0) / tf.sqrt(tf.cast(x.shape[1], tf.float32))
+            start = tf.random.uniform([x.shape[1], 3], -limit, limit, seed=2)
+            self.weight = tf.Variable(x if of_argument else start)
+            self.made = True
+        return x @ self.weight
+
+
+def test_a_variable_is_made_while_arguments_are_not_known():
+    late = Late()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2, None], tf.uint8)])
+    def outer(x):
+        return late(tf.cast(tf.reshape(x, [-1, 4]), tf.float32))
+
+    outer.get_concrete_function()
+    x = np.ones((1, 2, 2), np.uint8)
+    np.testing.assert_allclose(outer(x), np.ones((1, 4)) @ late.weight.numpy(), rtol=1e-6)
+    again = Late()
+    with pytest.raises(ValueError, match="of which only the type is known"):
+        again.__call__.get_concrete_function(tf.TensorSpec([2, 2]), of_argument=True)
