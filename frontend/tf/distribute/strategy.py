@@ -71,7 +71,8 @@ class Strategy(StrategyExtended):
         self, devices: Sequence[str], comm: protocol.Comm, *, ordered: bool = False
     ) -> None:
         self.devices, self.comm, self.ordered = list(devices), comm, ordered
-        Seeds.named = Seeds.named or ordered
+        if ordered:
+            Seeds.ordered.add(self)
         self.steps = 0
         self.made = WeakSet()
         self.wholes: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()

@@ -9,7 +9,7 @@ from functools import cache
 from math import prod
 from random import Random
 from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -62,8 +62,9 @@ class Seeds:
     """The same for replicas that draw by their numbers."""
     used: ClassVar[dict[tuple[int | None, str, str, tuple[int, int]], int]] = {}
     """How many counters were used, by the replica, the kind of draw and its seeds."""
-    named = False
-    """Whether functions count by names: checkpoints of ordered strategies keep how far."""
+    ordered: ClassVar[WeakSet[object]] = WeakSet()
+    """Strategies in whose checkpoints is how far was drawn: as long as there are some, functions
+    count by names."""
 
 
 def set_seed(seed: int | None) -> None:
@@ -114,7 +115,7 @@ def own_seeds(seeds: tuple[int, int], replica: int | None) -> tuple[int, int]:
 def counted_as(type_: str, seeds: tuple[int, int], graph: Graph) -> dict[str, object]:
     """Return the attribute by which a draw is counted in all processes, if it is to be."""
     replica, settled = running(), max(seeds) <= MOST  # (those that nobody has set are longer)
-    if not settled or (replica is None and not (Seeds.named and isinstance(graph, FuncGraph))):
+    if not settled or (replica is None and not (Seeds.ordered and isinstance(graph, FuncGraph))):
         return {}
     names: list[str] = []
     outer: Graph | None = graph
@@ -128,7 +129,8 @@ def counted_as(type_: str, seeds: tuple[int, int], graph: Graph) -> dict[str, ob
 
 def used_up(op: Operation, counters: int) -> int:
     """Return how many counters an operation uses up for a draw."""
-    even = isinstance(counter_of(op), NamedDraw)
+    counter = counter_of(op)
+    even = isinstance(counter, NamedDraw) and counter.replica is not None
     return -(-counters // EVEN) * EVEN if even else counters
 
 

@@ -1,5 +1,6 @@
 """Random draws go on behind a restart: a checkpoint of an ordered strategy keeps how far."""
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 
 from gravure import tf
-from gravure.frontend.tf.ops.random_ops import Seeds
 from gravure.frontend.values.devices import MACHINE
 from gravure.runtime.comm.local import run_ranks
 
@@ -18,10 +18,9 @@ X = np.random.default_rng(1).normal(size=(22, 3)).astype(np.float32)
 
 @pytest.fixture(autouse=True)
 def unchanged() -> Iterator[None]:
-    before, named = replace(MACHINE), Seeds.named
+    before = replace(MACHINE)
     yield
     MACHINE.__dict__.update(before.__dict__)
-    Seeds.named = named
     tf.random.set_seed(None)
 
 
@@ -148,3 +147,19 @@ def test_a_checkpoint_refuses_replicas_that_have_drawn_unequally(tmp_path: Path)
     strategy.run(step)
     with pytest.raises(tf.errors.InvalidArgumentError, match="replica 1 has drawn other random"):
         tf.train.Checkpoint(strategy=strategy).save(str(tmp_path / "ckpt"))
+
+
+def test_functions_draw_as_ever_once_there_is_no_ordered_strategy() -> None:
+    def drawn(function: Any) -> list[float]:
+        tf.random.set_seed(1)
+        return [float(function()) for _ in range(3)]
+
+    def looped() -> Any:
+        turn = lambda i, x: (i + 1, x + tf.random.uniform([], seed=4))  # noqa: E731
+        return tf.while_loop(lambda i, _: i < 3, turn, (0, 0.0))[1]
+
+    before = drawn(tf.function(looped))
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=2, ordered=True)
+    del strategy
+    gc.collect()
+    assert drawn(tf.function(looped)) == before
