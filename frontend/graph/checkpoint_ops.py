@@ -251,8 +251,19 @@ def noted(directory: str) -> list[str]:
 
 def read(path: str) -> dict[str, Array]:
     """Return the arrays of a checkpoint, from all of its shards."""
+    return _values(path, _bytes(path))
+
+
+def read_objects(path: str) -> tuple[dict[str, Array], dict[str, str]]:
+    """Return the arrays of a checkpoint, and the other names by which they were reached."""
+    whole = _bytes(path)
+    return _values(path, whole), _other_names(path, whole)
+
+
+def _values(path: str, whole: Array) -> dict[str, Array]:
+    """Return the arrays of a checkpoint whose file has these bytes, from all of its shards."""
     found: dict[str, Array] = {}
-    for name, data in {path: (whole := _bytes(path)), **shards_of(path, whole)}.items():
+    for name, data in {path: whole, **shards_of(path, whole)}.items():
         try:
             found |= read_safetensors(data, os.path.basename(name) + SUFFIX)
         except ParseError as error:
@@ -315,10 +326,10 @@ def has_objects(path: str) -> bool:
         raise DamagedCheckpointError(error.message, location=path + SUFFIX) from error
 
 
-def other_names(path: str) -> dict[str, str]:
+def _other_names(path: str, whole: Array) -> dict[str, str]:
     """Return the other names by which objects of a checkpoint were reached, with those it has."""
     try:
-        text = read_metadata(_bytes(path), os.path.basename(path) + SUFFIX).get(OBJECT_GRAPH, "{}")
+        text = read_metadata(whole, os.path.basename(path) + SUFFIX).get(OBJECT_GRAPH, "{}")
         found = json.loads(text)
         others = found.get("others", {}) if isinstance(found, dict) else {}
         return {str(other): str(name) for other, name in dict(others).items()}

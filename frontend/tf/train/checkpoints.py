@@ -22,8 +22,7 @@ from ...graph.checkpoint_ops import (
     keep_newest,
     note_latest,
     noted,
-    other_names,
-    read,
+    read_objects,
     refuse_unfit,
     write,
 )
@@ -326,11 +325,11 @@ class Checkpoint:
 
     def restore(self, save_path: str | None, options: object = None) -> Status:
         """Give the variables their values; those made later get theirs when they are reached."""
-        found = read(os.fspath(save_path)) if save_path else {}
+        found, others = read_objects(os.fspath(save_path)) if save_path else ({}, {})
         self._is_named = bool(found) and not any(n.endswith(VALUE) for n in found)
         values = {n.removesuffix(f"/{VALUE}"): v for n, v in found.items()}
         self._same = {}
-        for other, name in (other_names(os.fspath(save_path)) if save_path else {}).items():
+        for other, name in others.items():
             same = {n: other + n[len(name) :] for n in values if f"{n}/".startswith(f"{name}/")}
             self._same |= {alike: n for n, alike in same.items() if alike not in values}
         values |= {alike: values[n] for alike, n in self._same.items()}
@@ -342,8 +341,8 @@ class Checkpoint:
         if COUNTER in self.pending:
             _ = self.save_counter
         self.take_pending()
-        others = [c for c in WAITING if c is not self]
-        WAITING[:] = [*others, self] if self.pending else others
+        waiting = [c for c in WAITING if c is not self]
+        WAITING[:] = [*waiting, self] if self.pending else waiting
         return Status(self, save_path)
 
     def read(self, save_path: str, options: object = None) -> Status:
