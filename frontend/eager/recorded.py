@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,12 +120,26 @@ class Recorded:
         self.sources.append((variable, made))
         return made
 
+    @property
+    def deeper(self) -> list[tuple[object, object]]:
+        """Return the variables, with their values, that were read by runs before this one only."""
+        read = {id(value) for _, value in self.reads}
+        return [each for each in self.sources if id(each[1]) not in read]
+
     def backward(
-        self, grads: Sequence[object], variables: Sequence[object]
+        self,
+        grads: Sequence[object],
+        variables: Sequence[object],
+        wanted: Collection[int] | None = None,
     ) -> tuple[list[object], list[object]]:
-        """Return the gradients of the inputs and of variables; None where nothing depends."""
-        read = [value for _, value in self.sources]
-        sources = [x if _is_float(x) else None for x in (*self.inputs, *read)]
+        """Return the gradients of the inputs and of variables; None where nothing depends.
+
+        Of the inputs, those at the places that are `wanted`; without, of all.
+        """
+        asked = {id(variable) for variable in variables}
+        inputs = [x if wanted is None or i in wanted else None for i, x in enumerate(self.inputs)]
+        read = [value if id(variable) in asked else None for variable, value in self.sources]
+        sources = [x if x is not None and _is_float(x) else None for x in (*inputs, *read)]
         found = self._tape.backward(self.outputs, grads, sources)
         of_inputs = list(found[: len(self.inputs)])
         totals: dict[int, object] = {}

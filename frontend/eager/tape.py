@@ -60,7 +60,7 @@ class GradientTape:
         if self._recording:
             raise StillRecordingError(
                 "Tape is still recording, This can happen if you try to re-enter an "
-                "already-active tape."
+                "already-active tape: it is already recording"
             )
         self._recording = True
         start(self)
@@ -78,6 +78,11 @@ class GradientTape:
         if self._recording:
             self._recording = False
             stop(self)
+
+    @property
+    def is_recording(self) -> bool:
+        """Say whether it is entered."""
+        return self._recording
 
     def watch(self, value: object) -> None:
         """Watch tensors or variables, or a structure of them."""
@@ -145,7 +150,7 @@ class GradientTape:
         flat = nest.flatten(sources)
         found = self._backward(_weighted(targets, weights), flat)
         self._end()
-        if _wants_zeros(unconnected_gradients):
+        if wants_zeros(unconnected_gradients):
             found = [
                 filled_like(x, 0) if g is None else g for x, g in zip(flat, found, strict=True)
             ]
@@ -165,7 +170,7 @@ class GradientTape:
         basis = np.eye(count, dtype=y.dtype.numpy).reshape(count, *shape)
         rows = [self._dense([(key_of(y), as_tensor(b))], flat) for b in basis]
         self._end()
-        zeros = _wants_zeros(unconnected_gradients)
+        zeros = wants_zeros(unconnected_gradients)
         found = [
             _stacked([row[i] for row in rows], x, shape, zeros=zeros) for i, x in enumerate(flat)
         ]
@@ -189,7 +194,7 @@ class GradientTape:
             grad = apply(REGISTRY["gv.broadcast_to"], as_tensor(b), shape=(batch, *inner))
             rows.append(self._dense([(key_of(y), grad)], [source])[0])
         self._end()
-        zeros, shape = _wants_zeros(unconnected_gradients), (batch, *inner, *source.spec.dims[1:])
+        zeros, shape = wants_zeros(unconnected_gradients), (batch, *inner, *source.spec.dims[1:])
         made: Tensor
         if not rows:
             made = Maker(apply).filled(0, source.spec.dtype, shape)
@@ -244,11 +249,12 @@ def _weighted(
     for i, y in enumerate(targets):
         if is_smooth(y):
             weight = None if weights is None else weights[i]
-            given = filled_like(y, 1) if weight is None else cast(as_tensor(weight), y.row)
+            given = filled_like(y, 1) if weight is None else cast(as_tensor(weight), y.spec.dtype)
             yield key_of(y), given
 
 
-def _wants_zeros(choice: object) -> bool:
+def wants_zeros(choice: object) -> bool:
+    """Say whether gradients are zeros where nothing depends; refuse the name of another choice."""
     text = str(getattr(choice, "value", choice)).lower()
     if text not in ("none", "zero"):
         raise ValueError(

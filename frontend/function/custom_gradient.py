@@ -11,10 +11,11 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import update_wrapper
 from inspect import signature
 from itertools import count
-from typing import Any, NoReturn, TypeVar
+from types import MethodType
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -56,10 +57,24 @@ def custom_gradient(
         def f(x):
             return x * x, lambda grad: grad * 3.0
     """
-    name = getattr(function, "__name__", "a function")
+    return WithOwnGradient(function)
 
-    @wraps(function)
-    def run(*arguments: object, **options: object) -> Made:
+
+class WithOwnGradient(Generic[Made]):
+    """A function with a gradient of its own; in a class, a method."""
+
+    def __init__(self, function: Callable[..., tuple[Made, Callable[..., Any]]]) -> None:
+        update_wrapper(self, function)
+        self.function = function
+
+    def __get__(self, instance: object, owner: object = None) -> WithOwnGradient[Made]:
+        """Return the method of an object."""
+        return self if instance is None else WithOwnGradient(MethodType(self.function, instance))
+
+    def __call__(self, *arguments: object, **options: object) -> Made:
+        """Run the function; who goes back asks its gradient."""
+        function = self.function
+        name = getattr(function, "__name__", "a function")
         operands = [as_tensor(x) for x in nest.flatten(arguments)]
         seen = Seen()
         with recording(seen):
@@ -88,7 +103,7 @@ def custom_gradient(
         graph = _graph_of(given)
         if graph is not None:
             read = [variable.read_value() for variable in used]
-            with _TRACED.within(run) as depth:
+            with _TRACED.within(getattr(function, "__func__", function)) as depth:
                 way_back = gradients if depth <= DEEPEST else _too_deep(name)
                 results = _staged(graph, name, way_back, [*operands, *read], given)
         else:
@@ -96,8 +111,6 @@ def custom_gradient(
             record(name, [*operands, *used], results, gradients)
         packed: Made = nest.pack(made, results)
         return packed
-
-    return run
 
 
 DEEPEST = 3

@@ -7,7 +7,7 @@ branch runs only if that branch is taken, effects included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..eager.tensor import Tensor
 from ..values import nest
 from ..values.context import STATE, entered, record
 from .frame import Frame, Stateful, Touched
-from .func_graph import FuncGraph, has_effect, touched_by
+from .func_graph import FuncGraph, has_effect, smooth_operands_of, touched_by
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, Kind, Operation, dims_or_none, within
 from .kinds import EVERYWHERE
@@ -84,6 +84,10 @@ class GraphChoice(Kind):
     def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read in any branch."""
         return [v for b in self.branches for v in b.variables()]
+
+    def smooth_operands(self, op: Operation) -> Sequence[Hashable]:
+        """Return the inputs and variables that the results of some branch depend on."""
+        return smooth_operands_of(self.branches, op.inputs[1:])
 
 
 def merged(specs: Sequence[TensorSpec]) -> TensorSpec:

@@ -7,7 +7,7 @@ with effects run, in the order of the program, whether or not something is retur
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -48,6 +48,7 @@ class FuncGraph(Graph):
         self.values: list[object] | None = None
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
+        self._smooth: Set[Hashable] | None = None
         self.wishes = Wishes()
         self.waits: list[Operation] = []
         """The operations outside that something inside waits for."""
@@ -131,6 +132,16 @@ class FuncGraph(Graph):
             return self.whole_plan().run(frame, values)
         inner = replace(frame, symbols={}, records={}, again_by=None)
         return self.whole_plan().run(inner, values)
+
+    def smooth_sources(self) -> Set[Hashable]:
+        """Return by what the results may change smoothly: inputs, and the ids of variables."""
+        if self._smooth is None:
+            reached: set[Hashable] = {t.edge for t in self.outputs}
+            for op in reversed(self.operations):
+                if any(t in reached and t.spec.dtype.kind in "fc" for t in op.outputs):
+                    reached.update(op.kind.smooth_operands(op))
+            self._smooth = reached
+        return self._smooth
 
     def variables(self) -> list[Stateful]:
         """Return the states of the variables that are read inside."""
@@ -235,6 +246,27 @@ class CallGraph(Kind):
     def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read inside."""
         return self.graph.variables()
+
+    def smooth_operands(self, op: Operation) -> Sequence[Hashable]:
+        """Return the inputs and variables that the results of the graph depend on."""
+        return smooth_operands_of([self.graph], op.inputs)
+
+
+def smooth_operands_of(
+    graphs: Sequence[FuncGraph], inputs: Sequence[GraphTensor]
+) -> Sequence[Hashable]:
+    """Return the inputs and the ids of variables that the results of some graph depend on.
+
+    `inputs` are those of all graphs, one behind the other.
+    """
+    inside = [(g, x) for g in graphs for x in g.all_inputs]
+    found: list[Hashable] = [
+        given
+        for given, (graph, x) in zip(inputs, inside, strict=True)
+        if x.edge in graph.smooth_sources()
+    ]
+    read = [(g, id(v)) for g in graphs for v in g.variables()]
+    return [*found, *(key for g, key in read if key in g.smooth_sources())]
 
 
 STANDARD.inner = FuncGraph

@@ -64,7 +64,7 @@ class Backward(Kind):
         record = self.recording(frame, inputs[:count])
         given = iter(inputs[count:])
         grads = [next(given) if there else None for there in op.attributes["has"]]
-        of_inputs, of_variables = record.backward(grads, self.of_variables)
+        of_inputs, of_variables = record.backward(grads, self.of_variables, self.wanted)
         values = [record.inputs[i] for i in self.wanted]
         found = [of_inputs[i] for i in self.wanted]
         return [
@@ -80,6 +80,8 @@ class Backward(Kind):
         record = frame.records[self.forward]
         if frame.recorded is None:
             return record
+        for each in record.deeper:
+            frame.recorded.source(*each)
         inner, again = frame.again([frame.recorded.source(*read) for read in record.reads])
         again.results(self.forward.kind.run(inner, self.forward, again.watch(inputs)))
         return again
@@ -145,20 +147,25 @@ def graph_emit(graph: Graph) -> Emitter:
     return emit
 
 
-def gradients(
+def gradients(  # noqa: PLR0913  (each is an option of its own)
     ys: Sequence[GraphTensor],
     xs: Sequence[object],
     grad_ys: Sequence[GraphTensor | None] | None = None,
     stop: Sequence[GraphTensor] = (),
     within: set[Operation] | None = None,
     name: str | None = None,
+    *,
+    colocate: bool = False,
 ) -> list[object]:
-    """Return the gradient of the sum of `ys` for each of `xs` (tensors or variables), or None."""
+    """Return the gradient of the sum of `ys` for each of `xs` (tensors or variables), or None.
+
+    With `colocate`, what goes back through an operation runs on the device of that one.
+    """
     if not ys:
         return [None for _ in xs]
     graph = ys[0].graph
     xs = [known_in(graph, x) for x in xs]
-    nodes = GraphNodes(graph_emit(graph))
+    nodes = (ColocatedNodes if colocate else GraphNodes)(graph_emit(graph))
     order = sorted(graph.operations if within is None else within, key=lambda op: op.index)
     given = _given(ys, grad_ys or [None] * len(ys))
     with graph.name_scope(name or "gradients"), graph.control_dependencies(None):
@@ -289,11 +296,29 @@ class GraphNodes:
         return self.emit(REGISTRY["gv.add"], dense(a), dense(b))
 
 
+class ColocatedNodes(GraphNodes):
+    """Operations whose gradients run where they do."""
+
+    def gradients(
+        self, op: Operation, received: Sequence[object], wanted: Sequence[bool]
+    ) -> Sequence[object]:
+        """Return the gradients of the inputs and of the variables."""
+        with op.graph.colocate_with(op):
+            return super().gradients(op, received, wanted)
+
+
 def recorded(op: Operation, grads: Sequence[object], wanted: Sequence[bool]) -> list[object]:
     """Add the operation that goes back through a recorded run; return what it gives."""
     count, states = len(op.inputs), states_of(op)
-    places = [i for i, t in enumerate(op.inputs) if wanted[i] and t.spec.dtype.kind in "fc"]
-    read = [i for i in range(count, len(wanted)) if wanted[i]]
+    reached = {*op.kind.smooth_operands(op)}
+    places = [
+        i
+        for i, t in enumerate(op.inputs)
+        if wanted[i] and t.spec.dtype.kind in "fc" and t.edge in reached
+    ]
+    read = [i for i in range(count, len(wanted)) if wanted[i] and id(states[i - count]) in reached]
+    if not (places or read):
+        return [None] * len(wanted)
     kind = Backward(op, places, [states[i - count] for i in read])
     node = op.graph.add(
         kind,

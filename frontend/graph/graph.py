@@ -8,7 +8,7 @@ write, a call, a choice, a loop. Sizes that are not known are symbols of their o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -104,6 +104,10 @@ class Kind:
     def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables that are read by running the operation."""
         return ()
+
+    def smooth_operands(self, op: Operation) -> Sequence[Hashable]:
+        """Return by what the results may change smoothly: inputs, and the ids of variables."""
+        return [*op.inputs, *map(id, self.variables(op))]
 
     def changed(self, op: Operation) -> Sequence[Guarded]:
         """Return the variables that the operation itself changes, or reads as of one moment."""

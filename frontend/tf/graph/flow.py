@@ -12,6 +12,7 @@ import numpy as np
 from ....ir.compose.maker import Maker
 from ....ir.types import dtypes as rows
 from ...eager.tape import GradientTape as CoreTape
+from ...eager.tape import wants_zeros
 from ...graph.control_flow import choose
 from ...graph.gradients import OVERRIDES
 from ...graph.gradients import gradients as graph_gradients
@@ -93,6 +94,9 @@ def switch_case(
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
     by_number: dict[int, Any] = dict(p[1] if isinstance(p[1], tuple) else p for p in listed)
+    for key in by_number:
+        if not isinstance(key, int):
+            raise TypeError(f"branch index (key) must be a Python `int`, got {key!r}")
     if sorted(by_number) != list(range(len(by_number))):
         raise ValueError(
             f"branch indices (keys) must form contiguous range of [0 to {len(by_number)}) but "
@@ -169,12 +173,14 @@ def gradients(
     xs: object,
     grad_ys: object = None,
     name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: object = False,
+    aggregation_method: object = None,
     stop_gradients: object = None,
     unconnected_gradients: object = "none",
-    **_: object,
 ) -> list[object]:
     """Return the gradients of the sum of `ys`, as tensors added to the graph."""
-    targets = nest.flatten(ys)
+    targets, zero = nest.flatten(ys), wants_zeros(unconnected_gradients)
     graph = graph_of(targets)
     if graph is None:
         raise RuntimeError(
@@ -190,8 +196,8 @@ def gradients(
             else [None if g is None else graph.owned(convert(g)) for g in nest.flatten(grad_ys)]
         )
         stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
-        found = graph_gradients(targets, sources, given, stops, name=name)
-        zero = str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero"
+        colocate = bool(colocate_gradients_with_ops)
+        found = graph_gradients(targets, sources, given, stops, name=name, colocate=colocate)
         if zero:
             found = [
                 zeros_like(x) if g is None else g

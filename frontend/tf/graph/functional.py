@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import wraps
 from typing import Any
 
 from ....ir.ops.gradient import Again
+from ...eager.tape import wants_zeros
 from ...eager.tensor import Tensor, apply
 from ...values import nest
+from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient, dressed
 from ..core.values import convert
 from ..ops.array_ops import reshape, stack
@@ -61,9 +64,19 @@ def grad_pass_through(f: Callable[..., object]) -> Callable[..., object]:
     @wraps(f)
     @custom_gradient
     def run(x: object) -> Any:
-        return f(x), lambda grad: grad
+        def gradient(grad: object, variables: Sequence[object] = ()) -> Any:
+            return (grad, [None for _ in variables]) if variables else grad
+
+        return f(x), gradient
 
     return run
+
+
+class _Forward(GradientTape):
+    """The tape of an accumulator."""
+
+    def __init__(self) -> None:
+        super().__init__(persistent=True, watch_accessed_variables=False)
 
 
 class ForwardAccumulator:
@@ -76,7 +89,8 @@ class ForwardAccumulator:
     def __init__(self, primals: object, tangents: object) -> None:
         self._primals = nest.flatten(primals)
         self._tangents = [convert(t, p.dtype) for p, t in self._pairs(tangents)]
-        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._tape = _Forward()
+        self._around: list[_Forward] = []
 
     def _pairs(self, tangents: object) -> list[tuple[Any, object]]:
         flat = nest.flatten(tangents)
@@ -85,6 +99,7 @@ class ForwardAccumulator:
         return list(zip(self._primals, flat, strict=True))
 
     def __enter__(self) -> ForwardAccumulator:
+        self._around = [x for x in STATE.recorders if isinstance(x, _Forward)]
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self
@@ -93,8 +108,15 @@ class ForwardAccumulator:
         self._tape.__exit__(*error)
 
     def jvp(self, primals: object, unconnected_gradients: object = "none") -> object:
-        """Return the derivative of each result along the direction."""
-        found = [self._along(y, unconnected_gradients) for y in nest.flatten(primals)]
+        """Return the derivative of each result along the direction.
+
+        The accumulators around this one follow it, also where they were left meanwhile.
+        """
+        with ExitStack() as entered:
+            for tape in self._around:
+                if not tape.is_recording:
+                    entered.enter_context(tape)
+            found = [self._along(y, unconnected_gradients) for y in nest.flatten(primals)]
         return nest.pack(primals, found)
 
     def _along(self, result: object, unconnected: object) -> object:
@@ -103,8 +125,7 @@ class ForwardAccumulator:
             outer.watch(weights)
             found = self._tape.gradient(result, self._primals, weights)
             pairs = zip(found, self._tangents, strict=True)
-            parts = [(g, t) for g, t in pairs if g is not None]
+            parts = [(convert(g), t) for g, t in pairs if g is not None]
         if not parts:
-            zero = str(getattr(unconnected, "value", unconnected)) == "zero"
-            return weights if zero else None
+            return weights if wants_zeros(unconnected) else None
         return outer.gradient([g for g, _ in parts], weights, [t for _, t in parts], "zero")

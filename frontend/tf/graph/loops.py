@@ -216,10 +216,9 @@ def _write(arrays: object, index: object, values: object) -> object:
     return nest.map_structure(lambda a, v: a.write(index, v), arrays, values)
 
 
-def _check_types(made: object, elems: object, signature: object) -> None:
+def _check_types(made: object, types: object) -> None:
     """Raise where results are not of the types that were stated, else of those of the slices."""
-    wanted = nest.flatten(_types(signature, elems))
-    for value, dtype in zip(nest.flatten(made), wanted, strict=False):
+    for value, dtype in zip(nest.flatten(made), nest.flatten(types), strict=False):
         if value.dtype != dtype:
             raise InvalidArgumentError(
                 f"TensorArray dtype is {dtype} but Op is trying to write dtype {value.dtype}",
@@ -239,18 +238,30 @@ def map_fn(
     fn_output_signature: object = None,
 ) -> object:
     """Apply a function to the slices along the first axis."""
+    return _mapped(fn, elems, name, lambda: _types(fn_output_signature or dtype, elems))
+
+
+def _mapped(
+    fn: Body, elems: object, name: str | None = None, types: Callable[[], object] | None = None
+) -> object:
+    """Apply a function to slices; its results have the types that are given, without, any."""
+    graph = graph_of(nest.flatten(elems))
     if _count(elems) is not None:
         rows = _rows(elems)
         if rows:
             made = [nest.map_structure(convert, fn(row)) for row in rows]
-            _check_types(made[0], elems, fn_output_signature or dtype)
+            if types is not None:
+                _check_types(made[0], types())
             return _stacked(made)
-        graph = graph_of(nest.flatten(elems))
         if graph is not None:
             with InGraph(graph):
                 return _nothing(graph, fn, elems)
-    slices, signature = _Slices(elems), fn_output_signature or dtype
-    arrays = _arrays(_types(signature, elems), slices.count)
+    slices = _Slices(elems)
+    if types is None:
+        wanted = _types(None, elems) if graph is None else _types_made(graph, fn, slices)
+    else:
+        wanted = types()
+    arrays = _arrays(wanted, slices.count)
 
     def body(i: TfTensor, made: object) -> object:
         return i + 1, _write(made, i, fn(slices.at(i)))
@@ -259,11 +270,23 @@ def map_fn(
     return nest.map_structure(lambda a: a.stack(), found)
 
 
-def _nothing(graph: Graph, fn: Body, elems: object) -> object:
-    """Return what a function gives for no slices: nothing, of the shapes that it would have."""
+def _traced_once(graph: Graph, fn: Body, elems: object) -> tuple[Any, object]:
+    """Return the graph of a function of one slice, and the structure that it returns."""
     flat = [convert(x) for x in nest.flatten(elems)]
     specs = [shape_spec(x.dtype, x.shape[1:]) for x in flat]
-    inner, made = traced("a function", graph, lambda *xs: fn(nest.pack(elems, xs)), specs, flat)
+    return traced("a function", graph, lambda *xs: fn(nest.pack(elems, xs)), specs, flat)
+
+
+def _types_made(graph: Graph, fn: Body, slices: _Slices) -> object:
+    """Return the types of what a function gives for a slice, in its structure."""
+    inner, made = _traced_once(graph, fn, slices.elems)
+    types = iter([x.dtype for x in inner.outputs])
+    return nest.map_structure(lambda _: next(types), made)
+
+
+def _nothing(graph: Graph, fn: Body, elems: object) -> object:
+    """Return what a function gives for no slices: nothing, of the shapes that it would have."""
+    inner, made = _traced_once(graph, fn, elems)
     empty = iter([zeros([0, *TensorShape(x.shape).as_list()], x.dtype) for x in inner.outputs])
     return nest.map_structure(lambda _: next(empty), made)
 
@@ -271,8 +294,8 @@ def _nothing(graph: Graph, fn: Body, elems: object) -> object:
 def vectorized_map(
     fn: Body, elems: object, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> object:
-    """Apply a function to the slices along the first axis."""
-    return map_fn(fn, elems)
+    """Apply a function to the slices along the first axis; its results have any types."""
+    return _mapped(fn, elems)
 
 
 def foldl(

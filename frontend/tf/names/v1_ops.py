@@ -266,6 +266,9 @@ def cond(
     fn2: object = None,
 ) -> object:
     """Run one of two functions, which have older names too."""
+    for what, function, older in (("true_fn", true_fn, fn1), ("false_fn", false_fn, fn2)):
+        if function is not None and older is not None:
+            raise TypeError(f"cond(): {what!r} may be given by one of its names only")
     return structured_cond(pred, true_fn or fn1, false_fn or fn2, name)
 
 
