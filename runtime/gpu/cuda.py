@@ -27,7 +27,7 @@ import numpy as np
 
 from ..buffer import Array
 from .driver import Code, GpuError, Node, Tiles
-from .driver_calls import Calls, Loaded, Packed
+from .driver_calls import Calls, Loaded, Parameters
 from .plan import GpuModule
 
 CHUNK = 4 << 20
@@ -298,7 +298,7 @@ class CudaDriver:
                     self.calls.function(
                         code.modules[node.kernel.module], node.kernel.name, node.kernel.shared
                     ),
-                    Packed(node.arguments),
+                    Parameters(node.arguments),
                 )
                 for node in nodes
             ]

@@ -19,7 +19,7 @@ from ..expression import evaluate
 from .plan import GpuArgument, GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
-"""The size of a tensor map, and what its place among the arguments is a multiple of."""
+"""The size of a tensor map, and what the place that one is made at is a multiple of."""
 
 
 class GpuError(GravureError):
@@ -53,7 +53,8 @@ class Node:
 
     kernel: GpuKernel
     grid: tuple[int, int, int]
-    arguments: bytes
+    arguments: tuple[bytes, ...]
+    """The bytes of each parameter: where they lie among the others, only the driver knows."""
     after: tuple[int, ...]
     """The nodes before that must be done first."""
     source: tuple[str, ...]
@@ -187,26 +188,22 @@ def make_nodes(
             places.append(after)
             continue
         places.append((len(nodes),))
-        arguments = pack(launch.arguments, values, find, driver)
+        arguments = tuple(argument_bytes(each, values, find, driver) for each in launch.arguments)
         nodes.append(Node(kernels[launch.kernel], grid, arguments, after, launch.source))
     return nodes
 
 
-def pack(
-    arguments: Sequence[GpuArgument], values: Mapping[str, int], find: Find, driver: Driver
+def argument_bytes(
+    argument: GpuArgument, values: Mapping[str, int], find: Find, driver: Driver
 ) -> bytes:
-    """Return a kernel's arguments as it gets them."""
-    data = b""
-    for argument in arguments:
-        match argument:
-            case Pointer():
-                data += struct.pack("<Q", find(argument) + evaluate(argument.offset, values))
-            case Scalar():
-                data += struct.pack("<q", evaluate(argument.value, values))
-            case TensorMap():
-                data = data.ljust(-(-len(data) // MAP_ALIGNMENT) * MAP_ALIGNMENT, b"\0")
-                data += driver.tensor_map(tiles_of(argument, values, find))
-    return data
+    """Return the bytes of one argument of a kernel."""
+    match argument:
+        case Pointer():
+            return struct.pack("<Q", find(argument) + evaluate(argument.offset, values))
+        case Scalar():
+            return struct.pack("<q", evaluate(argument.value, values))
+        case TensorMap():
+            return driver.tensor_map(tiles_of(argument, values, find))
 
 
 def tiles_of(argument: TensorMap, values: Mapping[str, int], find: Find) -> Tiles:

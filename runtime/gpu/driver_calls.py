@@ -19,8 +19,6 @@ LOG_BYTES = 1 << 14
 _INFO_LOG, _INFO_BYTES, _ERROR_LOG, _ERROR_BYTES = 3, 4, 5, 6
 _MOST_SHARED = 8
 """The attribute of a function that says how much dynamic shared memory it may be given."""
-_END, _POINTER, _SIZE = 0, 1, 2
-"""What stands before the parts of packed arguments."""
 PROMOTE_128 = 2
 """Bring 128 bytes to the second cache for each tile's row."""
 
@@ -62,24 +60,25 @@ class KernelParameters(ctypes.Structure):
     )
 
 
-class Packed:
-    """A kernel's packed arguments, in the form that launches take."""
+class Parameters:
+    """A kernel's arguments, in the form that launches take: the address of each.
 
-    def __init__(self, data: bytes) -> None:
-        self.data = ctypes.create_string_buffer(data, max(1, len(data)))
-        self.size = ctypes.c_size_t(len(data))
-        self.words = (ctypes.c_void_p * 5)(
-            _POINTER, ctypes.addressof(self.data), _SIZE, ctypes.addressof(self.size), _END
-        )
+    Packed into one buffer they would have to lie as the assembler laid them out, and that depends
+    on where the device keeps them: a parameter that is aligned to 64 need not begin at 0.
+    """
+
+    def __init__(self, arguments: Sequence[bytes]) -> None:
+        self.data = [ctypes.create_string_buffer(each, len(each)) for each in arguments]
+        self.words = (ctypes.c_void_p * max(1, len(arguments)))(*map(ctypes.addressof, self.data))
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A launch, with its kernel on the device and its arguments packed."""
+    """A launch, with its kernel on the device and its arguments."""
 
     node: Node
     function: ctypes.c_void_p
-    packed: Packed
+    parameters: Parameters
 
 
 class Calls:
@@ -157,7 +156,7 @@ class Calls:
         node = loaded.node
         sizes = [ctypes.c_uint(size) for size in (*node.grid, *node.kernel.block)]
         shared = ctypes.c_uint(node.kernel.shared)
-        rest = (shared, stream, None, loaded.packed.words)
+        rest = (shared, stream, loaded.parameters.words, None)
         self("cuLaunchKernel", loaded.function, *sizes, *rest, what=str(node))
 
     def graph(self, nodes: Sequence[Loaded]) -> ctypes.c_void_p:
@@ -184,7 +183,7 @@ class Calls:
             grid=(ctypes.c_uint * 3)(*node.grid),
             block=(ctypes.c_uint * 3)(*node.kernel.block),
             shared=node.kernel.shared,
-            extra=ctypes.addressof(loaded.packed.words),
+            parameters=ctypes.addressof(loaded.parameters.words),
         )
         before = (ctypes.c_void_p * max(1, len(after)))(*after)
         count = ctypes.c_size_t(len(after))

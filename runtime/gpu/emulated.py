@@ -157,12 +157,14 @@ class EmulatedDriver:
         if kernel.cluster != (1, 1, 1):
             raise UnsupportedPtx(f"{node}: clusters of {kernel.cluster} blocks")
         seed = None if self.seed is None else self._random.getrandbits(32)
+        image = code.images[kernel.module]
+        arguments = image.module.kernels[kernel.name].packed(node.arguments)
         launch = KernelRun(
-            node.grid, kernel.block, kernel.shared, node.arguments, Order(seed), races=self.races
+            node.grid, kernel.block, kernel.shared, arguments, Order(seed), races=self.races
         )
         self.launched += 1
         try:
-            counts = code.images[kernel.module].launch(kernel.name, launch)
+            counts = image.launch(kernel.name, launch)
         except (KernelFault, UnsupportedPtx) as fault:
             raise _with_source(fault, node) from None
         self.instructions += counts["instructions"]

@@ -8,9 +8,8 @@
 
 All memory of a run lies in one arena of `workspace` bytes, one piece of `weights` bytes, one of
 `host` bytes, which is the host's, and the tensors that go in and out; `Pointer.offset` counts bytes
-from the start of one of them. A kernel's arguments are packed in order: a pointer or a number takes
-8 bytes, aligned to 8; a tensor map takes 128, aligned to 64. Addresses do not change between runs,
-so arguments may be packed once.
+from the start of one of them. A pointer or a number is an argument of 8 bytes, a tensor map one of
+128. Addresses do not change between runs, so arguments may be made once.
 """
 
 from __future__ import annotations

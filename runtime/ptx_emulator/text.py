@@ -7,7 +7,7 @@ their lines, and each is a declaration, a label or an instruction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .faults import UnsupportedPtx
@@ -15,6 +15,7 @@ from .faults import UnsupportedPtx
 WIDTHS: Mapping[str, int] = {
     **{"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2},
     **{"b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4},
+    **{"u16x2": 4, "s16x2": 4},
     **{"b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "pred": 1},
 }
 """Bytes of each type."""
@@ -101,6 +102,13 @@ class Kernel:
     def argument_bytes(self) -> int:
         """Return the bytes of the packed arguments."""
         return max((each.offset + each.size for each in self.parameters), default=0)
+
+    def packed(self, arguments: Sequence[bytes]) -> bytes:
+        """Return the arguments of a launch as they lie in memory; what is not given is left out."""
+        data = b""
+        for parameter, argument in zip(self.parameters, arguments, strict=False):
+            data = data.ljust(parameter.offset, b"\0") + argument[: parameter.size]
+        return data
 
 
 @dataclass(frozen=True)

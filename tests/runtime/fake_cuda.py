@@ -321,16 +321,30 @@ class FakeCuda:
         self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int,
         shared: int, stream: int, parameters: int, extra: int,
     ) -> int:  # fmt: skip
-        assert parameters == 0, "arguments are packed"
+        assert extra == 0, "where packed arguments lie, only the assembler knows"
+        arguments = self._arguments(function, parameters)
         sizes = tuple(size & 0xFFFFFFFF for size in (gx, gy, gz, bx, by, bz))
         shared &= 0xFFFFFFFF
-        refused = self._known(stream) or self._check(function, sizes, shared, packed(extra))
+        refused = self._known(stream) or self._check(function, sizes, shared, arguments)
         if refused:
             return refused
         if self.recorded is not None:
-            self.recorded.append((0, function, sizes, shared, packed(extra)))
+            self.recorded.append((0, function, sizes, shared, arguments))
             return 0
-        return self._run(function, sizes, shared, packed(extra))
+        return self._run(function, sizes, shared, arguments)
+
+    def _arguments(self, function: int, places: int) -> bytes:
+        """Return the arguments of a launch, read where it says that each one is."""
+        kernel = self.objects[function].program.kernel
+        words = struct.unpack(
+            f"{len(kernel.parameters)}Q", ctypes.string_at(places, 8 * len(kernel.parameters))
+        )
+        return kernel.packed(
+            [
+                ctypes.string_at(at, each.size)
+                for at, each in zip(words, kernel.parameters, strict=True)
+            ]
+        )
 
     def _check(self, function: int, sizes: Words, shared: int, arguments: bytes) -> int:
         """Refuse what a driver would not launch."""
@@ -374,7 +388,7 @@ class FakeCuda:
         self, out: int, graph: int, before: int, count: int, given: int
     ) -> int:
         parameters = KernelParameters.from_address(given)
-        assert not parameters.parameters, "arguments are packed"
+        assert not parameters.extra
         assert not parameters.kernel
         needed = struct.unpack(f"{count}Q", ctypes.string_at(before, 8 * count))
         nodes = self.objects[graph]
@@ -383,7 +397,7 @@ class FakeCuda:
             return INVALID
         self.edges.append([known.index(node) for node in needed])
         sizes = (*parameters.grid, *parameters.block)
-        arguments = packed(parameters.extra)
+        arguments = self._arguments(parameters.function, parameters.parameters)
         self._check(parameters.function, sizes, parameters.shared, arguments)
         node = self._new("node")
         nodes.append((node, parameters.function, sizes, parameters.shared, arguments))
@@ -428,14 +442,6 @@ class Function:
         self.module, self.image, self.name = module, image, name
         self.program = image.program(name)
         self.most_shared = PLAIN_SHARED
-
-
-def packed(extra: int) -> bytes:
-    """Return the packed arguments of a launch."""
-    words = struct.unpack("5Q", ctypes.string_at(extra, 40))
-    assert (words[0], words[2], words[4]) == (1, 2, 0)
-    size = struct.unpack("Q", ctypes.string_at(words[3], 8))[0]
-    return ctypes.string_at(words[1], size)
 
 
 def implemented() -> list[str]:

@@ -98,8 +98,10 @@ def on_driver(
     places = [driver.allocate(array.nbytes) for array in arrays]
     for at, array in zip(places, arrays, strict=True):
         driver.write(at, np.ascontiguousarray(array))
-    arguments = b"".join(driver.tensor_map(make(places)) for make in maps)
-    arguments += struct.pack(f"{len(places)}Q", *places)
+    arguments = (
+        *(driver.tensor_map(make(places)) for make in maps),
+        *(struct.pack("Q", place) for place in places),
+    )
     code = driver.load([GpuModule("test", text, "sm_90a", (8, 0))])
     node = Node(GpuKernel("test", 0, (block, 1, 1)), (grid, 1, 1), arguments, (), ())
     driver.replay(code, [node], check=True).launch()

@@ -12,7 +12,7 @@ import pytest
 from gravure.errors import ArtifactError, RuntimeInputError
 from gravure.runtime.artifact import DimInfo, Pointer, Scalar, TensorInfo
 from gravure.runtime.gpu.device_array import DeviceArray
-from gravure.runtime.gpu.driver import Driver, GpuError, make_nodes, pack
+from gravure.runtime.gpu.driver import Driver, GpuError, argument_bytes, make_nodes
 from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.runtime.gpu.model import PREPARED, GpuModel
 from gravure.runtime.gpu.plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
@@ -194,13 +194,16 @@ def test_code_that_the_device_does_not_run_is_refused() -> None:
         chain(old)
 
 
-def test_arguments_are_packed_as_the_kernel_reads_them() -> None:
+def test_arguments_are_made_one_by_one() -> None:
     tiles = TensorMap(Pointer("input", 0, "64*N"), "bf16", ("N", 8), ("2*N",), (64, 8), swizzle=128)
     arguments = (Pointer("workspace", 0, 16), Scalar("N - 1"), Scalar(7), tiles, X)
-    data = pack(arguments, {"N": 64}, lambda pointer: 4096, EmulatedDriver())
-    assert np.frombuffer(data[:24], np.int64).tolist() == [4112, 63, 7]
-    assert len(data) == 64 + 128 + 8
-    assert np.frombuffer(data[-8:], np.int64).tolist() == [4096]
+    place, last, seven, box, x = (
+        argument_bytes(each, {"N": 64}, lambda pointer: 4096, EmulatedDriver())
+        for each in arguments
+    )
+    assert np.frombuffer(place + last + seven, np.int64).tolist() == [4112, 63, 7]
+    assert len(box) == 128
+    assert np.frombuffer(x, np.int64).tolist() == [4096]
 
 
 def test_a_plan_with_memory_that_gpus_do_not_have_is_refused() -> None:

@@ -4,7 +4,7 @@
     TAG.cuda.load(state, place, cubin, ptx)           loads a module: assembled, or else as text
     TAG.cuda.put, get(state, to, come, size)          copy to the device, and back
     TAG.cuda.settle(state, slot, room, size, copied, wrong)
-    TAG.cuda.launch(state, kernel, grid, block, shared, arguments, size)
+    TAG.cuda.launch(state, kernel, grid, block, shared, parameters)
     TAG.cuda.replay(state, frame, run)                launches, records, or runs what is recorded
     TAG.cuda.finish(outputs, frame, state)            a whole run; waits also where it fails
 
@@ -155,10 +155,8 @@ end:
   ret i32 0
 }
 define internal i32 @TAG.cuda.launch(ptr %state, ptr %kernel, ptr %grid, ptr %block, i32 %shared,
-    ptr %arguments, i64 %size) nounwind {
+    ptr %parameters) nounwind {
 entry:
-  %extra = alloca [5 x i64], align 16
-  %bytes = alloca i64
   %gy.at = getelementptr i8, ptr %grid, i64 8
   %gz.at = getelementptr i8, ptr %grid, i64 16
   %gx.wide = load i64, ptr %grid
@@ -177,22 +175,12 @@ some:
   %bx = load i32, ptr %block
   %by = load i32, ptr %by.at
   %bz = load i32, ptr %bz.at
-  store i64 %size, ptr %bytes
-  %extra1 = getelementptr i8, ptr %extra, i64 8
-  %extra2 = getelementptr i8, ptr %extra, i64 16
-  %extra3 = getelementptr i8, ptr %extra, i64 24
-  %extra4 = getelementptr i8, ptr %extra, i64 32
-  store i64 1, ptr %extra
-  store ptr %arguments, ptr %extra1
-  store i64 2, ptr %extra2
-  store ptr %bytes, ptr %extra3
-  store i64 0, ptr %extra4
   %stream.at = getelementptr i8, ptr %state, i64 24
   %stream = load ptr, ptr %stream.at
   %launch.at = getelementptr i8, ptr %state, i64 @CULAUNCHKERNEL@
   %launch = load ptr, ptr %launch.at
   %result = call i32 %launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz,
-    i32 %shared, ptr %stream, ptr null, ptr %extra)
+    i32 %shared, ptr %stream, ptr %parameters, ptr null)
   %status = call i32 @TAG.cuda.status(i32 %result)
   ret i32 %status
 end:

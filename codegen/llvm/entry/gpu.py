@@ -300,8 +300,10 @@ class GpuSteps(StepFunctions):
 
     def room(self, routine: Routine, steps: Sequence[Any]) -> None:
         """Reserve room for the arguments of one launch, its grid and block, and a tensor map."""
-        sizes = [size_of(each.arguments) for each in launches_of(tuple(steps))]
-        routine.line(f"%slots = alloca [{max([1, *sizes])} x i8], align {MAP_ALIGNMENT}")
+        given = [each.arguments for each in launches_of(tuple(steps))]
+        size = max([1, *map(size_of, given)])
+        routine.line(f"%slots = alloca [{size} x i8], align {MAP_ALIGNMENT}")
+        routine.line(f"%parameters = alloca [{max([1, *map(len, given)])} x ptr], align 16")
         routine.line("%grid = alloca [3 x i64], align 16")
         routine.line("%block = alloca [4 x i32], align 16")
         routine.line(f"%map = alloca [{MAP_ROOM} x i8], align 16")
@@ -333,28 +335,31 @@ class GpuSteps(StepFunctions):
         return routine.value(f"icmp ne i8 {routine.load('i8', '%flag')}, 0")
 
     def start(self, routine: Routine, launch: GpuLaunch) -> None:
-        """Pack the arguments, and launch the kernel."""
+        """Store the arguments and where each of them is, and launch the kernel."""
         at = 0
-        for argument in launch.arguments:
-            at = self.pack(routine, argument, at)
+        for number, argument in enumerate(launch.arguments):
+            place = place_of(argument, at)
+            slot = routine.address("%slots", place)
+            routine.store("ptr", slot, "%parameters", 8 * number)
+            self.fill(routine, argument, slot)
+            at = place + bytes_of(argument)
         number = self.numbers[launch.kernel]
         kernel = self.plan.kernels[number]
         for axis in range(3):
             routine.store("i64", routine.extent(launch.grid[axis]), "%grid", 8 * axis)
             routine.store("i32", kernel.block[axis], "%block", 4 * axis)
         function = routine.load("ptr", "%state", self.state.kernels + 8 * number)
-        sizes = f"ptr %grid, ptr %block, i32 {kernel.shared}, ptr %slots, i64 {at}"
-        routine.require_call(f"@{self.tag}.cuda.launch(ptr %state, ptr {function}, {sizes})")
+        sizes = f"ptr %grid, ptr %block, i32 {kernel.shared}"
+        arguments = f"ptr %state, ptr {function}, {sizes}, ptr %parameters"
+        routine.require_call(f"@{self.tag}.cuda.launch({arguments})")
 
-    def pack(self, routine: Routine, argument: GpuArgument, at: int) -> int:
-        """Put an argument behind `at` bytes of others; return where the next one stands."""
+    def fill(self, routine: Routine, argument: GpuArgument, slot: str) -> None:
+        """Store an argument."""
         if isinstance(argument, TensorMap):
-            at = round_up(at, MAP_ALIGNMENT)
-            self.encode(routine, argument, routine.address("%slots", at))
-            return at + MAP_BYTES
-        kind, value = self.argument(routine, argument)
-        routine.store(kind, value, "%slots", at)
-        return at + 8
+            self.encode(routine, argument, slot)
+        else:
+            kind, value = self.argument(routine, argument)
+            routine.store(kind, value, slot)
 
     def encode(self, routine: Routine, tiles: TensorMap, place: str) -> None:
         """Make the tensor map of an argument."""
@@ -374,10 +379,19 @@ class GpuSteps(StepFunctions):
         )
 
 
+def bytes_of(argument: GpuArgument) -> int:
+    """Return the bytes of an argument."""
+    return MAP_BYTES if isinstance(argument, TensorMap) else 8
+
+
+def place_of(argument: GpuArgument, at: int) -> int:
+    """Return where an argument stands behind `at` bytes of others."""
+    return round_up(at, MAP_ALIGNMENT) if isinstance(argument, TensorMap) else at
+
+
 def size_of(arguments: Sequence[GpuArgument]) -> int:
-    """Return the bytes of packed arguments."""
+    """Return the bytes of all arguments of a launch."""
     at = 0
     for argument in arguments:
-        is_map = isinstance(argument, TensorMap)
-        at = round_up(at, MAP_ALIGNMENT) + MAP_BYTES if is_map else at + 8
+        at = place_of(argument, at) + bytes_of(argument)
     return at
