@@ -203,7 +203,7 @@ class CudaDriver:
                 )
             except self._cuda.MemoryError as error:
                 raise GpuError(f"{self.name}: the host cannot lock {size} bytes") from error
-        at = int(found.base.get_device_pointer())
+            at = int(found.base.get_device_pointer())
         self._memory[at] = found.base
         return at
 
