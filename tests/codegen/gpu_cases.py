@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,12 @@ from gravure.frontend.models.gpu import load_on_gpu
 from gravure.frontend.programs.compile import compile_source
 from gravure.ir import REGISTRY, GraphEmit, Program, interpret, parse, print_module, spec_of_array
 from gravure.ir.program import finish, new_function
+from gravure.runtime.gpu.driver import Driver
 from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.runtime.gpu.plan import GpuPlan
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+from chosen_device import chosen_driver
 
 Array = np.ndarray[Any, Any]
 TARGET = "cuda:sm_80"
@@ -44,11 +50,23 @@ def plan_of(compiled: Compiled) -> GpuPlan:
 
 
 def run_plan(
+    compiled: Compiled,
+    inputs: Sequence[Array],
+    *,
+    seed: int | None = None,
+    driver: Driver | None = None,
+) -> list[Array]:
+    """Run on the emulator (every access is checked, and whether a barrier orders it), or a GPU."""
+    driver = driver or chosen_driver(compiled.target.cpu, seed=seed)
+    return [np.asarray(array) for array in load_on_gpu(compiled, driver).run(list(inputs))]
+
+
+def run_wrong(
     compiled: Compiled, inputs: Sequence[Array], *, seed: int | None = None
 ) -> list[Array]:
-    """Run on the emulator: every access is checked, and whether a barrier orders it."""
+    """Run a kernel that does not wait for what it should: on the emulator, for a GPU may hang."""
     driver = EmulatedDriver(compiled.target.cpu, seed=seed, races=True)
-    return [np.asarray(array) for array in load_on_gpu(compiled, driver).run(list(inputs))]
+    return run_plan(compiled, inputs, driver=driver)
 
 
 def check_text(

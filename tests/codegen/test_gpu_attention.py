@@ -12,11 +12,23 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.runtime.gpu.emulated import EmulatedDriver
+from gravure.frontend.models.gpu import DeviceModel
+from gravure.frontend.programs.load import load_program
+from gravure.ir import interpret
 from gravure.runtime.ptx_emulator import KernelFault
 
 sys.path.insert(0, str(Path(__file__).parent))
-from gpu_cases import check_assembled, check_text, compiled_text, module_of, plan_of, run_plan
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+from chosen_device import chosen_driver
+from gpu_cases import (
+    check_assembled,
+    check_text,
+    compiled_text,
+    module_of,
+    plan_of,
+    run_plan,
+    run_wrong,
+)
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -80,6 +92,26 @@ def test_parts_of_keys_that_are_hidden_or_missing() -> None:
     assert np.isnan(run_plan(compiled_text(text), arrays)[0]).all()
 
 
+@pytest.mark.parametrize(("dtype", "queries"), [("f32", 20), ("f32", 1), ("f16", 40)])
+@pytest.mark.parametrize("target", ["cuda:sm_80", "cuda:sm_90a"])
+def test_heads_are_put_side_by_side_where_they_are_written(
+    dtype: str, queries: int, target: str
+) -> None:
+    """Moves behind an attention are part of its kernel."""
+    q, k = f"{dtype}[2, 3, {queries}, 16]", f"{dtype}[2, 3, 70, 16]"
+    text = f"""model m(q: {q}, k: {k}, v: {k}) -> (y) {{
+      a = softmax(q @ transpose(k, order=[0, 1, 3, 2]) * 0.25, axis=3) @ v
+      y = reshape(transpose(a, order=[0, 2, 1, 3]), shape=[2, {queries}, 48])
+    }}""".encode()
+    random = np.random.default_rng(2)
+    arrays = [random.standard_normal((2, 3, n, 16)).astype(NUMPY[dtype]) for n in (queries, 70, 70)]
+    there = gv.compile(text, target=target, device=chosen_driver(target[5:], seed=1))
+    assert isinstance(there, DeviceModel)
+    assert len(there.plan.kernels) == 1
+    [wanted] = interpret(load_program(text), arrays)
+    np.testing.assert_allclose(there(*arrays), wanted, rtol=ERROR[dtype], atol=ERROR[dtype])
+
+
 @pytest.mark.parametrize(
     ("shapes", "dtype"),
     [
@@ -106,7 +138,7 @@ def test_any_number_of_keys_is_shared() -> None:
     text = b"""model some(q: f32[2, 1, 8], k: f32[2, T, 8], v: f32[2, T, 16], T in 1..999) -> (y) {
       y = softmax(q @ transpose(k, order=[0, 2, 1]), axis=2) @ v
     }"""
-    model = gv.compile(text, target="cuda:sm_80", device=EmulatedDriver("sm_80", races=True))
+    model = gv.compile(text, target="cuda:sm_80", device=chosen_driver("sm_80"))
     random = np.random.default_rng(1)
     for keys in (1, 513):
         shapes = ((2, 1, 8), (2, keys, 8), (2, keys, 16))
@@ -166,7 +198,7 @@ def test_keys_that_are_not_awaited_show() -> None:
     assert hasty != module
     early = replace(compiled, plan=replace(plan_of(compiled), modules=(hasty,)))
     with pytest.raises(KernelFault, match="shared memory"):
-        run_plan(early, arrays)
+        run_wrong(early, arrays)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ from gpu_cases import (
     module_of,
     plan_of,
     run_plan,
+    run_wrong,
 )
 
 Array = np.ndarray[Any, Any]
@@ -167,7 +168,7 @@ def test_a_copy_that_is_not_awaited_shows() -> None:
     assert hasty != module
     early = replace(compiled, plan=replace(plan_of(compiled), modules=(hasty,)))
     with pytest.raises(KernelFault, match="race"):
-        run_plan(early, arrays)
+        run_wrong(early, arrays)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +263,7 @@ def test_what_pairs_of_blocks_do_wrong_shows(
     assert ptx != module.ptx
     plan = replace(plan_of(compiled), modules=(replace(module, ptx=ptx),))
     with pytest.raises(KernelFault, match=message):
-        run_plan(replace(compiled, plan=plan), arrays, seed=0)
+        run_wrong(replace(compiled, plan=plan), arrays, seed=0)
 
 
 @pytest.mark.parametrize("columns", [264, 260])
@@ -284,7 +285,7 @@ def test_a_panel_that_is_not_awaited_shows(monkeypatch: pytest.MonkeyPatch) -> N
     hasty = module.ptx.replace("wait_group.read \t1", "wait_group.read \t9")
     assert hasty != module.ptx
     plan = replace(plan_of(compiled), modules=(replace(module, ptx=hasty),))
-    (found,) = run_plan(replace(compiled, plan=plan), arrays)
+    (found,) = run_wrong(replace(compiled, plan=plan), arrays)
     assert (found != run_plan(compiled, arrays)[0]).any()
 
 

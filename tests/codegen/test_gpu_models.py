@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,9 @@ from gravure.frontend.programs.compile import compile_source
 from gravure.frontend.programs.emit import EmitError, emit
 from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.target import Target
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+from chosen_device import chosen_driver
 
 SMALL = Path(__file__).parent.parent / "models" / "small"
 NAMES = ("transformer", "resnet", "gru", "black_scholes")
@@ -55,7 +59,7 @@ def test_models_compute_on_a_gpu_what_they_compute_here(name: str, target: str) 
     """Layers of the models that are compiled in full elsewhere, under a scheduler against them."""
     path, random = SMALL / f"{name}.gv", np.random.default_rng(2)
     here = gv.compile(path)
-    there = gv.compile(path, target=target, device=EmulatedDriver(target[5:], seed=1, races=True))
+    there = gv.compile(path, target=target, device=chosen_driver(target[5:], seed=1))
     sizes = {dim.name: 3 for dim in there.dims}
     inputs = [
         random.integers(0, 5, info.shape_for(sizes)).astype(np.int64)

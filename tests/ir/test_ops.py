@@ -4,9 +4,11 @@
 is tested here without a change, as soon as it is registered and has `SAMPLES`.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -45,7 +47,9 @@ from gravure.ir.scalar_math import NumpyMath
 from gravure.ir.types import dims
 from gravure.ir.types.dtypes import bf16, bool_, f16, f32, f64, i32
 from gravure.ir.types.numerics import widen
-from gravure.runtime.gpu.emulated import EmulatedDriver
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+from chosen_device import chosen_driver
 
 WITHOUT_SAMPLES = {
     "gv.assign": "changes a variable, tested with the frontend's variables",
@@ -250,9 +254,7 @@ def compiled(module: ModuleOp, operands: Sequence[Array], *, level: str = "O2") 
 
 def on_a_gpu(module: ModuleOp, operands: Sequence[Array]) -> Sequence[Array]:
     """Compile to PTX and run that on the emulator, which finds accesses that nothing orders."""
-    model = gv.compile(
-        Program(module), target="cuda:sm_80", device=EmulatedDriver(races=True), cache=False
-    )
+    model = gv.compile(Program(module), target="cuda:sm_80", device=chosen_driver(), cache=False)
     return model.run(list(operands))
 
 

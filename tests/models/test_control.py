@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
@@ -30,9 +31,11 @@ from gravure.ir.types.dims import symbol
 from gravure.ir.types.dtypes import bool_, f32, i32
 from gravure.passes.manager import run
 from gravure.passes.pipelines import LEVELS
-from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.runtime.gpu.file import from_bytes
 from gravure.target import Target
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+from chosen_device import chosen_driver
 
 Array = np.ndarray[Any, Any]
 COUNT, FLAG, SQUARE = ir.spec(i32), ir.spec(bool_), ir.spec(f32, 6, 6)
@@ -238,7 +241,7 @@ def test_compiled_code_computes_the_same(name: str, level: str) -> None:
 def test_a_gpu_computes_the_same(name: str) -> None:
     compiled = compile_source(made(name), Options(target="cuda:sm_80", cache=False))
     assert from_bytes(gpu_file_of(compiled))[0] == compiled.assembled
-    model = load_on_gpu(compiled, EmulatedDriver("sm_80", seed=1, races=True))
+    model = load_on_gpu(compiled, chosen_driver("sm_80", seed=1))
     for trips in (0, 3):
         given = inputs(name, trips)
         close(model.run(given), interpret(made(name), given), "gpu")
@@ -325,7 +328,7 @@ def test_drawn_programs_compute_the_same(seed: int, target: str) -> None:
     options = Options(level="O2" if seed % 2 else "O0", target=target)
     compiled = compile_source(Drawn(seed).program(), options)
     on_gpu = compiled.plan is not None
-    model = load_on_gpu(compiled, EmulatedDriver()) if on_gpu else load_compiled(compiled, 2)
+    model = load_on_gpu(compiled, chosen_driver("sm_80")) if on_gpu else load_compiled(compiled, 2)
     found = model.run(given)
     for got, want in zip(found, wanted, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)

@@ -19,10 +19,11 @@ from xdsl.ir import Attribute, SSAValue
 from ....ir import REGISTRY, Op
 from ....ir.dialects.gpu import SHARED_BYTES, THREADS, WARP, Shared, Shuffle
 from ....ir.iteration import Affine, Iteration, dim
+from ....ir.ops.attention import Attention, AttentionParts
 from ....ir.types.dims import Dim, product
 from ....ir.types.dtypes import f32
-from ....ir.types.indices import Indices, Token
-from ....ir.types.tensor import TensorSpec
+from ....ir.types.indices import Indices, Linear, Token, tokens_of
+from ....ir.types.tensor import TensorSpec, spec_of
 from ....passes.analysis.kernels.choices import decide, shape_class
 from ....passes.analysis.walks import Axis
 from ....target import Target
@@ -41,35 +42,56 @@ MATRICES = 3
 
 
 class AttentionNest(Nest):
-    """The loop dims of an attention: batch, queries S, keys T, depth D, width E."""
+    """The loop dims of an attention: batch, queries S, keys T, depth D, width E.
+
+    Batch, queries and width follow from the root, which may be moved behind the attention.
+    """
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         (self.root,) = returned_values(kernel)
-        assert isinstance(self.root.owner, Op), "the root is an operation"
-        self.anchor = self.root.owner
+        self.anchor = next(
+            op for op in kernel.body.block.ops if isinstance(op, Attention | AttentionParts)
+        )
         self.iteration = iteration(self.anchor)
         self.guarded = (False,) * len(self.anchor.operands)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
-        self.outer = [Axis([Token(d)]) for d in self.iteration.parallel]
-        self.inner = [Axis([Token(d)]) for d in self.iteration.reduce]
+        inner = (self.anchor.specs[1].dims[-2], self.anchor.specs[0].dims[-1])
+        self.outer = [Axis([Token(d)]) for d in spec_of(self.root.type).dims]
+        self.inner = [Axis([Token(d)]) for d in inner]
         self.plan = plan_axes([*self.outer, *self.inner], self.trace)
-        self.index = self.plan.index
+        self.index = self.loop_dims(self.plan.tracer, self.plan.index)
+
+    @property
+    def follows_root(self) -> bool:
+        """Say that the loop dims are those of the root."""
+        return True
+
+    def loop_dims(self, tracer: Tracer, index: Indices) -> Indices:
+        """Return the loop dims of the attention."""
+        *before, width = tracer.stops[self.anchor.results[0]][0]
+        return (*before, *index[len(self.outer) :], width)
 
     def trace(self, tracer: Tracer, index: Indices) -> None:
         """Record what all operands read."""
+        tracer.stops[self.anchor.results[0]] = []
+        tracer.visit(self.root, self.root_index(index))
+        dims = self.loop_dims(tracer, index)
         for position in range(len(self.anchor.operands)):
-            self.trace_operand(tracer, position, index)
+            self.trace_operand(tracer, position, dims)
 
     def tokens(self, number: int) -> list[Token]:
         """Return the tokens of S, T, D or E, which are counted from the end: -4 to -1."""
-        axis = [*self.outer, *self.inner][number]
-        return [token for token in axis.tokens if token.extent != 1]
+        return wide_tokens(self.index[number])
 
     @property
     def batch_tokens(self) -> list[Token]:
         """Return the tokens of all axes before."""
-        axes = [*self.outer, *self.inner][:-4]
-        return [token for axis in axes for token in axis.tokens if token.extent != 1]
+        return [token for index in self.index[:-4] for token in wide_tokens(index)]
+
+
+def wide_tokens(index: Linear) -> list[Token]:
+    """Return the tokens of an index that have more than one value."""
+    return [token for token in tokens_of(index) if token.extent != 1]
 
 
 def iteration(op: Op) -> Iteration:
