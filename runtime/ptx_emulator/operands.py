@@ -23,6 +23,7 @@ KINDS: Mapping[str, type] = {
     **{"f16": np.float16, "f32": np.float32, "tf32": np.float32, "f64": np.float64},
     **{f"{kind}{8 * width}": UNSIGNED[width] for kind in "bu" for width in (1, 2, 4, 8)},
     **{"bf16": np.uint16, "f16x2": np.uint32, "bf16x2": np.uint32, "pred": np.bool_},
+    **{"u16x2": np.uint32, "s16x2": np.uint32},
 }
 """The numpy type that values of each PTX type are read as."""
 

@@ -54,6 +54,9 @@ EXACT: list[tuple[str, int, Any, Any]] = [
     ("min.NaN.f32 $0, $1, $2", 2, np.float32, np.float32),
     ("div.rn.f32 $0, $1, $2", 2, np.float32, np.float32),
     ("div.s32 $0, $1, $2", 2, np.int32, np.int32),
+    ("add.s16x2 $0, $1, $2", 2, np.uint32, np.uint32),
+    ("max.s16x2 $0, $1, $2", 2, np.uint32, np.uint32),
+    ("min.u16x2 $0, $1, $2", 2, np.uint32, np.uint32),
 ]
 
 

@@ -131,6 +131,21 @@ def test_inserted_bits() -> None:
     np.testing.assert_array_equal(found, (y & ~mask) | ((x << np.uint32(7)) & mask))
 
 
+@pytest.mark.parametrize(
+    ("text", "half", "function"),
+    [
+        ("add.s16x2", np.int16, np.add),
+        ("add.u16x2", np.uint16, np.add),
+        ("max.s16x2", np.int16, np.maximum),
+        ("min.u16x2", np.uint16, np.minimum),
+    ],
+)
+def test_pairs_of_short_numbers(text: str, half: Any, function: Any) -> None:
+    x, y = integers(np.uint32), integers(np.uint32)
+    found = apply(f"{text} $0, $1, $2", [x, y], np.uint32)
+    np.testing.assert_array_equal(found.view(half), function(x.view(half), y.view(half)))
+
+
 def test_permuted_bytes() -> None:
     x, y, selector = (integers(np.uint32) for _ in range(3))
     found = apply("prmt.b32 $0, $1, $2, $3", [x, y, selector], np.uint32)

@@ -17,6 +17,8 @@ from . import floats
 ROUNDING = ("rn", "rz", "rm", "rp")
 FLOATS = ("f16", "f32", "f64", "bf16", "f16x2", "bf16x2")
 HALVES = {"f16x2": "f16", "bf16x2": "bf16"}
+SHORTS = {"u16x2": np.uint16, "s16x2": np.int16}
+"""Pairs of whole numbers in 32 bits, which devices from 9.0 on add and compare."""
 
 Function = Callable[..., Array]
 
@@ -45,6 +47,11 @@ def on_halves(function: Function, kind: type) -> Function:
         return np.ascontiguousarray(values).view(np.uint32)
 
     return both
+
+
+def integer_function(function: Function, kind: str) -> Function:
+    """Return a function of whole numbers for a type, which may be a pair of them."""
+    return on_halves(function, SHORTS[kind]) if kind in SHORTS else function
 
 
 def through_f32(function: Function) -> Function:
@@ -113,7 +120,7 @@ def _integers(instruction: Instruction, decoder: Decoder) -> Plain:
     if "hi" in modifiers:
         return apply(decoder, instruction, high_of(kind), kind)
     plain = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[instruction.op]
-    return apply(decoder, instruction, plain, kind)
+    return apply(decoder, instruction, integer_function(plain, kind), kind)
 
 
 def _wide(instruction: Instruction, decoder: Decoder) -> Plain:
@@ -197,7 +204,8 @@ def _extremes(instruction: Instruction, decoder: Decoder) -> Plain:
     if "relu" in instruction.modifiers:
         raise UnsupportedPtx(f"modifier .relu of {instruction.op}")
     if kind not in FLOATS:
-        return apply(decoder, instruction, np.maximum if is_max else np.minimum, kind)
+        plain: Function = np.maximum if is_max else np.minimum
+        return apply(decoder, instruction, integer_function(plain, kind), kind)
     function = _float_max(keeps_nan) if is_max else _float_min(keeps_nan)
     return apply(decoder, instruction, float_function(instruction, function), kind)
 
