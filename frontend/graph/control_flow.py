@@ -21,8 +21,7 @@ from ..values.context import STATE, entered, record
 from .frame import Frame, Stateful, Touched
 from .func_graph import FuncGraph, has_effect, smooth_operands_of, touched_by
 from .gradients import node_backward
-from .graph import Graph, GraphTensor, Kind, Operation, dims_or_none, within
-from .kinds import EVERYWHERE
+from .graph import EVERYWHERE, Graph, GraphTensor, Kind, Operation, dims_or_none, within
 
 
 class ControlFlowError(GraphError, TypeError, ValueError):

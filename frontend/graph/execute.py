@@ -473,7 +473,7 @@ def is_constant(op: Operation) -> bool:
 def computes(op: Operation) -> bool:
     """Say whether an operation is worth to be compiled."""
     made = [tensor for tensor in op.outputs if tensor.spec.dtype.kind != "s"]
-    return bool(op.inputs and made) and "GPU" in op.kind.devices
+    return bool(op.inputs and made) and "GPU" in op.kind.devices and not op.kind.is_state
 
 
 class Waits:

@@ -20,8 +20,8 @@ from ..eager.backward import key_of
 from ..eager.tensor import Tensor
 from .execute import Plan, Wishes
 from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn, counter_of
-from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
-from .kinds import CONSTANT, EVERYWHERE, Placeholder
+from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
+from .kinds import CONSTANT, Placeholder
 from .symbolic import leaked
 
 PLACEHOLDER = Placeholder()

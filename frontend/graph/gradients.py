@@ -26,9 +26,9 @@ from ..eager.tensor import apply
 from ..values.context import STATE, Emitter, accessed, record
 from ..values.context import Backward as BackwardRule
 from .frame import Frame, Owner, Stateful
-from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
+from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
 from .inference import Abstract, is_unknown
-from .kinds import CONSTANT, EVERYWHERE, Composite, Rule, primitive, register_rule
+from .kinds import CONSTANT, Composite, Rule, primitive, register_rule
 
 Override = Callable[..., object]
 OVERRIDES: dict[str, Override] = {}

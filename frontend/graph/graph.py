@@ -56,6 +56,10 @@ class NameFormError(GraphError, ValueError):
     code = "GV2204"
 
 
+EVERYWHERE = ("CPU", "GPU")
+"""The kinds of devices that there are."""
+
+
 class Kind:
     """The behaviour of an operation of a graph."""
 
@@ -63,6 +67,8 @@ class Kind:
     stateful: bool = False
     devices: tuple[str, ...] = ("CPU",)
     """The kinds of devices that have a kernel for it."""
+    is_state: bool = False
+    """Whether it only reads or writes what is kept, which needs no code."""
     draws: bool = False
     """Whether it draws random numbers, with a key of its own each time."""
     refuses: bool = False

@@ -22,12 +22,9 @@ from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..values.context import STATE, Emitter
 from .frame import Frame, NotStageableError
-from .graph import STANDARD, Kind, Operation
+from .graph import EVERYWHERE, STANDARD, Kind, Operation
 from .inference import Given, infer_function, infer_primitive, spec_of
 from .text_arrays import as_values, emit_text
-
-EVERYWHERE = ("CPU", "GPU")
-"""The devices of an operation that can be compiled."""
 
 
 class NoGradientError(LookupError):

@@ -46,8 +46,8 @@ def graphs_in(op: Operation) -> list[Graph]:
 
 
 def asks(op: Operation) -> bool:
-    """Say whether an operation, or one in what it calls, asks for a GPU."""
-    if op.device and parse_device(op.device).kind == "GPU":
+    """Say whether an operation, or one in what it calls, asks to be computed by a GPU."""
+    if op.device and not op.kind.is_state and parse_device(op.device).kind == "GPU":
         return True
     return any(asks(inner) for graph in graphs_in(op) for inner in graph.operations)
 

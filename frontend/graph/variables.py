@@ -23,7 +23,7 @@ from ...runtime.deadline import DEADLINE, LateError
 from ..values.context import Emitter
 from ..values.run_errors import FailedPreconditionError, InvalidArgumentError
 from .frame import Guarded, OutsideError, Stateful, Turn
-from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
+from .graph import EVERYWHERE, Graph, Kind, Operation, dims_or_none, spec_with_unknowns
 
 if TYPE_CHECKING:
     from .frame import Frame, Owner, Stateful, Store
@@ -240,6 +240,8 @@ class ReadVariable(Kind):
 
     type = "ReadVariableOp"
     stateful = True
+    devices = EVERYWHERE
+    is_state = True
 
     @property
     def label(self) -> str:
@@ -276,6 +278,8 @@ class AssignVariable(Kind):
     """Change a variable; the result is its new value. `change(emit, old, *inputs)` gives it."""
 
     stateful = True
+    devices = EVERYWHERE
+    is_state = True
 
     def __init__(self, type_: str, change: Change | None) -> None:
         self.type = type_
@@ -316,6 +320,8 @@ class IsInitialized(Kind):
     """Whether a variable has a value."""
 
     type = "IsVariableInitialized"
+    devices = EVERYWHERE
+    is_state = True
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]

@@ -308,3 +308,22 @@ def test_only_what_is_on_a_gpu_is_swapped(gpu: Recording, monkeypatch: pytest.Mo
     assert set(found) == {("cuda", True), ("native", False)}
     here = tf.function(lambda x: tf.exp(x) + 1.0, swap=True)  # where there is nothing to swap
     np.testing.assert_allclose(here(X), np.exp(X) + 1, rtol=1e-5)
+
+
+def test_variables_of_a_graph_may_be_placed_on_a_gpu(gpu: Recording) -> None:
+    """Their values are kept by the session; what computes with them runs where it says."""
+    v1 = tf.compat.v1
+    with v1.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 4])
+        with tf.device("/gpu:0"):
+            w = v1.get_variable("w", initializer=np.eye(4, dtype=np.float32))
+            changed = v1.assign_add(w, tf.matmul(x, x, transpose_a=True))
+        missing = v1.report_uninitialized_variables()
+        assert session.run(missing).tolist() == [b"w"]
+        session.run(v1.global_variables_initializer())
+        assert session.run(missing).tolist() == []
+        given = np.arange(8, dtype=np.float32).reshape(2, 4)
+        for trip in (1, 2):
+            found = session.run(changed, {x: given})
+            np.testing.assert_allclose(found, np.eye(4) + trip * (given.T @ given))
+    assert any(call.startswith("write") for call in gpu.calls)
