@@ -44,7 +44,7 @@ from ..runtime.gpu.device_array import DeviceArray
 from ..runtime.gpu.driver import Driver
 
 SECONDS = 0.3
-"""How long each figure is measured for."""
+"""How long each figure is measured for, if nothing else is said."""
 CHAIN = 100
 """How many launches the model has that shows what a launch costs."""
 BEGINNINGS = 50
@@ -243,9 +243,10 @@ def find_peer(driver: Driver) -> tuple[Any, str]:
 class Bench:
     """Measures on one device."""
 
-    def __init__(self, driver: Driver, target: str) -> None:
+    def __init__(self, driver: Driver, target: str, seconds: float = SECONDS) -> None:
         self.driver = driver
         self.target = target
+        self.seconds = seconds
         self.peer, self.said = find_peer(driver)
 
     def model(self, source: str | bytes) -> DeviceModel:
@@ -257,7 +258,7 @@ class Bench:
     ) -> float:
         """Return the seconds of a run, the device's time, as the best of some rounds."""
         once = min(seconds(run) for _ in range(3))
-        count = max(1, min(1000, int(SECONDS / 5 / max(once, 1e-6))))
+        count = max(1, min(1000, int(self.seconds / 5 / max(once, 1e-6))))
 
         def several() -> None:
             for _ in range(count):
@@ -304,7 +305,7 @@ class Bench:
                 run = model.bind([DeviceArray.of(self.driver, arrays[0])])
                 error = difference(*case.sample(arrays, [each.numpy() for each in run()]))
                 begun = [self.beginning(run)]
-                while len(begun) < BEGINNINGS and sum(begun) < SECONDS:
+                while len(begun) < BEGINNINGS and sum(begun) < self.seconds:
                     begun.append(self.beginning(run))
                 whole = self.time(run, self.driver.seconds)
                 count = len(model.plan.launches)

@@ -1,7 +1,7 @@
 """Measure which forms of kernels are fastest on a GPU, and keep it for all builds.
 
     python -m gravure.tools.tune_gpu                       # on gpu:0, into gravure/measured.json
-    python -m gravure.tools.tune_gpu --only bf16 -o FILE
+    python -m gravure.tools.tune_gpu --only bf16 --jobs 8 -o FILE   # 8 processes compile first
     python -m gravure.tools.tune_gpu --device emulated --small -o FILE     # try it without a GPU
 
 A record is for one architecture, template, element type and class of sizes (powers of two): the
@@ -17,12 +17,15 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..codegen.compile import Options
+from ..codegen.compile import Compiled, Options
 from ..errors import GravureError
 from ..frontend.models.gpu import DeviceModel
 from ..frontend.programs.compile import compile_source
@@ -35,6 +38,8 @@ from ..target import MEASURED
 from .bench_gpu import Bench, random_arrays
 
 SCHEMA = "gravure.measured/1"
+SECONDS = 0.06
+"""How long each form is measured for."""
 GAIN = 0.97
 """A form must take less than this part of the time of the rule's to be chosen."""
 Sizes: TypeAlias = tuple[int, int, int, int]
@@ -97,23 +102,16 @@ class Tuner:
     """Measures models of a kernel or two on one device."""
 
     def __init__(self, driver: Driver, say: Any) -> None:
-        self.bench = Bench(driver, f"cuda:{driver.architecture}")
+        self.bench = Bench(driver, target_of(driver), SECONDS)
         self.driver, self.say = driver, say
         self.records: dict[str, dict[str, Any]] = {}
 
-    def tune(self, text: str) -> None:
+    def tune(self, text: str, questions: Sequence[Question]) -> None:
         """Measure all decisions of one model that have no record of this run."""
-        with noted() as questions, closing(self.model(text, "")):
-            pass
-        for question in questions.values():
-            if len(question.candidates) > 1 and question.name not in self.records:
+        for question in questions:
+            if question.name not in self.records:
                 self.records[question.name] = self.measured(text, question)
                 self.say(f"{question.name}: {self.records[question.name]}")
-
-    def model(self, text: str, words: str) -> DeviceModel:
-        """Return a model with some decisions on the device."""
-        options = Options(target=self.bench.target, mattr=words, cache=bool(words))
-        return DeviceModel.of(compile_source(text.encode(), options), self.driver)
 
     def measured(self, text: str, question: Question) -> dict[str, Any]:
         """Return the record of a decision: the choice, and the microseconds of all."""
@@ -126,9 +124,52 @@ class Tuner:
 
     def time(self, text: str, question: Question, choice: int) -> float:
         """Return the seconds of a model with one choice."""
-        with closing(self.model(text, f"{question.name}={choice}")) as model:
+        compiled = compiled_so(text, self.bench.target, said(question, choice))
+        with closing(DeviceModel.of(compiled, self.driver)) as model:
             arrays = [DeviceArray.of(self.driver, array) for array in random_arrays(model)]
             return self.bench.time(model.bind(arrays), self.driver.seconds)
+
+
+def target_of(driver: Driver) -> str:
+    """Return what code for a device is compiled for."""
+    return f"cuda:{driver.architecture}"
+
+
+def said(question: Question, choice: int) -> str:
+    """Return the words of the target that make a decision."""
+    return f"{question.name}={choice}"
+
+
+def compiled_so(text: str, target: str, words: str) -> Compiled:
+    """Compile a model with some decisions made."""
+    return compile_source(text.encode(), Options(target=target, mattr=words, cache=bool(words)))
+
+
+def asked(text: str, target: str) -> tuple[str, list[Question]]:
+    """Return a model and what is to be decided in it."""
+    with noted() as questions:
+        compiled_so(text, target, "")
+    return text, [each for each in questions.values() if len(each.candidates) > 1]
+
+
+def compiled_ahead(text: str, target: str, words: str) -> None:
+    """Compile a model into the cache, where another process finds it."""
+    compiled_so(text, target, words)
+
+
+def all_asked(texts: Iterator[str], target: str, jobs: int) -> Iterator[tuple[str, list[Question]]]:
+    """Give all models with their decisions; by several processes, which compile each form once."""
+    if jobs == 1:
+        yield from (asked(text, target) for text in texts)
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        found = [*pool.map(partial(asked, target=target), texts, chunksize=4)]
+        forms = {said(q, c): text for text, qs in found for q in qs for c in q.candidates}
+        words = [*forms]
+        every = pool.map(compiled_ahead, forms.values(), repeat(target), words, chunksize=4)
+        for _ in every:
+            pass  # an error of a form is raised here
+    yield from found
 
 
 def merged(old: dict[str, Any], driver: Driver, records: dict[str, Any]) -> dict[str, Any]:
@@ -145,21 +186,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="gpu:0", metavar="NAME", help="gpu:N or emulated")
     parser.add_argument("--small", action="store_true", help="sizes for the emulator")
     parser.add_argument("--only", default="", metavar="KIND", help="one element type")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that compile")
     parser.add_argument("-o", "--output", type=Path, default=MEASURED, metavar="FILE")
     args = parser.parse_args(arguments)
     try:
         tuner = Tuner(open_driver(args.device), lambda line: print(line, flush=True))
-        kinds = [kind for kind in KINDS if args.only in ("", kind)]
-        for text in texts(kinds, small=args.small):
-            tuner.tune(text)
     except GravureError as error:
-        print(f"tune_gpu: {error}", file=sys.stderr)
-        return error.exit_status
-    old = json.loads(args.output.read_text("utf-8")) if args.output.exists() else {}
-    data = merged(old, tuner.driver, tuner.records)
-    with replacing(args.output) as file:
-        file.write(f"{json.dumps(data, indent=1, sort_keys=True)}\n".encode())
+        return failed(error)
+    kinds = [kind for kind in KINDS if args.only in ("", kind)]
+    try:
+        models = texts(kinds, small=args.small)
+        for text, questions in all_asked(models, tuner.bench.target, args.jobs):
+            tuner.tune(text, questions)
+    except GravureError as error:
+        return failed(error)
+    finally:
+        keep(args.output, tuner)  # also of a tuning that was stopped
     return 0
+
+
+def failed(error: GravureError) -> int:
+    """Say what went wrong; return the exit status."""
+    print(f"tune_gpu: {error}", file=sys.stderr)
+    return error.exit_status
+
+
+def keep(path: Path, tuner: Tuner) -> None:
+    """Write what was measured, beside what the file has."""
+    old = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    data = merged(old, tuner.driver, tuner.records)
+    with replacing(path) as file:
+        file.write(f"{json.dumps(data, indent=1, sort_keys=True)}\n".encode())
 
 
 if __name__ == "__main__":
