@@ -105,6 +105,7 @@ class Tuner:
         self.bench = Bench(driver, target_of(driver), SECONDS)
         self.driver, self.say = driver, say
         self.records: dict[str, dict[str, Any]] = {}
+        self._given: tuple[str, list[DeviceArray]] = "", []
 
     def tune(self, text: str, questions: Sequence[Question]) -> None:
         """Measure all decisions of one model that have no record of this run."""
@@ -126,8 +127,17 @@ class Tuner:
         """Return the seconds of a model with one choice."""
         compiled = compiled_so(text, self.bench.target, said(question, choice))
         with closing(DeviceModel.of(compiled, self.driver)) as model:
-            arrays = [DeviceArray.of(self.driver, array) for array in random_arrays(model)]
-            return self.bench.time(model.bind(arrays), self.driver.seconds)
+            run = model.bind(self.arrays(text, model))
+            return self.bench.time(run, self.driver.seconds)
+
+    def arrays(self, text: str, model: DeviceModel) -> list[DeviceArray]:
+        """Return random inputs of a model; all its forms have the same."""
+        if self._given[0] != text:
+            for each in self._given[1]:
+                each.close()
+            made = [DeviceArray.of(self.driver, array) for array in random_arrays(model)]
+            self._given = text, made
+        return self._given[1]
 
 
 def target_of(driver: Driver) -> str:
