@@ -131,7 +131,7 @@ class GivenWeights:
             for copied in self.copied(row)
         )
         stacked, self.fixed = 0, list[Copies]()
-        for row in rows if self.raw else ():
+        for row in rows if self.raw or prepare is not None else ():
             if row.are_constants:
                 count, size = len(row.names), row.size
                 self.fixed.append(Copies(stacked, row.offset, size, count, size, row.distance))

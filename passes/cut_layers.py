@@ -17,15 +17,15 @@ Needs a target whose launches can be repeated. Comes first; is left out where `r
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..ir import Program, operands_of
+from ..ir import SOURCE, Program, operands_of
 from ..ir.ops.structure import Constant, Weight
 from ..ir.program import functions
 from ..ir.types.attributes import Symbol
@@ -37,8 +37,8 @@ from .base import Pass
 LAYERS = "gv.layers"
 """Attribute of a module from which layers are cut out, as JSON: a `MissingLayers`."""
 
-LEAST, KEPT = 24, 10
-"""Layers from which on a chain is cut, and how many stay."""
+LEAST, KEPT, FEWEST = 24, 10, 6
+"""Layers from which on a chain is cut, how many stay, and at least where they are large."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class MissingLayers:
     missing: int
     weights: Sequence[Sequence[str]]
     """Of each weight of a layer the names in all layers, also those that are missing."""
+    sources: Sequence[Sequence[str]] = ()
+    """Of each layer that is left the nodes that it is made from, where layers share all weights."""
 
     @classmethod
     def of(cls, module: ModuleOp) -> MissingLayers | None:
@@ -58,14 +60,35 @@ class MissingLayers:
         return cls(**json.loads(row.data)) if isinstance(row, StringAttr) else None
 
     @classmethod
-    def for_chain(cls, chain: EqualLayers, kept: int) -> MissingLayers:
-        """Return what to leave out of a chain so that so many layers stay, or one more."""
+    def for_chain(
+        cls, chain: EqualLayers, kept: int, sources: Callable[[int], Sequence[str]]
+    ) -> MissingLayers:
+        """Return what to leave out of a chain so that so many layers stay, or one more.
+
+        Of layers that are an even number of segments fewer stay: what one writes the next one
+        reads, in turns of two. `sources` tells which nodes rows are of.
+        """
+        if chain.several % 2 == 0:
+            kept = max(kept // chain.several, min(kept, FEWEST))
         stays = kept + (chain.count - kept) % 2
-        return cls(stays // 2, chain.count - stays, chain.weights)
+        cut = cls(stays // 2, chain.count - stays, chain.weights)
+        if chain.weights:
+            return cut
+        left = [*range(cut.first), *range(cut.first + cut.missing, chain.count)]
+        starts = [chain.start + layer * chain.period for layer in left]
+        made = [[n for i in range(at, at + chain.period) for n in sources(i)] for at in starts]
+        return replace(cut, sources=made)
 
     def attribute(self) -> Attribute:
         """Return what `of` reads."""
         return StringAttr(json.dumps(vars(self)))
+
+
+def sources_of(op: Operation) -> list[str]:
+    """Return the nodes that an operation is made from."""
+    found = op.attributes.get(SOURCE)
+    every = found.data if isinstance(found, ArrayAttr) else [found]
+    return [each.data for each in every if isinstance(each, StringAttr)]
 
 
 @dataclass(frozen=True)
@@ -87,7 +110,7 @@ class CutLayers(Pass):
         chain = find_chain(rows, self.least)
         if chain is None:
             return
-        cut = MissingLayers.for_chain(chain, self.kept)
+        cut = MissingLayers.for_chain(chain, self.kept, lambda row: sources_of(rows.rows[row]))
         own = {name for names in chain.weights for name in names}
         module, main = program.module, program.main
         made = [

@@ -37,10 +37,10 @@ from ..ir.types import dims
 from ..ir.types.attributes import integer_attribute, to_attribute
 from ..ir.types.tensor import spec_of
 from .analysis.blocks import operations_of
-from .analysis.chains import CONSTANT, Run, find_run
+from .analysis.chains import CONSTANT, TOGETHER, Run, find_run
 from .analysis.numbers import Numbers
 from .base import Pass
-from .cut_layers import LAYERS, MissingLayers
+from .cut_layers import LAYERS, MissingLayers, sources_of
 
 LEAST = 3
 """So often launches must recur."""
@@ -108,13 +108,13 @@ class WeightPlaces:
         self.main = Function(self, program.main)
         prepare = optional_function(program.module, "prepare")
         self.prepare = Function(self, prepare) if prepare is not None else None
-        if self.prepare is not None and any(n.startswith(CONSTANT) for n in self.prepare.names):
-            raise LayersDifferError("constants of layers are prepared, which makes them settable")
         self.made = self.prepare.layers_made() if self.prepare is not None else {}
         self.families: dict[tuple[str, ...], Family] = {}
         self.label: dict[str, tuple[Family, int]] = {}
         self.offsets: dict[str, int] = {}
         """Where weights lie that are not those of trips."""
+        self.tables: dict[int, tuple[int, int]] = {}
+        """Where constants lie that `@prepare` reads, and at which distance, by their numbers."""
         self.run, self.step, self.trips = self.find()
         self.runs = self.prepare.find_runs() if self.prepare is not None else []
 
@@ -125,6 +125,18 @@ class WeightPlaces:
         run = find_run(self.main.tokens(), LEAST)
         if run is None:
             raise LayersDifferError("no launches recur")
+        faults = list[LayersDifferError]()
+        for each in turns(run):
+            try:
+                return self.found_in(each)
+            except LayersDifferError as error:
+                faults.append(error)
+        raise faults[0]
+
+    def found_in(self, run: Run) -> tuple[Run, int, int]:
+        """Return a run as `find` does, or raise `LayersDifferError` where it mixes weights up."""
+        self.families.clear()
+        self.label.clear()
         steps = set()
         for place in range(run.period):
             every = self.main.steps[run.start + place :: run.period][: run.times]
@@ -132,12 +144,24 @@ class WeightPlaces:
                 names = [self.main.row(operands_of(launch)[number]) for launch in every]
                 if names[0] is not None and len(set(names)) > 1:
                     steps.add(self.enter([name for name in names if name is not None]))
+        steps = steps or self.steps_by_sources(run)
         if len(steps) != 1:
             raise LayersDifferError("launches that recur are not all of as many layers")
         [step] = steps
         if self.cut.missing % step:
             raise LayersDifferError(f"launches recur after {step} layers, {self.cut.missing} miss")
         return run, step, run.times + self.cut.missing // step
+
+    def steps_by_sources(self, run: Run) -> set[int]:
+        """Return of how many layers a trip is, by the nodes that launches are of."""
+        layers = {name: layer for layer, row in enumerate(self.cut.sources) for name in row}
+        steps = set[int]()
+        for place in range(run.period):
+            every = self.main.steps[run.start + place :: run.period][: run.times]
+            found = [[layers[n] for n in sources_of(op) if n in layers] for op in every]
+            if all(found):
+                steps |= {after - before for before, after in pairwise(map(min, found))}
+        return steps
 
     def enter(self, names: list[str]) -> int:
         """Enter the weights that an operand has in each trip; return of how many layers one is."""
@@ -223,7 +247,23 @@ class WeightPlaces:
                 done.add(kind)
                 more, end = self.block(kind, end)
                 rows += more
-        return rows
+        return [*rows, *self.constants(end)]
+
+    def constants(self, offset: int) -> Iterator[Attribute]:
+        """Place the constants that `@prepare` reads; give the rows that say so.
+
+        They are no arguments of it: nobody gives them.
+        """
+        given = self.prepare.names if self.prepare is not None else ()
+        for name in given:
+            number, _ = self.layers.get(name, (-1, 0))
+            if number in self.tables or not name.startswith(CONSTANT):
+                continue
+            names = self.cut.weights[number]
+            size = self.program.weights[name].nbytes
+            self.tables[number] = offset, align(size)
+            yield weights_row(names, offset, size, align(size))
+            offset += align(size) * len(names)
 
     def block(self, is_prepared: bool, offset: int) -> tuple[list[Attribute], int]:
         """Place the weights of all trips; return their rows, and what is behind them."""
@@ -244,6 +284,19 @@ class WeightPlaces:
             rows.append(weights_row(names, offset, family.size, distance))
             offset += align(family.size)
         return rows, end
+
+
+def turns(run: Run) -> Iterator[Run]:
+    """Give a run, and what it is if layers that use weights by turns are one, wherever they begin.
+
+    >>> [*turns(Run(4, 1, 7))][:3]
+    [Run(start=4, period=1, times=7), Run(start=4, period=2, times=3), Run(start=5, period=2, times=3)]
+    """
+    length = run.period * run.times
+    for period in range(run.period, TOGETHER * run.period + 1, run.period):
+        for start in range(period):
+            if (times := (length - start) // period) >= LEAST:
+                yield Run(run.start + start, period, times)
 
 
 @dataclass(frozen=True)
@@ -474,8 +527,9 @@ class Function:
         if found is not None:
             space = base.owner.operands[0]  # type: ignore[union-attr]
             made = Buffer.at(space, found[0].offset, spec_of(base.type))
-        elif self.raw(value) in self.layout.layers:
-            made = Following.of(base, self.layout.step * dims.symbol(INDEX))
+        elif (name := self.raw(value)) in self.layout.layers:
+            first, by = self.layout.layers[name][1], self.layout.step * dims.symbol(INDEX)
+            made = self.constant(base, first + by) or Following.of(base, by)
         else:
             return value
         body.add_op(made)
@@ -484,6 +538,15 @@ class Function:
         made = View.of(made.results[0], spec_of(value.type).dims)
         body.add_op(made)
         return made.results[0]
+
+    def constant(self, argument: SSAValue, layer: dims.Dim) -> Buffer | None:
+        """Return where the constant of a layer lies that an argument is; None if it is a weight."""
+        number, _ = self.layout.layers.get(self.raw(argument) or "", (-1, 0))
+        if number not in self.layout.tables:
+            return None
+        offset, distance = self.layout.tables[number]
+        [space] = [x for x in self.block.args if self.role(x) == "weights"]
+        return Buffer.at(space, offset + distance * layer, spec_of(argument.type))
 
     def tidy(self) -> None:
         """Take away what says where things lie that nobody asks for."""
@@ -506,12 +569,16 @@ class Function:
                 replace_uses(argument, kinds[role, name][0])
                 continue
             number, layer = known
+            layer = self.layout.among_all(layer)
+            if (place := self.constant(argument, layer)) is not None:
+                self.stand_for(argument, place)
+                continue
             if number not in kinds:
                 names = self.layout.cut.weights[number]
                 own = {NAME: StringAttr(names[0]), FOLLOWERS: StringAttr(json.dumps(names))}
                 whole = made.insert_arg(argument.type, len(made.args))
                 kinds[number] = whole, DictionaryAttr({**row.data, **own})
-            self.follow(argument, kinds[number][0], self.layout.among_all(layer))
+            self.follow(argument, kinds[number][0], layer)
         move_operations(self.block, made)
         region = self.function.body
         region.detach_block(self.block)
@@ -527,13 +594,17 @@ class Function:
             if isinstance(use.operation, Following):
                 use.operation.properties["by"] = to_attribute(use.operation.by + layer)
                 use.operation.operands[use.index] = whole
-        if argument.first_use is not None:
-            one = Following.of(whole, layer)
-            first = self.block.first_op
-            assert first is not None, "what is used is used by something"
-            self.block.insert_op_before(one, first)
-            one.results[0].name_hint = argument.name_hint
-            replace_uses(argument, one.results[0])
+        self.stand_for(argument, Following.of(whole, layer))
+
+    def stand_for(self, argument: BlockArgument, one: Operation) -> None:
+        """Let what an operation makes, put first, stand for an argument where that is used."""
+        if argument.first_use is None:
+            return
+        first = self.block.first_op
+        assert first is not None, "what is used is used by something"
+        self.block.insert_op_before(one, first)
+        one.results[0].name_hint = argument.name_hint
+        replace_uses(argument, one.results[0])
 
 
 def launches_inside(step: Operation) -> list[Launch]:

@@ -29,7 +29,7 @@ from ...passes.analysis.chains import (
 from ...passes.cut_layers import KEPT, LEAST, MissingLayers
 from ..files.beside import Bytes
 from .file.data import DTYPES
-from .file.read import Model, NodeNames
+from .file.read import Model, NodeNames, node_label
 from .node import INLINE
 from .order import outer_names
 from .shapes import MAX_KNOWN
@@ -60,14 +60,15 @@ class Short:
 
     def holds(self, block: Block, weights: Mapping[str, Array]) -> bool:
         """Say whether what is left became equal operations on weights of these names."""
-        chain = find_chain(BlockRows(block), KEPT - 2)
+        first, behind = self.cut.first, self.cut.first + self.cut.missing
+        least = 2 * first - 2
+        chain = find_chain(BlockRows(block), least)
         out = [called for names in self.missing() for called in names]
         if chain is None or not weights.keys().isdisjoint(out):
             return False
-        first, behind = self.cut.first, self.cut.first + self.cut.missing
-        found = {tuple(names[-(KEPT - 2) :]) for names in chain.weights}
+        found = {tuple(names[-least:]) for names in chain.weights}
         wanted = [(*names[:first], *names[behind:]) for names in self.cut.weights]
-        return all(names[-(KEPT - 2) :] in found for names in wanted)
+        return all(names[-least:] in found for names in wanted)
 
 
 def may_be_masks(arrays: Sequence[Array]) -> bool:
@@ -90,7 +91,7 @@ def shorten(model: Model, stored: Stored, settable: Collection[str]) -> Short | 
     chain = find_chain(rows, LEAST) if rows.are_ordered else None
     if chain is None:
         return None
-    cut = MissingLayers.for_chain(chain, KEPT)
+    cut = MissingLayers.for_chain(chain, KEPT, lambda row: [node_label(rows.nodes[row], row)])
     start = chain.start + cut.first * chain.period
     end = start + cut.missing * chain.period
     nodes = list(enumerate(rows.nodes))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -33,6 +33,8 @@ CONSTANT = "constant.layers."
 """What the names of constants that count as weights begin with."""
 REACH = 2
 """How many segments back a segment of a chain may use values of."""
+TOGETHER = 4
+"""So many segments may be one layer, where they use weights by turns."""
 
 
 @dataclass(frozen=True)
@@ -133,22 +135,26 @@ class EqualLayers:
     """Segments."""
     weights: Sequence[Sequence[str]]
     """Of each weight of a segment that is its own, the names in all segments."""
+    several: int = 1
+    """How often rows recur in a segment, which uses weights by turns then."""
 
 
 def find_chain(rows: ChainRows, least: int) -> EqualLayers | None:
-    """Return the longest chain of at least so many segments that have weights of their own."""
-    tokens = rows.tokens()
-    run = find_run(tokens, least + 1)
+    """Return the longest chain of at least so many segments, with weights of their own or shared.
+
+    Where segments use weights by turns, as many of them as a turn has are one.
+    """
+    run = find_run(rows.tokens(), least + 1)
     if run is None:
         return None
-    found = _Segments(rows, run)
-    if not found.are_linked() or found.is_used_behind():
-        return None
-    for skipped in (0, 1):  # the first one may mix weights up: it counts as what stands before
-        weights = found.weights(skipped)
-        if weights:
-            start = run.start + skipped * run.period
-            return EqualLayers(start, run.period, run.times - skipped, weights)
+    operands = rows.operands()
+    for several in range(1, TOGETHER + 1):
+        times = run.times // several
+        if times <= least:
+            return None
+        found = _Segments(operands, Run(run.start, run.period * several, times))
+        if (chain := found.chain()) is not None:
+            return replace(chain, several=several)
     return None
 
 
@@ -159,8 +165,8 @@ class _Segments:
     it is there for each of them.
     """
 
-    def __init__(self, rows: ChainRows, run: Run) -> None:
-        self.run, self.every = run, rows.operands()
+    def __init__(self, operands: Operands, run: Run) -> None:
+        self.run, self.every = run, operands
         ends = np.concatenate(([0], self.every.ends))
         self.begin = int(ends[run.start])
         """Where the operands of the run begin."""
@@ -168,6 +174,17 @@ class _Segments:
         first = np.diff(ends[run.start : run.start + run.period + 1])
         self.places = np.repeat(np.arange(run.period), first)
         """Of each operand of a segment, which of its rows uses it."""
+
+    def chain(self) -> EqualLayers | None:
+        """Return the layers that the segments are; None where they are not linked alike."""
+        if not self.are_linked() or self.is_used_behind():
+            return None
+        start, period, times = self.run.start, self.run.period, self.run.times
+        for skipped in (0, 1):  # the first one may mix weights up: it counts as what stands before
+            weights = self.weights(skipped)
+            if weights is not None:
+                return EqualLayers(start + skipped * period, period, times - skipped, weights)
+        return None
 
     def table(self, numbers: Integers) -> Integers:
         """Return what is known of operands as a row for each segment."""

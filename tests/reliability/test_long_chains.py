@@ -96,6 +96,30 @@ def attention(count: int) -> bytes:
     return make.model((1, 5, 36), value)
 
 
+def sharing(count: int, turns: int = 1, pieces: int = 1) -> bytes:
+    """Return layers that take turns with weights, each of them in so many layers in a row."""
+    make, value = Builder(), "x"
+    for i in range(count):
+        number = i % turns if pieces == 1 else i // pieces
+        name = f"w{number}" if f"w{number}" in make.weights else make.weight(f"w{number}", 8, 8)
+        value = make.node("Tanh", make.node("MatMul", value, name))
+        if turns > 1:
+            value = make.node("Add", value, make.weight(f"b{i}", WIDTH))
+    return make.model((2, WIDTH), value)
+
+
+def normalised(count: int) -> bytes:
+    """Return layers of a convolution and a batch normalisation, whose numbers are constants."""
+    make, value = Builder(), "x"
+    for i in range(count):
+        weight = make.weight(f"w{i}", 4, 4, 3, 3)
+        names = [make.weight(f"{name}{i}", 4) for name in ("scale", "shift", "mean", "variance")]
+        make.weights[names[-1]] = np.abs(make.weights[names[-1]]) + np.float32(1)
+        value = make.node("Conv", value, weight, pads=[1, 1, 1, 1])
+        value = make.node("Relu", make.node("BatchNormalization", value, *names))
+    return make.model((1, 4, 6, 6), value)
+
+
 CASES: dict[str, tuple[bytes, dict[str, Any]]] = {
     "products": (products(30), {}),
     "an odd number of products": (products(31), {}),
@@ -103,6 +127,10 @@ CASES: dict[str, tuple[bytes, dict[str, Any]]] = {
     "residual": (residual(30), {}),
     "convolutions": (convolutions(30), {}),
     "attention": (attention(26), {}),
+    "one weight for all": (sharing(40), {}),
+    "two weights by turns": (sharing(60, turns=2), {}),
+    "three weights by turns": (sharing(90, turns=3), {}),
+    "a weight for two layers each": (sharing(60, pieces=2), {}),
 }
 
 
@@ -133,6 +161,29 @@ def test_a_long_chain_is_one_loop_and_gives_the_same_bits(case: str) -> None:
     assert np.array_equal(shared.run([x])[0], expected)
     assert model.compiled.peak == whole.compiled.peak
     assert model.compiled.description.weights == whole.compiled.description.weights
+
+
+def test_constants_of_layers_that_are_prepared_are_in_tables(tmp_path: Path) -> None:
+    data = normalised(30)
+    x = argument(data)
+    model = gv.compile(data, cache=False)
+    whole = gv.compile(data, cache=False, disable=WHOLE)
+    assert trips(model) >= 12
+    expected = whole.run([x])[0]
+    assert np.allclose(model.run([x])[0], expected, rtol=1e-5)
+    weights = {each.name: numpy_helper.to_array(each)
+               for each in onnx.load_from_string(data).graph.initializer}  # fmt: skip
+    given = {name: array * 2 for name, array in weights.items() if name.startswith("w")}
+    raw = model.compiled.description.raw_names
+    assert sorted(raw) == sorted(given) == sorted(whole.compiled.description.raw_names)
+    model.save(tmp_path / "model.so")
+    loaded = gv.load(tmp_path / "model.so")
+    assert np.array_equal(loaded.run([x])[0], model.run([x])[0])
+    for each in (model, loaded, whole):
+        each.set_weights(given)
+    assert np.allclose(model.run([x])[0], whole.run([x])[0], rtol=1e-5)
+    assert np.array_equal(loaded.run([x])[0], model.run([x])[0])
+    assert not np.allclose(model.run([x])[0], expected, rtol=1e-2)
 
 
 def test_a_long_chain_is_kept_saved_and_given_other_weights(
