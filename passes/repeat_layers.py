@@ -289,8 +289,8 @@ class WeightPlaces:
 def turns(run: Run) -> Iterator[Run]:
     """Give a run, and what it is if layers that use weights by turns are one, wherever they begin.
 
-    >>> [*turns(Run(4, 1, 7))][:3]
-    [Run(start=4, period=1, times=7), Run(start=4, period=2, times=3), Run(start=5, period=2, times=3)]
+    >>> [(each.start, each.period, each.times) for each in turns(Run(4, 1, 7))]
+    [(4, 1, 7), (4, 2, 3), (5, 2, 3)]
     """
     length = run.period * run.times
     for period in range(run.period, TOGETHER * run.period + 1, run.period):

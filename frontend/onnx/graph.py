@@ -14,7 +14,6 @@ from onnx import (
     FunctionProto,
     GraphProto,
     NodeProto,
-    TensorProto,
     TypeProto,
     ValueInfoProto,
 )
@@ -46,7 +45,7 @@ from ..files.beside import Bytes
 from .file.checks import check_names, check_node
 from .file.data import MAX_BYTES, MAX_RANK, dtype_of
 from .file.faults import Faults
-from .file.read import OWN_DOMAINS, Model, initializers, node_label, read_model
+from .file.read import OWN_DOMAINS, Model, Stored, initializers, node_label, read_model
 from .functions import bind_attributes, fitted, has_function, standard_function
 from .layers import Short, may_be_masks, shorten
 from .node import Node, Parts
@@ -112,7 +111,6 @@ class Lost:
 
 LOST = Lost()
 Value = SSAValue | Parts | Lost
-Tensor = tuple[TensorProto, Bytes | None]
 
 
 @dataclass
@@ -124,7 +122,7 @@ class Scope:
     """Where its initializers are put."""
     outer: Scope | None = None
     values: dict[str, Value] = field(default_factory=dict)
-    stored: dict[str, Tensor] = field(default_factory=dict)
+    stored: dict[str, Stored] = field(default_factory=dict)
     """Initializers that nobody has asked for yet."""
     attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
     """Inside a function, the attributes that it was called with."""
@@ -206,7 +204,7 @@ class Reader:
             module.attributes[LAYERS] = few.cut.attribute()
         return Program(module, {**self._used(block), **missing}, self.model.name)
 
-    def _missing(self, few: Short, block: Block, stored: Mapping[str, Tensor]) -> dict[str, Array]:
+    def _missing(self, few: Short, block: Block, stored: Mapping[str, Stored]) -> dict[str, Array]:
         """Return the weights of the layers that are left out, or raise `NotShortError`."""
         if not few.holds(block, self.weights):
             raise NotShortError
@@ -221,7 +219,7 @@ class Reader:
     # Inputs and outputs.
 
     def _inputs(
-        self, graph: GraphProto, stored: Mapping[str, Tensor], shapes: Mapping[str, ShapeOption]
+        self, graph: GraphProto, stored: Mapping[str, Stored], shapes: Mapping[str, ShapeOption]
     ) -> list[tuple[str, Spec]]:
         """Return the inputs that are not stored in the model."""
         found: dict[str, Spec] = {}
@@ -347,15 +345,15 @@ class Reader:
             if name in place.values:
                 return place.values[name]
             if name in place.stored:
-                place.values[name] = self._stored(name, *place.stored[name], place.block)
+                place.values[name] = self._stored(name, place.stored[name], place.block)
                 return place.values[name]
             place = place.outer
         return None
 
-    def _stored(self, name: str, tensor: TensorProto, payload: Bytes | None, block: Block) -> Value:
+    def _stored(self, name: str, stored: Stored, block: Block) -> Value:
         """Return an initializer as a constant or a weight."""
         try:
-            array = self.model.tensors.read(tensor, payload)
+            array = self.model.tensors.read(*stored)
         except (ParseError, UnsupportedOp) as error:
             self.faults.add(
                 error.message, hint=error.hint, supported=not isinstance(error, UnsupportedOp)
@@ -501,7 +499,7 @@ class Reader:
 
     def _graph(self, graph: GraphProto, inputs: Sequence[Any], scope: Scope) -> list[Any]:
         """Append the nodes of a graph inside a node; return its outputs."""
-        scope.stored = {tensor.name: (tensor, None) for tensor in graph.initializer}
+        scope.stored = {tensor.name: Stored(tensor) for tensor in graph.initializer}
         for declared, value in zip(graph.input, inputs, strict=True):
             scope.values[declared.name] = value
         self.nodes(graph.node, scope)

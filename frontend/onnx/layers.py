@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain as chained
 from math import prod
 
 import numpy as np
@@ -23,18 +24,23 @@ from ...passes.analysis.chains import (
     RESULTS,
     STORED,
     BlockRows,
+    Integers,
     Operands,
     find_chain,
 )
 from ...passes.cut_layers import KEPT, LEAST, MissingLayers
-from ..files.beside import Bytes
 from .file.data import DTYPES
-from .file.read import Model, NodeNames, node_label
+from .file.read import Model, NodeNames, Stored, node_label
 from .node import INLINE
 from .order import outer_names
 from .shapes import MAX_KNOWN
 
-Stored = Mapping[str, tuple[TensorProto, Bytes | None]]
+Kind = tuple[int, tuple[int, ...]]
+"""Type and shape of a tensor."""
+VALUE, NOTHING = -1, np.iinfo(np.int64).min
+"""Stand for what a node reads that is not stored, or left out."""
+MANY = 64
+"""A node that reads more is taken for one that is like no other."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,12 @@ class Short:
         return all(names[-least:] in found for names in wanted)
 
 
+def is_one_number(array: Array) -> bool:
+    """Say whether all elements are the same."""
+    first, *others = array.ravel().tolist()
+    return others.count(first) == len(others)
+
+
 def may_be_masks(arrays: Sequence[Array]) -> bool:
     """Say whether one of some weights of one type may say which positions are hidden.
 
@@ -83,7 +95,7 @@ def may_be_masks(arrays: Sequence[Array]) -> bool:
     return bool(min(array.flat[corner] for array in arrays) <= HIDDEN)
 
 
-def shorten(model: Model, stored: Stored, settable: Collection[str]) -> Short | None:
+def shorten(model: Model, stored: Mapping[str, Stored], settable: Collection[str]) -> Short | None:
     """Return a graph, whose nodes are in order, without most of a long chain; None without one."""
     if len(model.graph.node) < LEAST:
         return None
@@ -102,17 +114,18 @@ def shorten(model: Model, stored: Stored, settable: Collection[str]) -> Short | 
 
 
 class NodeRows:
-    """The nodes of a graph, and its outputs as one more."""
+    """The nodes of a graph, and its outputs as one more.
 
-    def __init__(self, model: Model, stored: Stored, settable: Collection[str]) -> None:
+    A graph of a thousand layers has tens of thousands of nodes, and as many tensors are stored:
+    names are looked up in one go, and what nodes share is told by columns of numbers.
+    """
+
+    def __init__(
+        self, model: Model, stored: Mapping[str, Stored], settable: Collection[str]
+    ) -> None:
         graph = model.graph
         self.stored, self.settable, self.tensors = stored, settable, model.tensors
         self.nodes: list[NodeProto] = model.nodes
-        self.given = {value.name for value in graph.input}
-        self.made: dict[str, int] = {}
-        """Of a value the number of its node times `RESULTS`, and its own."""
-        self.are_ordered = True
-        """Whether each node stands behind what it reads."""
         self.ids: dict[str, int] = {}
         """Numbers of what is stored, as it is read."""
         self.kinds: list[int] = []
@@ -121,63 +134,102 @@ class NodeRows:
         self.small: set[str] = set()
         """Weights that would be constants if they were not those of layers."""
         self.known: dict[object, int] = {}
-        self.ends, self.values, self.weights = list[int](), list[int](), list[int]()
-        self.outside: dict[str, int] = {}
-        self.numbers = [self.enter(*row) for row in enumerate(model.names)]
-        self.numbers.append(-1 - len(self.numbers))
-        self.use([output.name for output in graph.output])
+        self.large: dict[Kind, bool] = {}
+        """Whether tensors of a type are weights, where that is all that it takes to tell."""
+        kinds = [self.operation(*row) for row in zip(self.nodes, model.names, strict=True)]
+        alone = [i for i, kind in enumerate(kinds) if kind < 0 or len(model.names[i][2]) > MANY]
+        reads = [names for _, _, names, _ in model.names]
+        for index in (index for index in alone if kinds[index] < 0):
+            reads[index] = [*reads[index], *outer_names(self.nodes[index])]
+        reads.append([output.name for output in graph.output])
+        makes = [names for _, _, _, names in model.names]
+        self.made: dict[str, int] = {}
+        """Of a value the number of its node times `RESULTS`, and its own."""
+        self.link(reads, makes, {value.name for value in graph.input})
+        self.numbers = self.alike(np.array([*kinds, -1], np.int64), [*alone, len(kinds)])
 
-    def enter(self, index: int, names: NodeNames) -> int:
-        """Take a node in; return the number that equal ones share."""
-        kind, domain, inputs, outputs = names
-        key: list[object] = [kind, domain, len(outputs)]
-        has_graphs = False
-        attributes = self.nodes[index].attribute
-        if attributes:
-            has_graphs = any(each.HasField("g") or each.graphs for each in attributes)
-            key += [each.SerializeToString() for each in attributes]
-            if has_graphs:
-                inputs = [*inputs, *outer_names(self.nodes[index])]
-        key += self.use(inputs)
-        place = index * RESULTS
-        for name in outputs:
-            if name:
-                self.are_ordered &= name not in self.made and name not in self.stored
-                self.made[name] = place
-            place += 1
-        return -1 - index if has_graphs else self.number(tuple(key))
+    def operation(self, node: NodeProto, names: NodeNames) -> int:
+        """Return the number that operations with the same attributes share; -1 for one alone."""
+        kind, domain, _, outputs = names
+        attributes = node.attribute
+        if not attributes:
+            return self.number((kind, domain, len(outputs)))
+        if any(each.HasField("g") or each.graphs for each in attributes):
+            return -1
+        rows = [each.SerializeToString() for each in attributes]
+        return self.number((kind, domain, len(outputs), *rows))
 
-    def use(self, names: Sequence[str]) -> list[int]:
-        """Note what a node reads; return what of it equal nodes share."""
-        found, values, weights = list[int](), self.values, self.weights
-        for name in names:
-            known = self.ids.get(name)
-            if known is None and name in self.stored:
-                known = self.take(name)
-            if known is not None:
-                values.append(STORED)
-                weights.append(known)
-                found.append(self.kinds[known])
-                continue
-            value = self.made.get(name)
-            if value is None:
-                value = self.outside.setdefault(name, STORED - 1 - len(self.outside))
-                self.are_ordered &= not name or name in self.given
-            values.append(value)
-            weights.append(-1)
-            found.append(-1 if name else -2)
-        self.ends.append(len(values))
-        return found
+    def link(
+        self, reads: Sequence[Sequence[str]], makes: Sequence[Sequence[str]], given: set[str]
+    ) -> None:
+        """Note where what nodes read comes from."""
+        every, made = [*chained.from_iterable(reads)], [*chained.from_iterable(makes)]
+        counts = np.array([*map(len, reads)], np.int64)
+        self.ends = np.cumsum(counts)
+        lengths = np.array([*map(len, makes)], np.int64)
+        firsts = np.cumsum(lengths) - lengths
+        makers = np.repeat(np.arange(len(makes)), lengths)
+        places = makers * RESULTS + np.arange(len(made)) - np.repeat(firsts, lengths)
+        self.made = dict(zip(made, places.tolist(), strict=True))
+        blanks = made.count("")
+        self.made.pop("", None)
+        names = [name for name in dict.fromkeys(every) if name in self.stored]
+        self.take_all(names)
+        outside = [n for n in dict.fromkeys(every) if n not in self.ids and n not in self.made]
+        codes = {name: STORED - 1 - number for number, name in enumerate(outside)}
+        codes |= self.made | dict.fromkeys(names, STORED)
+        self.values = np.array([*map(codes.__getitem__, every)], np.int64)
+        self.weights = np.array([self.ids.get(name, -1) for name in every], np.int64)
+        readers = np.repeat(np.arange(len(reads)), counts)
+        self.are_ordered = (
+            len(self.made) == len(made) - blanks
+            and self.made.keys().isdisjoint(self.stored)
+            and given.issuperset(filter(None, outside))
+            and bool((self.values < readers * RESULTS).all())
+        )
+        """Whether each node stands behind what it reads."""
+        self.blank = codes.get("", NOTHING)
+
+    def alike(self, operations: Integers, alone: Sequence[int]) -> list[int]:
+        """Return a number for each node that equal ones share: so are they, and what they read."""
+        kinds = np.array([*self.kinds, VALUE], np.int64)[self.weights]
+        kinds[self.values == self.blank] = NOTHING
+        kinds = np.unique(kinds, return_inverse=True)[1]
+        starts = np.concatenate(([0], self.ends[:-1]))
+        counts = self.ends - starts
+        counts[alone] = 0  # what they read plays no part
+        found = np.unique(operations * (counts.max(initial=0) + 1) + counts, return_inverse=True)[1]
+        for place in range(counts.max(initial=0)):
+            rows = np.flatnonzero(counts > place)
+            pairs = found[rows] * len(kinds) + kinds[starts[rows] + place]
+            found[rows] = len(found) * (place + 1) + np.unique(pairs, return_inverse=True)[1]
+        found[alone] = -1 - np.array(alone)
+        return [*map(int, found)]
 
     def number(self, key: object) -> int:
         """Return the number that equal things share."""
         return self.known.setdefault(key, len(self.known))
 
-    def take(self, name: str) -> int:
+    def take_all(self, names: Sequence[str]) -> None:
+        """Take in what is stored, most of it large weights of few types."""
+        large, numbers = self.large, dict[Kind, int]()
+        for name in names:
+            tensor = self.stored[name][0]
+            kind = tensor.data_type, tuple(tensor.dims)
+            if not large.get(kind):
+                self.take(name)
+                continue
+            if kind not in numbers:
+                numbers[kind] = self.number(kind)
+            self.kinds.append(numbers[kind])
+            self.is_weight.append(True)
+            self.ids[name] = len(self.ids)
+
+    def take(self, name: str) -> None:
         """Take in what is stored: of a weight its type is what counts, of others the values."""
-        tensor, payload = self.stored[name]
+        tensor, payload, _ = self.stored[name]
         kind = tensor.data_type, tuple(tensor.dims)
-        is_weight = name in self.settable or self.may_be_weight(name, kind[1])
+        is_weight = name in self.settable or self.may_be_weight(name, kind)
         if is_weight:
             self.kinds.append(self.number(kind))
         else:
@@ -187,21 +239,18 @@ class NodeRows:
             data = payload.tobytes() if payload is not None else b""
             self.kinds.append(self.number((plain.SerializeToString(), data)))
         self.is_weight.append(is_weight)
-        number = self.ids[name] = len(self.ids)
-        return number
+        self.ids[name] = len(self.ids)
 
-    def may_be_weight(self, name: str, shape: Sequence[int]) -> bool:
+    def may_be_weight(self, name: str, kind: Kind) -> bool:
         """Say whether of a tensor its type is all that is known when it is read, or all but."""
-        tensor, payload = self.stored[name]
-        dtype, size = DTYPES.get(tensor.data_type), prod(shape)
-        if dtype is None or dtype.kind not in "fiun":
-            return False
-        if size > max(INLINE, 0 if dtype.kind == "f" else MAX_KNOWN):
-            return True
-        if dtype.kind != "f" or size == 1:
-            return False
-        array = self.tensors.read(tensor, payload)
-        if not size or (array == array.flat[0]).all():
+        if kind in self.large:
+            return self.large[kind]
+        dtype, size = DTYPES.get(kind[0]), prod(kind[1])
+        if dtype is None or dtype.kind not in "fiun" or (dtype.kind != "f" and size <= MAX_KNOWN):
+            return self.large.setdefault(kind, False)
+        if size > INLINE or size <= 1:
+            return self.large.setdefault(kind, size > 1)
+        if is_one_number(self.tensors.read(*self.stored[name])):
             return False
         self.small.add(name)
         return True
@@ -229,13 +278,12 @@ class NodeRows:
     def operands(self) -> Operands:
         """Return what all nodes read; weights have the names that they are read by."""
         names = [self.called(name) for name in self.ids]
-        used = np.array(self.weights, np.int64)
+        used = self.weights
         counts = np.bincount(used[used >= 0], minlength=len(names))
         own = np.array([*self.is_weight, False], np.bool_)
         weights = np.where(own[used], used, -1)
-        ends, values = (np.array(row, np.int64) for row in (self.ends, self.values))
         every = np.arange(len(names), dtype=np.int64)
-        return Operands(names, ends, values, weights, every, counts.astype(np.int64))
+        return Operands(names, self.ends, self.values, weights, every, counts.astype(np.int64))
 
     def called(self, name: str) -> str:
         """Return the name of a weight: small ones cannot be set, and are called constants."""

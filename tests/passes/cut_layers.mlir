@@ -30,7 +30,7 @@ func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 }
 
 // ->
-// builtin.module attributes {gv.layers = "{\22first\22: 2, \22missing\22: 4, \22weights\22: [[\22w0\22, \22w1\22, \22w2\22, \22w3\22, \22w4\22, \22w5\22, \22w6\22, \22w7\22]]}"} {
+// builtin.module attributes {gv.layers = "{\22first\22: 2, \22missing\22: 4, \22weights\22: [[\22w0\22, \22w1\22, \22w2\22, \22w3\22, \22w4\22, \22w5\22, \22w6\22, \22w7\22]], \22sources\22: []}"} {
 //   func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 //     %w0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 4>, weight = @w0} : () -> tensor<4x4xf32>
 //     %m0 = gv.matmul %x, %w0 : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
@@ -85,7 +85,7 @@ func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 }
 
 // ->
-// builtin.module attributes {gv.layers = "{\22first\22: 2, \22missing\22: 2, \22weights\22: [[\22w0\22, \22w1\22, \22w2\22, \22w3\22, \22w4\22, \22w5\22, \22w6\22]]}"} {
+// builtin.module attributes {gv.layers = "{\22first\22: 2, \22missing\22: 2, \22weights\22: [[\22w0\22, \22w1\22, \22w2\22, \22w3\22, \22w4\22, \22w5\22, \22w6\22]], \22sources\22: []}"} {
 //   func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 //     %mask = gv.neg %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
 //     %w0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 4>, weight = @w0} : () -> tensor<4x4xf32>

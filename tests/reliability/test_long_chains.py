@@ -258,12 +258,13 @@ def test_check_compares_a_long_chain_with_what_it_was() -> None:
     assert not found.findings
 
 
-def test_x7_a_hundred_times_as_many_layers_do_not_take_much_longer() -> None:
+@pytest.mark.parametrize("build", [products, sharing, normalised])
+def test_x7_a_hundred_times_as_many_layers_do_not_take_much_longer(build: Any) -> None:
     """Counted in functions called: what a machine does besides has no part in it."""
     from cProfile import Profile  # noqa: PLC0415
 
     def calls(count: int) -> int:
-        data, watch = products(count), Profile()
+        data, watch = build(count), Profile()
         watch.runcall(gv.compile, data, cache=False)
         return sum(entry.callcount for entry in watch.getstats())
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
+from typing import cast
 
 import onnx
-from onnx import GraphProto, NodeProto, checker, defs
+from onnx import AttributeProto, GraphProto, NodeProto, checker, defs
 
 from ....errors import ParseError
 from ..node import Node
@@ -65,11 +67,12 @@ def _needed(op_type: str, version: int, domain: str) -> tuple[tuple[bool, ...], 
 def check_names(model: Model) -> None:
     """Raise `ParseError` where a name is not UTF-8: protobuf hands it out as bytes."""
     names = _names(model)
-    if bytes in set(map(type, names)):
+    try:
+        "".join(cast("list[str]", names))
+    except TypeError:
         text = next(name for name in names if isinstance(name, bytes))
-        raise ParseError(
-            f"not an ONNX model: the name {text[:40]!r} is not UTF-8", location=model.name
-        )
+        message = f"not an ONNX model: the name {text[:40]!r} is not UTF-8"
+        raise ParseError(message, location=model.name) from None
 
 
 def _names(model: Model) -> list[object]:
@@ -83,14 +86,13 @@ def _names(model: Model) -> list[object]:
         for node in function.node:
             found += _node_names(node, graphs)
     found += _graph_names(model.graph)
-    for kind, domain, inputs, outputs in model.names:
-        found += (kind, domain)
-        found += inputs
-        found += outputs
-    for node in model.nodes:
-        found.append(node.name)
-        if node.attribute:
-            found += _attribute_names(node, graphs)
+    kinds, domains, inputs, outputs = zip(*model.names, strict=True) if model.names else ((),) * 4
+    found += {*kinds, *domains}
+    found += chain.from_iterable(inputs)
+    found += chain.from_iterable(outputs)
+    found += [node.name for node in model.nodes]
+    for attribute in [each for node in model.nodes for each in node.attribute]:
+        found += _attribute_names(attribute, graphs)
     while graphs:
         graph = graphs.pop()
         found += _graph_names(graph)
@@ -100,10 +102,9 @@ def _names(model: Model) -> list[object]:
 
 
 def _graph_names(graph: GraphProto) -> Iterator[object]:
-    for tensor in graph.initializer:
-        yield tensor.name
-        for entry in tensor.external_data:
-            yield from (entry.key, entry.value)
+    yield from [tensor.name for tensor in graph.initializer]
+    for entry in [each for tensor in graph.initializer for each in tensor.external_data]:
+        yield from (entry.key, entry.value)
     for value in (*graph.input, *graph.output):
         yield value.name
         yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
@@ -111,10 +112,12 @@ def _graph_names(graph: GraphProto) -> Iterator[object]:
 
 def _node_names(node: NodeProto, graphs: list[GraphProto]) -> Iterator[object]:
     yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-    yield from _attribute_names(node, graphs)
-
-
-def _attribute_names(node: NodeProto, graphs: list[GraphProto]) -> Iterator[object]:
     for attribute in node.attribute:
-        yield from (attribute.name, attribute.ref_attr_name, attribute.t.name)
-        graphs.extend([attribute.g] if attribute.HasField("g") else attribute.graphs)
+        yield from _attribute_names(attribute, graphs)
+
+
+def _attribute_names(attribute: AttributeProto, graphs: list[GraphProto]) -> Iterator[object]:
+    yield from (attribute.name, attribute.ref_attr_name)
+    if attribute.HasField("t"):
+        yield attribute.t.name
+    graphs.extend([attribute.g] if attribute.HasField("g") else attribute.graphs)

@@ -51,12 +51,6 @@ DTYPES: dict[int, DType] = {
 MAX_RANK = 64
 MAX_BYTES = 1 << 62
 
-PLAIN = {
-    getattr(TensorProto, f"{name}_FIELD_NUMBER")
-    for name in ("DIMS", "DATA_TYPE", "NAME", "DOC_STRING")
-}
-"""The fields of a tensor whose bytes were left out, and that has nothing else."""
-
 _TYPED = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data")
 
 
@@ -79,13 +73,18 @@ class Tensors:
         self.plain: dict[tuple[int, tuple[int, ...]], tuple[DType, int]] = {}
         """Types and shapes that were found to be right, with their bytes."""
 
-    def read(self, tensor: TensorProto, payload: Bytes | None = None) -> Array:
-        """Return the tensor's value; `payload` is its raw bytes where they were left out."""
+    def read(
+        self, tensor: TensorProto, payload: Bytes | None = None, is_plain: bool = False
+    ) -> Array:
+        """Return the tensor's value; `payload` is its raw bytes where they were left out.
+
+        One that is plain has nothing but these, a type, a shape and names.
+        """
         kind = tensor.data_type, tuple(tensor.dims)
-        if payload is not None and kind in self.plain:
+        if is_plain and payload is not None and kind in self.plain:
             dtype, size = self.plain[kind]
-            if payload.size == size and {each.number for each, _ in tensor.ListFields()} <= PLAIN:
-                return np.frombuffer(payload, dtype.numpy).reshape(kind[1])
+            if payload.size == size:
+                return payload.view(dtype.numpy).reshape(kind[1])
         what = f"tensor {tensor.name!r}"
         dtype = dtype_of(tensor.data_type, what)
         shape = _shape(tensor, dtype, what)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import onnx
 from google.protobuf.message import DecodeError
@@ -32,6 +32,8 @@ class Model:
     """Without the bytes of large initializers."""
     payloads: Mapping[int, Bytes]
     """The bytes left out, by position of the initializer."""
+    plain: Collection[int]
+    """Positions of those that have but a type, a shape and names besides."""
     tensors: Tensors
     opsets: Mapping[str, int]
     """The version of each domain that is imported."""
@@ -70,6 +72,7 @@ def read_model(data: Bytes, name: str, directory: Path | None) -> Model:
     return Model(
         proto,
         parts.payloads,
+        parts.plain,
         Tensors(directory),
         _opsets(proto, name),
         {(_domain(f.domain), f.name): f for f in proto.functions},
@@ -108,15 +111,27 @@ def _domain(name: str) -> str:
     return OWN_DOMAINS.get(name, name)
 
 
-def initializers(model: Model) -> dict[str, tuple[TensorProto, Bytes | None]]:
+class Stored(NamedTuple):
+    """A tensor that a graph holds."""
+
+    tensor: TensorProto
+    payload: Bytes | None = None
+    """Its raw bytes, where they were left out."""
+    is_plain: bool = False
+    """Whether it has but a type, a shape and names besides these."""
+
+
+def initializers(model: Model) -> dict[str, Stored]:
     """Return the tensors that the graph holds, by name, or raise on doubled names."""
-    found: dict[str, tuple[TensorProto, Bytes | None]] = {}
+    found: dict[str, Stored] = {}
+    payloads, plain = model.payloads, model.plain
     for index, tensor in enumerate(model.graph.initializer):
-        if not tensor.name:
+        name = tensor.name
+        if not name:
             raise ParseError(f"initializer {index} has no name", location=model.name)
-        if tensor.name in found:
-            raise ParseError(f"initializer {tensor.name!r} is given twice", location=model.name)
-        found[tensor.name] = tensor, model.payloads.get(index)
+        if name in found:
+            raise ParseError(f"initializer {name!r} is given twice", location=model.name)
+        found[name] = Stored(tensor, payloads.get(index), index in plain)
     if model.graph.sparse_initializer:
         raise UnsupportedOp("sparse initializers are not supported", location=model.name)
     return found

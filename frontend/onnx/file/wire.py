@@ -18,10 +18,14 @@ from ...files.beside import Bytes
 GRAPH, INITIALIZER, RAW_DATA = 7, 5, 9
 """Field numbers in ModelProto, GraphProto and TensorProto."""
 
-KEEP_BELOW = 1024
+KEEP_BELOW = 128
 """Tensors of fewer bytes stay in the structure."""
 
 _VARINT, _FIXED64, _RECORD, _FIXED32 = 0, 1, 2, 5
+
+_SHORT = {1 << 3 | _VARINT: 0, 2 << 3 | _VARINT: 0, 8 << 3 | _RECORD: 1, 12 << 3 | _RECORD: 1}
+"""Tags of what a tensor has besides its values, an extent, type, name and text: what follows the
+byte behind is as many bytes as that says, or none."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Split:
     structure: bytes
     payloads: dict[int, Bytes]
     """For the n-th initializer of the main graph, its raw bytes."""
+    plain: set[int]
+    """Of these, those that have a type, a shape and names besides, and nothing else."""
 
 
 class Field(NamedTuple):
@@ -49,26 +55,32 @@ def split(data: Bytes) -> Split:
         raise ParseError("not an ONNX model: the file is empty")
     pieces: list[bytes | memoryview] = []
     payloads: dict[int, Bytes] = {}
+    plain: set[int] = set()
     count, kept = 0, 0
     view = memoryview(data.data)
     for field in _fields(view, 0, len(view)):
         if field.number == GRAPH and field.wire == _RECORD:
             body, more, places = _split_graph(view, field)
-            payloads |= {count + n: data[start:end] for n, (start, end) in places.items()}
+            payloads |= {count + n: data[start:end] for n, (start, end, _) in places.items()}
+            plain |= {count + n for n, (_, _, is_plain) in places.items() if is_plain}
             count += more
             pieces += view[kept : field.tag], _record(GRAPH, body)
             kept = field.end
-    return Split(b"".join([*pieces, view[kept:]]), payloads)
+    return Split(b"".join([*pieces, view[kept:]]), payloads, plain)
 
 
-def _split_graph(data: memoryview, graph: Field) -> tuple[bytes, int, dict[int, tuple[int, int]]]:
+Payload = tuple[int, int, bool]
+"""Where raw bytes begin and end, and whether the tensor has but a type, a shape and names."""
+
+
+def _split_graph(data: memoryview, graph: Field) -> tuple[bytes, int, dict[int, Payload]]:
     """Return the graph without payloads, the count of its initializers, and where payloads are.
 
     A graph has as many fields as nodes and weights. What most of them are, a tag of one byte and a
     length of one or two, is read here, and `_field` reads the others.
     """
     pieces: list[bytes | memoryview] = []
-    places: dict[int, tuple[int, int]] = {}
+    places: dict[int, Payload] = {}
     count, more, place, end = 0, 0, graph.start, graph.end
     kept, last = place, end - 4
     while place < end:
@@ -97,22 +109,26 @@ def _split_graph(data: memoryview, graph: Field) -> tuple[bytes, int, dict[int, 
     return b"".join([*pieces, data[kept:end]]), count, places
 
 
-def _split_tensor(data: memoryview, start: int, end: int) -> tuple[bytes, tuple[int, int] | None]:
+def _split_tensor(data: memoryview, start: int, end: int) -> tuple[bytes, Payload | None]:
     """Return the record without its payload, and where that is."""
     pieces: list[memoryview] = []
-    payload, kept, place = None, start, start
+    payload, kept, place, is_plain = None, start, start, True
     while place < end:
         tag = data[place]
-        if tag & 7 == _VARINT and 7 < tag < 0x80 and place + 1 < end and data[place + 1] < 0x80:
-            place += 2  # an extent or the type, most often
+        more = data[place + 1] if place + 1 < end else 0x80
+        if more < 0x80 and tag in _SHORT and place + 2 + more * _SHORT[tag] <= end:
+            place += 2 + more * _SHORT[tag]  # an extent, the type or the name, most often
             continue
         number, wire, _, first, stop = _field(data, place, end)
         if number == RAW_DATA and wire == _RECORD:
             payload = first, stop
             pieces.append(data[kept:place])
             kept = stop
+        else:
+            is_plain &= tag in _SHORT
         place = stop
-    return _record(INITIALIZER, b"".join([*pieces, data[kept:end]])), payload
+    body = _record(INITIALIZER, b"".join([*pieces, data[kept:end]]))
+    return body, None if payload is None else (*payload, is_plain)
 
 
 def _fields(data: memoryview, start: int, end: int) -> Iterator[Field]:
