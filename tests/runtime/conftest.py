@@ -20,7 +20,7 @@ from gravure.runtime.artifact import (
     RawWeights,
     TensorInfo,
 )
-from gravure.target import Target
+from gravure.target import X86_FEATURES, Feature, Target
 
 TARGET = Target.parse("x86-64-v3")
 
@@ -163,3 +163,11 @@ class Kit:
 @pytest.fixture(scope="session")
 def kit() -> type[Kit]:
     return Kit
+
+
+@pytest.fixture
+def absent(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a feature that no processor has: its bit is a reserved one."""
+    features: Any = X86_FEATURES
+    monkeypatch.setitem(features, "reserved", Feature((), "reserved", (1, 0, 3, 20)))
+    return "reserved"
