@@ -7,7 +7,8 @@
 A record is for one architecture, template, element type and class of sizes (powers of two): the
 tile of a product, the threads of a row, the warps and keys of an attention, and the keys that a
 block has where few queries share them. Builds read the file that is committed, and never need a
-GPU. What is not faster than the rule's by more than noise is not chosen. What was measured before
+GPU. What is not faster than the rule's by more than noise is not chosen, and of what is
+as short as its launch nothing is kept. What was measured before
 stays, unless it is measured again; equal times give equal bytes.
 """
 
@@ -40,6 +41,8 @@ from .bench_gpu import Bench, random_arrays
 SCHEMA = "gravure.measured/1"
 SECONDS = 0.06
 """How long each form is measured for."""
+SHORTEST = 40e-6
+"""Seconds of a model below which its launch is what was measured: nothing is kept of it."""
 GAIN = 0.97
 """A form must take less than this part of the time of the rule's to be chosen."""
 Sizes: TypeAlias = tuple[int, int, int, int]
@@ -104,19 +107,25 @@ class Tuner:
     def __init__(self, driver: Driver, say: Any) -> None:
         self.bench = Bench(driver, target_of(driver), SECONDS)
         self.driver, self.say = driver, say
+        self.done: set[str] = set()
         self.records: dict[str, dict[str, Any]] = {}
         self._given: tuple[str, list[DeviceArray]] = "", []
 
     def tune(self, text: str, questions: Sequence[Question]) -> None:
         """Measure all decisions of one model that have no record of this run."""
         for question in questions:
-            if question.name not in self.records:
-                self.records[question.name] = self.measured(text, question)
-                self.say(f"{question.name}: {self.records[question.name]}")
+            if question.name not in self.done:
+                self.done.add(question.name)
+                record = self.measured(text, question)
+                if record is not None:
+                    self.records[question.name] = record
+                self.say(f"{question.name}: {record or 'as long as a launch'}")
 
-    def measured(self, text: str, question: Question) -> dict[str, Any]:
+    def measured(self, text: str, question: Question) -> dict[str, Any] | None:
         """Return the record of a decision: the choice, and the microseconds of all."""
         times = {each: self.time(text, question, each) for each in question.candidates}
+        if max(times.values()) < SHORTEST:
+            return None
         best = min(times, key=lambda each: (times[each], each))
         if times[best] >= GAIN * times[question.chosen]:
             best = question.chosen
