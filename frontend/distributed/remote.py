@@ -125,7 +125,7 @@ class RemoteWork:
         """Run a traced function there; its results stay, if no other task takes part."""
         plan = trace.graph.whole_plan()
         places = check_placement(plan.ops, soft=MACHINE.soft, available=self.client.devices())
-        for state in trace.graph.variables():
+        for state in trace.graph.states_read():
             there = isinstance(state, RemoteState) and state.read().held.place == self.place
             if not there:
                 raise PlacementError(

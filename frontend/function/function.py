@@ -97,6 +97,7 @@ class Function:
 
     graph_class: type[FuncGraph] = FuncGraph
     tensor_class: type[GraphTensor] = GraphTensor
+    concrete_class: type[ConcreteFunction] = ConcreteFunction
     has_python: ClassVar[bool] = True
     """Whether it can run eagerly, and not by its traces alone."""
 
@@ -327,7 +328,7 @@ class Function:
             leaves = nest.flatten(made)
             outputs = [self._output(graph, x) for x in leaves]
         graph.finish([x for x in outputs if x is not None])
-        return ConcreteFunction(self, bound, graph, made, outputs)
+        return self.concrete_class(self, bound, graph, made, outputs)
 
     def warn(self, effects: Sequence[Effect]) -> None:
         """Tell of effects that were not told of, each once."""

@@ -167,7 +167,7 @@ class ConcreteFunction:
     @property
     def captured_inputs(self) -> list[Tensor | Owner | None]:
         """Return what is taken from outside: tensors, and variables by reference."""
-        return [*self.graph.captures, *(v.owner() for v in self.graph.variables())]
+        return [*self.graph.captures, *(v.owner() for v in self.graph.states_read())]
 
     @property
     def variables(self) -> tuple[Owner | None, ...]:
@@ -323,7 +323,7 @@ class ConcreteFunction:
         """Say whether a tape wants gradients that go through a call."""
         if not STATE.recorders:
             return False
-        owners = [v.owner() for v in self.graph.variables()]
+        owners = [v.owner() for v in self.graph.states_read()]
         for owner in owners:
             if owner is not None:
                 accessed(owner)
@@ -360,7 +360,7 @@ class ConcreteFunction:
 
         What the call gives back is one sum, to which the tape outside adds what else there is.
         """
-        variables = [v for v in self.graph.variables() if isinstance(v, VariableState)]
+        variables = [v for v in self.graph.states_read() if isinstance(v, VariableState)]
         touched = [v for v in touched_by([self.graph]) if isinstance(v, VariableState | Draws)]
         values: dict[Stateful, Array] = {
             v: v.value_in(store) for v in touched if isinstance(v, VariableState)
@@ -456,7 +456,7 @@ class ConcreteFunction:
             if is_smooth(y)
         ]
         made = self.gradient.call([*inputs, *given])
-        of_variables = dict(zip(self.graph.variables(), made[len(inputs) :], strict=True))
+        of_variables = dict(zip(self.graph.states_read(), made[len(inputs) :], strict=True))
         return [*made[: len(inputs)], *(of_variables[v] for v in variables)]
 
     @cached_property
@@ -472,7 +472,7 @@ class ConcreteFunction:
             results = graph.add(self.kind, inputs).outputs
             smooth = [y for y in results if is_smooth(y)]
             given = [graph.argument(y.spec, "grad") for y in smooth]
-            found = gradients(smooth, [*inputs, *self.graph.variables()], given)
+            found = gradients(smooth, [*inputs, *self.graph.states_read()], given)
             outputs = [None if x is None else graph.output(x) for x in found]
         graph.finish([x for x in outputs if x is not None])
         return ConcreteFunction(self.function, self.bound, graph, outputs, outputs)

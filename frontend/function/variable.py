@@ -269,24 +269,29 @@ class Variable(Operators):
         """Return an array as a tensor; one of another task is one."""
         return array if isinstance(array, Tensor) else Tensor(np.asarray(array))
 
-    def _change(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
+    def _change(
+        self, kind: AssignVariable, *values: Tensor, read: bool = True, name: str | None = None
+    ) -> Tensor | Self:
         if self.spread is not None:
             return self.spread.change(self, kind, values, read)
         if STATE.replica is not None:
             made: Tensor | Self = STATE.replica.change(self, kind, values, read)
             return made
-        return self.change_now(kind, *values, read=read)
+        return self.change_now(kind, *values, read=read, name=name)
 
-    def change_now(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
+    def change_now(
+        self, kind: AssignVariable, *values: Tensor, read: bool = True, name: str | None = None
+    ) -> Tensor | Self:
         """Change it, in a graph or at once; whoever runs replicas does so once for all of them."""
         graph = self._home()
         if graph is None:
             graph = next((v.home() for v in values if not v.eager), None)
         if graph is not None:
             attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
-            result = graph.add(kind, [graph.owned(v) for v in values], attributes).outputs[0]
+            given = [graph.owned(v) for v in values]
+            result = graph.add(kind, given, attributes, name=name).outputs[0]
             # In a function, as eagerly, it is the variable: read where it is used.
-            return self if read and isinstance(graph, FuncGraph) else result
+            return self if read and isinstance(graph, FuncGraph) and graph.runs_effects else result
         state, store = self.state, ACTIVE[-1]
         if isinstance(state, RemoteState):
             state.change(kind, values)
@@ -325,31 +330,31 @@ class Variable(Operators):
         self,
         value: object,
         use_locking: object = None,
-        name: object = None,
+        name: str | None = None,
         read_value: bool = True,
     ) -> Tensor | Self:
         """Give it a value."""
-        return self._change(ASSIGN, self._fitting(value), read=read_value)
+        return self._change(ASSIGN, self._fitting(value), read=read_value, name=name)
 
     def assign_add(
         self,
         value: object,
         use_locking: object = None,
-        name: object = None,
+        name: str | None = None,
         read_value: bool = True,
     ) -> Tensor | Self:
         """Add to it."""
-        return self._change(ASSIGN_ADD, self.converted_like(value), read=read_value)
+        return self._change(ASSIGN_ADD, self.converted_like(value), read=read_value, name=name)
 
     def assign_sub(
         self,
         value: object,
         use_locking: object = None,
-        name: object = None,
+        name: str | None = None,
         read_value: bool = True,
     ) -> Tensor | Self:
         """Subtract from it."""
-        return self._change(ASSIGN_SUB, self.converted_like(value), read=read_value)
+        return self._change(ASSIGN_SUB, self.converted_like(value), read=read_value, name=name)
 
     def converted_like(self, value: object) -> Tensor:
         """Return a value as a tensor of the variable's element type."""

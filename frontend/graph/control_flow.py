@@ -82,7 +82,7 @@ class GraphChoice(Kind):
 
     def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read in any branch."""
-        return [v for b in self.branches for v in b.variables()]
+        return [v for b in self.branches for v in b.states_read()]
 
     def smooth_operands(self, op: Operation) -> Sequence[Hashable]:
         """Return the inputs and variables that the results of some branch depend on."""
@@ -203,7 +203,7 @@ class GraphLoop(Kind):
 
     def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read inside."""
-        return [*self.test.variables(), *self.body.variables()]
+        return [*self.test.states_read(), *self.body.states_read()]
 
 
 def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)

@@ -18,6 +18,7 @@ from ...ir.types.dtypes import i64
 from ...ir.types.tensor import TensorSpec
 from ..eager.backward import key_of
 from ..eager.tensor import Tensor
+from ..values.context import Context
 from .execute import Plan, Wishes
 from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn, counter_of
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
@@ -31,6 +32,10 @@ class FuncGraph(Graph):
     """A graph with inputs, outputs, and what it takes from outside."""
 
     is_open = False
+    runs_effects = True
+    """Whether operations with effects run although nothing asks for them."""
+    lists_variables = False
+    """Whether its collections have the variables that are made in it."""
     is_exact = False
     """Whether all its calls are to compute the same bits: it is compiled at its first call."""
 
@@ -49,6 +54,8 @@ class FuncGraph(Graph):
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
         self._smooth: Set[Hashable] | None = None
+        self.control_outputs: list[Operation] = []
+        """Operations that are run although nothing uses a result of theirs."""
         self.wishes = Wishes()
         self.waits: list[Operation] = []
         """The operations outside that something inside waits for."""
@@ -118,11 +125,15 @@ class FuncGraph(Graph):
         """Return the inputs, the silent ones last."""
         return [*self.inputs, *(made for _, made in self.captured.values())]
 
+    def forget_plan(self) -> None:
+        """Forget what was found out about the outputs: there are others now."""
+        self.plan = self._smooth = None
+
     def whole_plan(self) -> Plan:
         """Return the plan of all outputs and effects."""
         if self.plan is None:
-            effects = [op for op in self.operations if must_run(op)]
-            self.plan = Plan(self.outputs, self.all_inputs, effects)
+            effects = [op for op in self.operations if must_run(op)] if self.runs_effects else []
+            self.plan = Plan(self.outputs, self.all_inputs, [*effects, *self.control_outputs])
             self.plan.wishes = self.wishes
         return self.plan
 
@@ -143,12 +154,26 @@ class FuncGraph(Graph):
             self._smooth = reached
         return self._smooth
 
-    def variables(self) -> list[Stateful]:
+    def states_read(self) -> list[Stateful]:
         """Return the states of the variables that are read inside."""
         found: dict[Stateful, None] = {}
         for op in self.operations:
             found.update(dict.fromkeys(op.kind.variables(op)))
         return list(found)
+
+
+def graph_around(context: Context | None) -> Graph | None:
+    """Return the graph of sessions that branches, loops and functions belong to, if they do."""
+    while isinstance(context, FuncGraph):
+        context = context.outer
+    return context if isinstance(context, Graph) else None
+
+
+def listing_around(context: Context | None) -> Graph | None:
+    """Return the graph of a function around that lists the variables which are made in it."""
+    while isinstance(context, FuncGraph) and not context.lists_variables:
+        context = context.outer
+    return context if isinstance(context, FuncGraph) else None
 
 
 def has_effect(op: Operation) -> bool:
@@ -245,7 +270,7 @@ class CallGraph(Kind):
 
     def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read inside."""
-        return self.graph.variables()
+        return self.graph.states_read()
 
     def smooth_operands(self, op: Operation) -> Sequence[Hashable]:
         """Return the inputs and variables that the results of the graph depend on."""
@@ -265,7 +290,7 @@ def smooth_operands_of(
         for given, (graph, x) in zip(inputs, inside, strict=True)
         if x.edge in graph.smooth_sources()
     ]
-    read = [(g, id(v)) for g in graphs for v in g.variables()]
+    read = [(g, id(v)) for g in graphs for v in g.states_read()]
     return [*found, *(key for g, key in read if key in g.smooth_sources())]
 
 

@@ -312,8 +312,8 @@ class AssignVariable(Kind):
     def gradient(
         self, op: Operation, grads: Sequence[object], emit: object
     ) -> Sequence[object] | None:
-        """Pass the gradient on where the value is what was given."""
-        return grads if self.change is None else (None,) * len(op.inputs)
+        """Pass no gradient on: what is given to a variable is another thing than its value."""
+        return (None,) * len(op.inputs)
 
 
 class IsInitialized(Kind):

@@ -18,12 +18,12 @@ from ...function.function import Function
 from ...function.traces import ConcreteFunction
 from ...function.variable import NUMBERS
 from ...function.variable import Variable as CoreVariable
-from ...graph.func_graph import FuncGraph
+from ...graph.func_graph import FuncGraph, graph_around, listing_around, touched_by
 from ...graph.graph import Graph, GraphTensor, Operation, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
-from ...graph.variables import IS_INITIALIZED, Handle
+from ...graph.variables import IS_INITIALIZED, Handle, VariableState
 from ...values import nest
-from ...values.context import STATE, Context, entered, executing_eagerly
+from ...values.context import STATE, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
 from ...values.given import Index
 from ...values.run_errors import OutOfRangeError
@@ -218,6 +218,17 @@ class TfFuncGraph(FuncGraph, TfGraph):
 
     tensor_class = SymbolicTfTensor
 
+    @property
+    def variables(self) -> tuple[object, ...]:
+        """Return the variables that are used."""
+        touched = touched_by([self])
+        return tuple(v.owner() for v in touched if isinstance(v, VariableState))
+
+    @property
+    def outer_graph(self) -> Graph | None:
+        """Return the graph that it was begun in, None if operations ran at once there."""
+        return self.outer
+
 
 def new_default() -> TfGraph:
     """Return an empty graph for what no graph was entered for."""
@@ -315,13 +326,6 @@ def _scattered(change: Callable[..., object]) -> Callable[..., object]:
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
-def graph_around(context: Context | None) -> Graph | None:
-    """Return the graph of sessions that branches, loops and functions belong to, if they do."""
-    while isinstance(context, FuncGraph):
-        context = context.outer
-    return context if isinstance(context, Graph) else None
-
-
 class Variable(Common, CoreVariable):
     """A tensor that can be changed."""
 
@@ -365,10 +369,11 @@ class Variable(Common, CoreVariable):
                 f"In this `tf.Variable` creation, the initial value's shape ({first}) is not "
                 f"compatible with the explicitly supplied `shape` argument ({shape})."
             )
-        if self.graph is not None:
+        listing = self.graph or listing_around(STATE.context)
+        if listing is not None:
             names = list(collections) if collections is not None else [GLOBAL]
             for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
-                self.graph.add_to_collection(each, self)
+                listing.add_to_collection(each, self)
 
     @classmethod
     def of_operation(cls, op: Operation, initializer: Operation, *, trainable: bool) -> Variable:
@@ -424,34 +429,34 @@ class Variable(Common, CoreVariable):
         self,
         value: object,
         use_locking: object = None,
-        name: object = None,
+        name: str | None = None,
         read_value: bool = True,
     ) -> Any:
         """Give it a value."""
         tell_replica(value)
-        return self._change_with(super().assign, value, read_value)
+        return self._change_with(super().assign, value, read_value, name)
 
     def assign_add(
         self,
         value: object,
         use_locking: object = None,
-        name: object = None,
+        name: str | None = None,
         read_value: bool = True,
     ) -> Any:
         """Add to it."""
         tell_replica(value)
-        return self._change_with(super().assign_add, self._of_its_shape(value), read_value)
+        return self._change_with(super().assign_add, self._of_its_shape(value), read_value, name)
 
     def assign_sub(
         self,
         value: object,
         use_locking: object = None,
-        name: object = None,
+        name: str | None = None,
         read_value: bool = True,
     ) -> Any:
         """Subtract from it."""
         tell_replica(value)
-        return self._change_with(super().assign_sub, self._of_its_shape(value), read_value)
+        return self._change_with(super().assign_sub, self._of_its_shape(value), read_value, name)
 
     def count_up_to(self, limit: int, name: str | None = None) -> TfTensor:
         """Add one, and return what it was; `OutOfRangeError` once it is at the limit."""
@@ -475,9 +480,11 @@ class Variable(Common, CoreVariable):
             )
         return found
 
-    def _change_with(self, method: Callable[..., Any], value: object, read: bool = True) -> Any:
+    def _change_with(
+        self, method: Callable[..., Any], value: object, read: bool = True, name: str | None = None
+    ) -> Any:
         with InGraph(self._home() or graph_of([value])):
-            made = method(value, read_value=read)
+            made = method(value, read_value=read, name=name)
         if read:
             return made
         return None if made is self else made.op

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -48,6 +47,7 @@ from ..train import first_losses as _l
 from ..train import reports as _re
 from ..variables import partitioned as _pa
 from ..variables import scopes as _sc
+from ..variables import wrapping as _wr
 from .first_calls import first_space, in_first_order
 from .importing import import_graph_def
 from .keras_names import keras_space
@@ -158,7 +158,7 @@ def assigning(method: str) -> Callable[..., object]:
     """Return what changes a variable."""
 
     def change(ref: object, value: object, name: str | None = None, **_: object) -> object:
-        return getattr(ref, method)(value)
+        return getattr(ref, method)(value, name=name)
 
     return change
 
@@ -186,19 +186,6 @@ def get_seed(seed: object) -> tuple[int | None, object]:
 def colocate_with(op: object, ignore_existing: bool = False) -> AbstractContextManager[None]:
     """Let operations run on the same device as another one."""
     return _st.get_default_graph().colocate_with(op)
-
-
-def wrap_function(fn: Any, signature: object, name: str | None = None) -> object:
-    """Return the trace of a function that builds a graph, for arguments of a signature."""
-    kept = _sc.Scopes()
-    kept.stack[0].reuse = _sc.AUTO_REUSE
-
-    @functools.wraps(fn)
-    def shared(*args: object) -> object:
-        with _sc.scopes_are(kept):
-            return fn(*args)
-
-    return _st.function(shared, input_signature=signature).get_concrete_function()
 
 
 class name_scope(_names.name_scope):  # noqa: N801  (TensorFlow's name)
@@ -301,7 +288,7 @@ class V1:
     orthogonal_initializer = _i.FirstOrthogonal
     uniform_unit_scaling_initializer = _i.UniformUnitScaling
     variance_scaling_initializer = _i.first_version(_i.VarianceScaling)
-    wrap_function = staticmethod(wrap_function)
+    wrap_function = staticmethod(_wr.wrap_function)
     py_func = staticmethod(_fl.numpy_function)
     disable_eager_execution = staticmethod(_ss.disable_eager_execution)
     enable_eager_execution = staticmethod(_ss.enable_eager_execution)

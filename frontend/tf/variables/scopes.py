@@ -12,13 +12,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...graph.func_graph import graph_around
 from ...graph.graph import Graph
 from ...values.context import STATE, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
 from ..core.bridge import row_of
 from ..core.shapes import ShapeLike, TensorShape
-from ..graph.state import Variable, get_default_graph, graph_around
+from ..graph.state import Variable, get_default_graph
 from ..ops.initial_values import GlorotUniform, Zeros
 from .partitioned import PartitionedVariable, Partitioner, cut, first_of_part
 
