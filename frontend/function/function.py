@@ -70,6 +70,10 @@ def init_scope() -> AbstractContextManager[Context | None]:
     return entered(context)
 
 
+class ChangedArgumentError(GraphError, ValueError):
+    """A traced function changed a list or a dictionary that it was given."""
+
+
 class Method:
     """A function with an object before its arguments, which it does not keep alive."""
 
@@ -317,6 +321,7 @@ class Function:
         self.traced += 1
         with entered(graph):
             arguments = bound.enter(graph)
+            taken = nest.map_structure(lambda x: x, arguments)
             graph.wishes = Wishes(recompute=self.recompute, swap=self.swap)
             if self.check:
                 with Watch(self.python_function, arguments) as watch:
@@ -324,11 +329,27 @@ class Function:
                 self.warn(watch.found)
             else:
                 made = call_with(self.to_trace(), self.signature, arguments)
+            self._check_unchanged(taken, arguments)
             made = self.returned(made)
             leaves = nest.flatten(made)
             outputs = [self._output(graph, x) for x in leaves]
         graph.finish([x for x in outputs if x is not None])
         return self.concrete_class(self, bound, graph, made, outputs)
+
+    def _check_unchanged(self, before: object, after: object) -> None:
+        """Raise where the Python changed a structure of its arguments: it was given a copy."""
+        pairs = zip(nest.flatten(before), nest.flatten(after), strict=False)
+        try:
+            nest.assert_same(before, after, check_types=False)
+        except (TypeError, ValueError):
+            changed = True
+        else:
+            changed = any(old is not new for old, new in pairs)
+        if changed:
+            raise ChangedArgumentError(
+                f"function {self.label!r} should not modify its Python input arguments",
+                hint="what it does to a list or a dictionary happens once a trace: change a copy",
+            )
 
     def warn(self, effects: Sequence[Effect]) -> None:
         """Tell of effects that were not told of, each once."""

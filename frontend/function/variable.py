@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -83,8 +83,21 @@ class Spread(ABC):
         """Return the value of each replica of this process."""
 
 
+def _copied(
+    kind: type[Shared], value: Array, options: dict[str, Any], kept: dict[str, object]
+) -> Shared:
+    """Return a variable like another one, of its value."""
+    made = kind(value, **options)
+    for key, each in kept.items():
+        setattr(made, key, each)
+    return made
+
+
 class Variable(Operators):
     """A tensor that can be changed."""
+
+    KEPT: ClassVar[tuple[str, ...]] = ()
+    """The attributes that a copy has, too."""
 
     eager: ClassVar[bool] = False
     spread: Spread | None = None
@@ -378,8 +391,30 @@ class Variable(Operators):
             return np.array(self.spread.read(self).numpy())
         return np.array(self.state.value_in(ACTIVE[-1]))
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Return a variable of its own with the same value."""
+        made, arguments = self.__reduce__()
+        copied: Self = made(*arguments)
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[object, ...]]:
+        """Return what makes a variable with the same value; that of a graph is of its sessions."""
+        if self.graph is not None:
+            raise NotImplementedError(
+                f"variable {self.name!r} is of a graph, and has its values in sessions: it is "
+                "neither copied nor pickled"
+            )
+        shape = dims_or_none(self.spec.shape) if self._has_shape else None
+        options = {"name": self._label, "trainable": self.trainable, "shape": shape}
+        kept = {key: getattr(self, key) for key in self.KEPT}
+        return _copied, (type(self), self.numpy(), options, kept)
+
     def load(self, value: object, session: object = None) -> None:
         """Put a value in a session's store: that of the default one, if none is given."""
+        if self.graph is None and session is None:
+            self.assign(value)
+            return
         store: Store = self._session(session).store
         self.state.put_in(store, np.asarray(value, self.spec.dtype.numpy))
 

@@ -25,7 +25,6 @@ from ...graph.variables import IS_INITIALIZED, Handle, VariableState
 from ...values import nest
 from ...values.context import STATE, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
-from ...values.given import Index
 from ...values.run_errors import OutOfRangeError
 from ..core.bridge import (
     COMPARISONS,
@@ -44,14 +43,14 @@ from ..core.names import SCOPE, device_name
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
-from ..ops.array_ops import broadcast_to, reshape, shape
+from ..ops.assigned_slices import assign_slice
 from ..ops.gathering import (
     gather,
     gather_nd,
+    tensor_scatter_nd_div,
     tensor_scatter_nd_max,
     tensor_scatter_nd_min,
     tensor_scatter_nd_mul,
-    tensor_scatter_nd_update,
 )
 from ..ops.indexed_slices import as_parts, of_node
 from ..ops.math_ops import identity
@@ -329,6 +328,8 @@ GLOBAL, TRAINABLE = "variables", "trainable_variables"
 class Variable(Common, CoreVariable):
     """A tensor that can be changed."""
 
+    KEPT = ("constraint", "aggregation", "synchronization")
+
     def __hash__(self) -> int:
         if self.graph is None:
             raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
@@ -350,12 +351,14 @@ class Variable(Common, CoreVariable):
         **_: object,
     ) -> None:
         del validate_shape, use_resource
-        self.aggregation = aggregation
+        self.aggregation, self.synchronization = aggregation, synchronization
         if initial_value is None:
             raise ValueError(
                 "The `initial_value` arg to `tf.Variable` must be specified except when you are "
                 "not providing a `variable_def`. You provided neither."
             )
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"The `constraint` argument must be a callable, got {constraint!r}")
         self.constraint = constraint
         if STATE.context is None and SCOPE.name:
             name = f"{SCOPE.name}{name or 'Variable'}"
@@ -587,15 +590,20 @@ class Variable(Common, CoreVariable):
     scatter_max = _scattered(tensor_scatter_nd_max)
     scatter_min = _scattered(tensor_scatter_nd_min)
     scatter_mul = _scattered(tensor_scatter_nd_mul)
+    scatter_div = _scattered(tensor_scatter_nd_div)
 
     def initialized_value(self) -> GraphTensor:
         """Return the initial value."""
         return self.initial_value
 
     def __eq__(self, other: object) -> Any:
+        if self.graph is not None:  # in the graphs of sessions it is itself, and nothing else
+            return self is other
         return False if other is None else COMPARISONS["equal"](self, other)
 
     def __ne__(self, other: object) -> Any:
+        if self.graph is not None:
+            return self is not other
         return True if other is None else COMPARISONS["not_equal"](self, other)
 
 
@@ -615,7 +623,7 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
         super().__init__(array)
         self._of, self._where = variable, key
 
-    def assign(self, value: object) -> Variable:
+    def assign(self, value: object, name: str | None = None) -> Variable:
         """Change this part of the variable."""
         array = self._of.numpy()
         try:
@@ -630,20 +638,6 @@ def tell_replica(value: object) -> None:
     """Tell the replica that runs what it is about to assign, as it is given."""
     if STATE.replica is not None:
         STATE.replica.told = value
-
-
-def assign_slice(variable: Variable, key: Index, value: object) -> object:
-    """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
-    from ..ops.creation import constant  # noqa: PLC0415
-
-    dims = variable.shape.known()
-    with InGraph(variable._home()):
-        places = constant(np.arange(variable.shape.num_elements() or 0).reshape(dims))[key]
-        updates = broadcast_to(variable.converted_like(value), shape(places))
-        flat = tensor_scatter_nd_update(
-            reshape(variable, [-1]), reshape(places, [-1, 1]), reshape(updates, [-1])
-        )
-        return variable.assign(reshape(flat, dims))
 
 
 def group(*inputs: object, name: str | None = None) -> Operation | None:

@@ -31,7 +31,8 @@ class SessionManager:
     ) -> None:
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError(
-                "If you pass a ready_for_local_init_op you must also pass a local_init_op"
+                "If you pass a ready_for_local_init_op you must also pass a local_init_op , "
+                f"ready_for_local_init_op [{ready_for_local_init_op}]"
             )
         self._local_init_op, self._ready_op = local_init_op, ready_op
         self._before_local, self._graph = ready_for_local_init_op, graph
@@ -42,9 +43,14 @@ class SessionManager:
         return Session(master, self._graph, config)
 
     def _restored(
-        self, session: Session, saver: Saver | None, folder: str | None, file: str | None
+        self,
+        session: Session,
+        saver: Saver | None,
+        folder: str | None,
+        file: str | None,
+        seconds: float = 0.0,
     ) -> bool:
-        """Restore a checkpoint, if there is one; say whether there was."""
+        """Restore a checkpoint, if there is one or comes in some seconds; say whether there was."""
         if folder and file:
             raise ValueError(
                 "Can not provide both checkpoint_dir and checkpoint_filename_with_path."
@@ -54,7 +60,11 @@ class SessionManager:
         if file:
             saver.restore(session, file)
             return True
+        end = time.monotonic() + seconds
         found = get_checkpoint_state(folder or "")
+        while found is None and time.monotonic() + self._wait < end:
+            time.sleep(self._wait)
+            found = get_checkpoint_state(folder or "")
         if found is None or not found.model_checkpoint_path:
             return False
         saver.restore(session, found.model_checkpoint_path)
@@ -68,13 +78,17 @@ class SessionManager:
         saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
         config: object = None,
         init_feed_dict: Feeds = None,
         init_fn: Callable[[Session], object] | None = None,
     ) -> Session:
         """Return a session that is ready, or raise `RuntimeError`."""
         session = self._session(master, config)
-        if not self._restored(session, saver, checkpoint_dir, checkpoint_filename_with_path):
+        files = checkpoint_dir, checkpoint_filename_with_path
+        seconds = max_wait_secs if wait_for_checkpoint else 0.0
+        if not self._restored(session, saver, *files, seconds):
             if init_op is None and init_fn is None and self._local_init_op is None:
                 raise RuntimeError(
                     "Model is not initialized and no init_op or init_fn or local_init_op was given"
@@ -104,13 +118,18 @@ class SessionManager:
         saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
         config: object = None,
     ) -> tuple[Session, bool]:
         """Return a session, and whether it could be restored and is ready."""
         session = self._session(master, config)
-        if not self._restored(session, saver, checkpoint_dir, checkpoint_filename_with_path):
+        files = checkpoint_dir, checkpoint_filename_with_path
+        seconds = max_wait_secs if wait_for_checkpoint else 0.0
+        there, wrong = self._restored(session, saver, *files, seconds), self._local(session)
+        if not there:
             return session, False
-        wrong = self._local(session) or self._missing(session, self._ready_op)
+        wrong = wrong or self._missing(session, self._ready_op)
         if wrong:
             logger().info("Restoring did not make the model ready: %s", wrong)
         return session, not wrong
@@ -149,8 +168,11 @@ class SessionManager:
         if ready is None:
             return ""
         try:
-            found = np.ravel(session.run(ready))
+            made = session.run(ready)
         except GravureError as error:
             return str(error)
+        if made is None or np.asarray(made).dtype == np.int32:  # what raises where it is not ready
+            return ""
+        found = np.ravel(made)
         names = ", ".join(n.decode() if isinstance(n, bytes) else str(n) for n in found)
         return f"Variables not initialized: {names}" if names else ""

@@ -122,17 +122,6 @@ def of_variable(method: str) -> Callable[..., object]:
     return change
 
 
-def scatter_div(
-    ref: _st.Variable,
-    indices: object,
-    updates: object,
-    use_locking: object = None,
-    name: str | None = None,
-) -> object:
-    """Divide rows of a variable."""
-    return sliced("scatter_mul")(ref, indices, 1.0 / convert(updates, ref.dtype))
-
-
 def batch_scatter_update(
     ref: _st.Variable,
     indices: object,
@@ -227,7 +216,7 @@ class V1:
     create_partitioned_variables = staticmethod(_sc.create_partitioned_variables)
     name_scope = name_scope
     initialize_variables = staticmethod(_st.variables_initializer)
-    scatter_div = staticmethod(scatter_div)
+    scatter_div = staticmethod(sliced("scatter_div"))
     variable_scope = staticmethod(_sc.variable_scope)
     get_variable_scope = staticmethod(_sc.get_variable_scope)
     VariableScope = _sc.VariableScope

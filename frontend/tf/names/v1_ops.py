@@ -11,6 +11,7 @@ from typing import Any
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ...graph.inference import Given
+from ...values.context import executing_eagerly
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
@@ -266,6 +267,8 @@ def cond(
     fn2: object = None,
 ) -> object:
     """Run one of two functions, which have older names too."""
+    if isinstance(pred, bool) and not executing_eagerly():
+        raise TypeError("pred must not be a Python bool")
     for what, function, older in (("true_fn", true_fn, fn1), ("false_fn", false_fn, fn2)):
         if function is not None and older is not None:
             raise TypeError(f"cond(): {what!r} may be given by one of its names only")

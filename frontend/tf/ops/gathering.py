@@ -143,6 +143,11 @@ tensor_scatter_nd_max = _scatter("TensorScatterMax", "max")
 tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
 
 
+def tensor_scatter_nd_div(tensor: object, indices: object, updates: object) -> object:
+    """Return a tensor of which slices at indices are divided."""
+    return tensor_scatter_nd_mul(tensor, indices, 1.0 / convert(updates))
+
+
 @rule("DynamicPartition", gives_list=True, shapes=shapes_of.partitioned)
 def _partition(m: Maker, x: object, p: object, count: int) -> object:
     if notes_of([v for v in (x, p) if isinstance(v, Tensor)]) is not None:

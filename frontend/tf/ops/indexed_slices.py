@@ -83,6 +83,10 @@ class IndexedSlices(Slices):
         with InGraph(graph_of([self._values])):
             return scatter_nd(expand_dims(self._indices, -1), self._values, self._dense_shape)
 
+    def like(self, whole: Any) -> IndexedSlices:
+        """Return the same slices as those of a value, whatever was said of the shape."""
+        return IndexedSlices(self._values, self._indices, shape(whole))
+
     def joined(self, other: IndexedSlices) -> IndexedSlices:
         """Return the slices of both."""
         values = concat([self._values, other.values], 0)

@@ -26,7 +26,7 @@ from ..core.nested import flatten
 from ..core.space import Space
 from ..core.values import convert
 from ..graph.sessions import Session, reset_default_graph
-from ..graph.state import DEFAULT, get_default_graph, placeholder
+from ..graph.state import DEFAULT, TfGraph, get_default_graph, placeholder
 from ..ops.random_ops import set_seed
 from . import gradient_checker as first
 from .gradient_checker import numbers
@@ -101,6 +101,11 @@ class SessionAtOnce:
 
     def __init__(self, case: TestCase) -> None:
         self._case = case
+
+    @property
+    def graph(self) -> TfGraph:
+        """Return the graph that operations would go to."""
+        return get_default_graph()
 
     def run(self, fetches: object, feed_dict: Mapping[object, object] | None = None) -> object:
         """Return values as arrays; nothing can be fed."""
@@ -202,6 +207,8 @@ class TestCase(MoreAssertions):
         if isinstance(value, list | tuple):
             made = [self._plain(v) for v in value]
             return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+        if hasattr(value, "fetched"):  # several tensors: what a session gives for them
+            return value.fetched([self._plain(x) for x in value.parts])
         return value.numpy() if hasattr(value, "numpy") else value
 
     def _array(self, value: object) -> Array:
@@ -210,7 +217,8 @@ class TestCase(MoreAssertions):
             value = self.evaluate(value)
         elif isinstance(value, list | tuple) and any(map(_is_of_graph, value)):
             value = [self._array(x) for x in value]
-        return np.asarray(self._plain(value))
+        whole = hasattr(value, "fetched") and hasattr(value, "numpy")
+        return np.asarray(value.numpy() if whole else self._plain(value))
 
     @contextmanager
     def captureWritesToStream(self, stream: IO[str]) -> Iterator[Captured]:

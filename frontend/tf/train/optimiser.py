@@ -277,7 +277,8 @@ class Optimizer:
         if isinstance(grad, IndexedSlices) and self._is_own("_apply_sparse"):
             return self._apply_sparse(grad, variable)
         self.rows = grad if isinstance(grad, IndexedSlices) else None
-        made = self.rule(convert(grad), variable, rate, step)
+        whole = grad.like(variable) if isinstance(grad, IndexedSlices) else grad
+        made = self.rule(convert(whole), variable, rate, step)
         self.rows = None
         return made
 

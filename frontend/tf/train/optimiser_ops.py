@@ -349,6 +349,8 @@ class RMSProp(Optimizer):
     """RMSProp, as in the graph API."""
 
     slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0, "mg": 0.0}
+    keeps_changes: ClassVar[bool] = True
+    """Whether the change is kept as momentum also where that is zero."""
 
     def __init__(
         self,
@@ -386,7 +388,7 @@ class RMSProp(Optimizer):
             now = before * decay + grad * (1.0 - decay)
             mean = mean - square(convert(kept.assign(self.touched(now, before))))
         change = grad * rate / sqrt(mean + epsilon)
-        if self.momentum:
+        if self.momentum or self.keeps_changes:
             kept = self.slot(variable, "momentum")
             before = kept.read_value()
             change = convert(kept.assign(self.touched(before * momentum + change, before)))
@@ -397,6 +399,7 @@ class KerasRMSprop(KerasRules, RMSProp):
     """RMSProp, as in Keras."""
 
     slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0, "mg": 0.0}
+    keeps_changes = False
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ...formats.messages import SaverDef
+from ...formats.schema import ENUMS
 from ...function.names import group
 from ...function.session import fetched
 from ...function.traces import ACTIVE
@@ -86,6 +87,16 @@ class CheckpointReader:
         """Return the element types by name."""
         return {name: as_dtype(value.dtype) for name, value in self._values.items()}
 
+    def debug_string(self) -> bytes:
+        """Return a line for each value: name, element type and shape."""
+        types = {number: name for name, number in ENUMS["DataType"].items()}
+        lines = [
+            f"{name} ({types[as_dtype(value.dtype).as_datatype_enum]}) "
+            f"[{','.join(map(str, value.shape))}]"
+            for name, value in sorted(self._values.items())
+        ]
+        return "".join(f"{line}\n" for line in lines).encode()
+
     def has_tensor(self, tensor_str: str) -> bool:
         """Say whether there is a value of a name."""
         return tensor_str in self._values
@@ -151,7 +162,13 @@ class Saver:
         save_relative_paths: bool = False,
         filename: str | None = None,
     ) -> None:
-        del restore_sequentially, write_version, save_relative_paths, filename
+        del restore_sequentially, write_version, save_relative_paths
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set "
+                "defer_build=False or var_list=None."
+            )
+        self._file = filename or "model"
         for option, value in (("saver_def", saver_def), ("builder", builder)):
             if value is not None:
                 raise NotImplementedError(f"Saver: {option} is not supported")
@@ -197,7 +214,7 @@ class Saver:
             graph.name_scope(None),
             graph.name_scope(self._name or "save"),
         ):
-            self._path = default_of(constant("model"), [], name="Const")
+            self._path = default_of(constant(self._file), [], name="Const")
             groups = self._groups(states)
             self._save = self._saving(graph, groups)
             kinds = [RestoreVariables(group) for group in groups]
@@ -259,13 +276,14 @@ class Saver:
         write_state: bool = True,
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
-    ) -> str:
+    ) -> str | None:
         """Write the values, and the graph beside them; return the path with the step in it.
 
         Variables outside of graphs are written without a session, and no graph beside them.
+        Without variables nothing is written, and the path is None.
         """
         del strip_default_attrs, save_debug_info
-        self.build()
+        self._check_built()
         path, note = os.fspath(save_path), latest_filename or NOTE
         if os.path.dirname(note):
             raise ValueError("'latest_filename' must not contain path components")
@@ -278,12 +296,12 @@ class Saver:
             step = int(_given(sess).run(global_step) if is_told else np.asarray(global_step))
             path = f"{path}-{step:08d}" if self._pads else f"{path}-{step}"
         if self._empty:
-            return path
+            return None
         if self._states is not None:
             SaveVariables(self._states).use(ACTIVE[-1], path)
         else:
             _given(sess).run(self._save, {self._path: path})
-        if write_meta_graph and sess is not None:
+        if write_meta_graph and sess is not None and self._states is None:
             export_meta_graph(f"{path}.{meta_graph_suffix}", sess.graph, self.names())
         if write_state:
             self._note(path, note, meta_graph_suffix)
@@ -300,9 +318,15 @@ class Saver:
             if not checkpoint_exists(gone):
                 Path(f"{gone}.{meta}").unlink(missing_ok=True)
 
+    def _check_built(self) -> None:
+        """Raise where nodes of a graph were to be added later, and were not."""
+        if not self._built and not executing_eagerly():
+            raise RuntimeError("`build()` should be called before save if defer_build==True")
+        self.build()
+
     def restore(self, sess: Session | None, save_path: str | None) -> None:
         """Read the values; nothing is changed if one is missing."""
-        self.build()
+        self._check_built()
         if self._empty:
             return
         if save_path is None:
@@ -393,16 +417,25 @@ def get_global_step(graph: TfGraph | None = None) -> Variable | None:
 
 
 def import_meta_graph(
-    meta_graph_or_file: object, clear_devices: bool = False, import_scope: str | None = None
+    meta_graph_or_file: object,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    graph: TfGraph | None = None,
 ) -> Saver | None:
-    """Add a graph as data to the default graph; return a saver of its variables."""
+    """Add a graph as data to a graph; return a saver of its variables, None if there are none."""
     found = read_meta_graph(meta_graph_or_file)
     if clear_devices:
         for node in found.graph_def.data["nodes"]:
             node["device"] = ""
-    by_name = add_meta_graph(found, import_scope)
+    with entered(graph or get_default_graph()):
+        return _imported(found, import_scope)
+
+
+def _imported(found: MetaGraphDef, scope: str | None) -> Saver | None:
+    """Add a graph to the default one; return the saver that is stated, or one of all variables."""
+    by_name = add_meta_graph(found, scope)
     if found.saver is None:
-        return None
+        return Saver(list(by_name.values())) if by_name else None
     names = found.saver["variables"].items()
     return Saver(
         {key: by_name[name] for key, name in names},

@@ -325,8 +325,9 @@ def _made_in_parts(
         raise NotImplementedError(
             f"{name}: partitioned variables are not supported when eager execution is enabled"
         )
-    value = shape is None and first is not None and not callable(first)
-    whole = (getattr(first, "shape", None) or np.array(first).shape) if value else shape
+    value = first is not None and not callable(first)
+    found = shape is None and value
+    whole = (getattr(first, "shape", None) or np.array(first).shape) if found else shape
     axis, count, places = cut(partitioner, whole, dtype or "float32")
     parts = []
     for number, (info, size) in enumerate(places):

@@ -1,0 +1,25 @@
+"""Assignments to parts of variables of graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...values.given import Index
+from ..core.values import InGraph
+from .array_ops import broadcast_to, reshape, shape
+from .creation import constant
+from .gathering import tensor_scatter_nd_update
+
+
+def assign_slice(variable: Any, key: Index, value: object, name: str | None = None) -> object:
+    """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
+    dims = variable.shape.known()
+    with InGraph(variable._home()):
+        places = constant(np.arange(variable.shape.num_elements() or 0).reshape(dims))[key]
+        updates = broadcast_to(variable.converted_like(value), shape(places))
+        flat = tensor_scatter_nd_update(
+            reshape(variable, [-1]), reshape(places, [-1, 1]), reshape(updates, [-1])
+        )
+        return variable.assign(reshape(flat, dims), name=name)
