@@ -227,11 +227,7 @@ class ConcreteFunction:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the graph for tensors, by position or by name."""
-        names = [x.op.name for x in self.graph.inputs]
-        if len(args) + len(kwargs) == len(names) and kwargs.keys() == {*names[len(args) :]}:
-            values = [*args, *(kwargs[n] for n in names[len(args) :])]
-        else:
-            values = self._of_parameters(args, kwargs)
+        values = self._of_names(args, kwargs)
         made = []
         for place, (value, slot) in enumerate(zip(values, self.graph.inputs, strict=True)):
             convert = self.function.to_tensor
@@ -243,6 +239,18 @@ class ConcreteFunction:
                 )
             made.append(tensor)
         return self.call(made)
+
+    def _of_names(self, args: Sequence[object], kwargs: dict[str, object]) -> Sequence[object]:
+        """Return the tensors among arguments by the function's parameters, or by inputs.
+
+        What is given by name is by the name of a parameter, if it can be.
+        """
+        names = [x.op.name for x in self.graph.inputs]
+        fits = len(args) + len(kwargs) == len(names) and kwargs.keys() == {*names[len(args) :]}
+        parameters = [*self.function.signature.parameters][len(args) :]
+        if not fits or (kwargs and kwargs.keys() == {*parameters}):
+            return self._of_parameters(args, kwargs)
+        return [*args, *(kwargs[n] for n in names[len(args) :])]
 
     def _of_parameters(self, args: Sequence[object], kwargs: dict[str, object]) -> list[object]:
         """Return the tensors among the arguments of the function; the others are as traced."""
@@ -279,7 +287,8 @@ class ConcreteFunction:
 
     def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[object]:
         """Add a call to a graph."""
-        op = graph.add(self.kind, [graph.owned(x) for x in inputs])
+        with graph.control_dependencies(self.graph.waits):
+            op = graph.add(self.kind, [graph.owned(x) for x in inputs])
         if STATE.recorders:
             backward, variables = node_backward(op)
             record(op.type, [*inputs, *variables], op.outputs, backward)

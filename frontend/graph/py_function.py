@@ -21,6 +21,7 @@ from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
 from ..eager.tape import GradientTape
 from ..eager.tensor import Tensor, as_tensor
+from ..values.arrays import to_array
 from ..values.context import entered
 from .control_flow import add
 from .graph import Graph, GraphTensor, Operation
@@ -92,7 +93,8 @@ class HostFunction:
             return self.kept_call(*arrays)
         with entered(None):
             made = self.on_tensors(*map(self.wrap, arrays))
-            return tuple(np.asarray(x) for x in made)
+            pairs = zip(made, self.dtypes, strict=True)
+            return tuple(to_array(x) if d.kind == "s" else np.asarray(x) for x, d in pairs)
 
     def kept_call(self, *arrays: Array) -> tuple[Array, ...]:
         """Return the results for arrays; the call is kept, for its gradient may be wanted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import traceback
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, cast
@@ -11,6 +12,7 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
 from ...eager.tape import GradientTape as CoreTape
 from ...eager.tape import wants_zeros
 from ...graph.control_flow import choose
@@ -26,6 +28,7 @@ from ...values.run_errors import (
     InvalidArgumentError,
     OpError,
     OutOfRangeError,
+    ResourceExhaustedError,
     UnimplementedError,
     UnknownError,
 )
@@ -392,22 +395,25 @@ PYTHON_ERRORS: dict[type[Exception], type[OpError]] = {
     ValueError: InvalidArgumentError,
     StopIteration: OutOfRangeError,
     NotImplementedError: UnimplementedError,
+    MemoryError: ResourceExhaustedError,
 }
 """What the errors of Python functions become; others are of an unknown kind."""
 
 
-def _with_errors(function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function whose errors are TensorFlow's."""
+def _with_errors(function: Callable[..., object], *, single: bool) -> Callable[..., object]:
+    """Return a function whose errors are TensorFlow's; unless `single`, it gives a list."""
 
     @functools.wraps(function)
     def run(*args: object) -> object:
         try:
-            return function(*args)
+            made = function(*args)
         except OpError:
             raise
         except Exception as error:
             kind = next((k for e, k in PYTHON_ERRORS.items() if isinstance(error, e)), UnknownError)
-            raise kind(f"{type(error).__name__}: {error}") from error
+            text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+            raise kind(text) from error
+        return made if single or isinstance(made, list | tuple) else [made]
 
     return run
 
@@ -435,12 +441,14 @@ def py_function(
 def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool) -> Any:  # noqa: N803
     single = not isinstance(Tout, list | tuple)
     outs = [getattr(t, "dtype", t) for t in ([Tout] if single else Tout)]
-    func = _with_errors(func)
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func!r}")
+    func = _with_errors(func, single=single)
     graph = graph_of(list(inp))
     if graph is None:
         made = func(*[convert(x) for x in inp])
         if not outs:
-            return []
+            return [] if is_smooth else None
         return (
             _given(made, outs[0])
             if single
@@ -452,8 +460,18 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
     with InGraph(graph):
         made = add_function(graph, host, [convert(x) for x in inp], name)
     if not made:
-        return made
+        return graph.operations[-1]  # what is waited for, and run: it gives nothing
     return dressed_leaves(made[0]) if single else list(made)
+
+
+def _of_row(value: Any, row: DType | None, at: int) -> Any:
+    """Return an array, or raise `TypeError` where it is not of the type that was stated."""
+    kind = getattr(value, "dtype", None)
+    if row is None or kind is None or (row.kind == "s" and kind.kind in "USO"):
+        return value
+    if kind != row.numpy:
+        raise TypeError(f"{at}-th value returned is {kind}, but expects {row}")
+    return value
 
 
 def numpy_function(
@@ -470,12 +488,10 @@ def numpy_function(
 
     def called(*xs: Any) -> object:
         made = func(*[x.numpy() for x in xs])
-        listed = made if isinstance(made, list | tuple) else [made]
-        for at, (value, row) in enumerate(zip(listed, rows_, strict=False)):
-            kind = getattr(value, "dtype", None)
-            if graph is not None and row is not None and kind not in (None, row.numpy):
-                raise TypeError(f"{at}-th value returned is {kind}, but expects {row}")
-        return made
+        several = isinstance(made, list | tuple)
+        pairs = zip(made if several else [made], rows_, strict=False)
+        checked = [_of_row(value, row, at) for at, (value, row) in enumerate(pairs)]
+        return made if graph is None or not checked else checked if several else checked[0]
 
     graph = graph_of(list(inp))
     return _python(called, inp, Tout, name, is_smooth=False)

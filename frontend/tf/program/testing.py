@@ -201,7 +201,7 @@ class TestCase(MoreAssertions):
         with self.cached_session() as kept:
             return kept.run(tensors)
 
-    def _plain(self, value: object) -> Any:
+    def _plain(self, value: Any) -> Any:
         if isinstance(value, Mapping):
             return {k: self._plain(v) for k, v in value.items()}
         if isinstance(value, list | tuple):
@@ -211,7 +211,7 @@ class TestCase(MoreAssertions):
             return value.fetched([self._plain(x) for x in value.parts])
         return value.numpy() if hasattr(value, "numpy") else value
 
-    def _array(self, value: object) -> Array:
+    def _array(self, value: Any) -> Array:
         """Return a value as an array; tensors of a graph, also within lists, are evaluated."""
         if _is_of_graph(value):
             value = self.evaluate(value)

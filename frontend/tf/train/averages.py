@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class ExponentialMovingAverage:
 
     def _shadow(self, of: Averaged) -> Variable:
         """Return a new variable for the average: of a variable it starts with its value."""
-        name, graph = f"{_name(of)}/{self._name}", of.graph
+        name, graph = self.average_name(of), of.graph
         if graph is None:
             with entered(None):
                 first = of.numpy() if isinstance(of, AnyVariable) else np.zeros_like(of.numpy())
@@ -89,13 +89,13 @@ class ExponentialMovingAverage:
     def _shadow_of_tensor(self, of: SymbolicTfTensor, name: str) -> Variable:
         """Return a new variable for the average of a tensor: it starts with zeros."""
         graph, dims = of.graph, of.shape.known()
+        inner = f"{graph.scope}{name}"  # TensorFlow enters the scope once more
         with entered(graph), graph.name_scope(None), graph.control_dependencies(None):
             made = Variable(zeros(dims, of.dtype), trainable=False, name=name)
             if self._debiased:
-                biased = Variable(zeros(dims, of.dtype), trainable=False, name=f"{name}/biased")
-                count = Variable(zeros([], of.dtype), trainable=False, name=f"{name}/local_step")
+                biased = Variable(zeros(dims, of.dtype), trainable=False, name=f"{inner}/biased")
+                count = Variable(zeros([], of.dtype), trainable=False, name=f"{inner}/local_step")
                 self._sums[_key(of)] = biased, count
-        graph.add_to_collection(AVERAGED, of)
         return made
 
     def _step(self, of: Averaged) -> object:
@@ -117,15 +117,19 @@ class ExponentialMovingAverage:
         return self._kept.get(_key(var))
 
     def average_name(self, var: Averaged) -> str:
-        """Return the name under which the average is saved."""
-        return f"{_name(var)}/{self._name}"
+        """Return the name under which the average is saved: in a graph, in the scope there is."""
+        kept, name = self._kept.get(_key(var)), f"{_name(var)}/{self._name}"
+        if kept is not None:
+            return str(kept.state.name)
+        return name if var.graph is None else var.graph.unique_name(name, mark=False)
 
     def variables_to_restore(
         self, moving_avg_variables: Sequence[Averaged] | None = None
-    ) -> dict[str, Variable]:
+    ) -> dict[str, Any]:
         """Return variables by the names that their averages are saved under."""
         known: list[object] = [*trainable_variables(), *moving_average_variables()]
         averaged: Sequence[object] = moving_avg_variables or known
-        found = {self.average_name(v): v for v in averaged if isinstance(v, AnyVariable)}
+        kinds = (AnyVariable, SymbolicTfTensor)
+        found = {self.average_name(v): v for v in averaged if isinstance(v, kinds)}
         others = [v for v in global_variables() if all(v is not a for a in averaged)]
         return {**{v.state.name: v for v in others}, **found}

@@ -144,3 +144,40 @@ class Values(tf.test.TestCase):
         assert rows.values.tolist() == [1, 2, 3]
         with self.cached_session() as session:
             assert session.graph is v1.get_default_graph()
+
+
+def test_averages_are_named_in_the_scope_that_they_are_made_in():
+    with tf.Graph().as_default() as graph:
+        v, w = v1.Variable(1.0, name="v"), v1.Variable(2.0, name="w")
+        total = tf.add(v, w, name="total")
+        averages = tf.train.ExponentialMovingAverage(0.5, name="average")
+        assert set(averages.variables_to_restore([v, total])) == {"v/average", "total/average", "w"}
+        with graph.name_scope("scope"):
+            averages.apply([v, total])
+            assert averages.average_name(v) == "scope/v/average"
+        assert averages.average(v).op.name == averages.average_name(v) == "scope/v/average"
+        assert v1.moving_average_variables() == [v]
+
+
+def test_a_call_waits_for_what_its_function_waits_for():
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.Variable(1.0)
+        change = v.assign_add(1.0)
+
+        @tf.function
+        def waiting():
+            with tf.control_dependencies([change]):
+                return 1.0
+
+        made = waiting()
+        session.run(v.initializer)
+        session.run(made)
+        assert session.run(v) == 2.0
+
+
+def test_arguments_by_name_are_parameters_before_they_are_inputs():
+    function = tf.function(lambda x, y: x * 10 + y)
+    first, second = tf.TensorSpec(None, tf.int32, name="y"), tf.TensorSpec(None, tf.int32, name="x")
+    trace = function.get_concrete_function(x=first, y=second)
+    five, six = tf.constant(5), tf.constant(6)
+    assert int(trace(x=five, y=six)) == int(trace(five, six)) == int(trace(five, x=six)) == 56

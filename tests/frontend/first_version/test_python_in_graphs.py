@@ -1,0 +1,52 @@
+"""Python functions in graphs: what they return, and what their errors say."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+v1 = tf.compat.v1
+
+
+@pytest.mark.parametrize("call", [v1.py_func, tf.numpy_function, tf.py_function])
+def test_one_result_may_be_stated_as_a_list_of_one(call):
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = tf.constant([1.0, 2.0])
+        (made,) = call(lambda a: a * 2.0, [x], [tf.float32])
+        assert session.run(made).tolist() == [2.0, 4.0]
+    (made,) = call(lambda a: a * 2.0, [tf.constant([1.0, 2.0])], [tf.float32])
+    assert made.numpy().tolist() == [2.0, 4.0]
+
+
+def test_text_of_python_becomes_bytes():
+    with tf.Graph().as_default(), v1.Session() as session:
+        several = v1.py_func(lambda: np.array(["a", "bc"]), [], tf.string)
+        one = v1.py_func(lambda: "\u4f60", [], [tf.string])
+        assert session.run(several).tolist() == [b"a", b"bc"]
+        assert session.run(one) == ["\u4f60".encode()]
+
+
+def test_a_function_without_results_is_an_operation_of_the_graph():
+    seen = []
+    with tf.Graph().as_default(), v1.Session() as session:
+        noted = v1.py_func(lambda: seen.append(1), [], [])
+        assert session.run(noted) is None
+        with tf.control_dependencies([noted]):
+            session.run(tf.constant(1.0))
+    assert len(seen) >= 1
+    assert tf.py_function(lambda: None, [], []) == []
+    assert tf.numpy_function(lambda: None, [], []) is None
+
+
+def test_an_error_says_where_in_the_python_it_was_raised():
+    def inner():
+        raise ValueError("blah")
+
+    def outer():
+        inner()
+
+    expected = r"(?s): blah.*in outer.*in inner.*: blah"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=expected):
+        tf.py_function(outer, [], [])
+    with pytest.raises(ValueError, match="callable"):
+        tf.py_function("outer", [], [])
