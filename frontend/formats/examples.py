@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
+from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from ...ir.op import Array
@@ -234,6 +235,16 @@ class Reading:
 def parsed(data: bytes) -> Any:
     """Return the message of a serialised example."""
     return parsed_as(Example, data)
+
+
+def of_json(text: bytes) -> bytes:
+    """Return an example that is written in JSON as a serialised one."""
+    try:
+        made = json_format.Parse(text, Example())
+    except json_format.ParseError as error:
+        raise InvalidArgumentError(f"Error while parsing JSON: {error}") from None
+    found: bytes = made.SerializeToString(deterministic=True)
+    return found
 
 
 def parsed_as(kind: Any, data: bytes) -> Any:

@@ -394,11 +394,12 @@ class Variable(Operators):
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Return a variable of its own with the same value."""
         made, arguments = self.__reduce__()
-        copied: Self = made(*arguments)
+        copied = made(*arguments)
+        assert isinstance(copied, type(self)), "a copy is of the same class"
         memo[id(self)] = copied
         return copied
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Return what makes a variable with the same value; that of a graph is of its sessions."""
         if self.graph is not None:
             raise NotImplementedError(

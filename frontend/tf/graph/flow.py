@@ -464,7 +464,7 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
     return dressed_leaves(made[0]) if single else list(made)
 
 
-def _of_row(value: Any, row: DType | None, at: int) -> Any:
+def _of_row(value: object, row: DType | None, at: int) -> object:
     """Return an array, or raise `TypeError` where it is not of the type that was stated."""
     kind = getattr(value, "dtype", None)
     if row is None or kind is None or (row.kind == "s" and kind.kind in "USO"):

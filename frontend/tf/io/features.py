@@ -101,7 +101,7 @@ def requested(name: str, feature: object) -> Request:
         kind, row = kind_of(feature.dtype, name)
         shape = _extents(feature)
         return Request(f.Wanted(name, kind, shape, _default(feature, shape, row)), row, "fixed")
-    if isinstance(feature, SparseFeature | RaggedFeature):
+    if isinstance(feature, RaggedFeature | SparseFeature):
         raise NotImplementedError(
             f"feature {name!r}: {type(feature).__name__} is not supported, expected "
             "FixedLenFeature, VarLenFeature or FixedLenSequenceFeature"

@@ -16,6 +16,7 @@ from . import pictures as _i
 from . import producers as _pr
 from . import readers as _re
 from . import records as _r
+from . import sequences as _s
 
 gfile = Space(
     "io.gfile",
@@ -51,9 +52,10 @@ FEATURES: dict[str, object] = {
     )
 }
 PARSING: dict[str, object] = {
-    n: getattr(_p, n)
-    for n in ("parse_example", "parse_single_example", "parse_single_sequence_example")
-}
+    **{n: getattr(_p, n)
+       for n in ("parse_example", "parse_single_example", "parse_single_sequence_example")},
+    **{n: getattr(_s, n) for n in ("parse_sequence_example", "decode_json_example")},
+}  # fmt: skip
 WHOLE: dict[str, object] = {
     n: getattr(_files, n) for n in ("matching_files", "read_file", "write_file")
 }

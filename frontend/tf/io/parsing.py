@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..nondense.sparse_tensor import SparseTensor
 from . import features as ft
+from .composed_features import Feature, with_sparse_features
 
 Request = ft.Request
-Feature: TypeAlias = TfTensor | SparseTensor
 
 
+@with_sparse_features
 def parse_single_example(
     serialized: object,
     features: Mapping[str, object],
@@ -85,6 +86,7 @@ def assembled(asked: Sequence[Request], tensors: Sequence[TfTensor]) -> dict[str
     return made
 
 
+@with_sparse_features
 def parse_example(
     serialized: object,
     features: Mapping[str, object],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ...function.variable import Variable
 from ...values.given import Index
 from ..core.values import InGraph
 from .array_ops import broadcast_to, reshape, shape
@@ -13,7 +12,7 @@ from .creation import constant
 from .gathering import tensor_scatter_nd_update
 
 
-def assign_slice(variable: Any, key: Index, value: object, name: str | None = None) -> object:
+def assign_slice(variable: Variable, key: Index, value: object, name: str | None = None) -> object:
     """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
     dims = variable.shape.known()
     with InGraph(variable._home()):

@@ -83,7 +83,7 @@ class IndexedSlices(Slices):
         with InGraph(graph_of([self._values])):
             return scatter_nd(expand_dims(self._indices, -1), self._values, self._dense_shape)
 
-    def like(self, whole: Any) -> IndexedSlices:
+    def like(self, whole: object) -> IndexedSlices:
         """Return the same slices as those of a value, whatever was said of the shape."""
         return IndexedSlices(self._values, self._indices, shape(whole))
 

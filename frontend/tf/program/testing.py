@@ -201,24 +201,25 @@ class TestCase(MoreAssertions):
         with self.cached_session() as kept:
             return kept.run(tensors)
 
-    def _plain(self, value: Any) -> Any:
+    def _plain(self, value: object) -> Any:
         if isinstance(value, Mapping):
             return {k: self._plain(v) for k, v in value.items()}
         if isinstance(value, list | tuple):
             made = [self._plain(v) for v in value]
             return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-        if hasattr(value, "fetched"):  # several tensors: what a session gives for them
-            return value.fetched([self._plain(x) for x in value.parts])
+        of_parts = getattr(value, "fetched", None)
+        if of_parts is not None:  # several tensors: what a session gives for them
+            return of_parts([self._plain(x) for x in getattr(value, "parts", ())])
         return value.numpy() if hasattr(value, "numpy") else value
 
-    def _array(self, value: Any) -> Array:
+    def _array(self, value: object) -> Array:
         """Return a value as an array; tensors of a graph, also within lists, are evaluated."""
         if _is_of_graph(value):
             value = self.evaluate(value)
         elif isinstance(value, list | tuple) and any(map(_is_of_graph, value)):
             value = [self._array(x) for x in value]
-        whole = hasattr(value, "fetched") and hasattr(value, "numpy")
-        return np.asarray(value.numpy() if whole else self._plain(value))
+        whole = getattr(value, "numpy", None) if hasattr(value, "fetched") else None
+        return np.asarray(self._plain(value) if whole is None else whole())
 
     @contextmanager
     def captureWritesToStream(self, stream: IO[str]) -> Iterator[Captured]:

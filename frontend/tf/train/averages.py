@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -125,7 +125,7 @@ class ExponentialMovingAverage:
 
     def variables_to_restore(
         self, moving_avg_variables: Sequence[Averaged] | None = None
-    ) -> dict[str, Any]:
+    ) -> dict[str, Averaged]:
         """Return variables by the names that their averages are saved under."""
         known: list[object] = [*trainable_variables(), *moving_average_variables()]
         averaged: Sequence[object] = moving_avg_variables or known

@@ -10,9 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
 
-from ...eager.tensor import Tensor
 from ...function.arguments import Bound
 from ...function.traces import ConcreteFunction
 from ...graph.func_graph import FuncGraph
@@ -61,18 +59,18 @@ class WrappedFunction(ConcreteFunction):
         if input_signature is not None:
             raise NotImplementedError("prune: input_signature is not supported")
         inputs = [self._element(x) for x in nest.flatten(feeds)]
-        for each in inputs:
-            if not isinstance(each, GraphTensor):
-                raise ValueError(f"Feeds must be tensors: {each!r}")
+        edges = [x.edge for x in inputs if isinstance(x, GraphTensor)]
+        if len(edges) < len(inputs):
+            raise ValueError(f"Feeds must be tensors: {inputs!r}")
         structure = nest.map_structure(self._element, fetches)
         found = nest.flatten(structure)
-        graph = self.graph.cut([x.edge for x in inputs], found)
+        graph = self.graph.cut(edges, found)
         slots = [x if isinstance(x, GraphTensor) else None for x in found]
         return WrappedFunction(self.function, self.bound, graph, structure, slots)
 
-    def _element(self, given: object) -> Any:
+    def _element(self, given: object) -> GraphTensor | Operation:
         """Return the tensor or operation that a name or a message says."""
-        if isinstance(given, Tensor | Operation):
+        if isinstance(given, GraphTensor | Operation):
             return given
         name = given if isinstance(given, str) else getattr(given, "name", None)
         return self.graph.as_graph_element(given if name is None else name)
