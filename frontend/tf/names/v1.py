@@ -47,6 +47,7 @@ from ..train import first_losses as _l
 from ..train import reports as _re
 from ..variables import partitioned as _pa
 from ..variables import scopes as _sc
+from ..variables import templates as _te
 from ..variables import wrapping as _wr
 from .first_calls import first_space, in_first_order
 from .importing import import_graph_def
@@ -212,7 +213,7 @@ class V1:
     delete_session_tensor = staticmethod(_ss.delete_session_tensor)
     get_variable = staticmethod(_sc.get_variable)
     get_local_variable = staticmethod(_sc.get_local_variable)
-    make_template = staticmethod(_sc.make_template)
+    make_template = staticmethod(_te.make_template)
     create_partitioned_variables = staticmethod(_sc.create_partitioned_variables)
     name_scope = name_scope
     initialize_variables = staticmethod(_st.variables_initializer)

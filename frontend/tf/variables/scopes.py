@@ -101,6 +101,12 @@ class Scopes:
         self.entered: dict[str, int] = {}
         """How often a default name was taken."""
 
+    def forget_inside(self, scope: str) -> None:
+        """Let default names begin anew where a scope is entered once more."""
+        inside = [name for name in self.entered if name.startswith(f"{scope}/")]
+        for name in inside:
+            del self.entered[name]
+
 
 _SCOPES: WeakKeyDictionary[Graph, Scopes] = WeakKeyDictionary()
 
@@ -198,6 +204,10 @@ def variable_scope(
             yield made
         finally:
             known.stack.pop()
+            if again:
+                known.entered = before
+            else:
+                known.forget_inside(full)
 
 
 T = TypeVar("T")
@@ -377,36 +387,6 @@ def get_local_variable(name: str, *args: Any, **options: Any) -> Variable:
     """Return a variable that is not shared or saved."""
     options = {**options, "collections": ["local_variables"], "trainable": False}
     return get_variable(name, *args, **options)
-
-
-def make_template(
-    name_: str,
-    func_: Callable[..., object],
-    create_scope_now_: bool = False,
-    unique_name_: str | None = None,
-    custom_getter_: Getter | None = None,
-    **kwargs: object,
-) -> Callable[..., object]:
-    """Return a function that makes its variables at its first call, and shares them later.
-
-    Its scope is entered at that call, or now; a unique name stays as it is.
-    """
-    made: list[VariableScope] = []
-    called: list[bool] = []
-    if create_scope_now_:
-        with variable_scope(unique_name_, name_) as scope:
-            made.append(scope)
-
-    def call(*args: object, **more: object) -> object:
-        place = made[0] if made else unique_name_
-        reuse = True if called else None
-        with variable_scope(place, name_, reuse=reuse, custom_getter=custom_getter_) as scope:
-            made[:] = made or [scope]
-            result = func_(*args, **{**kwargs, **more})
-            called.append(True)
-            return result
-
-    return call
 
 
 def _shared(
