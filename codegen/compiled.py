@@ -140,6 +140,8 @@ class Compiled:
     """Bytes of the workspace that buffers need at one time by the plan."""
     program: Program | None = None
     """The lowered program; None if the whole came from the cache."""
+    effort: int | None = None
+    """Operations and bytes of a launch on average, at the most, if somebody counted them."""
     report: Report | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     cached: int = 0

@@ -65,6 +65,7 @@ def keep(key: str, compiled: Compiled, files: Sequence[Array]) -> None:
         "description": compiled.description.to_json(),
         "places": compiled.places,
         "peak": compiled.peak,
+        "effort": compiled.effort,
         "objects": [len(o) for o in (compiled.code(), *compiled.objects)],
         "given": rows,
         "arrays": list(made),
@@ -104,6 +105,7 @@ def find(key: str, options: Options, target: Target, files: Sequence[Array]) -> 
         options=options,
         target=target,
         peak=head["peak"],
+        effort=head["effort"],
         cached=len(objects),
     )
     compiled.linked = linked

@@ -112,7 +112,7 @@ class Pass:
     @classmethod
     def from_options(cls, options: dict[str, str]) -> Pass:
         """Create the pass from options as text, or raise `PipelineError`."""
-        types = get_type_hints(cls)
+        types = get_type_hints(cls) if options else {}
         known = {_dashed(f.name): f for f in _options(cls)}
         values: dict[str, Any] = {}
         for name, text in options.items():

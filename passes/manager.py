@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
@@ -74,11 +75,20 @@ def load(name: str) -> type[Pass]:
 
     Raises `PipelineError` where there is none.
     """
-    stem = name.replace("-", "_")
-    if not _has_file(name):
+    found = _own(name)
+    if found is None:
         if name not in OUTSIDE and not (plugins.load_installed() and name in OUTSIDE):
             raise _unknown(name)
         return OUTSIDE[name]
+    return found
+
+
+@cache
+def _own(name: str) -> type[Pass] | None:
+    """Return the pass that the file of a name defines; None where there is no such file."""
+    if not _has_file(name):
+        return None
+    stem = name.replace("-", "_")
     module = import_module(f"{__package__}.{stem}")
     found = [
         value

@@ -176,6 +176,13 @@ MUCH = 1 << 18
 more than compiling: about how often what is multiplied is, for three matrices or a convolution."""
 SOME = 1 << 11
 """So many floats of 16 bits are worth compiled code."""
+
+
+def is_much(sizes: Sequence[int]) -> bool:
+    """Say whether compiled code pays for one multiplication of operands and a result so large."""
+    return math.prod(sizes) ** (1.5 / len(sizes)) >= MUCH
+
+
 OFTEN = 100
 """So many calls with few elements are worth compiled code, which costs less than numpy's steps."""
 MOST = 1024
@@ -244,7 +251,7 @@ class Runner:
         every = (*specs, *results)
         sizes = [math.prod(spec.static_shape) for spec in every]
         if self.op.COMPILED_FIXED:
-            is_little = math.prod(sizes) ** (1.5 / len(sizes)) < MUCH
+            is_little = not is_much(sizes)
         elif issubclass(self.op, Elementwise) and any(spec.dtype in HALVES for spec in every):
             is_little = max(sizes) < SOME
         else:

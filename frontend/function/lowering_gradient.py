@@ -36,7 +36,7 @@ from ..graph.frame import (
     counter_of,
 )
 from ..graph.variables import Handle, VariableState
-from ..models.compiled import CompiledModel, compile_program, load_compiled
+from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
 from ..models.pieces import SteppedModel
 from .host_steps import appending
@@ -86,7 +86,7 @@ def loaded(program: Program) -> CompiledModel:
     tell_inside(program)
     if has_host_steps(program):
         return SteppedModel(program, options, 1, bounded=False)
-    return load_compiled(compile_program(program, options), 1)
+    return load_compiled(compile_piece(program, options), 1)
 
 
 class StagedGradient:
@@ -226,7 +226,7 @@ class Gradients:
         key = tuple(spec.shape for spec in specs)
         found = self.known.get(key, 0)
         if isinstance(found, int):
-            if found < COMPILE_AFTER:
+            if found < COMPILE_AFTER and not plan.slides:
                 self.known[key] = found + 1
                 return None
             found = self.known[key] = staged_gradient(plan, specs)

@@ -204,7 +204,8 @@ class Session:
         after = self.wishes.after
         alone = after is None or OWN.traces  # who looks at a step sees each operation by itself
         never = alone and not plan.asks_for_gpu
-        native = None if never else compiled_for(plan, values, after or 0, where)
+        after = 0 if after is None or plan.slides else after
+        native = None if never else compiled_for(plan, values, after, where)
         if native is not None:
             return [on_host(value) for value in native.run(self.store, values)]
         with nullcontext() if plan.calls_python or plan.waits else Held(plan.changed):

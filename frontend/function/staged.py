@@ -33,7 +33,7 @@ from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import Draws, touched_in
 from ..graph.variables import ChangedInPlace, Handle, VariableState
-from ..models.compiled import CompiledModel, compile_program, load_compiled
+from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
 from ..models.pieces import SteppedModel, on_host
 from ..models.threads import all_threads, threads_for
@@ -287,7 +287,7 @@ def loaded(program: Program, options: Options) -> CompiledModel:
     """Return a program compiled for this process, in parts where it is on several devices."""
     if has_host_steps(program):
         return SteppedModel(program, options, min(all_threads(), options.slots))
-    compiled = compile_program(program, replace(options, swap=False))
+    compiled = compile_piece(program, replace(options, swap=False))
     model = load_compiled(compiled, threads_for(compiled))
     compiled.program = None  # a function is compiled once: its memory goes
     take_apart(program.module.regions)

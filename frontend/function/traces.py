@@ -316,7 +316,7 @@ class ConcreteFunction:
             arrays = [x.held if isinstance(x, DeviceTensor) else x._array for x in inputs]
             plan = self.graph.whole_plan()
             large = len(plan.ops) >= LARGE or plan.size >= HEAVY
-            at_once = large or self.graph.is_exact
+            at_once = large or plan.slides or self.graph.is_exact
             after = 0 if at_once else COMPILE_AFTER
             native = compiled_for(plan, arrays, after, where)
             if native is not None:

@@ -25,6 +25,7 @@ from ...lazy import cached_property
 from ...runtime.deadline import DEADLINE
 from ...runtime.queues import CHANGES, WouldWaitError
 from ...runtime.tracing import EARS, note
+from ..eager.kernels import is_much
 from ..eager.recorded import unboxed
 from ..models.later import Later, Pace, ReadyQueue
 from ..values.run_errors import InvalidArgumentError, OpError
@@ -118,6 +119,14 @@ class Plan:
     def changed(self) -> list[Guarded]:
         """Return the variables that a run changes, or reads as of one moment."""
         return list(dict.fromkeys(changed_by(self.ops)))
+
+    @cached_property
+    def slides(self) -> bool:
+        """Whether an operation multiplies windows, and many, as far as is known.
+
+        By itself it is compiled for its sizes: to compile all instead takes as long, once.
+        """
+        return any(slides_over_much(op) for op in self.ops)
 
     @cached_property
     def size(self) -> int:
@@ -529,6 +538,15 @@ def does(kind: object, what: str) -> bool:
     parts = [getattr(kind, name, None) for name in ("graph", "test", "body")]
     graphs = [*(part for part in parts if part is not None), *getattr(kind, "branches", ())]
     return any(does(op.kind, what) for graph in graphs for op in graph.operations)
+
+
+def slides_over_much(op: Operation) -> bool:
+    """Say whether an operation, or one in what it calls, multiplies windows that may be many."""
+    if any(slides_over_much(inner) for graph in graphs_in(op) for inner in graph.operations):
+        return True
+    specs = [tensor.spec for tensor in (*op.inputs[:2], *op.outputs)]
+    is_open = not all(spec.is_static for spec in specs)
+    return op.kind.slides and (is_open or is_much([prod(spec.static_shape) for spec in specs]))
 
 
 def changed_by(ops: Sequence[Operation]) -> Iterator[Guarded]:

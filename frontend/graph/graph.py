@@ -79,6 +79,8 @@ class Kind:
     """Whether it may wait for another step or thread."""
     is_python: bool = False
     """Whether it calls Python that somebody wrote."""
+    slides: bool = False
+    """Whether it multiplies windows: carried out by itself, it is compiled for its sizes."""
     is_numbers: bool = False
     """Whether the host makes arrays of arrays and nothing else: a program leaves that to it."""
     line: object = None

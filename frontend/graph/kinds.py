@@ -45,6 +45,7 @@ class Primitive(Kind):
         self.type = op.NODE or "".join(word.capitalize() for word in words)
         self.stateful = not op.PURE
         self.devices = ("CPU",) if op.HOST else EVERYWHERE
+        self.slides = op.COMPILED_FIXED
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]
@@ -115,6 +116,8 @@ class Rule:
     """
     is_check: bool = False
     """Whether a function runs it even if nothing uses its result."""
+    slides: bool = False
+    """Whether it multiplies windows: carried out by itself, it is compiled for its sizes."""
     shapes: Callable[[Given], Sequence[TensorSpec]] | None = None
     """What is known of the results where ranks or values of operands are not."""
 
@@ -173,7 +176,7 @@ class Composite(Kind):
 
     def __init__(self, rule: Rule, options: dict[str, object] | None = None) -> None:
         self.rule, self.type, self.options = rule, rule.type, options or {}
-        self.checks = rule.is_check
+        self.checks, self.slides = rule.is_check, rule.slides
         refuses = rule.refuses
         self.refuses = refuses if isinstance(refuses, bool) else refuses(self.options)
 

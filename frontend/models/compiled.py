@@ -91,7 +91,10 @@ def compile_piece(program: Program, options: Options) -> Compiled:
     key = program_key(_text_of(program, files), options, target)
     found = find(key, options, target, files)
     if found is None:
+        from .threads import effort_of  # noqa: PLC0415  (not for what is in the cache)
+
         found = compile_program(program, options)
+        effort_of(found)
         keep(key, found, files)
     return found
 

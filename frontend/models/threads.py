@@ -47,7 +47,7 @@ def ask_beside(count: int) -> None:
 
 def threads_for(compiled: Compiled) -> int:
     """Return how many threads to share the work of a compiled program by."""
-    return min(all_threads(), compiled.options.slots) if is_large(compiled) else 1
+    return min(all_threads(), compiled.options.slots) if effort_of(compiled) > WORTH else 1
 
 
 def all_threads() -> int:
@@ -60,8 +60,15 @@ def all_threads() -> int:
     return found or 1
 
 
-def is_large(compiled: Compiled) -> bool:
-    """Say whether the launches of a program have much to do, at the most."""
+def effort_of(compiled: Compiled) -> int:
+    """Return the operations and bytes of a launch of a program on average, at the most."""
+    if compiled.effort is None:
+        compiled.effort = counted_effort(compiled)
+    return compiled.effort
+
+
+def counted_effort(compiled: Compiled) -> int:
+    """Return the same of a program that was just compiled."""
     program = compiled.program
     assert program is not None, "the program was just compiled"
     kernels = by_name(program.module)
@@ -71,7 +78,7 @@ def is_large(compiled: Compiled) -> bool:
     for (name, sizes), count in found.items():
         known = dict(zip(kernel_symbols(kernels[name]), sizes, strict=True))
         total += count * size(cost_of_function(kernels[name], known))
-    return total > WORTH * found.total()
+    return total // max(found.total(), 1)
 
 
 def most(launch: Launch, program: Program) -> tuple[int, ...]:

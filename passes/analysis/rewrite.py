@@ -49,6 +49,8 @@ class RuleBook(Generic[RuleT]):
 
     def __init__(self) -> None:
         self.rules: list[tuple[Callable[[type[Op]], bool], RuleT]] = []
+        self.known: tuple[list[type[Op]], dict[str, tuple[RuleT, ...]]] = ([], {})
+        """The table as it was found last, and of which operations."""
 
     def on(self, *names: str) -> Callable[[RuleT], RuleT]:
         """Enter a rule for the operations of these names."""
@@ -60,14 +62,18 @@ class RuleBook(Generic[RuleT]):
 
         def enter(rule: RuleT) -> RuleT:
             self.rules.append((fits, rule))
+            self.known = ([], {})
             return rule
 
         return enter
 
     def table(self) -> dict[str, tuple[RuleT, ...]]:
         """Return the rules of each operation that has any, in the order of the file."""
-        found = {name: self.of(op) for name, op in REGISTRY.items()}
-        return {name: rules for name, rules in found.items() if rules}
+        ops = [*REGISTRY.values()]
+        if self.known[0] != ops:
+            found = {name: self.of(op) for name, op in REGISTRY.items()}
+            self.known = ops, {name: rules for name, rules in found.items() if rules}
+        return self.known[1].copy()
 
     def of(self, op: type[Op]) -> tuple[RuleT, ...]:
         """Return the rules of one operation."""

@@ -72,7 +72,7 @@ def spatial(x: object, last: bool) -> tuple[int | DimExpr, ...]:
 def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
     """Return the function that slides filters over so many axes."""
 
-    @op(type_, "input", "filters", shapes=shapes_of.windows(rank))
+    @op(type_, "input", "filters", slides=True, shapes=shapes_of.windows(rank))
     def function(
         m: Maker,
         input: object,
@@ -152,7 +152,7 @@ def atrous_conv2d(
     return conv2d(value, filters, 1, padding, dilations=rate, name=name)
 
 
-@op("DepthwiseConv2dNative", "input", "filter")
+@op("DepthwiseConv2dNative", "input", "filter", slides=True)
 def depthwise_conv2d(
     m: Maker,
     input: object,
@@ -174,9 +174,9 @@ def depthwise_conv2d(
     )  # fmt: skip
 
 
-@rule("Conv1DBackpropInput", label="conv1d_transpose", shapes=shapes_of.backward)
-@rule("Conv2DBackpropInput", label="conv2d_transpose", shapes=shapes_of.backward)
-@rule("Conv3DBackpropInputV2", label="conv3d_transpose", shapes=shapes_of.backward)
+@rule("Conv1DBackpropInput", label="conv1d_transpose", slides=True, shapes=shapes_of.backward)
+@rule("Conv2DBackpropInput", label="conv2d_transpose", slides=True, shapes=shapes_of.backward)
+@rule("Conv3DBackpropInputV2", label="conv3d_transpose", slides=True, shapes=shapes_of.backward)
 def _conv_transpose(
     m: Maker,
     x: object,
