@@ -180,7 +180,7 @@ SOME = 1 << 11
 
 def is_much(sizes: Sequence[int]) -> bool:
     """Say whether compiled code pays for one multiplication of operands and a result so large."""
-    return math.prod(sizes) ** (1.5 / len(sizes)) >= MUCH
+    return bool(math.prod(sizes) ** (1.5 / len(sizes)) >= MUCH)
 
 
 OFTEN = 100
