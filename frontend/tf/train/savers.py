@@ -70,7 +70,12 @@ def load_variable(ckpt_dir_or_file: str, name: str) -> Array:
 
 def checkpoint_exists(checkpoint_prefix: str) -> bool:
     """Say whether there is a checkpoint of a name."""
-    return os.path.exists(os.fspath(checkpoint_prefix) + SUFFIX)
+    return os.path.exists(local(checkpoint_prefix) + SUFFIX)
+
+
+def local(path: str | os.PathLike[str]) -> str:
+    """Return a path of this machine, which may be given as `file://PATH`."""
+    return os.fspath(path).removeprefix("file://")
 
 
 class CheckpointReader:
@@ -284,7 +289,7 @@ class Saver:
         """
         del strip_default_attrs, save_debug_info
         self._check_built()
-        path, note = os.fspath(save_path), latest_filename or NOTE
+        path, note = local(save_path), latest_filename or NOTE
         if os.path.dirname(note):
             raise ValueError("'latest_filename' must not contain path components")
         if global_step is None and not self._sharded and os.path.basename(path) == note:
@@ -332,9 +337,9 @@ class Saver:
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
         if self._states is not None:
-            RestoreVariables(self._states).use(ACTIVE[-1], os.fspath(save_path))
+            RestoreVariables(self._states).use(ACTIVE[-1], local(save_path))
         else:
-            _given(sess).run(self._restore, {self._path: os.fspath(save_path)})
+            _given(sess).run(self._restore, {self._path: local(save_path)})
 
     def as_saver_def(self) -> SaverDef:
         """Return what is known of the saver as a message."""

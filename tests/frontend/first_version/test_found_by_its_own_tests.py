@@ -77,6 +77,16 @@ def test_options_of_savers(tmp_path):
         assert session.run(graph.get_tensor_by_name(name)) == b"elsewhere"
 
 
+def test_a_checkpoint_may_be_named_by_its_address(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    v = tf.Variable(1.0)
+    path = v1.train.Saver([v]).save(None, f"file://{tmp_path}/model")
+    assert {each.name for each in tmp_path.iterdir()} == {"checkpoint", "model.safetensors"}
+    v.assign(2.0)
+    v1.train.Saver([v]).restore(None, f"file://{path}")
+    assert float(v) == 1.0
+
+
 def test_a_graph_from_a_file_has_a_saver_of_its_variables(tmp_path):
     with tf.Graph().as_default():
         v1.Variable(3.0, name="v")
