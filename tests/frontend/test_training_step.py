@@ -58,7 +58,8 @@ def place(variable):
     return variable.state.value_in(PROCESS).__array_interface__["data"][0]
 
 
-def test_c1_a_compiled_step_changes_variables_where_they_are():
+def test_c1_a_compiled_step_changes_variables_where_they_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAVURE_CACHE", str(tmp_path))  # what is in the cache has no report
     _, _, run = train(OPTIMIZERS["adam"], 4, staged=True)
     [concrete] = run.cache.values()
     [compiled] = concrete.compiled.values()
