@@ -7,7 +7,9 @@ import ctypes
 import math
 import mmap
 import platform
+import resource
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate, compress
@@ -28,6 +30,8 @@ HUGE = 4 << 20
 HUGE_PAGE = 2 << 20
 VAST = 8 << 30
 """Bytes from which memory is only given out as it is written to: most of it may never be."""
+ADDRESSES = 1 << 47
+"""Bytes of addresses that a process has on common processors."""
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; Python 3.13 has the name
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
@@ -148,11 +152,24 @@ def _huge_bytes(size: int) -> Array:
     if size < VAST and hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a kernel without huge pages says EINVAL
             room.madvise(mmap.MADV_HUGEPAGE)
+    if size >= VAST:
+        VAST_ROOMS.add(room)
     array: Array = np.frombuffer(room, np.uint8)
     for tell in TAKEN:
         tell(room)
     start = -address(array) % HUGE_PAGE
     return array[start : start + size]
+
+
+VAST_ROOMS: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+"""Vast memory that something looks at."""
+
+
+def addresses_left() -> int:
+    """Return how many bytes of addresses vast memory may still take, of those that are allowed."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    most = ADDRESSES if allowed == resource.RLIM_INFINITY else min(allowed, ADDRESSES)
+    return max(most - sum(map(len, VAST_ROOMS)), 0)
 
 
 def aligned_array(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:

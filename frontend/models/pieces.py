@@ -41,7 +41,7 @@ from ...lazy import cached_property
 from ...passes.manager import run as run_passes
 from ...runtime.arguments import Inputs, check_threads, in_order, to_array
 from ...runtime.artifact import DimInfo, TensorInfo
-from ...runtime.buffer import HUGE, RecycledBytes
+from ...runtime.buffer import HUGE, VAST, RecycledBytes, addresses_left
 from ...runtime.devices import open_driver
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
@@ -54,6 +54,9 @@ from .later import Later
 
 ROOM = 1 << 42
 """Bytes of address space that the values of all pieces may take where sizes have no bound."""
+
+PART = 16
+"""Of the addresses that are left all pieces take at most one part of so many."""
 
 LEAST_ROOM = 1 << 20
 """What is tried where the system gives less and less; then it is out of memory."""
@@ -107,15 +110,26 @@ class Piece:
 
     def fitting(self, least: Mapping[str, int]) -> tuple[Mapping[str, int], CompiledModel]:
         """Compile for at least these sizes, and for as large ones as there is room for."""
-        room = self.room
         while True:
-            bounds = shares(self.function, self.ranges, least, room)
+            bounds = shares(self.function, self.ranges, least, self.room)
             try:
-                return bounds, self.compiled(bounds)
+                model = self.compiled(bounds)
             except MemoryError:
-                if room <= LEAST_ROOM or not least:
+                if not self.can_shrink():
                     raise
-                room >>= 8
+            else:
+                if isinstance(model, DeviceModel) or not self.is_too_much(model):
+                    return bounds, model
+                del model
+            self.room >>= 8
+
+    def can_shrink(self) -> bool:
+        """Say whether it may be tried with less room."""
+        return bool(self.open) and self.room > LEAST_ROOM
+
+    def is_too_much(self, model: CompiledModel) -> bool:
+        """Say whether a model works in far more than its values take, and may do with less."""
+        return model.workspace_bytes > max(4 * self.room, VAST) and self.can_shrink()
 
     @property
     def model(self) -> CompiledModel:
@@ -144,12 +158,20 @@ class Piece:
         model = model if self.fits(bounds, arrays) else self.grown(arrays)
         if isinstance(model, DeviceModel):
             return model.run_on_device(arrays)
-        if not self.recycles:
-            results = model.run(arrays)
-        else:
-            results = model.run_recycled(arrays, self.kept, self.inside)
+        try:
+            results = self.results_of(model, arrays)
+        except MemoryError:
+            if not self.can_shrink():
+                raise
+            results = self.results_of(self.shrunk(model, arrays), arrays)
         self.recycles = self.is_much([each.nbytes for each in results])
         return results
+
+    def results_of(self, model: CompiledModel, arrays: Sequence[Any]) -> list[Any]:
+        """Return what a model makes of arrays."""
+        if not self.recycles:
+            return model.run(arrays)
+        return model.run_recycled(arrays, self.kept, self.inside)
 
     def is_much(self, sizes: Sequence[int]) -> bool:
         """Say whether the results that go no further than the run are worth a block."""
@@ -163,9 +185,21 @@ class Piece:
         """Return the piece with room for these sizes, up to the next powers of two."""
         with self.lock:
             if not self.fits(self.bounds, arrays):
-                sizes = {name: arrays[number].shape[axis] for name, number, axis in self.open}
-                self.made = self.fitting({n: 1 << (s - 1).bit_length() for n, s in sizes.items()})
+                self.made = self.fitting(self.least_for(arrays))
             return self.model
+
+    def shrunk(self, model: CompiledModel, arrays: Sequence[Array]) -> CompiledModel:
+        """Return the piece with less room than a model that the system refused memory to."""
+        with self.lock:
+            if self.model is model:
+                self.room >>= 8
+                self.made = self.fitting(self.least_for(arrays))
+            return self.model
+
+    def least_for(self, arrays: Sequence[Array | DeviceArray]) -> dict[str, int]:
+        """Return the powers of two that the sizes of arrays have room in."""
+        sizes = {name: arrays[number].shape[axis] for name, number, axis in self.open}
+        return {name: 1 << (size - 1).bit_length() for name, size in sizes.items()}
 
 
 def cut(program: Program) -> None:
@@ -191,7 +225,8 @@ def growing_loops(program: Program, options: Options) -> dict[Operation, Growing
 def pieces_of(program: Program) -> tuple[list[FuncOp], int]:
     """Return the functions of a program that was cut, and how much room each may take."""
     parts = [function for function in functions(program.module) if function is not program.main]
-    return parts, ROOM // max(len(parts), 1)
+    left = addresses_left() // PART
+    return parts, min(ROOM, 1 << left.bit_length() >> 1) // max(len(parts), 1)
 
 
 def rooms(program: Program) -> dict[str, int]:

@@ -16,11 +16,19 @@ from onnx.reference import ReferenceEvaluator
 import gravure as gv
 import gravure.frontend.models.compiled as compiled_models
 import gravure.frontend.models.pieces as stepped_models
-from gravure.errors import CompileError, GraphError, RuntimeInputError, UnsupportedOp
+import gravure.runtime.model as runtime_model
+from gravure.errors import (
+    CompileError,
+    GraphError,
+    OutOfMemoryError,
+    RuntimeInputError,
+    UnsupportedOp,
+)
 from gravure.frontend.models.pieces import SteppedModel
 from gravure.frontend.programs.constraints import constraints
 from gravure.frontend.programs.load import load_program
 from gravure.ir import Program, interpret, parse, print_module
+from gravure.runtime.buffer import aligned_bytes
 
 node = helper.make_node
 Make = Callable[..., onnx.ModelProto]
@@ -614,3 +622,34 @@ def test_memory_of_what_pieces_hand_on_is_used_again(model: Make, size: Any) -> 
         ):
             np.testing.assert_allclose(y, np.exp(x), rtol=1e-5)
             np.testing.assert_array_equal(b, -x)
+
+
+def test_pieces_shrink_where_the_system_refuses_addresses(
+    model: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [
+        node("NonZero", ["x"], ["places"]), node("Cast", ["places"], ["a"], to=TensorProto.FLOAT),
+        node("Transpose", ["a"], ["b"]), node("MatMul", ["b", "a"], ["c"]),
+        node("MatMul", ["c", "c"], ["d"]), node("MatMul", ["d", "b"], ["y"]),
+    ]  # fmt: skip
+    made = model(nodes, {"x": ("f32", ["A", "B"])}, ["y"])
+    x = f32(4, 5)
+    dims: dict[str, Any] = {"A": (0, 1 << 20), "B": (0, 1 << 20)}
+    [wanted] = stepped(made, dims=dims).run([x])
+    limit = 1 << 36
+
+    def given(size: int) -> Any:
+        if size > limit:
+            raise OutOfMemoryError(f"{size} bytes")
+        return aligned_bytes(size)
+
+    found = stepped(made, dims=dims)
+    [piece] = found.pieces.values()
+    assert piece.model.workspace_bytes > limit
+    monkeypatch.setattr(runtime_model, "aligned_bytes", given)
+    with gv.profile(limits=False):  # who listens works in memory of its own
+        np.testing.assert_array_equal(found.run([x])[0], wanted)
+    assert piece.model.workspace_bytes <= limit
+    monkeypatch.setattr(stepped_models, "addresses_left", lambda: 1 << 36)
+    [other] = stepped(made, dims=dims).pieces.values()
+    assert other.model.workspace_bytes <= limit >> 2

@@ -165,7 +165,7 @@ def attempt(exporting: Exporter, name: str, way: tuple[str, ...], keep: Path | N
         errors = exporting.export(folder, name, *way)
         if errors:
             return {**row, "state": "not exported", "why": errors}
-        row |= compared(folder, way[2])
+        row |= compared(folder, "qdq" if name.startswith("quantised/") else way[2])
         if keep and row["state"] != "equal":
             shutil.copytree(folder, keep / "-".join((*name.split("/"), *way)), dirs_exist_ok=True)
         return row
