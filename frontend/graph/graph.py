@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from ...errors import GraphError
@@ -300,6 +300,28 @@ class AroundInThread(threading.local):
         self.control, self.device = control, device
 
 
+class WaitedFor(AbstractContextManager[None]):
+    """Lets operations of a graph wait for others, from where it is entered on.
+
+    Who enters it need not keep it.
+    """
+
+    def __init__(self, graph: Graph, inputs: Sequence[object] | None) -> None:
+        self.graph, self.inputs = graph, inputs
+        self.before: list[list[Operation]] = []
+
+    def __enter__(self) -> None:
+        around, graph = self.graph.around, self.graph
+        found = [op for each in self.inputs or () if (op := op_of(each)) is not None]
+        graph.wait_for([op for op in found if op.graph is not graph])
+        own = [op for op in found if op.graph is graph]
+        self.before.append(around.control)
+        around.control = [] if self.inputs is None else [*around.control, *own]
+
+    def __exit__(self, *error: object) -> None:
+        self.graph.around.control = self.before.pop()
+
+
 class Graph(Context):
     """Operations in the order they were made, each under a name of its own."""
 
@@ -490,30 +512,23 @@ class Graph(Context):
             self._scope = before
 
     @contextmanager
-    def colocate_with(self, *others: object) -> Iterator[None]:
-        """Let operations run on the same device as others do: they ask for what the first does."""
-        before = self.colocated, self.around.device
-        found = [op for op in map(op_of, others) if op is not None]
-        self.colocated = (*self.colocated, *found)
-        if found:
-            self.around.device = found[0].device
-        try:
-            yield
-        finally:
-            self.colocated, self.around.device = before
+    def colocate_with(self, *others: object, ignore_existing: bool = False) -> Iterator[None]:
+        """Let operations run on the same device as others do: they ask for what the first does.
 
-    @contextmanager
-    def control_dependencies(self, inputs: Sequence[object] | None) -> Iterator[None]:
-        """Let operations wait for others; None clears what outer contexts ask for."""
-        before = self.around.control
-        found = [op_of(each) for each in inputs or ()]
-        self.wait_for([op for op in found if op is not None and op.graph is not self])
-        own = [op for op in found if op is not None and op.graph is self]
-        self.around.control = [] if inputs is None else [*before, *own]
+        They run with what was asked for around as well, unless that is to be ignored.
+        """
+        before = self.colocated
+        found = [op for op in map(op_of, others) if op is not None]
+        self.colocated = (*(() if ignore_existing else before), *found)
         try:
-            yield
+            with self.beside(found[0]) if found else nullcontext():
+                yield
         finally:
-            self.around.control = before
+            self.colocated = before
+
+    def control_dependencies(self, inputs: Sequence[object] | None) -> WaitedFor:
+        """Let operations wait for others; None clears what outer contexts ask for."""
+        return WaitedFor(self, inputs)
 
     def switch_to_thread_local(self) -> None:
         """Let contexts of waiting and of devices hold for the thread alone that enters them."""
@@ -531,12 +546,15 @@ class Graph(Context):
     def on_device(self, name: str | None) -> Iterator[None]:
         """Give operations a device, as far as the name says one; None: what was asked is over."""
         before = self.around.device
-        merged = None if name is None else parse_device(before).merge(parse_device(name))
-        self.around.device = "" if merged is None else str(merged)
+        functions = self.device_functions
+        if name is None:
+            self.around.device, self.device_functions = "", ()
+        else:
+            self.around.device = str(parse_device(before).merge(parse_device(name)))
         try:
             yield
         finally:
-            self.around.device = before
+            self.around.device, self.device_functions = before, functions
 
     @contextmanager
     def by_function(self, function: Callable[[Operation], str | None]) -> Iterator[None]:

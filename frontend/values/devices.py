@@ -22,7 +22,7 @@ from .run_errors import InvalidArgumentError
 HOST = "/job:localhost/replica:0/task:0/device:"
 PART = re.compile(
     r"^(?:(job|replica|task):([\w.]+)|"
-    r"(?:device:([A-Za-z]\w*)|((?i:cpu|gpu|tpu)))(?::(\d+|\*))?)$"
+    r"(?:device:([A-Za-z]\w*):(\d+|\*)|((?i:cpu|gpu|tpu))(?::(\d+|\*))?))$"
 )
 
 
@@ -116,7 +116,8 @@ def parse_device(name: str) -> DeviceName:
         match = PART.match(part)
         if match is None:
             raise DeviceNameError(f"{name!r} is not the name of a device")
-        key, value, long, short, index = match.groups()
+        key, value, long, its, short, index = match.groups()
+        index = its or index
         kind = long or short
         if key == "job":
             found["job"] = value

@@ -61,7 +61,7 @@ def test_operations_go_where_they_ask_for_and_else_to_the_first_device(graph: An
     a = tf.constant(1.0, name="a")
     with tf.device("/gpu:1"):
         b = tf.add(a, a, name="b")
-    with tf.device("/device:GPU"):
+    with tf.device("/gpu"):
         tf.add(b, a, name="c")
     found = names(place(graph.get_operations(), BOTH))
     assert found == {"a": "CPU:0", "b": "GPU:1", "c": "GPU:0"}

@@ -25,7 +25,8 @@ class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
         if self.needs_text and not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
         self._name = default_name if name is None else name
-        self._entered: list[AbstractContextManager[str]] = []
+        self._entered: list[AbstractContextManager[str] | str] = []
+        """The scopes of graphs, and what was around those of eager code, which need not be kept."""
 
     @property
     def name(self) -> str | None:
@@ -33,8 +34,14 @@ class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
         return self._name
 
     def __enter__(self) -> str:
-        self._entered.append(_scoped(self._name))
-        return self._entered[-1].__enter__()
+        graph, name, before = STATE.context, self._name, SCOPE.name
+        if isinstance(graph, Graph):
+            made = graph.name_scope(name)
+            self._entered.append(made)
+            return made.__enter__()
+        self._entered.append(before)
+        SCOPE.name = name if name and name.endswith("/") else f"{before}{name}/" if name else ""
+        return SCOPE.name
 
     def __exit__(
         self,
@@ -42,22 +49,11 @@ class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._entered.pop().__exit__(kind, error, trace)
-
-
-@contextmanager
-def _scoped(name: str | None) -> Iterator[str]:
-    graph = STATE.context
-    if isinstance(graph, Graph):
-        with graph.name_scope(name) as scope:
-            yield scope
-        return
-    before = SCOPE.name
-    SCOPE.name = name if name and name.endswith("/") else f"{before}{name}/" if name else ""
-    try:
-        yield SCOPE.name
-    finally:
-        SCOPE.name = before
+        entered = self._entered.pop()
+        if isinstance(entered, str):
+            SCOPE.name = entered
+        else:
+            entered.__exit__(kind, error, trace)
 
 
 class EagerScope(threading.local):

@@ -26,12 +26,15 @@ class ClusterSpec:
         if not isinstance(given, Mapping):
             raise TypeError(f"a cluster is a dict of jobs, not {given!r}")
         self._jobs: dict[str, dict[int, str]] = {}
-        for job in sorted(given):
-            tasks = given[job]
+        for job, tasks in given.items():
+            if not isinstance(job, str):
+                raise TypeError(f"the name of a job is text, not {job!r}")
             if isinstance(tasks, str) or not isinstance(tasks, Mapping | Sequence):
                 raise TypeError(f"the tasks of job {job!r} are a list or a dict, not {tasks!r}")
-            rows = tasks.items() if isinstance(tasks, Mapping) else enumerate(tasks)
-            self._jobs[str(job)] = {int(number): str(address) for number, address in rows}
+            rows = [*(tasks.items() if isinstance(tasks, Mapping) else enumerate(tasks))]
+            if wrong := [each for _, each in rows if not isinstance(each, str | bytes)]:
+                raise TypeError(f"the address of a task of job {job!r} is text, not {wrong[0]!r}")
+            self._jobs[job] = {int(number): _text(address) for number, address in rows}
 
     @property
     def jobs(self) -> list[str]:
@@ -46,10 +49,10 @@ class ClusterSpec:
         """Return the numbers of a job's tasks."""
         return sorted(self._tasks(job_name))
 
-    def job_tasks(self, job_name: str) -> list[str]:
-        """Return the addresses of a job's tasks."""
+    def job_tasks(self, job_name: str) -> list[str | None]:
+        """Return the addresses of a job's tasks, None for numbers that are left out."""
         tasks = self._tasks(job_name)
-        return [tasks[number] for number in sorted(tasks)]
+        return [tasks.get(number) for number in range(max(tasks, default=-1) + 1)]
 
     def task_address(self, job_name: str, task_index: int) -> str:
         """Return the address of a task."""
@@ -65,7 +68,8 @@ class ClusterSpec:
 
     def all_tasks(self) -> list[tuple[str, int]]:
         """Return job and number of each task, in the order of the ranks."""
-        return [(job, number) for job, tasks in self._jobs.items() for number in sorted(tasks)]
+        jobs = sorted(self._jobs.items())
+        return [(job, number) for job, tasks in jobs for number in sorted(tasks)]
 
     def as_dict(self) -> dict[str, object]:
         """Return the jobs with their tasks: a list, or where numbers are left out a dict."""
@@ -78,7 +82,7 @@ class ClusterSpec:
     def as_cluster_def(self) -> ClusterDef:
         """Return it as a message."""
         made = ClusterDef()
-        for name, tasks in self._jobs.items():
+        for name, tasks in sorted(self._jobs.items()):
             job = made.job.add(name=name)
             for number, address in tasks.items():
                 job.tasks[number] = address
@@ -93,7 +97,12 @@ class ClusterSpec:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"ClusterSpec({self.as_dict()!r})"
+        return f"ClusterSpec({dict(sorted(self.as_dict().items()))!r})"
+
+
+def _text(address: str | bytes) -> str:
+    """Return the address of a task as text."""
+    return address.decode() if isinstance(address, bytes) else address
 
 
 class ClusterResolver(ABC):

@@ -124,6 +124,8 @@ def replica_device_setter(
         ps_tasks = spec.num_tasks(job) if job in spec.jobs else 0
     if ps_tasks == 0:
         return None
+    if ps_strategy is not None and not callable(ps_strategy):
+        raise TypeError(f"ps_strategy is a function of an operation, not {ps_strategy!r}")
     turns: list[Operation] = []
     wanted = PS_OPS if ps_ops is None else tuple(ps_ops)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...values.devices import DeviceName, parse_device
@@ -37,7 +38,7 @@ class DeviceSpec:
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
         """Return the spec that a text says."""
-        return self.from_string(spec)
+        return type(self).from_string(spec)
 
     @property
     def job(self) -> str | None:
@@ -91,3 +92,32 @@ class DeviceSpec:
 
     def __str__(self) -> str:
         return self.to_string()
+
+
+PARTS = {"job": "job", "replica": "replica", "task": "task", "device_type": "kind",
+         "device_index": "index"}  # fmt: skip
+"""By the part of a spec: the part of a name."""
+
+
+class FirstDeviceSpec(DeviceSpec):
+    """The device's name of the first version, whose parts can be set."""
+
+    __slots__ = ()
+
+    def __setattr__(self, part: str, value: Any) -> None:
+        if part in PARTS:
+            changed = DeviceSpec(**{part: value})
+            value = replace(self._name, **{PARTS[part]: getattr(changed._name, PARTS[part])})
+            part = "_name"
+        super().__setattr__(part, value)
+
+    def parse_from_string(self, spec: str) -> FirstDeviceSpec:
+        """Become what a text says."""
+        self._name = parse_device(spec)
+        return self
+
+    def merge_from(self, dev: DeviceSpec) -> None:
+        """Take over what another spec says."""
+        self._name = self._name.merge(dev._name)
+
+    __hash__ = DeviceSpec.__hash__

@@ -19,7 +19,7 @@ from ...function.traces import ConcreteFunction
 from ...function.variable import NUMBERS
 from ...function.variable import Variable as CoreVariable
 from ...graph.func_graph import FuncGraph, graph_around, listing_around, touched_by
-from ...graph.graph import Graph, GraphTensor, Operation, dims_or_none, op_of
+from ...graph.graph import Graph, GraphTensor, Operation, WaitedFor, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ...graph.variables import IS_INITIALIZED, Handle, VariableState
 from ...values import nest
@@ -103,7 +103,7 @@ class TfGraph(Graph):
         with entered(self) if STATE.context is not self else nullcontext():
             return self.owned(convert(value, dtype))
 
-    def control_dependencies(self, inputs: Iterable[object] | None) -> Any:
+    def control_dependencies(self, inputs: Iterable[object] | None) -> WaitedFor:
         """Let operations wait for others, which may be given by their names."""
         return super().control_dependencies(
             None if inputs is None else list(map(self._node, inputs))
@@ -664,12 +664,10 @@ def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operat
         return graph.add(NoOp(), (), name=name)
 
 
-@contextmanager
-def control_dependencies(inputs: Sequence[object] | None) -> Iterator[None]:
+def control_dependencies(inputs: Sequence[object] | None) -> AbstractContextManager[None]:
     """Let operations wait for others."""
     graph = STATE.context
-    with graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext():
-        yield
+    return graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext()
 
 
 def tuple_(

@@ -22,7 +22,7 @@ from ..graph import functional as _f
 from ..graph import graph_lists as _gl
 from ..graph import sessions as _ss
 from ..graph import state as _st
-from ..graph.device_spec import DeviceSpec
+from ..graph.device_spec import FirstDeviceSpec
 from ..graph.graph_def import GraphDef
 from ..image.chance import random_crop
 from ..io.names import V1 as _IO
@@ -175,7 +175,7 @@ def get_seed(seed: object) -> tuple[int | None, object]:
 
 def colocate_with(op: object, ignore_existing: bool = False) -> AbstractContextManager[None]:
     """Let operations run on the same device as another one."""
-    return _st.get_default_graph().colocate_with(op)
+    return _st.get_default_graph().colocate_with(op, ignore_existing=ignore_existing)
 
 
 class name_scope(_names.name_scope):  # noqa: N801  (TensorFlow's name)
@@ -231,7 +231,7 @@ class V1:
     GPUOptions = _msg.GPUOptions
     GraphOptions = _msg.GraphOptions
     OptimizerOptions = _msg.OptimizerOptions
-    DeviceSpec = DeviceSpec
+    DeviceSpec = FirstDeviceSpec
     RunOptions = _msg.RunOptions
     RunMetadata = _msg.RunMetadata
     random_uniform = staticmethod(_r.uniform)

@@ -78,9 +78,11 @@ class PartitionedVariable:
 
     def as_tensor(self) -> TfTensor:
         """Return the whole."""
+        name = self.name.rpartition("/")[2]
         if len(self._parts) == 1:
-            return identity(self._parts[0], name=self.name.rpartition("/")[2])
-        return concat(self._parts, self._axis, name="ConcatPartitions/concat")
+            return identity(self._parts[0], name=name)
+        whole = concat(self._parts, self._axis, name=f"{name}/ConcatPartitions/concat")
+        return identity(whole, name=name)
 
     __gv_tensor__ = as_tensor
 

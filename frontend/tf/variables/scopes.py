@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 from functools import partial
+from types import TracebackType
 from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -147,8 +148,6 @@ def _full_name(
 ) -> str:
     if isinstance(name, VariableScope):
         return name.name
-    if name is None and default_name is None:
-        raise TypeError("If default_name is None then name_or_scope is required")
     prefix = f"{outer.name}/" if outer.name else ""
     if name is not None:
         return f"{prefix}{name}"
@@ -158,56 +157,84 @@ def _full_name(
     return full if not count else f"{full}_{count}"
 
 
-@contextmanager
-def variable_scope(
-    name_or_scope: str | VariableScope | None,
-    default_name: str | None = None,
-    values: object = None,
-    initializer: First = None,
-    reuse: object = None,
-    dtype: DTypeLike | None = None,
-    auxiliary_name_scope: bool = True,
-    regularizer: Penalty | None = None,
-    partitioner: Partitioner | None = None,
-    custom_getter: Getter | None = None,
-    constraint: object = None,
-    caching_device: object = None,
-    use_resource: object = None,
-) -> Iterator[VariableScope]:
-    """Put variables and operations under a name."""
-    del values, caching_device, use_resource  # variables are not copied, and of one kind
-    known, graph = scopes(), get_default_graph()
-    outer = known.stack[-1]
-    again = name_or_scope if isinstance(name_or_scope, VariableScope) else None
-    full = _full_name(known, outer, name_or_scope, default_name)
-    kept = reuse
-    if not reuse:
-        kept = (again or outer).reuse
-        if reuse is False and outer.reuse is not True:
-            kept = False
-    given = (initializer, again.initializer if again else None, outer.initializer)
-    first = next((x for x in given if x is not None), None)
-    last = full.rpartition("/")[2]
-    with graph.name_scope(last if auxiliary_name_scope and last else None) as operations:
-        before = known.entered
-        near = again or outer
-        made = VariableScope(full, kept, first, operations, dtype=dtype or outer.dtype)
-        made.regularizer = said(regularizer, near.regularizer, outer.regularizer)
-        made.partitioner = said(partitioner, near.partitioner, outer.partitioner)
-        made.constraint = said(constraint, near.constraint, outer.constraint)
-        made.getter = said(near.getter, outer.getter)
-        if custom_getter is not None:
-            made.getter = behind(custom_getter, made.getter)
+class variable_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
+    """Puts variables and operations under a name.
+
+    Who enters it need not keep it: then the names of operations are again those around.
+    """
+
+    def __init__(
+        self,
+        name_or_scope: str | VariableScope | None,
+        default_name: str | None = None,
+        values: object = None,
+        initializer: First = None,
+        reuse: object = None,
+        dtype: DTypeLike | None = None,
+        auxiliary_name_scope: bool = True,
+        regularizer: Penalty | None = None,
+        partitioner: Partitioner | None = None,
+        custom_getter: Getter | None = None,
+        constraint: object = None,
+        caching_device: object = None,
+        use_resource: object = None,
+    ) -> None:
+        del values, caching_device, use_resource  # variables are not copied, and of one kind
+        if name_or_scope is None and default_name is None:
+            raise TypeError("If default_name is None then name_or_scope is required")
+        self._name, self._default, self._reuse = name_or_scope, default_name, reuse
+        self._names, self._getter = auxiliary_name_scope, custom_getter
+        self._asked = VariableScope("", None, initializer, "", dtype, regularizer,
+                                    partitioner=partitioner)  # fmt: skip
+        self._asked.constraint = constraint
+        self._entered: list[
+            tuple[Scopes, AbstractContextManager[str], dict[str, int], VariableScope]
+        ] = []
+        """What is left again: the scopes of the graph, that of names, the counts before."""
+
+    def __enter__(self) -> VariableScope:
+        known, graph = scopes(), get_default_graph()
+        outer = known.stack[-1]
+        full = _full_name(known, outer, self._name, self._default)
+        last = full.rpartition("/")[2]
+        names = graph.name_scope(last if self._names and last else None)
+        made = self._within(outer, full, names.__enter__())
         known.stack.append(made)
-        known.entered = dict(before) if again else before
-        try:
-            yield made
-        finally:
-            known.stack.pop()
-            if again:
-                known.entered = before
-            else:
-                known.forget_inside(full)
+        self._entered.append((known, names, known.entered, made))
+        if isinstance(self._name, VariableScope):
+            known.entered = dict(known.entered)
+        return made
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        known, names, before, made = self._entered.pop()
+        known.stack.pop()
+        if isinstance(self._name, VariableScope):
+            known.entered = before
+        else:
+            known.forget_inside(made.name)
+        names.__exit__(kind, error, trace)
+
+    def _within(self, outer: VariableScope, full: str, operations: str) -> VariableScope:
+        """Return the scope within another one."""
+        asked, near = self._asked, self._name if isinstance(self._name, VariableScope) else outer
+        given = (asked.initializer, near.initializer, outer.initializer)
+        first = next((x for x in given if x is not None), None)
+        kept = self._reuse
+        if not kept:
+            kept = False if kept is False and outer.reuse is not True else near.reuse
+        made = VariableScope(full, kept, first, operations, dtype=asked.dtype or outer.dtype)
+        made.regularizer = said(asked.regularizer, near.regularizer, outer.regularizer)
+        made.partitioner = said(asked.partitioner, near.partitioner, outer.partitioner)
+        made.constraint = said(asked.constraint, near.constraint, outer.constraint)
+        made.getter = said(near.getter, outer.getter)
+        if self._getter is not None:
+            made.getter = behind(self._getter, made.getter)
+        return made
 
 
 T = TypeVar("T")
