@@ -38,6 +38,16 @@ class StrategyExtended:
         """Return the full names of the devices that variables are on: each replica reaches them."""
         return self.worker_devices
 
+    @property
+    def should_checkpoint(self) -> bool:
+        """Say whether this process writes checkpoints: the first one does."""
+        return self.comm.rank == 0
+
+    @property
+    def should_save_summary(self) -> bool:
+        """Say whether this process writes summaries: the first one does."""
+        return self.comm.rank == 0
+
     def variable_created_in_scope(self, v: object) -> bool:
         """Say whether a variable was made in the scope of this strategy."""
         return isinstance(v, Variable) and v.state in self.made

@@ -19,12 +19,15 @@ from ...graph.variables import ASSIGN
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
 from ...values.dtypes import DataType
+from ...values.given import TensorLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed
 from ..core.nested import flatten, pack_sequence_as
 from ..core.specs import TensorSpec
-from ..core.values import convert
-from ..ops.array_ops import concat, transpose
+from ..core.values import convert, static
+from ..ops.array_ops import concat, reshape, shape, transpose
+from ..ops.creation import range_
+from ..ops.gathering import gather
 from .lockstep import Lockstep
 
 
@@ -264,9 +267,39 @@ class ReplicaContext:
         ]
         return list(self.all_reduce(way, given))
 
-    def all_gather(self, value: object, axis: int, options: object = None) -> object:
+    def all_gather(self, value: object, axis: TensorLike, options: object = None) -> object:
         """Return the replicas' values behind each other, on an axis."""
-        return self._met(lambda s, x: s.gather(x, axis), [convert(value)])
+        found, at = [convert(x) for x in flatten(value)], int(static(convert(axis)))
+        tapes = STATE.recorders
+        with unrecorded():
+            made = self._gathered(found, at)
+        if tapes:
+            made = [dressed(as_tensor(x).alias()) for x in made]
+            record("all_gather", found, made, lambda *grads: self._own(grads, made, found, at))
+        return pack_sequence_as(value, made)
+
+    def _gathered(self, values: Sequence[object], axis: int) -> list[Any]:
+        """Return values of all replicas behind each other: each replica has its own."""
+        made = self._met(lambda s, *xs: [s.gather(x, axis) for x in xs], values)
+        return [x.alias() if isinstance(x, Tensor) else x for x in made]
+
+    def _own(
+        self,
+        grads: Sequence[object],
+        like: Sequence[TfTensor],
+        values: Sequence[TfTensor],
+        axis: int,
+    ) -> list[object]:
+        """Return the gradients of values: the own share of what all replicas' results have."""
+        totals = self._back(ReduceOp.SUM, grads, like)
+        counts = [shape(x)[axis] for x in values]
+        every = self._gathered([reshape(count, [1]) for count in counts], 0)
+        shares: list[object] = []
+        for total, count, counted in zip(totals, counts, every, strict=True):
+            before = range(self.replica_id_in_sync_group)
+            first = sum((counted[n] for n in before), start=count * 0)
+            shares.append(gather(total, range_(first, first + count), axis=axis))
+        return shares
 
     def change(self, variable: Any, kind: object, values: Sequence[object], read: bool) -> object:
         """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""

@@ -202,6 +202,36 @@ def test_what_cannot_run_once_more_is_refused() -> None:
     on_tasks(ONE_PS, work)
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_python_in_a_branch_is_called_once_or_refused(apart: bool) -> None:
+    calls: list[float] = []
+
+    def halved(y: Any) -> Any:
+        calls.append(float(y))
+        return y * np.float32(0.5)
+
+    def work(server: Any, index: int) -> Any:
+        with tf.Graph().as_default() as graph, tf.device("/job:worker/task:0"):
+            x = v1.placeholder(tf.float32, [])
+
+            def taken() -> Any:
+                with tf.device("/job:ps/task:0" if apart else None):
+                    y = tf.sin(x)
+                return x * v1.py_func(halved, [y], tf.float32)
+
+            y = tf.cond(x > 0.0, taken, lambda: x)
+            with tf.device("/job:ps/task:0"):
+                slope = tf.gradients(y * y, x)[0]
+        with v1.Session(server.target, graph=graph) as session:
+            assert session.run(y, {x: 1.0}) == np.float32(0.5) * np.sin(np.float32(1.0))
+            assert len(calls) == 1
+            with pytest.raises(PlacementError, match=r"has effects inside: '.*PyFunc.*' \("):
+                session.run(slope, {x: 1.0})
+            assert len(calls) == 1
+
+    on_tasks(ONE_PS, work)
+
+
 def test_a_loop_of_one_task_has_its_effects_once_though_its_gradient_comes_later() -> None:
     def build(ps: str | None, worker: str | None) -> Any:
         with tf.Graph().as_default() as graph:

@@ -97,14 +97,6 @@ def test_c5_killed_at_any_step_and_resumed_on_other_ranks_it_gives_the_same_bits
     assert launched(tmp_path, behind, -1) == ({str(kill_at // 5 * 5)}, whole, 0)
 
 
-def test_restarts_go_on_by_themselves(tmp_path: Path, whole: set[str]) -> None:
-    killed = PROGRAM.replace("int(step) == kill_at", "killed(int(step))").replace(
-        "print(", RESTARTED, 1
-    )
-    began, ended, status = launched(tmp_path, 2, -1, killed, "--restarts", "3")
-    assert (began, ended, status) == ({"0", "5", "10"}, whole, 0)
-
-
 def with_draws(program: str) -> str:
     """Return a program that drops out in its function, and draws between its steps."""
     program = program.replace("strategy = tf", "tf.random.set_seed(5)\nstrategy = tf", 1)
@@ -115,29 +107,54 @@ def with_draws(program: str) -> str:
     )
 
 
-def test_c5_draws_go_on_behind_a_kill_on_other_ranks(tmp_path: Path, whole: set[str]) -> None:
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory, whole: set[str]) -> set[str]:
+    """Return the digests of training with draws that nobody disturbs, on one rank."""
+    began, ended, status = launched(tmp_path_factory.mktemp("drawn"), 1, -1, with_draws(PROGRAM))
+    assert (began, len(ended), status) == ({"0"}, 1, 0)
+    assert ended != whole
+    return ended
+
+
+def test_c5_draws_go_on_behind_a_kill_on_other_ranks(tmp_path: Path, drawn: set[str]) -> None:
     program = with_draws(PROGRAM)
-    began, undisturbed, status = launched(tmp_path / "whole", 1, -1, program)
-    assert (began, len(undisturbed), status) == ({"0"}, 1, 0)
-    assert undisturbed != whole
-    assert launched(tmp_path / "on 2", 2, -1, program) == ({"0"}, undisturbed, 0)
+    assert launched(tmp_path / "on 2", 2, -1, program) == ({"0"}, drawn, 0)
     began, ended, _ = launched(tmp_path / "killed", 2, 7, program)
     assert (began, ended) == ({"0"}, set())
-    assert launched(tmp_path / "killed", 4, -1, program) == ({"5"}, undisturbed, 0)
+    assert launched(tmp_path / "killed", 4, -1, program) == ({"5"}, drawn, 0)
 
 
-RESTARTED = """
+KILLED = """
 def killed(step):
     note = f"{folder}/killed-{step}"
-    if strategy.comm.rank < strategy.comm.size - 1 or step not in (4, 8, 12):
-        return False
-    if os.path.exists(note):
+    if KILLS.get(step) != strategy.comm.rank or os.path.exists(note):
         return False
     os.makedirs(folder, exist_ok=True)
     open(note, "w").close()
     return True
 
 print("""
+
+
+def killed_at(kills: dict[int, int], program: str) -> str:
+    """Return a program of which a rank is killed at each of some steps, once."""
+    condition = "int(step) == kill_at and strategy.comm.rank == strategy.comm.size - 1"
+    program = program.replace(condition, "killed(int(step))")
+    return program.replace("print(", KILLED.replace("KILLS", repr(kills)), 1)
+
+
+def test_restarts_go_on_by_themselves_with_the_same_draws(tmp_path: Path, drawn: set[str]) -> None:
+    program = killed_at({4: 1, 8: 0, 12: 1}, with_draws(PROGRAM))
+    found = launched(tmp_path, 2, -1, program, "--restarts", "3")
+    assert found == ({"0", "5", "10"}, drawn, 0)
+
+
+def test_what_is_killed_too_often_goes_on_on_other_ranks(tmp_path: Path, drawn: set[str]) -> None:
+    program = killed_at({2: 0, 9: 1, 13: 0, 14: 1}, with_draws(PROGRAM))
+    began, ended, status = launched(tmp_path, 2, -1, program, "--restarts", "3")
+    assert (began, ended) == ({"0", "5", "10"}, set())
+    assert status != 0
+    assert launched(tmp_path, 4, -1, program) == ({"10"}, drawn, 0)
 
 
 SERVERS = """

@@ -238,6 +238,33 @@ def test_values_of_all_ranks_are_gathered_on_any_axis(*, staged: bool) -> None:
             np.testing.assert_array_equal(found, np.concatenate(parts, axis))
 
 
+@pytest.mark.parametrize("staged", STAGED)
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_each_replica_gets_the_gradient_of_its_share_of_what_is_gathered(
+    ranks: int, *, staged: bool
+) -> None:
+    def run(comm: Any) -> Any:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=2)
+
+        def step() -> Any:
+            context = tf.distribute.get_replica_context()
+            number = float(context.replica_id_in_sync_group + 1)
+            x = tf.ones([1, 2]) * number
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                made = context.all_gather({"x": x, "twice": [x * 2.0]}, axis=1)
+                loss = tf.reduce_sum(made["x"] * [[1.0, 2.0, 3.0, 4.0]] * number)
+                loss += tf.reduce_sum(made["twice"][0] ** 2.0)
+            return made["twice"][0], tape.gradient(loss, x)
+
+        found = maybe(staged, lambda: strategy.run(step))()
+        return [x.numpy().tolist() for y in found for x in strategy.experimental_local_results(y)]
+
+    whole, slopes = [[2.0, 2.0, 4.0, 4.0]], [[[19.0, 22.0]], [[41.0, 44.0]]]
+    found = run_ranks(ranks, run)
+    assert found == [[whole, slope] for slope in slopes] or found == [[whole, whole, *slopes]]
+
+
 def test_batches_are_shared_out_to_replicas() -> None:
     def run(comm: Any) -> Any:
         strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=4)
@@ -377,11 +404,11 @@ def test_e9_platforms_are_refused_by_their_names(target: str, why: str) -> None:
 
 def test_clusters_are_described() -> None:
     spec = tf.train.ClusterSpec({"worker": ["a:1", "b:1"], "ps": {0: "c:1"}})
-    assert (spec.jobs, spec.num_tasks("worker")) == (["ps", "worker"], 2)
+    assert (spec.jobs, spec.num_tasks("worker")) == (["worker", "ps"], 2)
     assert spec.as_dict() == {"ps": ["c:1"], "worker": ["a:1", "b:1"]}
     assert spec.task_address("worker", 1) == "b:1"
     assert spec.all_tasks() == [("ps", 0), ("worker", 0), ("worker", 1)]
-    with pytest.raises(ValueError, match="No such job in cluster: 'x', there are ps, worker"):
+    with pytest.raises(ValueError, match="No such job in cluster: 'x', there are worker, ps"):
         spec.num_tasks("x")
     with pytest.raises(ValueError, match="No task with index 7"):
         spec.task_address("ps", 7)
