@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...eager.tensor import Tensor
-from ...graph.graph import Operation
+from ...graph.graph import GraphTensor, Operation
 from ...values.context import entered
 from ..core.values import convert
-from ..graph.graph_lists import LOCAL
+from ..graph.graph_lists import LOCAL, global_variables
 from ..graph.queues import FIFOQueue
 from ..graph.sessions import Session
 from ..graph.state import Variable, get_default_graph, group
 from ..ops.creation import fill
-from ..train.accumulators import ConditionalAccumulator
+from ..ops.indexed_slices import IndexedSlices
+from ..train.accumulators import (
+    ConditionalAccumulator,
+    ConditionalAccumulatorBase,
+    SparseConditionalAccumulator,
+)
+from ..train.averages import ExponentialMovingAverage
 from ..train.coordinator import Coordinator, QueueRunner
+from ..train.reports import report_uninitialized_variables
 from .hooks import SessionRunHook
 
 
@@ -32,9 +39,12 @@ class SyncReplicasOptimizer:
         opt: Any,
         replicas_to_aggregate: int,
         total_num_replicas: int | None = None,
+        variable_averages: ExponentialMovingAverage | None = None,
+        variables_to_average: Sequence[Variable] | None = None,
         use_locking: bool = False,
         name: str = "sync_replicas",
     ) -> None:
+        self._averages, self._averaged = variable_averages, variables_to_average
         self._opt, self._wanted = opt, replicas_to_aggregate
         self._total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
         self._tokens = max(self._total, self._wanted)
@@ -42,11 +52,13 @@ class SyncReplicasOptimizer:
         self._runner: QueueRunner | None = None
         self._queue: FIFOQueue | None = None
         self._step: Variable | None = None
-        self._kept: list[ConditionalAccumulator] = []
+        self._kept: list[ConditionalAccumulatorBase] = []
         self.local_step_init_op: Operation | None = None
         """Lets a replica begin with the step that all are at."""
         self.chief_init_op: Operation | None = None
         """Lets the chief begin so, and drops gradients of earlier steps."""
+        self.ready_for_local_init_op: GraphTensor | None = None
+        """The names of global variables that have no value."""
 
     def compute_gradients(
         self, *args: object, **kwargs: object
@@ -81,12 +93,12 @@ class SyncReplicasOptimizer:
             for number, (grad, variable) in enumerate(pairs):
                 with graph.beside(variable.op):
                     shared = f"{variable.state.name}/grad_accum"
-                    kept = ConditionalAccumulator(
-                        variable.dtype, variable.shape, shared, f"{self._name}_{number}"
+                    kept, give = self._accumulated(
+                        variable, grad, local.read_value(), (shared, f"{self._name}_{number}")
                     )
                     self._kept.append(kept)
-                    given.append(kept.apply_grad(grad, local.read_value()))
-                    taken.append((kept.take_grad(self._wanted), variable))
+                    given.append(give)
+                    taken.append((take(kept, self._wanted), variable))
             now = convert(global_step, "int64")
             drop = [kept.set_global_step(now) for kept in self._kept]
             self.chief_init_op = group(self.local_step_init_op, *drop)
@@ -98,11 +110,41 @@ class SyncReplicasOptimizer:
                     token = self._queue.dequeue()
             train = local.assign(token)
             changed = self._opt.apply_gradients(taken, global_step)
+            if self._averages is not None:
+                with graph.control_dependencies([changed]):
+                    changed = self._averages.apply(self._averaged)
+            self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
             with graph.beside(global_step.op), graph.control_dependencies([changed]):
                 told = fill([self._tokens], convert(global_step.read_value(), "int64"))
                 self._runner = QueueRunner(self._queue, [self._queue.enqueue_many([told])])
                 self._runner.endless = True  # (behind the last step nobody gives gradients)
             return group(train)
+
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
+        """Return what the optimiser keeps for a variable under a name."""
+        found: Variable | None = self._opt.get_slot(var, name)
+        return found
+
+    def get_slot_names(self) -> list[str]:
+        """Return the names of what the optimiser keeps for each variable."""
+        found: list[str] = self._opt.get_slot_names()
+        return found
+
+    def variables(self) -> list[Variable]:
+        """Return what the optimiser keeps."""
+        found: list[Variable] = self._opt.variables()
+        return found
+
+    @staticmethod
+    def _accumulated(
+        variable: Variable, grad: Tensor | IndexedSlices, step: Tensor, names: tuple[str, str]
+    ) -> tuple[ConditionalAccumulatorBase, Operation]:
+        """Return what adds up the gradients of a variable, and what gives it one."""
+        if isinstance(grad, IndexedSlices):
+            rows = SparseConditionalAccumulator(variable.dtype, variable.shape, *names)
+            return rows, rows.apply_indexed_slices_grad(grad, step)
+        whole = ConditionalAccumulator(variable.dtype, variable.shape, *names)
+        return whole, whole.apply_grad(grad, step)
 
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SyncReplicasHook:
         """Return what makes a monitored session ready to train together with others."""
@@ -115,10 +157,18 @@ class SyncReplicasOptimizer:
         return self._runner
 
     def get_init_tokens_op(self, num_tokens: int = -1) -> Operation | None:
-        """Return what lets so many replicas begin beyond the gradients that are waited for."""
+        """Return what lets replicas give so many more gradients than one each in the first step.
+
+        By default as many as are waited for, or as there are replicas beyond that.
+        """
         if self._queue is None or self._step is None:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
-        wanted = self._total - self._wanted if num_tokens == -1 else num_tokens
+        needed = self._wanted - self._total
+        wanted = abs(needed) if num_tokens == -1 else num_tokens
+        if wanted < needed:
+            raise ValueError(
+                f"Too few tokens to finish the first step: {wanted} (given) vs {needed} (needed)"
+            )
         graph = self._step.graph or get_default_graph()
         with entered(graph), graph.beside(self._step.op):
             if wanted <= 0:
@@ -126,6 +176,14 @@ class SyncReplicasOptimizer:
             return self._queue.enqueue_many(
                 [fill([wanted], convert(self._step.read_value(), "int64"))]
             )
+
+
+def take(kept: ConditionalAccumulatorBase, wanted: int) -> GraphTensor | IndexedSlices:
+    """Return the mean of so many gradients."""
+    if isinstance(kept, SparseConditionalAccumulator):
+        return kept.take_indexed_slices_grad(wanted)
+    assert isinstance(kept, ConditionalAccumulator), "there are two kinds"
+    return kept.take_grad(wanted)
 
 
 class SyncReplicasHook(SessionRunHook):

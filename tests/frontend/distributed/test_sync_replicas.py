@@ -79,6 +79,45 @@ def test_e10_two_of_three_replicas_are_enough() -> None:
             assert session.run(count) == 1
 
 
+def trained_alone(wanted: int, steps: int, **options: Any) -> tuple[Any, ...]:
+    """Return what one replica makes of a table of which two rows are used, and the step."""
+    with tf.Graph().as_default():
+        table = v1.get_variable("table", [4, 2], initializer=v1.ones_initializer())
+        w = v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        count = v1.train.get_or_create_global_step()
+        average = v1.train.ExponentialMovingAverage(0.5)
+        opt = v1.train.SyncReplicasOptimizer(
+            v1.train.MomentumOptimizer(0.5, 0.5), wanted, 1, average, [w], **options
+        )
+        loss = tf.reduce_sum(tf.gather(table, [1, 1, 3]) * 2.0) + tf.reduce_sum(w)
+        train = opt.minimize(loss, global_step=count)
+        assert opt.get_slot_names() == ["momentum"]
+        kept = [opt.get_slot(w, "momentum"), average.average(w)]
+        hook = opt.make_session_run_hook(True)
+        config = v1.ConfigProto(operation_timeout_in_ms=20_000)
+        with v1.train.MonitoredTrainingSession(hooks=[hook], config=config) as session:
+            for _ in range(steps):
+                session.run(train)
+            return (*map(np.ndarray.tolist, session.run([table, w, *kept])), session.run(count))
+
+
+def test_one_replica_gives_all_gradients_that_are_waited_for() -> None:
+    """Rows of a table are changed by the mean of those gradients that have them."""
+    wanted = trained_alone(1, 2)
+    table = [[1.0, 1.0], [-4.0, -4.0], [1.0, 1.0], [-1.5, -1.5]]
+    assert wanted == (table, [-0.25, -0.25], [1.5, 1.5], [0.25, 0.25], 2)
+    assert trained_alone(2, 4) == wanted
+
+
+def test_too_few_tokens_for_the_first_step_are_refused() -> None:
+    with tf.Graph().as_default():
+        w, count = v1.Variable([1.0]), v1.train.get_or_create_global_step()
+        opt = v1.train.SyncReplicasOptimizer(v1.train.GradientDescentOptimizer(1.0), 3, 1)
+        opt.minimize(tf.reduce_sum(w), global_step=count)
+        with pytest.raises(ValueError, match=r"Too few tokens to finish the first step: 0 .* vs 2"):
+            opt.get_init_tokens_op(0)
+
+
 def test_monitored_replicas_over_parameter_servers_make_each_step_together(tmp_path: Path) -> None:
     spec = tf.train.ClusterSpec(CLUSTER)
 
