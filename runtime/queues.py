@@ -76,6 +76,10 @@ class Queue:
         self.least, self.random, self.ranked = least, random, ranked
         self.elements: list[Element] = []
         self.closed = self.cancelled = self.abandoned = False
+        self.closing = False
+        """Whether somebody closes it, as soon as those who put something in before have."""
+        self._putting = 0
+        """How many wait for room."""
         self.changed = renewed(threading.Condition())
         self.lane = f"queue {next(NUMBERS)}"
         """Where traces show it."""
@@ -93,15 +97,20 @@ class Queue:
         Without `wait`, all are put in, or there is a `WouldWaitError`.
         """
         with span("queue", "put", self.lane, elements=len(elements)), self.changed:
-            if self.closed:
+            if self.closed or self.closing:
                 raise ClosedError
             if not wait and len(self.elements) + len(elements) > self.capacity:
                 raise WouldWaitError
-            for element in elements:
-                self._wait(lambda: len(self.elements) < self._room() or self.cancelled)
-                if self.cancelled:
-                    raise ClosedError
-                self.elements.append(element)
+            self._putting += 1
+            try:
+                for element in elements:
+                    self._wait(lambda: len(self.elements) < self._room() or self.cancelled)
+                    if self.cancelled:
+                        raise ClosedError
+                    self.elements.append(element)
+                    self._notify()
+            finally:
+                self._putting -= 1
                 self._notify()
 
     def take(self, count: int, *, partial: bool = False, wait: bool = True) -> list[Element]:
@@ -144,12 +153,26 @@ class Queue:
     def _wait(self, ready: Callable[[], bool]) -> None:
         DEADLINE.wait_for(self.changed, ready)
 
-    def close(self, *, cancel: bool = False) -> None:
-        """Let nothing more in; with `cancel`, who waits for room fails at once."""
+    def close(self, *, cancel: bool = False, wait: bool = True) -> None:
+        """Let nothing more in, once all have put in what they wait with.
+
+        With `cancel`, who waits for room fails at once. Without `wait`, it is closed now, or there
+        is a `WouldWaitError`.
+        """
         with self.changed:
-            self.closed = True
+            if self.closed and not cancel:
+                raise ClosedError
             self.cancelled = self.cancelled or cancel
+            self.closing = True
             self._notify()
+            if not cancel and not wait and self._putting:
+                raise WouldWaitError
+            try:
+                self._wait(lambda: self.cancelled or not self._putting)
+                self.closed = True
+            finally:
+                self.closing = False
+                self._notify()
 
     def abandon(self) -> None:
         """Let nobody wait any more, neither for room nor for elements."""

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
+from weakref import WeakSet
 
 from ...ir.op import Array
 from ...runtime.comm.protocol import LateError
@@ -21,6 +22,7 @@ from ..graph.execute import Plan
 from ..graph.frame import DRAWN_AS
 from ..graph.graph import Graph, Operation
 from ..graph.partition import Partition, partition
+from ..values.devices import DeviceName, parse_device
 from ..values.run_errors import AbortedError, CancelledError, NotFoundError
 from .closed import inside
 from .cut import Cut, Inner, TaskPart, ToldGraph
@@ -51,6 +53,10 @@ class Client:
         self.going: dict[Step, list[str]] = {}
         """The steps that have not ended, and what other tasks take part in them."""
         self.closed = False
+        self.was_reset = False
+        """Whether it was closed because containers were reset."""
+        self.filters: list[DeviceName] = []
+        """Of which other tasks it sees the devices; nothing: of all."""
         self.bits = 32
         """In how many bits `float32` values are sent."""
         self.costs: CostModel | None = None
@@ -58,8 +64,12 @@ class Client:
 
     def devices(self) -> list[str]:
         """Return the full names of the devices of all tasks, that of the session's first."""
-        names = [self.master, *(name for name in self.task.names if name != self.master)]
-        return [device_of(name) for name in names]
+        here, *others = sorted(map(device_of, self.task.names), key=device_of(self.master).__ne__)
+        return [here, *(name for name in others if self.sees(parse_device(name)))]
+
+    def sees(self, device: DeviceName) -> bool:
+        """Say whether its steps may use a device of another task."""
+        return not self.filters or any(each.is_within(device) for each in self.filters)
 
     def key(self, plan: Plan) -> tuple[int, int, int]:
         """Return what all tasks call their parts of a plan."""
@@ -103,7 +113,7 @@ class Client:
         self.going[step] = others
         try:
             if self.closed:  # (since the plan was made)
-                raise AbortedError("the session is closed")
+                raise AbortedError(WAS_RESET if self.was_reset else "the session is closed")
             for name in others:
                 fed = {each: given[each] for each in cut.parts[name].fed}
                 self.task.box.send(("run", step), (key, fed), self.task.ranks[name])
@@ -124,7 +134,9 @@ class Client:
 
     def named(self, step: Step, error: BaseException) -> BaseException:
         """Return the error that a user gets for one that has ended a step."""
-        if self.closed and isinstance(error, AbortedError | GivenUpError):
+        if self.was_reset and isinstance(error, GivenUpError):
+            return AbortedError(WAS_RESET)
+        if self.closed and not self.was_reset and isinstance(error, AbortedError | GivenUpError):
             return CancelledError("Session has been closed.")
         if isinstance(error, GivenUpError):
             return AbortedError(f"the step was given up: {self.task.aborted[step]}")
@@ -242,10 +254,22 @@ def told_part(part: TaskPart, *, here: bool) -> TaskPart:
 
 TASKS: dict[str, Task] = {}
 """The tasks that this process is, by the targets of sessions."""
+CLIENTS: WeakSet[Client] = WeakSet()
+"""Those that begin steps."""
+WAS_RESET = "the session is over: containers of its target were reset"
 
 
-def client_for(target: str) -> Client:
-    """Return what begins the steps of a session with a target, or say that there is no such."""
+def reset(target: str, containers: Sequence[str] | None) -> None:
+    """Forget what is in containers of all tasks; the sessions of the target are over."""
+    task = task_for(target)
+    for client in [each for each in CLIENTS if each.task is task]:
+        client.was_reset = True
+        client.close()
+    task.reset(containers)
+
+
+def task_for(target: str) -> Task:
+    """Return the task of a target, or say that there is no such."""
     task = TASKS.get(target)
     if task is None:
         known = ", ".join(TASKS) or "none: make a tf.distribute.Server first"
@@ -253,4 +277,12 @@ def client_for(target: str) -> Client:
             f"No session factory registered for the target {target!r}: there is no such server "
             f"in this process, known are {known}"
         )
-    return Client(task, task.name)
+    return task
+
+
+def client_for(target: str) -> Client:
+    """Return what begins the steps of a session with a target, or say that there is no such."""
+    task = task_for(target)
+    made = Client(task, task.name)
+    CLIENTS.add(made)
+    return made

@@ -27,7 +27,7 @@ from ..function.graph_data import (
 )
 from ..graph.frame import Store
 from ..graph.text_arrays import TEXT
-from ..graph.variables import CONTAINERS, AssignVariable, Held, VariableState
+from ..graph.variables import AssignVariable, Held, VariableState
 from ..values.run_errors import InvalidArgumentError, NotFoundError
 
 Operand = tuple[str, int | Array]
@@ -119,7 +119,7 @@ class KeptValues:
         with self.lock:
             for each in gone:
                 if isinstance(each, str):
-                    CONTAINERS.pop(each, None)
+                    self.store.containers.pop(each, None)
                 else:
                     self.values.pop(each, None)
 

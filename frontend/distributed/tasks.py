@@ -5,6 +5,7 @@
     done        how the part of a step ended
     ping, pong  whether a task that says nothing is still there
     leave       a session has ended, and its parts are not run any more
+    reset       what is in containers is forgotten
     joined, bye whether a task still begins steps
 
 A few threads listen in turn, and carry the steps out (`crew`). Tasks are the ranks of a world, in
@@ -53,7 +54,10 @@ PartKey = tuple[int, int, int]
 """The session, and the plan of which a task has a part."""
 Step = tuple[int, int]
 """The rank that has begun a step, and its number there."""
-WORDS = ("register", "run", "abort", "ask", "eager", "drop", "leave")
+MARKS = 1000
+"""Of how many steps that were given up is taken note, so that messages which come late for one are
+let go; a step that goes on here is noted as long as it does."""
+WORDS = ("register", "run", "abort", "ask", "eager", "drop", "leave", "reset")
 """What tasks are told to do."""
 OfferKey = tuple[str, Step, str]
 """The key of the message with a value: of which step, and its name."""
@@ -107,7 +111,7 @@ class Task:
         self.name = self.names[comm.rank]
         self.box = Mailbox(comm)
         self.store = Store()
-        self.store.by_name = True
+        self.store.by_name, self.store.containers = True, {}
         self.stores: dict[SessionKey, Store] = {}
         """By session: the store, with counts of its own."""
         self.states: dict[tuple[str, str], VariableState] = {}
@@ -153,11 +157,11 @@ class Task:
             self.registered.notify_all()
 
     def store_of(self, session: SessionKey) -> Store:
-        """Return the store as a session sees it: its random draws are counted by themselves."""
+        """Return the store as a session sees it: its draws and its own queues are for it alone."""
         with self.lock:
             if session not in self.stores:
                 made = self.stores[session] = copy(self.store)
-                made.draws = {}
+                made.draws, made.own = {}, {}
             return self.stores[session]
 
     def on_leave(self, source: int, message: Message) -> None:
@@ -171,6 +175,17 @@ class Task:
         with self.registered:
             for key in [each for each in self.parts if each[:2] == session]:
                 del self.parts[key]
+
+    def on_reset(self, source: int, message: Message) -> None:
+        """Forget what is in containers."""
+        self.store.reset(message[1])
+
+    def reset(self, containers: Sequence[str] | None) -> None:
+        """Let all tasks forget what is in containers, before they do what they are told next."""
+        self.store.reset(containers)
+        for name in self.names:
+            if name != self.name:
+                self.box.send(("reset", 0), containers, self.ranks[name])
 
     def graph_of(self, part: TaskPart) -> Graph:
         """Return the graph of a part: as it is, or made anew where it is told as data."""
@@ -260,6 +275,8 @@ class Task:
         """Let nobody wait in a step any more."""
         with self.registered:
             self.aborted.setdefault(step, reason)
+            if len(self.aborted) > MARKS:
+                del self.aborted[next(each for each in self.aborted if each not in self.going)]
             self.registered.notify_all()
         going = self.going.get(step)
         if going is not None:

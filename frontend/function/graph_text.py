@@ -134,6 +134,7 @@ class QueueData(TypedDict):
     options: Plain
     name: str
     shared: str
+    container: NotRequired[str]
     capacity: int
     dtypes: list[str]
     shapes: Plain
@@ -148,6 +149,7 @@ class AccumulatorData(TypedDict):
     name: str
     dtype: str
     shared: str
+    container: NotRequired[str]
     way: str
 
 
@@ -243,6 +245,7 @@ def _write_queue(kind: QueueKind, writer: Writer) -> QueueData:
         "options": writer.value(kind.options),
         "name": queue.name,
         "shared": queue.shared,
+        "container": queue.container,
         "capacity": queue.capacity,
         "dtypes": [str(dtype) for dtype in queue.dtypes],
         "shapes": None if queue.shapes is None else writer.value([*queue.shapes]),
@@ -272,7 +275,7 @@ def _queue(data: QueueData, reader: NodeReader) -> Kind:
     listed = reader.value(data["shapes"])
     shapes = [_shape(each) for each in listed] if isinstance(listed, list) else None
     queue = QueueSpec(data["name"], data["capacity"], dtypes, shapes, shared=data["shared"],
-                      **data["more"])  # fmt: skip
+                      container=data.get("container", ""), **data["more"])  # fmt: skip
     queue = reader.queues.setdefault(queue.name, queue)
     return MAKERS[data["type"]](queue, **reader.options(data["options"]))
 
@@ -288,13 +291,15 @@ def _write_accumulator(kind: AccumulatorKind, writer: Writer) -> AccumulatorData
         "name": spec.name,
         "dtype": str(spec.dtype),
         "shared": spec.shared,
+        "container": spec.container,
         "way": spec.way,
     }
 
 
 def _accumulator(data: AccumulatorData, reader: NodeReader) -> Kind:
     shape = _shape(reader.value(data["shape"]))
-    spec = AccumulatorSpec(data["name"], row(data["dtype"]), shape, data["shared"], data["way"])
+    spec = AccumulatorSpec(data["name"], row(data["dtype"]), shape, data["shared"], data["way"],
+                           data.get("container", ""))  # fmt: skip
     if data["type"] not in USES:
         raise GraphTextError(f"there is no operation of type {data['type']!r}")
     return AccumulatorKind(data["type"], reader.accumulators.setdefault(spec.name, spec))

@@ -321,7 +321,7 @@ class Session:
     def close(self) -> None:
         """Run nothing any more."""
         self._closed = True
-        for queue in self.store.queues.values():
+        for queue in [*self.store.queues.values(), *self.store.own.values()]:
             if isinstance(queue, Queue | Accumulated):
                 queue.abandon()
         self._plans.clear()

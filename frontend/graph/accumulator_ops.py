@@ -15,11 +15,11 @@ from ...ir.types.dtypes import DType, i64
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.queues import CHANGES, WouldWaitError
 from ..values.run_errors import CancelledError, InvalidArgumentError
-from .frame import Frame, OutsideError, Store
+from .frame import Frame, OutsideError, SharedByName, Store
 from .graph import Kind, Operation, spec_with_unknowns
 
 
-class AccumulatorSpec:
+class AccumulatorSpec(SharedByName):
     """What graphs know of an accumulator."""
 
     def __init__(
@@ -29,8 +29,10 @@ class AccumulatorSpec:
         shape: Sequence[int | None] | None,
         shared: str = "",
         way: str = "MEAN",
+        container: str = "",
     ) -> None:
-        self.name, self.dtype, self.shared, self.way = name, dtype, shared, way
+        super().__init__(name, shared, container)
+        self.dtype, self.way = dtype, way
         self.shape = None if shape is None else tuple(shape)
 
     def spec(self) -> TensorSpec:
@@ -43,9 +45,9 @@ class AccumulatorSpec:
 
     def held(self, store: Store) -> Accumulated:
         """Return what a store has of it, nothing at first."""
-        key = self.shared or (self.name if store.by_name else self)
         with store.lock:
-            found: Accumulated = store.queues.setdefault(key, Accumulated())
+            kept, key = self.place(store)
+            found: Accumulated = kept.setdefault(key, Accumulated())
         return found
 
     def check(self, found: Sequence[int | None]) -> None:

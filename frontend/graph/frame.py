@@ -223,12 +223,31 @@ class ReadValues:
         return ReadValues(self.values)
 
 
-class Store:
-    """Where the values of variables are: a session's, or that of the process."""
+Queues: TypeAlias = dict[object, Any]
+"""Queues, and what is like them, by what they are known by."""
+
+
+class Container:
+    """What sessions share by names: values of variables, and queues."""
 
     def __init__(self) -> None:
         self.values: dict[object, Array] = {}
-        self.queues: dict[object, Any] = {}
+        self.queues: Queues = {}
+
+
+CONTAINERS: dict[str, Container] = {}
+"""The named containers of the process, for all sessions that are no other task's."""
+
+
+class Store(Container):
+    """Where the values of variables are: a session's, or that of the process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own: Queues = {}
+        """Queues that no other session has: those without a name to share."""
+        self.containers = CONTAINERS
+        """By their names: what is kept elsewhere than here."""
         self.kept: dict[str, Array] = {}
         """Values that stay between steps, by their handles."""
         self.by_name = False
@@ -239,6 +258,31 @@ class Store:
         """How many counters each random operation has used."""
         self.initialise: Callable[[Store, Any], None] | None = None
         """Runs what initialises a variable that has no value when it is read, if that is to be."""
+
+    def container(self, name: str) -> Container:
+        """Return the container of a name; that without a name is the store itself."""
+        return self.containers.setdefault(name, Container()) if name else self
+
+    def reset(self, names: Sequence[str] | None) -> None:
+        """Forget what is in containers; None means that without a name."""
+        with self.lock:
+            for name in [""] if names is None else names:
+                kept = self if not name else self.containers.pop(name, Container())
+                kept.values.clear()
+                kept.queues.clear()
+
+
+class SharedByName:
+    """What graphs know of something that sessions share if it has a name for that."""
+
+    def __init__(self, name: str, shared: str, container: str) -> None:
+        self.name, self.shared, self.container = name, shared, container
+
+    def place(self, store: Store) -> tuple[Queues, object]:
+        """Return among what a store keeps it, and under what key."""
+        if self.shared:
+            return store.container(self.container).queues, self.shared
+        return store.own, self.name if store.by_name else self
 
 
 @dataclass

@@ -15,11 +15,11 @@ from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec, spec_of_array
 from ...runtime.queues import ClosedError, DrainedError, Queue, padded, stacked
 from ..values.run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
-from .frame import Frame, OutsideError, Store
+from .frame import Frame, OutsideError, SharedByName, Store
 from .graph import Kind, Operation, spec_with_unknowns
 
 
-class QueueSpec:
+class QueueSpec(SharedByName):
     """What graphs know of a queue: its kind, its capacity, and what an element is."""
 
     def __init__(  # noqa: PLR0913  (as many as a queue has)
@@ -35,10 +35,12 @@ class QueueSpec:
         shared: str = "",
         ranked: bool = False,
         padded: bool = False,
+        container: str = "",
     ) -> None:
-        self.name, self.capacity, self.dtypes = name, capacity, tuple(dtypes)
+        super().__init__(name, shared, container)
+        self.capacity, self.dtypes = capacity, tuple(dtypes)
         self.shapes = None if shapes is None else tuple(shapes)
-        self.least, self.shuffled, self.seed, self.shared = least, shuffled, seed, shared
+        self.least, self.shuffled, self.seed = least, shuffled, seed
         self.ranked, self.padded = ranked, padded
         """Whether the lowest number comes first, and whether elements are filled up."""
         self.device = ""
@@ -62,18 +64,16 @@ class QueueSpec:
 
     def queue(self, store: Store) -> Queue:
         """Return the queue in a store, made now if there is none."""
-        key = self.shared or (self.name if store.by_name else self)
         with store.lock:
-            found: Queue | None = store.queues.get(key)
+            kept, key = self.place(store)
+            found: Queue | None = kept.get(key)
             if found is None:
                 random = np.random.default_rng(self.seed) if self.shuffled else None
-                found = store.queues[key] = Queue(
-                    self.capacity, self.least, random, ranked=self.ranked
-                )
+                found = kept[key] = Queue(self.capacity, self.least, random, ranked=self.ranked)
                 SAID[found] = self.said
         if self.shared and SAID[found] != self.said:
             raise InvalidArgumentError(
-                f"Shared queue '{self.shared}' is {SAID[found]}, expected {self.said}"
+                f"SharedByName queue '{self.shared}' is {SAID[found]}, expected {self.said}"
             )
         return found
 
@@ -189,7 +189,7 @@ def _many(*, partial: bool) -> Step:
 
 def _close(cancel: bool) -> Step:
     def step(use: Use, values: Sequence[Array]) -> Sequence[Array]:
-        use.queue.close(cancel=cancel)
+        use.queue.close(cancel=cancel, wait=use.wait)
         return ()
 
     return step

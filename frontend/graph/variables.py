@@ -56,13 +56,11 @@ class VariableState(Guarded):
 
     def key(self, store: Store) -> Hashable:
         """Return what a store keeps the value under."""
-        if self.container:
-            return (self.container, self.name)
-        return self.name if store.by_name else self
+        return self.name if self.container or store.by_name else self
 
     def where(self, store: Store) -> dict[object, Array]:
         """Return the values among which it is."""
-        return CONTAINERS.setdefault(self.container, {}) if self.container else store.values
+        return store.container(self.container).values
 
     def value_in(self, store: Store) -> Array:
         """Return the value, or say that there is none; not while it is changed in place."""
@@ -133,8 +131,6 @@ def fits(value: Array, spec: TensorSpec) -> bool:
     )
 
 
-CONTAINERS: dict[str, dict[object, Array]] = {}
-"""The values of variables in named containers, shared by all sessions of the process."""
 TURNS: dict[tuple[str, str], Turn] = {}
 """By container and name: the turns of such a variable, which graphs share as its value."""
 

@@ -212,8 +212,13 @@ def test_c4_containers_are_shared_by_name():
     with pytest.raises(tf.errors.FailedPreconditionError, match="own"):
         second.run(own)
     v1.Session.reset("", ["c"])
-    with pytest.raises(tf.errors.FailedPreconditionError, match="shared"):
+    with pytest.raises(tf.errors.CancelledError, match="closed"):
         second.run(read)
+    with (
+        v1.Session(graph=second.graph) as third,
+        pytest.raises(tf.errors.FailedPreconditionError, match="shared"),
+    ):
+        third.run(read)
 
 
 def test_c7_effects_in_functions_happen_in_program_order():

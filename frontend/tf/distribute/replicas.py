@@ -278,10 +278,10 @@ class ReplicaContext:
             record("all_gather", found, made, lambda *grads: self._own(grads, made, found, at))
         return pack_sequence_as(value, made)
 
-    def _gathered(self, values: Sequence[object], axis: int) -> list[Any]:
+    def _gathered(self, values: Sequence[object], axis: int) -> list[TfTensor]:
         """Return values of all replicas behind each other: each replica has its own."""
         made = self._met(lambda s, *xs: [s.gather(x, axis) for x in xs], values)
-        return [x.alias() if isinstance(x, Tensor) else x for x in made]
+        return [dressed(as_tensor(x).alias()) for x in made]
 
     def _own(
         self,

@@ -104,9 +104,9 @@ class FirstDeviceSpec(DeviceSpec):
 
     __slots__ = ()
 
-    def __setattr__(self, part: str, value: Any) -> None:
+    def __setattr__(self, part: str, value: object) -> None:
         if part in PARTS:
-            changed = DeviceSpec(**{part: value})
+            changed = DeviceSpec().replace(**{part: value})
             value = replace(self._name, **{PARTS[part]: getattr(changed._name, PARTS[part])})
             part = "_name"
         super().__setattr__(part, value)

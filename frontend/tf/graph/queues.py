@@ -61,7 +61,8 @@ class QueueBase:
         rows_ = [row_of(d) for d in self.dtypes]
         self._spec = q.QueueSpec(
             self._label, capacity, [r for r in rows_ if r is not None], listed,
-            shuffled=self._shuffled, shared=shared_name or "", **more,
+            shuffled=self._shuffled, shared=shared_name or "",
+            container=self._graph.container_name if self._graph is not None else "", **more,
         )  # fmt: skip
         if self._graph is not None:
             self._spec.device = self._graph.device_of(q.size(self._spec))

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
+from weakref import WeakSet
 
 from ....ir.types.tensor import Array
 from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
-from ...distributed.client import client_for, explained
+from ...distributed.client import client_for, explained, reset
 from ...distributed.simulate import CostModel, reasons, simulated
 from ...eager.recorded import unboxed
 from ...formats.messages import RunMetadata
@@ -24,13 +25,14 @@ from ...graph.kinds import DEAD, MissingFeedError
 from ...graph.partition import Partition, partition
 from ...graph.placement import devices_of
 from ...graph.transfers import hops
-from ...graph.variables import CONTAINERS, AssignVariable, ReadVariable
+from ...graph.variables import AssignVariable, ReadVariable
 from ...models.later import ReadyQueue
 from ...values import nest
 from ...values.context import STATE, entered, stack
 from ...values.devices import parse_device
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import (
+    CancelledError,
     DeadlineExceededError,
     InvalidArgumentError,
     ResourceExhaustedError,
@@ -62,11 +64,15 @@ class Session(CoreSession):
         super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
         self.config = config_of(config)
         self.soft_placement, self.wishes = self.config.soft_placement, self.config.wishes
+        self.over = False
+        """Whether it was closed because containers were reset."""
         self.processors = processors_of(config)
         self.client = client_for(target) if target else None
         """What begins steps over the tasks of a cluster."""
-        if self.client is not None:
-            self.client.bits = self.config.bits
+        if self.client is None:
+            LOCAL.add(self)
+        else:
+            self.client.bits, self.client.filters = self.config.bits, [*self.config.filters]
         self.costs: CostModel | None = None
         """By what operations are placed that ask for nothing; None: all on the first device."""
         self._queues: dict[str, ReadyQueue] = {}
@@ -166,10 +172,22 @@ class Session(CoreSession):
     def reset(
         target: str = "", containers: Sequence[str] | None = None, config: object = None
     ) -> None:
-        """Forget the values in containers, of all of them if none is named."""
-        del target, config
-        for name in [*CONTAINERS] if containers is None else containers:
-            CONTAINERS.pop(name, None)
+        """Forget what is in containers; None means what was made outside of all of them.
+
+        All sessions of the target are over.
+        """
+        config_of(config)
+        if target:
+            reset(target, containers)
+            return
+        for session in [*LOCAL]:
+            session.reset_values(containers)
+
+    def reset_values(self, containers: Sequence[str] | None) -> None:
+        """Forget what is in containers, and be over."""
+        self.over = self.over or not self._closed
+        Session.close(self)
+        self.store.reset(containers)
 
     def run(
         self,
@@ -182,6 +200,8 @@ class Session(CoreSession):
 
         Raises `DeadlineExceededError` where it takes longer than it may.
         """
+        if self.over:
+            raise CancelledError("Session has been closed: containers were reset")
         if options is None and run_metadata is None and not self.config.timeout:
             found = self.at_once(fetches, feed_dict, calls=False)
             if found is not None:
@@ -367,6 +387,10 @@ class Session(CoreSession):
             yield self
         finally:
             stack().pop()
+
+
+LOCAL: WeakSet[Session] = WeakSet()
+"""The sessions of this process whose steps stay in it."""
 
 
 class InitialisingSession(Session):

@@ -11,8 +11,11 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...formats.messages import AttrValue, GraphDef, TensorShapeProto
 from ...formats.tensors import NUMBERS, to_message
+from ...function.variable import VARIABLE
+from ...graph.frame import SharedByName
 from ...graph.func_graph import CallGraph, FuncGraph
 from ...graph.graph import Graph, Operation, dims_or_none
+from ...graph.variables import state_in
 
 TENSORFLOW = {"keepdims": "keep_dims"}
 """Names of options that are others in TensorFlow."""
@@ -63,11 +66,25 @@ def add_node(node: Any, op: Operation, functions: dict[FuncGraph, str]) -> None:
         number = NUMBERS.get(str(specs[0].dtype))
         if number is not None:
             node.attr["dtype" if not op.inputs else "T"].type = number
+    shared = shared_by(op)
+    if shared is not None:
+        node.attr["container"].s, node.attr["shared_name"].s = map(str.encode, shared)
     options: dict[str, Any] = getattr(op.kind, "options", {})
     for name, value in {**options, **op.attributes}.items():
         attribute = attribute_message(value)
         if attribute is not None:
             node.attr[TENSORFLOW.get(name, name)].CopyFrom(attribute)
+
+
+def shared_by(op: Operation) -> tuple[str, str] | None:
+    """Return container and shared name of a variable or a queue, where an operation uses one."""
+    queue = getattr(op.kind, "queue", None)
+    if isinstance(queue, SharedByName):
+        return queue.container, queue.shared
+    if op.kind is VARIABLE:
+        state = state_in(op.attributes)
+        return state.container, state.name
+    return None
 
 
 def attribute_message(value: object) -> AttrValue | None:

@@ -6,7 +6,7 @@ how it is anyhow (`HOLDS`). So a program never believes to have what it has not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ...formats.messages import ConfigProto, OptimizerOptions, RewriterConfig, R
 from ...function.session import COMPILE_AFTER
 from ...graph.execute import Wishes
 from ...models.threads import Asked as AskedThreads
+from ...values.devices import DeviceName, parse_device
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
 
 NOTHING, AGAIN = RewriterConfig.NO_MEM_OPT, RewriterConfig.RECOMPUTATION_HEURISTICS
@@ -49,7 +50,7 @@ HOLDS: dict[str, Callable[[object], bool]] = {
 ACTED = (
     *("allow_soft_placement", "log_device_placement", "intra_op_parallelism_threads"),
     *("operation_timeout_in_ms", "device_count", "graph_options.build_cost_model"),
-    "inter_op_parallelism_threads",
+    *("inter_op_parallelism_threads", "device_filters"),
     *("graph_options.enable_bfloat16_sendrecv", "graph_options.enable_recv_scheduling"),
     "graph_options.optimizer_options.opt_level",
     "graph_options.optimizer_options.global_jit_level",
@@ -68,7 +69,6 @@ PASSES = {
 }
 """By a switch of TensorFlow's rewriter: the pass that does the same."""
 WHY = {
-    "device_filters": "a session sees all tasks of its cluster",
     "placement_period": "operations are placed when a plan is made",
     "session_inter_op_thread_pool": "there is one pool in a process",
     "use_per_session_threads": "there is one pool in a process",
@@ -124,6 +124,8 @@ class Config:
     """In how many bits `float32` values are sent from device to device."""
     delays: bool = False
     """Whether tasks let values of others come just before they need them."""
+    filters: Sequence[DeviceName] = ()
+    """The devices of other tasks that a session sees; nothing: all."""
 
 
 def config_of(message: object) -> Config:
@@ -147,6 +149,7 @@ def config_of(message: object) -> Config:
         costs=message.graph_options.build_cost_model > 0,
         wishes=wishes_of(message),
         delays=message.graph_options.enable_recv_scheduling,
+        filters=[parse_device(each) for each in message.device_filters],
         bits=16 if message.graph_options.enable_bfloat16_sendrecv else transfer_bits(),
     )
 

@@ -51,8 +51,9 @@ class ConditionalAccumulatorBase:
         self.dtype, self.name = as_dtype(dtype), f"{name or self.NAME}_{next(_NUMBERS)}"
         dims = None if shape is None else TensorShape(shape)._dims
         self._spec = AccumulatorSpec(
-            self.name, self.dtype.row, dims, shared_name or "", reduction_type
-        )
+            self.name, self.dtype.row, dims, shared_name or "", reduction_type,
+            self._graph.container_name,
+        )  # fmt: skip
         self.device = ""
         """Where its operations run: with the first of them."""
         self._first: Operation | None = None

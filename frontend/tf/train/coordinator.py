@@ -130,6 +130,8 @@ class QueueRunner:
     def _close(self, sess: Any, op: object) -> None:
         try:
             sess.run(op)
+        except CancelledError:
+            pass  # it is closed
         except (RuntimeError, OpError) as error:  # the session is closed, or its tasks are gone
             self.exceptions_raised.append(error)
 

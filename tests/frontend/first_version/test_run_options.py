@@ -154,7 +154,6 @@ def test_b9_a_step_waits_for_another_one_no_longer_than_it_may(graph):
     [
         ({"use_per_session_threads": True}, "use_per_session_threads = True"),
         ({"placement_period": 3}, "placement_period = 3"),
-        ({"device_filters": ["/job:ps"]}, "device_filters"),
         ({"graph_options": v1.GraphOptions(timeline_step=4)}, "graph_options.timeline_step = 4"),
         (
             {"session_inter_op_thread_pool": [{"num_threads": 2}]},
