@@ -14,5 +14,6 @@ from .frontend.tf.names.keras_names import WITHOUT
 tf = sys.modules[__name__] = import_module(".frontend.tf", __package__)
 _SPACES = {name: value for name, value in vars(tf).items() if isinstance(value, SimpleNamespace)}
 _SPACES |= {"compat.v1": tf.compat.v1, "errors": tf.errors, "io.gfile": tf.io.gfile}
+_SPACES |= {"experimental.numpy": tf.experimental.numpy}
 _SPACES |= {} if provide() else WITHOUT
 sys.modules.update({f"{__name__}.{name}": space for name, space in _SPACES.items()})  # type: ignore[misc]

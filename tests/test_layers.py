@@ -144,9 +144,9 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "function autograph", "distributed", "programs data", "tf", "keras",
     ),
     "frontend/tf": (
-        "core", "ops runs", "image special", "graph", "variables", "train",
-        "layers program", "rnn",
-        "io linalg lookup nondense ragged text draws", "data metrics summary",
+        "core", "ops runs", "special", "graph", "variables", "train",
+        "arrays image layers program", "rnn",
+        "io linalg lookup nondense ragged text draws", "data extension metrics summary",
         "distribute monitored",
         "names",
     ),

@@ -50,6 +50,12 @@ class Surface(Protocol):
     def printed(self, trace: object, *, long: bool) -> str | None:
         """Return a trace as users see it, None for the usual text."""
 
+    def type_of(self, trace: object) -> object:
+        """Return what a trace takes and gives."""
+
+    def inner(self, trace: object) -> object:
+        """Return the function without gradients that a trace is."""
+
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:
         """Return the arguments of a call."""
 

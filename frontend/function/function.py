@@ -371,6 +371,14 @@ class Function:
         """Return a trace as users see it, None for the usual text."""
         return None
 
+    def type_of(self, trace: object) -> object:
+        """Return what a trace takes and gives: a signature."""
+        return self.signature
+
+    def inner(self, trace: object) -> object:
+        """Return the function without gradients that a trace is: itself."""
+        return trace
+
     def returned(self, made: object) -> object:
         """Return what the Python function gave as a structure of what becomes tensors."""
         return made

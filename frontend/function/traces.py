@@ -544,9 +544,23 @@ class ConcreteFunction:
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """Return what is taken and given, in lines or, if not `verbose`, in one."""
-        return self.function.printed(self, long=verbose) or str(self)
+        return self.function.printed(self, long=verbose) or self._written()
+
+    @property
+    def function_type(self) -> object:
+        """Return what is taken and given, as the surface shows it."""
+        return self.function.type_of(self)
+
+    @property
+    def inference_fn(self) -> object:
+        """Return the function without gradients that the trace is, as the surface shows it."""
+        return self.function.inner(self)
 
     def __str__(self) -> str:
+        own = self.function.printed(self, long=True)
+        return self._written() if own is None else f"ConcreteFunction {own}"
+
+    def _written(self) -> str:
         inputs = ", ".join(f"{x.op.name}: {written(x.spec)}" for x in self.graph.inputs)
         if isinstance(self.structure, dict):
             names = list(self.structure)

@@ -14,8 +14,8 @@ they do not clash, at the top too. Element types are not promoted (`values`). Re
 from __future__ import annotations
 
 import sys
+from builtins import bool as _bool
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -90,6 +90,7 @@ from .io.names import io
 from .lookup.names import lookup
 from .names.aliases import ALIASES
 from .names.compat import compat_space
+from .names.experimental import experimental, types
 from .names.importing import import_graph_def
 from .names.keras_names import keras_space
 from .names.namespaces import (
@@ -205,7 +206,7 @@ from .ops.sorting import argsort, searchsorted, sequence_mask, sort, unique, uni
 from .ops.strings import as_string
 from .program.testing import test
 from .ragged.mapping import map_fn
-from .ragged.names import RaggedTensor, RaggedTensorSpec, experimental, ragged
+from .ragged.names import RaggedTensor, RaggedTensorSpec, ragged
 from .runs.operations import TfOperation as Operation
 from .special.fake_quantised import quantization
 from .summary.names import summary
@@ -248,17 +249,17 @@ norm, tensordot = _w.norm, _w.tensordot
 complex, real, imag, conj = _m.complex_, _m.real, _m.imag, _m.conj
 
 
-def executing_eagerly() -> Any:
+def executing_eagerly() -> _bool:
     """Say whether operations run at once."""
     return _STATE.context is None
 
 
-def inside_function() -> Any:
+def inside_function() -> _bool:
     """Say whether a function is being traced."""
     return isinstance(_STATE.context, _st.TfFuncGraph)
 
 
-def get_static_value(tensor: object, partial: object = False) -> Any:
+def get_static_value(tensor: object, partial: object = False) -> object:
     """Return the elements if they are known."""
     if isinstance(tensor, GraphTensor):
         return tensor.op.attributes["value"] if tensor.op.type == "Const" else None
@@ -280,7 +281,7 @@ def __getattr__(name: str) -> object:
     return found
 
 
-def is_tensor(x: object) -> Any:
+def is_tensor(x: object) -> _bool:
     """Say whether a value is a tensor or a variable."""
     return isinstance(x, Tensor | IndexedSlices | CompositeTensor)
 
@@ -493,6 +494,7 @@ __all__ = [
     "truncatemod",
     "tuple",
     "type_spec_from_value",
+    "types",
     "uint8",
     "uint16",
     "uint32",

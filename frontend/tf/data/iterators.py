@@ -178,6 +178,10 @@ class NumpyIterator:
     def __next__(self) -> object:
         return self._pack(self._stream.__next__())
 
+    def next(self) -> object:
+        """Return the next element."""
+        return self.__next__()
+
 
 class GraphIterator(Elements):
     """An iterator in a graph: `handle` stands for the stream when the graph runs."""

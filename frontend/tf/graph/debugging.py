@@ -322,3 +322,16 @@ def add_check_numerics_ops() -> Operation | None:
                     made = check_numerics(output, f"{operation.name}:{output.value_index}")
                 checks = [made]
     return group(*checks)
+
+
+def get_log_device_placement() -> bool:
+    """Say whether it is told where operations run."""
+    return _SETTINGS["log_device_placement"]
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Let it be told where operations run: on this machine's processor."""
+    _SETTINGS["log_device_placement"] = enabled
+
+
+_SETTINGS = {"log_device_placement": False}

@@ -272,6 +272,16 @@ class TfFunction(Function):
         assert isinstance(trace, ConcreteFunction), "a function prints its traces"
         return _printed.long(trace) if long else _printed.short(trace)
 
+    def type_of(self, trace: object) -> object:
+        """Return what a trace takes and gives."""
+        assert isinstance(trace, ConcreteFunction), "a function describes its traces"
+        return _printed.FunctionType.of_trace(trace)
+
+    def inner(self, trace: object) -> object:
+        """Return the function without gradients that a trace is."""
+        assert isinstance(trace, ConcreteFunction), "a function describes its traces"
+        return _printed.AtomicFunction(trace)
+
     def call(self, args: Sequence[object], kwargs: dict[str, object]) -> object:
         """Find or make the trace for arguments, and run it."""
         traced = self.traced

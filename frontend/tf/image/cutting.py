@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from ...eager.remembered import remember_all
 from ...graph.graph import GraphTensor
 from ..core.bridge import TfTensor
 from ..core.calls import op
-from ..core.values import convert, static
+from ..core.values import convert, static, whole
+from ..graph.flow import switch_case
 from ..ops.array_ops import concat, pad, reverse, shape, slice_, stack, transpose, unstack, where
 from ..ops.creation import range_, zeros, zeros_like
 from ..ops.gathering import gather
@@ -41,9 +43,18 @@ def turned(image: TfTensor, name: str | None = None) -> TfTensor:
 
 
 @batched
-def rot90(image: TfTensor, k: int = 1, name: str | None = None) -> TfTensor:
+def rot90(image: TfTensor, k: object = 1, name: str | None = None) -> TfTensor:
     """Turn by quarters against the clock."""
-    for _ in range(int(static(k)) % 4):
+    turns = whole(k)
+    if not isinstance(turns, int):
+        ways = [partial(_turned, image, count) for count in range(4)]
+        made: TfTensor = switch_case(cast(turns % 4, "int32"), ways)  # type: ignore[assignment]
+        return made
+    return _turned(image, turns % 4)
+
+
+def _turned(image: TfTensor, count: int) -> TfTensor:
+    for _ in range(count):
         image = reverse(transpose(image, [0, 2, 1, 3]), [1])
     return image
 

@@ -349,7 +349,7 @@ debugging = Space(
             *("assert_none_equal", "assert_proper_iterable", "assert_rank", "assert_rank_at_least"),
             *("assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_shapes"),
             *("assert_type", "check_numerics", "disable_check_numerics", "enable_check_numerics"),
-            "is_numeric_tensor",
+            *("is_numeric_tensor", "get_log_device_placement", "set_log_device_placement"),
         )
     },
 )

@@ -133,8 +133,7 @@ def deserialize_many_sparse(
         )
 
     with InGraph(graph_of([serialized_sparse])):
-        known = None if rank is None else rank + 1
-        specs = [unknown(rows.i64, None, known), unknown(row, None), unknown(rows.i64, known)]
+        specs = [unknown(rows.i64, None, rank), unknown(row, None), unknown(rows.i64, rank)]
         given = [convert(serialized_sparse, "string")]
         return SparseTensor(*host("DeserializeManySparse", compute, given, specs, name=name))
 

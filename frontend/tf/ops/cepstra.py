@@ -6,13 +6,23 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ....ir.op import Array
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
-from ..core.values import convert, static
+from ..core.values import convert, static, whole
 from .array_ops import concat, pad, reshape, reverse, split, tile
 from .creation import constant
-from .math_ops import REDUCTIONS, square
-from .signal_ops import dct, frame, hann_window, idct, irfft, overlap_and_add
+from .math_ops import FUNCTIONS, REDUCTIONS, square
+from .signal_ops import (
+    dct,
+    enclosing,
+    frame,
+    hann_window,
+    hosted_window,
+    idct,
+    irfft,
+    overlap_and_add,
+)
 
 Window = Callable[..., TfTensor]
 
@@ -21,9 +31,12 @@ def vorbis_window(
     window_length: object, dtype: DTypeLike | None = "float32", name: str | None = None
 ) -> TfTensor:
     """Return the window of Vorbis, whose squares with those half a window away are 1."""
-    length = int(static(window_length))
-    rise = np.sin(np.pi / length * (np.arange(length) + 0.5))
-    return constant(np.sin(np.pi / 2 * rise**2), dtype, name=name)
+
+    def compute(length: int) -> Array:
+        rise = np.sin(np.pi / length * (np.arange(length) + 0.5))
+        return np.asarray(np.sin(np.pi / 2 * rise**2))
+
+    return hosted_window(compute, window_length, dtype, name)
 
 
 def _seen_through(window_fn: Window | None, length: int, pieces: TfTensor) -> TfTensor:
@@ -122,9 +135,9 @@ def inverse_stft_window_fn(
 
     def window(frame_length: object, dtype: DTypeLike | None = "float32") -> TfTensor:
         """Return the window of a length."""
-        length, step = int(static(frame_length)), int(static(frame_step))
+        length, step = whole(frame_length), whole(frame_step)
         forward = forward_window_fn(length, dtype=dtype)
-        times = -(-length // step)
+        times = (length + step - 1) // step
         squares = pad(square(forward), [[0, times * step - length]])
         total = REDUCTIONS["reduce_sum"](reshape(squares, [times, step]), axis=0, keepdims=True)
         return forward / reshape(tile(total, [times, 1]), [-1])[:length]
@@ -141,14 +154,11 @@ def inverse_stft(
     name: str | None = None,
 ) -> TfTensor:
     """Return the signal whose pieces have these transforms."""
-    x, length = convert(stfts), int(static(frame_length))
-    size = 1 << (length - 1).bit_length() if fft_length is None else int(static(fft_length))
-    pieces = irfft(x, [size])
-    if length > size:
-        outer = [[0, 0]] * (len(pieces.shape) - 1)
-        pieces = pad(pieces, [*outer, [0, length - size]])
-    else:
-        pieces = pieces[..., :length]
+    x, length = convert(stfts), whole(frame_length)
+    size = enclosing(length) if fft_length is None else whole(fft_length)
+    outer = [[0, 0]] * (len(x.shape) - 1)
+    more = FUNCTIONS["maximum"](length - size, 0)
+    pieces = pad(irfft(x, [size]), [*outer, [0, more]])[..., :length]
     if window_fn is not None:
         pieces *= window_fn(length, dtype=pieces.dtype)
     return overlap_and_add(pieces, frame_step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product as product_of
 
@@ -451,7 +452,7 @@ cumsum, cumprod = _scan("Cumsum", "cumsum"), _scan("Cumprod", "cumprod")
 
 
 @op("MatMul", "a", "b")
-def matmul(
+def _product(
     m: Maker,
     a: object,
     b: object,
@@ -460,7 +461,6 @@ def matmul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     output_type: DTypeLike | None = None,
-    **_: object,
 ) -> object:
     """Multiply matrices."""
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
@@ -588,6 +588,32 @@ def by_parts(function: Callable[..., TfTensor], xs: Sequence[TfTensor]) -> TfTen
         else:
             found[at] = before - term if turned else before + term
     return complex_(*found)
+
+
+def _in_parts(a: object, b: object) -> bool:
+    """Say whether a product is of complex tensors, and more than numpy has done at once."""
+    if not (isinstance(a, TfTensor) and isinstance(b, TfTensor) and a.dtype == b.dtype):
+        return False
+    if a.spec.dtype.kind != "c" or not (a.eager and b.eager):
+        return a.spec.dtype.kind == "c"
+    return math.prod(a.spec.static_shape) * b.spec.static_shape[-1] > 4096
+
+
+@remembered
+def matmul(
+    a: object, b: object, transpose_a: bool = False, transpose_b: bool = False,
+    adjoint_a: bool = False, adjoint_b: bool = False, a_is_sparse: bool = False,
+    b_is_sparse: bool = False, output_type: DTypeLike | None = None, grad_a: bool = False,
+    grad_b: bool = False, name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Multiply matrices; complex ones by their real and imaginary parts."""
+    given = [transpose_a, transpose_b, adjoint_a, adjoint_b]
+    both = (transpose_a and adjoint_a) or (transpose_b and adjoint_b)
+    if both or output_type is not None or not _in_parts(a, b):
+        return _product(a, b, *given, output_type, name=name)
+    pair = [conj(x) if turn else convert(x) for x, turn in ((a, adjoint_a), (b, adjoint_b))]
+    turned = transpose_a or adjoint_a, transpose_b or adjoint_b
+    return by_parts(lambda x, y: _product(x, y, *turned), pair)
 
 
 @remembered

@@ -20,9 +20,9 @@ from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
 from ..core.host_ops import host
-from ..core.values import InGraph, convert, graph_of, shape_spec, static
-from .array_ops import pad, reshape, roll, shape, transpose
-from .creation import constant, range_, zeros
+from ..core.values import InGraph, convert, graph_of, shape_spec, static, whole
+from .array_ops import pad, reshape, roll, shape, transpose, where
+from .creation import constant, ones_like, range_, zeros
 from .gathering import gather
 from .gathering import unsorted_segment_sum as segment_sum
 from .math_ops import FUNCTIONS, REDUCTIONS, cast, matmul, real
@@ -92,24 +92,42 @@ def _adjoint(name: str, grad: Array, x: Array, lengths: Sequence[int] | None, ra
     return made
 
 
-def _of_any_rank(name: str, x: TfTensor, rank: int, fft_length: object, dtype: str) -> TfTensor:
-    """Return what numpy's transform of or to real numbers gives, where a run tells the rank."""
-    lengths = None if fft_length is None else np.ravel(static(fft_length)).tolist()
+def _when_run(name: str, x: TfTensor, rank: int, fft_length: object, dtype: str) -> TfTensor:
+    """Return what numpy's transform of or to real numbers gives, where a run tells the sizes."""
+    lengths = [] if fft_length is None else [cast(fft_length, "int32")]
     transform, axes = getattr(np.fft, name), tuple(range(-rank, 0))
+    dims = None if x.shape.rank is None else [*x.shape.as_list()[:-rank], *[None] * rank]
+
+    def compute(array: Array, *sizes: Array) -> Sequence[Array]:
+        asked = sizes[0].ravel().tolist() if sizes else None
+        return (transform(array, s=asked, axes=axes).astype(shape_spec(dtype, None).dtype.numpy),)
 
     @custom_gradient
     def function(x: TfTensor) -> tuple[TfTensor, Gradient]:
-        made = _host(lambda a: transform(a, s=lengths, axes=axes), x, None, dtype)
+        made = host("FFT", compute, [x, *lengths], [shape_spec(dtype, dims)])[0]
 
         def gradient(grad: TfTensor) -> TfTensor:
-            spec = shape_spec(x.dtype, None)
-            given = [grad, x]
-            compute = lambda g, a: [_adjoint(name, g, a, lengths, rank)]  # noqa: E731
-            return host("FFTGrad", compute, given, [spec])[0]
+            def adjoint(grad: Array, x: Array, *sizes: Array) -> Sequence[Array]:
+                asked = sizes[0].ravel().tolist() if sizes else None
+                return (_adjoint(name, grad, x, asked, rank),)
+
+            spec = shape_spec(x.dtype, x.shape)
+            return host("FFTGrad", adjoint, [grad, x, *lengths], [spec])[0]
 
         return made, gradient
 
-    return function(x)
+    with InGraph(graph_of([x, *lengths])):
+        return function(x)
+
+
+def _is_open(x: TfTensor, rank: int, fft_length: object) -> bool:
+    """Say whether only a run tells what sizes a transform is of."""
+    if x.shape.rank is None:
+        return True
+    if fft_length is None:
+        return not x.shape[-rank:].is_fully_defined()
+    found = static(fft_length)
+    return any(isinstance(n, TfTensor) for n in (found if isinstance(found, list) else [found]))
 
 
 def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
@@ -206,8 +224,8 @@ def _rfft(rank: int) -> Callable[..., TfTensor]:
         x = convert(input_tensor)
         if x.dtype.name not in COMPLEX:
             raise TypeError(f"the transform is of real numbers, not of {x.dtype.name}")
-        if x.shape.rank is None:
-            return _of_any_rank("rfftn", x, rank, fft_length, COMPLEX[x.dtype.name])
+        if _is_open(x, rank, fft_length):
+            return _when_run("rfftn", x, rank, fft_length, COMPLEX[x.dtype.name])
         x = _fitted(x, _wanted(x, rank, fft_length), rank)
         made = _half(x)
         return made if rank == 1 else _along(made, fft, rank)
@@ -233,8 +251,8 @@ def _irfft(rank: int) -> Callable[..., TfTensor]:
         x = convert(input_tensor)
         if x.dtype.name not in REAL:
             raise TypeError(f"the transform is of complex numbers, not of {x.dtype.name}")
-        if x.shape.rank is None:
-            return _of_any_rank("irfftn", x, rank, fft_length, REAL[x.dtype.name])
+        if _is_open(x, rank, fft_length):
+            return _when_run("irfftn", x, rank, fft_length, REAL[x.dtype.name])
         lengths = _wanted(x, rank, fft_length)
         if fft_length is None:
             lengths[-1] = max(2 * (lengths[-1] - 1), 0)
@@ -272,13 +290,42 @@ def _window(first: float) -> Callable[..., TfTensor]:
         name: str | None = None,
     ) -> TfTensor:
         """Return a window of one raised cosine."""
-        count = int(static(window_length))
+        count = whole(window_length)
+        if not isinstance(count, int):
+            return _cosine_of_open(first, count, periodic, dtype or "float32")
         if count == 1:
             return constant([1.0], dtype)
         turns = np.arange(count) / (count if periodic and count % 2 == 0 else count - 1)
         return constant(first - (1 - first) * np.cos(2 * np.pi * turns), dtype)
 
     return public
+
+
+def _cosine_of_open(
+    first: float, length: TfTensor, periodic: bool, dtype: DTypeLike
+) -> TfTensor:
+    """Return a window of one raised cosine, of a length that only the run tells."""
+    with InGraph(graph_of([length])):
+        count = cast(length, "int32")
+        period = count - 1 + (1 - count % 2 if periodic else 0)
+        period = FUNCTIONS["maximum"](period, 1)
+        turns = cast(range_(count), dtype) * (2 * np.pi) / cast(period, dtype)
+        made = first - (1 - first) * FUNCTIONS["cos"](turns)
+        return where(count > 1, made, ones_like(made))
+
+
+def hosted_window(
+    compute: Callable[[int], Array], length: object, dtype: DTypeLike | None, name: str | None
+) -> TfTensor:
+    """Return a window that a function of its length gives: at once, or when a run tells that."""
+    count, kind = whole(length), dtype or "float32"
+    if isinstance(count, int):
+        return constant(compute(count), kind, name=name)
+    spec = shape_spec(kind, [None])
+    made: Callable[[Array], Sequence[Array]]
+    made = lambda n: [np.asarray(compute(int(n))).astype(spec.dtype.numpy)]  # noqa: E731
+    with InGraph(graph_of([count])):
+        return host("Window", made, [convert(count)], [spec], name=name)[0]
 
 
 hann_window, hamming_window = _window(0.5), _window(0.54)
@@ -291,7 +338,8 @@ def kaiser_window(
     name: str | None = None,
 ) -> TfTensor:
     """Return Kaiser's window, whose sides fall the more the greater beta is."""
-    return constant(np.kaiser(int(static(window_length)), float(static(beta))), dtype, name=name)
+    width = float(static(beta))
+    return hosted_window(lambda count: np.kaiser(count, width), window_length, dtype, name)
 
 
 def kaiser_bessel_derived_window(
@@ -301,40 +349,45 @@ def kaiser_bessel_derived_window(
     name: str | None = None,
 ) -> TfTensor:
     """Return the window made of sums of Kaiser's: squares half a window apart add up to 1."""
-    sums = np.cumsum(np.kaiser(int(static(window_length)) // 2 + 1, float(static(beta))))
-    half = np.sqrt(sums[:-1] / sums[-1])
-    return constant(np.concatenate([half, half[::-1]]), dtype, name=name)
+    width = float(static(beta))
+
+    def compute(count: int) -> Array:
+        sums = np.cumsum(np.kaiser(count // 2 + 1, width))
+        half = np.sqrt(sums[:-1] / sums[-1])
+        return np.concatenate([half, half[::-1]])
+
+    return hosted_window(compute, window_length, dtype, name)
 
 
 def frame(
     signal: object,
-    frame_length: int,
-    frame_step: int,
+    frame_length: object,
+    frame_step: object,
     pad_end: bool = False,
     pad_value: object = 0,
     axis: int = -1,
     name: str | None = None,
 ) -> TfTensor:
     """Cut an axis into pieces that may overlap."""
-    with InGraph(graph_of([signal])):
-        x = convert(signal)
+    with InGraph(graph_of([signal, frame_length, frame_step])):
+        x, length, step = convert(signal), whole(frame_length), whole(frame_step)
         at = axis % len(x.shape)
         extent = _extents(x)[at]
         if pad_end:
-            count = -(-extent // frame_step)
-            missing = _or_none(frame_length + frame_step * (count - 1) - extent)
+            count = (extent + step - 1) // step
+            missing = _or_none(length + step * (count - 1) - extent)
             paddings: list[list[object]] = [[0, 0]] * len(x.shape)
             paddings[at] = [0, missing]
             x = pad(x, paddings, constant_values=pad_value)
         else:
-            count = _or_none(1 + (extent - frame_length) // frame_step)
-        if isinstance(count, int):
-            places = constant(np.arange(count)[:, None] * frame_step + np.arange(frame_length))
-        else:
-            places = range_(count)[:, None] * frame_step + constant(
-                np.arange(frame_length), "int32"
-            )
+            count = _or_none(1 + (extent - length) // step)
+        places = _counted(count)[:, None] * step + _counted(length)
         return gather(x, places, axis=at, name=name)
+
+
+def _counted(count: int | TfTensor) -> TfTensor:
+    """Return the numbers from 0 on."""
+    return constant(np.arange(count), "int32") if isinstance(count, int) else range_(count)
 
 
 def _or_none(count: int | TfTensor) -> int | TfTensor:
@@ -344,10 +397,10 @@ def _or_none(count: int | TfTensor) -> int | TfTensor:
 
 def overlap_and_add(signal: object, frame_step: object, name: str | None = None) -> TfTensor:
     """Add up pieces that overlap: what `frame` did is undone."""
-    with InGraph(graph_of([signal])):
-        x, step = convert(signal), int(static(frame_step))
+    with InGraph(graph_of([signal, frame_step])):
+        x, step = convert(signal), whole(frame_step)
         *outer, count, length = _extents(x)
-        if isinstance(count, int) and isinstance(length, int) and x.shape.is_fully_defined():
+        if x.shape.is_fully_defined() and isinstance(step, int):
             total = length + step * (count - 1)
             parts = [
                 pad(x[..., i, :], [[0, 0]] * len(outer) + [[i * step, total - length - i * step]])
@@ -359,7 +412,7 @@ def overlap_and_add(signal: object, frame_step: object, name: str | None = None)
 
 def _added_up(
     x: TfTensor,
-    step: int,
+    step: int | TfTensor,
     outer: Sequence[int | TfTensor],
     count: int | TfTensor,
     length: int | TfTensor,
@@ -374,9 +427,9 @@ def _added_up(
 
 def stft(
     signals: object,
-    frame_length: int,
-    frame_step: int,
-    fft_length: int | None = None,
+    frame_length: object,
+    frame_step: object,
+    fft_length: object = None,
     window_fn: Callable[..., TfTensor] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -385,8 +438,18 @@ def stft(
     pieces = frame(signals, frame_length, frame_step, pad_end)
     if window_fn is not None:
         pieces *= window_fn(frame_length, dtype=pieces.dtype)
-    length = fft_length or 1 << (int(static(frame_length)) - 1).bit_length()
-    return rfft(pieces, [length])
+    return rfft(pieces, [enclosing(frame_length) if fft_length is None else fft_length])
+
+
+def enclosing(length: object) -> int | TfTensor:
+    """Return the least power of two that is no less than a length."""
+    count = whole(length)
+    if isinstance(count, int):
+        return 1 << (count - 1).bit_length()
+    powers = 1 << np.arange(31, dtype=np.int32)
+    with InGraph(graph_of([count])):
+        enough = where(cast(count, "int32") <= powers, powers, powers[-1])
+        return REDUCTIONS["reduce_min"](enough)
 
 
 def _basis(kind: int, count: int, ortho: bool) -> Array:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, wraps
 from types import ModuleType
 from typing import NoReturn
 
@@ -52,10 +52,64 @@ NAMES = (
 """The names of `tf.flags`."""
 
 
+class Read:
+    """absl's flags: what the command line says is read when the first is asked for."""
+
+    def __init__(self, found: object) -> None:
+        self.__dict__["found"] = found
+
+    def __getattr__(self, name: str) -> object:
+        found = self.__dict__["found"]
+        if name in found and not found.is_parsed():
+            found(sys.argv)
+        return getattr(found, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(self.__dict__["found"], name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.__dict__["found"], name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self.__dict__["found"])
+
+    def __getitem__(self, name: str) -> object:
+        return self.__dict__["found"][name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.__dict__["found"]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__dict__["found"])
+
+    def __len__(self) -> int:
+        return len(self.__dict__["found"])
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Read flags of a command line."""
+        return self.__dict__["found"](*args, **kwargs)
+
+
+OLDER = {"flag_name": "name", "default_value": "default", "docstring": "help"}
+"""Names of arguments as they were before absl."""
+
+
+def _defining(define: Callable[..., object]) -> Callable[..., object]:
+    """Return a function that defines a flag, which takes the older names too."""
+
+    @wraps(define)
+    def public(*args: object, **kwargs: object) -> object:
+        return define(*args, **{OLDER.get(name, name): x for name, x in kwargs.items()})
+
+    return public
+
+
 def _flag(name: str) -> object:
     """Return what absl has under a name of `tf.flags`."""
-    found: object = getattr(_absl("flags"), name)
-    return found
+    found = getattr(_absl("flags"), name)
+    if name == "FLAGS":
+        return Read(found)
+    return _defining(found) if name.startswith("DEFINE") else found
 
 
 flags = Space("compat.v1.flags", {name: partial(_flag, name) for name in NAMES})

@@ -37,8 +37,10 @@ first_ragged = Space(
     placeholder=_m.placeholder,
     RaggedTensorValue=RaggedTensorValue,
 )
-experimental = Space(
-    "experimental", DynamicRaggedShape=DynamicRaggedShape, RowPartition=RowPartition
-)
+experimental: dict[str, object] = {
+    "DynamicRaggedShape": DynamicRaggedShape,
+    "RowPartition": RowPartition,
+}
+"""What `tf.experimental` has of it."""
 
 __all__ = ["RaggedTensor", "RaggedTensorSpec", "experimental", "first_ragged", "ragged"]

@@ -46,7 +46,7 @@ def long(trace: ConcreteFunction) -> str:
     return "\n".join(
         [
             "Input Parameters:",
-            *(found or ["  None"]),
+            *found,
             "Output Type:",
             f"  {_type(trace.structured_outputs)}",
             "Captures:",
@@ -64,3 +64,54 @@ def short(trace: ConcreteFunction) -> str:
         parts.append(f"{parameter.name}: {text}")
     gives = _type(trace.structured_outputs)
     return f"({', '.join(parts)}) -> {gives}"
+
+
+class FunctionType(inspect.Signature):
+    """The parameters of a trace with their types, what it gives, and takes from outside."""
+
+    output: object
+    captures: dict[int, object]
+    text: str
+
+    @classmethod
+    def of_trace(cls, trace: ConcreteFunction) -> FunctionType:
+        """Return that of a trace."""
+        made = cls([p.replace(annotation=text) for p, text in _parameters(trace)])
+        made.output = trace.structured_outputs
+        made.captures = {id(x): x for x in trace.captured_inputs}
+        made.text = short(trace)
+        return made
+
+    def __repr__(self) -> str:
+        return self.text
+
+    __str__ = __repr__
+
+
+class AtomicFunction:
+    """A trace as the function that is run where nobody asks for gradients."""
+
+    def __init__(self, trace: ConcreteFunction) -> None:
+        self.trace = trace
+
+    @property
+    def name(self) -> bytes:
+        """Return the name of its graph."""
+        return str(self.trace.graph.name).encode()
+
+    @property
+    def function_type(self) -> FunctionType:
+        """Return what it takes and gives."""
+        return FunctionType.of_trace(self.trace)
+
+    @property
+    def graph(self) -> object:
+        """Return its graph."""
+        return self.trace.graph
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Run it."""
+        return self.trace(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<AtomicFunction> {self.trace.graph.name}{short(self.trace)}"

@@ -96,9 +96,81 @@ def fake_quant_with_min_max_args(
     return fake_quant_with_min_max_vars(inputs, min, max, num_bits, narrow_range, name)
 
 
+def _ends(
+    x: TfTensor, low: TfTensor, high: TfTensor, signed: bool, bits: int, narrow: bool
+) -> tuple[TfTensor, TfTensor, TfTensor]:
+    """Return steps per one, and the ends, of which one is moved to the last step."""
+    least = float(narrow - (1 << bits - 1)) if signed else 0.0
+    most = float((1 << bits - int(signed)) - 1)
+    largest = x.dtype.max
+    counts = [
+        where(end * count > 0.0, count / where(end == 0.0, 1.0, end), largest)
+        for end, count in ((low, least), (high, most))
+    ]
+    steps = FUNCTIONS["minimum"](*counts)
+    bound_by_low = counts[0] < counts[1]
+    return (
+        steps,
+        where(bound_by_low, low, least / steps),
+        where(bound_by_low, most / steps, high),
+    )
+
+
+def quantize_and_dequantize_v2(
+    input: object, input_min: object, input_max: object, signed_input: bool = True,
+    num_bits: int = 8, range_given: bool = False, round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None, narrow_range: bool = False, axis: int | None = None,
+) -> TfTensor:  # fmt: skip
+    """Round to steps around 0, and go back; gradients go through between the ends."""
+    if axis is not None:
+        raise NotImplementedError(f"axis {axis}: the ends are those of the whole tensor")
+    if round_mode not in ("HALF_TO_EVEN", "HALF_UP"):
+        raise ValueError(f"round_mode is {round_mode!r}, expected HALF_TO_EVEN or HALF_UP")
+
+    @custom_gradient
+    def run(
+        x: TfTensor, low: TfTensor, high: TfTensor
+    ) -> tuple[TfTensor, Callable[[TfTensor], list[TfTensor]]]:
+        if not range_given:
+            low, high = REDUCTIONS["reduce_min"](x), REDUCTIONS["reduce_max"](x)
+        steps, least, most = _ends(x, low, high, signed_input, num_bits, narrow_range)
+        scaled = (clip_by_value(x, least, most) if range_given else x) * steps
+        up = round_mode == "HALF_UP"
+        made = FUNCTIONS["floor"](scaled + 0.5) if up else FUNCTIONS["round"](scaled)
+
+        def gradient(grad: TfTensor) -> list[TfTensor]:
+            below, above = (cast_to(side, grad.dtype) for side in (x < low, x > high))
+            total = REDUCTIONS["reduce_sum"]
+            return [grad * (1.0 - below - above), total(grad * below), total(grad * above)]
+
+        return made / steps, gradient
+
+    with InGraph(graph_of([input, input_min, input_max])):
+        return run(*same(input, input_min, input_max))
+
+
+def quantize_and_dequantize(
+    input: object, input_min: object, input_max: object, signed_input: bool = True,
+    num_bits: int = 8, range_given: bool = False, round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None, narrow_range: bool = False, axis: int | None = None,
+) -> TfTensor:  # fmt: skip
+    """Round to steps around 0, and go back; all gradients go through."""
+    options = signed_input, num_bits, range_given, round_mode, name, narrow_range, axis
+
+    @custom_gradient
+    def run(x: TfTensor) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
+        made = quantize_and_dequantize_v2(x, input_min, input_max, *options)
+        return made, lambda grad: grad
+
+    with InGraph(graph_of([input])):
+        return run(convert(input))
+
+
 NAMES = {
     "fake_quant_with_min_max_args": fake_quant_with_min_max_args,
     "fake_quant_with_min_max_vars": fake_quant_with_min_max_vars,
     "fake_quant_with_min_max_vars_per_channel": fake_quant_with_min_max_vars_per_channel,
+    "quantize_and_dequantize": quantize_and_dequantize,
+    "quantize_and_dequantize_v2": quantize_and_dequantize_v2,
 }
 quantization = Space("quantization", **NAMES)
