@@ -282,7 +282,7 @@ def _restored(found: object, part: TfTensor | SparseTensor, wish: Wish) -> objec
     if not isinstance(part, SparseTensor):
         return found
     rank = part.dense_shape.shape.num_elements()
-    axes = None if rank is None else rank - wish.many
+    axes = None if rank is None else rank + (not wish.many)  # those of the batch
     return deserialize_many_sparse(found, part.dtype, axes)
 
 

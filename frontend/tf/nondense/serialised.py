@@ -105,7 +105,10 @@ def deserialize_many_sparse(
     rank: int | None = None,
     name: str | None = None,
 ) -> SparseTensor:
-    """Return the sparse tensor whose slices along a new first axis are written as texts [n, 3]."""
+    """Return the sparse tensor whose slices along a new first axis are written as texts [n, 3].
+
+    `rank` is that of the result, if it is known.
+    """
     row = row_of(dtype)
     assert row is not None, "a type was given"
 
