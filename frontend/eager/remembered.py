@@ -398,7 +398,11 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
             plans[known] = seen
             return function(*args, **kwargs)
         if plan is seen:
-            plan = plans[known] = planned(function, args, kwargs)
+            try:
+                plans[known] = planned(function, args, kwargs)
+            except Exception:
+                function(*args, **kwargs)  # which says what is wrong, and of which element
+                raise
             return function(*args, **kwargs)
         try:
             found: Made = plan(given)

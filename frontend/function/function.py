@@ -329,7 +329,7 @@ class Function:
                 self.warn(watch.found)
             else:
                 made = call_with(self.to_trace(), self.signature, arguments)
-            self._check_unchanged(taken, arguments)
+                self._check_unchanged(taken, arguments)
             made = self.returned(made)
             leaves = nest.flatten(made)
             outputs = [self._output(graph, x) for x in leaves]

@@ -73,7 +73,7 @@ class QueueSpec(SharedByName):
                 SAID[found] = self.said
         if self.shared and SAID[found] != self.said:
             raise InvalidArgumentError(
-                f"SharedByName queue '{self.shared}' is {SAID[found]}, expected {self.said}"
+                f"Shared queue '{self.shared}' is {SAID[found]}, expected {self.said}"
             )
         return found
 

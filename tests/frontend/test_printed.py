@@ -76,7 +76,7 @@ def test_what_a_trace_takes_from_outside() -> None:
     table = tf.Variable([1.0])
     trace = tf.function(lambda: table + 1.0).get_concrete_function()
     said = f"  {id(table)}: TensorSpec(shape=(), dtype=tf.resource, name=None)"
-    assert trace.pretty_printed_signature().splitlines()[1] == "  None"
+    assert trace.pretty_printed_signature().splitlines()[1] == "Output Type:"
     assert trace.pretty_printed_signature().splitlines()[-1] == said
 
 
