@@ -25,7 +25,7 @@ from gravure.errors import CompileError
 from gravure.frontend.programs.compile import compile_source
 from gravure.runtime.artifact import ALIGNMENT, TensorInfo
 from gravure.runtime.elf import SHF_ALLOC, SHF_TLS, SHF_WRITE, SHT_INIT_ARRAY, SectionHeader
-from gravure.runtime.gpu.driver_calls import Packed
+from gravure.runtime.gpu.driver_calls import Parameters
 from gravure.target import Target
 
 
@@ -72,13 +72,11 @@ def test_a_descriptor_says_how_far_pieces_and_panels_are_apart_in_units_of_16_by
     assert found >> 62 == 1
 
 
-@pytest.mark.parametrize("data", [b"", b"arguments"])
-def test_arguments_are_packed_as_pairs_of_a_kind_and_a_place(data: bytes) -> None:
-    packed = Packed(data)
-    pointer, at, size, of, end = packed.words
-    assert (pointer, size, end) == (1, 2, None)
-    assert ctypes.string_at(at, len(data)) == data
-    assert ctypes.c_size_t.from_address(of).value == len(data)
+@pytest.mark.parametrize("arguments", [(), (b"one",), (b"12345678", bytes(128), b"3")])
+def test_a_launch_is_told_where_each_argument_is(arguments: tuple[bytes, ...]) -> None:
+    given = Parameters(arguments)
+    for at, argument in zip(given.words, arguments, strict=bool(arguments)):
+        assert ctypes.string_at(at, len(argument)) == argument
 
 
 @pytest.mark.parametrize(("taps", "stride", "before"), [(3, 1, 1), (5, 2, 3), (2, 1, 0)])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph.control_flow import loop, traced
+from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, dims_or_none
 from ...values import nest
 from ...values.dtypes import DTypeLike
@@ -270,7 +271,7 @@ def _mapped(
     return nest.map_structure(lambda a: a.stack(), found)
 
 
-def _traced_once(graph: Graph, fn: Body, elems: object) -> tuple[Any, object]:
+def _traced_once(graph: Graph, fn: Body, elems: object) -> tuple[FuncGraph, object]:
     """Return the graph of a function of one slice, and the structure that it returns."""
     flat = [convert(x) for x in nest.flatten(elems)]
     specs = [shape_spec(x.dtype, x.shape[1:]) for x in flat]
