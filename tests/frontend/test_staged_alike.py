@@ -1,6 +1,7 @@
 """What a function does on its first call it does on all of them, and from any thread."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -134,8 +135,9 @@ def test_closing_a_session_wakes_who_waits():
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         begun.wait()
-        while not s.store.queues:
-            pass
+        until = time.monotonic() + 30
+        while not s.store.own and time.monotonic() < until:
+            time.sleep(0.001)
         s.close()
         thread.join(10)
         assert len(found) == 1
