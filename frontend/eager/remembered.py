@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
+from ...errors import GravureError
 from ...ir.op import Array, Op
 from ...ir.ops.control.state import Require
 from ...ir.types.dtypes import DType
@@ -400,7 +401,7 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
         if plan is seen:
             try:
                 plans[known] = planned(function, args, kwargs)
-            except Exception:
+            except GravureError:
                 function(*args, **kwargs)  # which says what is wrong, and of which element
                 raise
             return function(*args, **kwargs)
