@@ -322,6 +322,7 @@ class History:
 
 def main(first: int, count: int) -> None:
     """Run histories of some seeds; print how many there were."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may come in ignored
     warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks with threads
     import_all()
     faulthandler.register(signal.SIGALRM, chain=True)
