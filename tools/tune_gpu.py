@@ -17,11 +17,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
-from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -107,19 +106,15 @@ class Tuner:
     def __init__(self, driver: Driver, say: Any) -> None:
         self.bench = Bench(driver, target_of(driver), SECONDS)
         self.driver, self.say = driver, say
-        self.done: set[str] = set()
         self.records: dict[str, dict[str, Any]] = {}
         self._given: tuple[str, list[DeviceArray]] = "", []
 
-    def tune(self, text: str, questions: Sequence[Question]) -> None:
-        """Measure all decisions of one model that have no record of this run."""
-        for question in questions:
-            if question.name not in self.done:
-                self.done.add(question.name)
-                record = self.measured(text, question)
-                if record is not None:
-                    self.records[question.name] = record
-                self.say(f"{question.name}: {record or 'as long as a launch'}")
+    def tune(self, text: str, question: Question) -> None:
+        """Measure a decision in a model, and keep its record."""
+        record = self.measured(text, question)
+        if record is not None:
+            self.records[question.name] = record
+        self.say(f"{question.name}: {record or 'as long as a launch'}")
 
     def measured(self, text: str, question: Question) -> dict[str, Any] | None:
         """Return the record of a decision: the choice, and the microseconds of all."""
@@ -171,22 +166,30 @@ def asked(text: str, target: str) -> tuple[str, list[Question]]:
     return text, [each for each in questions.values() if len(each.candidates) > 1]
 
 
-def compiled_ahead(text: str, target: str, words: str) -> None:
+def compiled_ahead(form: tuple[str, str, str]) -> None:
     """Compile a model into the cache, where another process finds it."""
-    compiled_so(text, target, words)
+    compiled_so(*form)
 
 
-def all_asked(texts: Iterator[str], target: str, jobs: int) -> Iterator[tuple[str, list[Question]]]:
-    """Give all models with their decisions; by several processes, which compile each form once."""
+def each_once(found: Iterable[tuple[str, list[Question]]]) -> Iterator[tuple[str, Question]]:
+    """Give each decision once, with the first model in which it is asked."""
+    known: set[str] = set()
+    for text, questions in found:
+        for question in questions:
+            if question.name not in known:
+                known.add(question.name)
+                yield text, question
+
+
+def decisions(texts: Iterator[str], target: str, jobs: int) -> Iterator[tuple[str, Question]]:
+    """Give all decisions with a model for each; several processes compile its forms before."""
     if jobs == 1:
-        yield from (asked(text, target) for text in texts)
+        yield from each_once(asked(text, target) for text in texts)
         return
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        found = [*pool.map(partial(asked, target=target), texts, chunksize=4)]
-        forms = {said(q, c): text for text, qs in found for q in qs for c in q.candidates}
-        words = [*forms]
-        every = pool.map(compiled_ahead, forms.values(), repeat(target), words, chunksize=4)
-        for _ in every:
+        found = [*each_once(pool.map(partial(asked, target=target), texts, chunksize=4))]
+        forms = [(text, target, said(q, choice)) for text, q in found for choice in q.candidates]
+        for _ in pool.map(compiled_ahead, forms, chunksize=4):
             pass  # an error of a form is raised here
     yield from found
 
@@ -215,8 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = [kind for kind in KINDS if args.only in ("", kind)]
     try:
         models = texts(kinds, small=args.small)
-        for text, questions in all_asked(models, tuner.bench.target, args.jobs):
-            tuner.tune(text, questions)
+        for text, question in decisions(models, tuner.bench.target, args.jobs):
+            tuner.tune(text, question)
     except GravureError as error:
         return failed(error)
     finally:

@@ -180,3 +180,20 @@ def test_without_a_gpu_the_message_says_so(
     assert tune_gpu.main(["-o", str(tmp_path / "x.json")]) == 69
     assert "the device 'emulated' needs no GPU" in capsys.readouterr().err
     assert not (tmp_path / "x.json").exists()
+
+
+def test_processes_compile_what_is_measured_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two models ask the same: the forms of the first are compiled, for it is measured."""
+    monkeypatch.setenv("GRAVURE_CACHE", str(tmp_path))
+    texts = [*tune_gpu.products(((1, 128, 256, 64),), "f16")]
+    assert len(texts) == 2
+    alone = [*tune_gpu.decisions(iter(texts), "cuda:sm_90", 1)]
+    found = [*tune_gpu.decisions(iter(texts), "cuda:sm_90", 2)]
+    assert found == alone
+    assert {text for text, _ in found} == {texts[0]}
+    for text, question in found:
+        for choice in question.candidates:
+            words = tune_gpu.said(question, choice)
+            assert tune_gpu.compiled_so(text, "cuda:sm_90", words).cached > 0, words
