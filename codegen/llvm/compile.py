@@ -15,6 +15,7 @@ from ...errors import CompileError
 from ...forks import across
 from ...target import Target
 from .cpu import target_machine
+from .uninterrupted import uninterrupted
 
 LINES = 200_000
 """Lines of one module: LLVM's time grows faster than the text, and it cannot be interrupted."""
@@ -26,6 +27,7 @@ across(lambda: [ffi.lib._lock._lock])
 """A child process gets LLVM as it is between two calls: see `gravure/forks.py`."""
 
 
+@uninterrupted
 def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:
     """Return the object file of a module; level 0 is for code that hardly takes any time."""
     machine = target_machine(target, optimisation)
@@ -34,6 +36,7 @@ def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:
     return data
 
 
+@uninterrupted
 def assembly(llvm_text: str, target: Target) -> str:
     """Return the assembly text of a module."""
     machine = target_machine(target)

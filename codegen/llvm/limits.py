@@ -19,6 +19,7 @@ import numpy as np
 from ...target import Target
 from .compile import parsed
 from .cpu import target_machine
+from .uninterrupted import uninterrupted
 
 ACCUMULATORS = 12
 """Chains of multiply-adds that do not wait for each other."""
@@ -88,6 +89,7 @@ def _lanes() -> int:
 
 
 @cache
+@uninterrupted
 def _functions() -> tuple[Any, Any, Any]:
     """Return the engine that holds the code, and both functions."""
     target = Target.parse("native")

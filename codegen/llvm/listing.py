@@ -17,8 +17,10 @@ from ...target import Target
 from .compile import assemble, assembly
 from .cpu import target_machine
 from .entry.functions import entry_target
+from .uninterrupted import uninterrupted
 
 
+@uninterrupted
 def listing(entries: Iterable[str], kernels: Iterable[str], target: Target) -> str:
     """Return the text of one module with all that is in the given ones."""
     context = llvm.create_context()
@@ -54,6 +56,7 @@ def listing_object(text: str, target: Target) -> bytes:
     return assemble(text, entry_target(target))
 
 
+@uninterrupted
 def read_listing(text: str, location: str) -> str:
     """Return the text of a module that LLVM accepts, or raise `ParseError`."""
     try:

@@ -14,8 +14,10 @@ import llvmlite.binding as llvm
 from ...target import Target
 from .compile import parsed
 from .cpu import target_machine
+from .uninterrupted import uninterrupted
 
 
+@uninterrupted
 def assemble_ptx(llvm_text: str, target: Target) -> str:
     """Return the PTX of a module."""
     machine = target_machine(target, 3)
