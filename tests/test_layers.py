@@ -161,7 +161,9 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "llvm", "limits objects ptx", "compiled", "backends export profile store",
         "compile report state", "single stages",
     ),
-    "codegen/llvm": ("text cpu shared uninterrupted", "math", "emit entry limits compile ptx", "listing"),
+    "codegen/llvm": (
+        "text cpu shared uninterrupted", "math", "emit entry limits compile ptx", "listing",
+    ),
     "passes": ("base", "analysis", "*"),
     "runtime": (
         "deadline elf expression files", "artifact", "buffer container queues traces tracing",

@@ -23,7 +23,7 @@ from ...errors import GravureError
 from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
 from ...ir.op import Array, Call
-from ...ir.ops.control.backward import UnknownSizesError
+from ...ir.ops.control.told_steps import UnknownSizesError
 from ...ir.ops.host.python_step import Backward, PythonCall, PythonStep
 from ...ir.types.dims import Dim
 from ...ir.types.dtypes import DType, string

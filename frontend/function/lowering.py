@@ -21,9 +21,10 @@ from ...ir import DEVICE, GraphEmit
 from ...ir.compose.functions import first_wrong
 from ...ir.compose.maker import Maker
 from ...ir.op import Op
-from ...ir.ops.control.backward import UnknownSizesError, append
+from ...ir.ops.control.backward import append
 from ...ir.ops.control.control import If, While
 from ...ir.ops.control.state import CheckNumerics, Require
+from ...ir.ops.control.told_steps import UnknownSizesError
 from ...ir.ops.host.host_control import HostIf, HostLoop
 from ...ir.ops.host.python_step import Backward, PythonStep
 from ...ir.ops.random import Draw, drawn_key

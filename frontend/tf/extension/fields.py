@@ -79,14 +79,15 @@ def _tensor(value: object, name: str) -> object:
 
 def _one_of(parts: Sequence[Declared], value: object, name: str) -> object:
     """Return a value as the first of several types that takes it, exact ones before tensors."""
+    refused = ""
     for part in sorted(parts, key=lambda p: isinstance(p, type) and issubclass(p, Common)):
         if part in PLAIN and type(value) is not part:
             continue
         try:
             return fitted(part, value, name)
-        except TypeError:
-            continue
-    raise TypeError(f"{name}: expected one of {parts}, got {value!r}")
+        except TypeError as error:
+            refused += f"; {error}"
+    raise TypeError(f"{name}: expected one of {parts}, got {value!r}{refused}")
 
 
 def _tuple_of(parts: Sequence[Declared], value: Declared, name: str) -> object:

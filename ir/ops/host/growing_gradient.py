@@ -25,18 +25,11 @@ from ...types.dims import Dim, symbol
 from ...types.dtypes import i64
 from ...types.tensor import TensorSpec, spec_of
 from ...types.values import ANY, SequenceSpec, held
-from ..control.backward import (
-    GOES_BACK,
-    Appends,
-    as_value,
-    is_read,
-    or_zeros,
-    replay,
-)
+from ..control.backward import GOES_BACK, Appends, as_value, is_read, or_zeros, replay
+from ..control.choice_back import called
 from ..control.told_steps import split, yielded
 from ..structure import Yield
 from .host_control import FLAG, NUMBER, HostLoop
-from .late import ReshapeTo
 from .sequences import EmptySequence, SequenceAt, SequenceInsert
 
 
@@ -159,15 +152,6 @@ def after(argument: SSAValue, result: SSAValue) -> TensorSpec:
     carried, made = spec_of(argument.type), spec_of(result.type)
     plain = all(isinstance(d, int) or str(d).isidentifier() for d in made.dims)
     return made if plain and held(made) == held(carried) else opened(carried, "after")
-
-
-def called(x: SSAValue, dims: Sequence[Dim], at: Appends) -> SSAValue:
-    """Return a value whose sizes are known under other names."""
-    if spec_of(x.type).dims == tuple(dims):
-        return x
-    same = as_value(np.zeros(len(dims), np.int64), at)  # 0 keeps a size
-    made: SSAValue = at(ReshapeTo, x, same, sizes=tuple(dims))
-    return made
 
 
 def one_trip_back(kept: KeptLoop, smooth: Sequence[int], kind: Sequence[int]) -> Block:
