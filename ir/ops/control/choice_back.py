@@ -28,7 +28,7 @@ from .told_steps import UnknownSizesError, has_steps, split_choice
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptChoice:
     """A choice that was appended, and what its gradient needs of it."""
 
     blocks: Sequence[Block]
@@ -54,7 +54,7 @@ class Kept:
 def append(tape: Tape, op: If, at: Appends) -> Sequence[SSAValue]:
     """Append a choice so that a tape goes back through it; return its results."""
     operands, blocks, results = telling(op, at)
-    remember_choice(tape, operands, results, Kept(blocks, at, by_host=False))
+    remember_choice(tape, operands, results, KeptChoice(blocks, at, by_host=False))
     return results
 
 
@@ -64,7 +64,7 @@ def append_hosted(tape: Tape, op: HostIf, at: Appends) -> Sequence[SSAValue]:
     if has_steps(blocks):
         raise UnknownSizesError("the gradient of a Python step in a choice, of sizes not known")
     operands, results = tuple(op.operands), at.insert(op)
-    remember_choice(tape, operands, results, Kept(blocks, at, by_host=True))
+    remember_choice(tape, operands, results, KeptChoice(blocks, at, by_host=True))
     return results
 
 
@@ -73,7 +73,7 @@ GOES_BACK[HostIf.name] = append_hosted
 
 
 def remember_choice(
-    tape: Tape, operands: Sequence[SSAValue], results: Sequence[SSAValue], kept: Kept
+    tape: Tape, operands: Sequence[SSAValue], results: Sequence[SSAValue], kept: KeptChoice
 ) -> None:
     """Let a tape go back through a choice."""
     specs, made = ([spec_of(x.type) for x in each] for each in (operands, results))
@@ -110,7 +110,7 @@ class ChoiceGradient(Op):
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Choose between the gradients of both branches."""
-        kept: Kept = call.attributes["kept"]
+        kept: KeptChoice = call.attributes["kept"]
         condition, *operands = call.operands
         given = {n: as_value(g, kept.at) for n, g in enumerate(grads) if g is not None}
         wanted = [n for n, x in enumerate(operands) if spec_of(x.type).dtype.is_float]
