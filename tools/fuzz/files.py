@@ -16,7 +16,7 @@ from ...errors import InputError
 from ..console import Console, table
 from ..errors import UsageError
 from .tally import last_line
-from .workers import FAULT, READ, REFUSED, Outcome, outcomes
+from .workers import FAULT, READ, REFUSED, Outcome, outcomes, processor_seconds
 
 NAME = "files"
 
@@ -29,6 +29,7 @@ class Tally:
     counts: dict[int, int] = field(default_factory=lambda: {READ: 0, REFUSED: 0, FAULT: 0})
     faults: list[Outcome] = field(default_factory=list)
     seconds: float = 0.0
+    processor: float = 0.0
 
     def add(self, outcome: Outcome) -> None:
         """Count a case."""
@@ -57,9 +58,10 @@ def run(args: argparse.Namespace) -> int:
     tallies = {name: Tally(name) for name in args.kind or SUBJECTS}
     while True:
         for name, tally in tallies.items():
-            began = time.monotonic()
+            began, spent = time.monotonic(), processor_seconds()
             _fuzz(args, SUBJECTS[name], more.get(name, []), first, tally)
             tally.seconds += time.monotonic() - began
+            tally.processor += processor_seconds() - spent
         first += args.cases
         if time.monotonic() - start >= args.seconds:
             break
@@ -110,11 +112,11 @@ def _fuzz(
 def _report(tallies: list[Tally], console: Console) -> None:
     rows = [
         [t.name, str(sum(t.counts.values())), str(t.counts[READ]), str(t.counts[REFUSED]),
-         str(t.counts[FAULT]), f"{t.seconds:.1f}"]
+         str(t.counts[FAULT]), f"{t.seconds:.1f}", f"{t.processor:.1f}"]
         for t in tallies
     ]  # fmt: skip
-    head = ["kind", "cases", "read", "refused", "faults", "seconds"]
-    lines = [table([head, *rows], right="12345")]
+    head = ["kind", "cases", "read", "refused", "faults", "seconds", "of processor"]
+    lines = [table([head, *rows], right="123456")]
     lines += [
         f"{t.name} {fault.number}: {last_line(fault.text)}" for t in tallies for fault in t.faults
     ]
@@ -127,6 +129,7 @@ def _report(tallies: list[Tally], console: Console) -> None:
                 "refused": t.counts[REFUSED],
                 "faults": [{"case": f.number, "what": f.text} for f in t.faults],
                 "seconds": t.seconds,
+                "processor_seconds": t.processor,
             }
             for t in tallies
         ],
