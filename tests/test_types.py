@@ -74,6 +74,7 @@ KEPT = {
     "frontend/tf/distribute/lockstep.py": "kept for whoever started the replicas",
     "frontend/tf/train/coordinator.py": "kept for whoever joins the threads",
     "frontend/tf/program/testing.py": "kept for the test that joins the thread",
+    "codegen/llvm/uninterrupted.py": "kept for the thread that waits",
     "runtime/comm/local.py": "kept for whoever started the ranks, which are told",
     "runtime/comm/rank.py": "printed, and the world is ended by it",
     "passes/manager.py": "raised with the reproducer",
