@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -52,33 +53,65 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
 FILES = [path for folder in MAY_IMPORT for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
-def imported(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Give line and absolute dotted name, in parts, of each thing a file imports."""
-    package = ["gravure", *path.relative_to(ROOT).parts[:-1]]
+Name = tuple[int, list[str]]
+"""A line, and the parts of the absolute name of what it imports."""
+
+
+@dataclass
+class Looked:
+    """What one file imports, and which classes it makes."""
+
+    imports: list[Name] = field(default_factory=list)
+    by_string: list[Name] = field(default_factory=list)
+    by_name: list[int] = field(default_factory=list)
+    """The lines that import gravure by its name instead of by dots."""
+    hides: bool = False
+    """Whether it imports what cannot be seen in the text."""
+    classes: list[tuple[int, str]] = field(default_factory=list)
+
+
+@cache
+def looked(path: Path) -> Looked:
+    """Return what a file imports and makes."""
+    package, found = ["gravure", *path.relative_to(ROOT).parts[:-1]], Looked()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name.split(".")
+            found.imports += [(node.lineno, alias.name.split(".")) for alias in node.names]
+            found.by_name += [node.lineno for alias in node.names if is_ours(alias.name)]
         elif isinstance(node, ast.ImportFrom):
             assert node.level <= len(package), f"line {node.lineno}: reaches out of gravure"
             base = package[: len(package) - node.level + 1] if node.level else []
             base = base + (node.module.split(".") if node.module else [])
-            for alias in node.names:
-                yield node.lineno, [*base, alias.name]
+            found.imports += [(node.lineno, [*base, alias.name]) for alias in node.names]
+            found.by_name += [node.lineno] if not node.level and is_ours(node.module or "") else []
+        elif isinstance(node, ast.Call) and called(node).endswith("_module"):
+            found.by_string += strings(node, package)
+            seen = node.args and isinstance(node.args[0], ast.Constant)
+            found.hides |= called(node).endswith("import_module") and not seen
+        elif isinstance(node, ast.ClassDef):
+            found.classes.append((node.lineno, node.name))
+    return found
 
 
-def strings(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Give the modules of ours that a file names in strings, as for `import_module`."""
-    package = ["gravure", *path.relative_to(ROOT).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("_module"):
-            continue
-        for given in node.args:
-            text = given.value if isinstance(given, ast.Constant) else None
-            found = re.fullmatch(r"(\.+)([a-z_]+(?:\.[a-z_]+)*)", str(text))
-            if found:
-                level = len(found[1])
-                yield node.lineno, [*package[: len(package) - level + 1], *found[2].split(".")]
+def is_ours(name: str) -> bool:
+    """Say whether a name is of our folders, or of the package."""
+    return name.split(".", maxsplit=1)[0] in {*MAY_IMPORT, "gravure", "tests"}
+
+
+def called(call: ast.Call) -> str:
+    """Return the last part of the name of what is called; nothing if it has none."""
+    function = call.func
+    return getattr(function, "attr", None) or getattr(function, "id", "")
+
+
+def strings(call: ast.Call, package: Sequence[str]) -> Iterator[Name]:
+    """Give the modules of ours that a call names in strings, as that of `import_module`."""
+    for given in call.args:
+        text = given.value if isinstance(given, ast.Constant) else None
+        found = re.fullmatch(r"(\.+)([a-z_]+(?:\.[a-z_]+)*)", str(text))
+        if found:
+            level = len(found[1])
+            yield call.lineno, [*package[: len(package) - level + 1], *found[2].split(".")]
 
 
 def module_of(path: Path) -> str:
@@ -96,8 +129,7 @@ def arrows() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in FILES:
         here = module_of(path)
-        named = [*imported(path), *strings(path)]
-        for _, (top, *rest) in named:
+        for _, (top, *rest) in [*looked(path).imports, *looked(path).by_string]:
             if top != "gravure":
                 continue
             ends = (".".join(rest[:end]) for end in range(len(rest), 0, -1))
@@ -220,13 +252,7 @@ FIND_BY_NAME = {
 
 
 def test_what_is_imported_by_string_can_be_seen() -> None:
-    hidden = []
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-                seen = node.args and isinstance(node.args[0], ast.Constant)
-                if not seen:
-                    hidden.append(path.relative_to(ROOT).as_posix())
+    hidden = [path.relative_to(ROOT).as_posix() for path in FILES if looked(path).hides]
     programs = ("beside_tensorflow", "eager_operations", "session_steps")
     beside = {f"tools/measuring/{name}.py" for name in programs}
     assert {*hidden} - beside == FIND_BY_NAME
@@ -238,9 +264,8 @@ MOST_OF_A_NAME = 2
 def test_few_classes_have_the_same_name() -> None:
     places: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+        for line, name in looked(path).classes:
+            places.setdefault(name, []).append(f"{path.relative_to(ROOT)}:{line}")
     assert not {name: found for name, found in places.items() if len(found) > MOST_OF_A_NAME}
 
 
@@ -258,30 +283,23 @@ def test_folders_are_small() -> None:
     assert not {folder: n for folder, n in folders.items() if n > MOST_FILES}
 
 
-def absolute(path: Path) -> Iterator[int]:
-    """Give the lines that import gravure by its name instead of by dots."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [node.module or ""]
-        if {name.split(".")[0] for name in names} & {*MAY_IMPORT, "gravure", "tests"}:
-            yield node.lineno
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_go_down(path: Path) -> None:
-    place = path.relative_to(ROOT).as_posix()
-    folder = place.split("/")[0]
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_imports_go_down(folder: str) -> None:
     allowed = {*MAY_IMPORT[folder], folder, *EVERYWHERE}
-    for line, (top, *rest) in imported(path):
-        if top == "gravure":
-            assert rest[0] in allowed, f"line {line}: {folder} may not import {rest[0]}"
-        elif top not in sys.stdlib_module_names:
-            assert top in OUTSIDE, f"line {line}: {top} is not a dependency"
-            assert place.startswith(OUTSIDE[top]), f"line {line}: {top} has no business in {place}"
-    assert not [*absolute(path)], f"lines {[*absolute(path)]}: import our folders by dots"
+    wrong: list[str] = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        place = path.relative_to(ROOT).as_posix()
+        for line, (top, *rest) in looked(path).imports:
+            if top == "gravure":
+                if rest[0] not in allowed:
+                    wrong.append(f"{place}:{line}: {folder} may not import {rest[0]}")
+            elif top not in sys.stdlib_module_names:
+                if top not in OUTSIDE:
+                    wrong.append(f"{place}:{line}: {top} is not a dependency")
+                elif not place.startswith(OUTSIDE[top]):
+                    wrong.append(f"{place}:{line}: {top} has no business here")
+        wrong += [f"{place}:{line}: import our folders by dots" for line in looked(path).by_name]
+    assert not wrong
 
 
 @pytest.mark.parametrize(
