@@ -8,6 +8,7 @@ prints names a function of Python.
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,41 +88,75 @@ def text_of(node: ast.AST) -> str:
     return ""
 
 
+def called(call: ast.Call) -> str:
+    """Return the last part of the name of what is called; nothing if it has none."""
+    function = call.func
+    return getattr(function, "attr", None) or getattr(function, "id", "")
+
+
 def left_out(tree: ast.Module) -> set[int]:
     """Return the nodes that are no messages: docstrings, notes below names, both forms at once."""
     found: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             found.add(id(node.value))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Advice"):
+        if isinstance(node, ast.Call) and called(node).endswith("Advice"):
             found |= {id(each) for each in ast.walk(node)}
         if isinstance(node, ast.JoinedStr):  # its parts are read with it
             found |= {id(each) for each in node.values}
     return found
 
 
-def texts(path: Path) -> Iterator[Said]:
-    """Give all texts of a file but those that are no messages."""
+class Read(NamedTuple):
+    """What a file says in a language that may not be that of who is told."""
+
+    flags: list[Said]
+    """Texts that name flags or verbs."""
+    functions: list[Said]
+    """Messages of errors, and hints, that name functions of Python."""
+    advice: list[Said]
+    """Advice in both languages that mixes them."""
+
+
+@cache
+def read(path: Path) -> Read:
+    """Return what a file says."""
     tree = ast.parse(path.read_text())
     out = left_out(tree)
+    return Read(
+        [said for said in texts(path, tree, out) if SHELL.search(said.text)],
+        [said for said in messages(path, tree, out) if PYTHON.search(said.text)],
+        [*mixed_advice(path, tree)],
+    )
+
+
+def texts(path: Path, tree: ast.Module, out: set[int]) -> Iterator[Said]:
+    """Give all texts of a file but those that are no messages."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in out:
             yield Said(f"{path.relative_to(ROOT)}:{node.lineno}", text_of(node))
 
 
-def messages(path: Path) -> Iterator[Said]:
+def messages(path: Path, tree: ast.Module, out: set[int]) -> Iterator[Said]:
     """Give what errors of a file say, and their hints."""
-    tree = ast.parse(path.read_text())
-    out = left_out(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or id(node) in out:
             continue
-        is_error = re.search(r"(?:Error|UnsupportedOp)$", ast.unparse(node.func))
-        said = [*node.args] if is_error and "Assertion" not in ast.unparse(node.func) else []
+        is_error = called(node).endswith(("Error", "UnsupportedOp"))
+        said = [*node.args] if is_error and "Assertion" not in called(node) else []
         said += [each.value for each in node.keywords if each.arg == "hint"]
         for each in (part for value in said for part in ast.walk(value)):
             if id(each) not in out and text_of(each):
                 yield Said(f"{path.relative_to(ROOT)}:{node.lineno}", text_of(each))
+
+
+def mixed_advice(path: Path, tree: ast.Module) -> Iterator[Said]:
+    """Give advice whose text for Python names flags, or the one for the shell functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and called(node) == "Advice":
+            python, shell = (text_of(each) for each in node.args)
+            if SHELL.search(python) or re.search(r"\bg(?:v|ravure)\.\w+\(", shell):
+                yield Said(f"{path.relative_to(ROOT)}:{node.lineno}", f"{python} {shell}")
 
 
 def test_libraries_name_no_flag_and_no_verb_of_the_command() -> None:
@@ -129,8 +164,7 @@ def test_libraries_name_no_flag_and_no_verb_of_the_command() -> None:
         said
         for path in files((*LIBRARY, *CALLED))
         if not excused(path, MEANT_FOR_A_SHELL)
-        for said in texts(path)
-        if SHELL.search(said.text)
+        for said in read(path).flags
     ]
     assert wrong == []
 
@@ -140,8 +174,7 @@ def test_what_the_command_prints_names_no_function_of_python() -> None:
         said
         for path in files(PRINTED)
         if not excused(path, MEANT_FOR_PYTHON)
-        for said in messages(path)
-        if PYTHON.search(said.text)
+        for said in read(path).functions
     ]
     assert wrong == []
 
@@ -152,14 +185,8 @@ def test_the_excused_are_there() -> None:
 
 
 def test_advice_in_both_languages_keeps_to_each() -> None:
-    wrong = []
-    for path in files((*LIBRARY, "tools")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Advice":
-                python, shell = (text_of(each) for each in node.args)
-                if SHELL.search(python) or re.search(r"\bg(?:v|ravure)\.\w+\(", shell):
-                    wrong.append((str(path), node.lineno, python, shell))
-    assert wrong == []
+    every = files((*LIBRARY, "tools"))
+    assert [said for path in every for said in read(path).advice] == []
 
 
 MODEL = b"model m(x: f32[N, 3]) -> (y) { y = relu(x) }"

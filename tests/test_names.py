@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("ir", "passes", "codegen", "runtime", "frontend", "tools")
@@ -35,7 +36,7 @@ def prose(tree: ast.AST) -> set[ast.AST]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             found.add(node.value)
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
             found.update(ast.walk(node.value))
     return found
 
@@ -73,16 +74,31 @@ def own_uses(name: str, node: ast.stmt) -> int:
     return sum(each == name for each in named)
 
 
+class Defined(NamedTuple):
+    """A function, class or constant, and how often its own text names it."""
+
+    place: str
+    line: int
+    name: str
+    own: int
+
+
+def defined_in(place: str, tree: ast.Module) -> Iterator[Defined]:
+    """Give what is to be used of what a file defines."""
+    if place.startswith(PUBLIC):
+        return
+    for name, node in definitions(tree):
+        is_found = isinstance(node, Definition) and place.startswith(FOUND)
+        if not is_found and not name.startswith("__"):
+            yield Defined(place, node.lineno, name, own_uses(name, node))
+
+
 def test_whatever_is_defined_is_used() -> None:
-    trees = {path: ast.parse(path.read_text()) for path in FILES}  # here: collecting is waited for
-    used = Counter(name for tree in trees.values() for name in uses(tree))
-    unused: dict[str, str] = {}
-    for path, tree in trees.items():
-        place = path.relative_to(ROOT).as_posix()
-        for name, node in definitions(tree):
-            is_found = isinstance(node, Definition) and place.startswith(FOUND)
-            if is_found or place.startswith(PUBLIC) or name.startswith("__"):
-                continue
-            if used[name] <= own_uses(name, node):
-                unused[name] = f"{place}:{node.lineno}"
+    used: Counter[str] = Counter()
+    defined: list[Defined] = []
+    for path in FILES:  # trees of all at once would be for Python to sweep again and again
+        tree = ast.parse(path.read_text())
+        used.update(uses(tree))
+        defined += defined_in(path.relative_to(ROOT).as_posix(), tree)
+    unused = {d.name: f"{d.place}:{d.line}" for d in defined if used[d.name] <= d.own}
     assert unused.keys() == FOR_OTHERS.keys(), unused
