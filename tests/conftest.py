@@ -18,6 +18,7 @@ is for x86-64-v4, whatever the machine is.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -94,6 +95,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = {each[len(each) // 2] for each in tests.values()}  # the first ones are often trivial
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
+
+
+def pytest_collection_finish() -> None:
+    """Keep thirty thousand cases out of what Python looks through for circles."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
