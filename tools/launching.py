@@ -16,18 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
-from typing import IO
 
 from .. import knobs
 from ..errors import GravureError
 from ..runtime.comm.progress import checkpoint_of, doing_of, said_of
 from ..runtime.comm.protocol import patience
+from .lines import Lines
 
 GRACE = 0.3
 """Seconds that `mpiexec` has to end the others when a rank has failed."""
@@ -35,15 +34,8 @@ BEGIN = 60.0
 """Seconds in which all ranks that were started must have begun, at least."""
 LOOK = 0.02
 """Seconds between looks at what ranks have noted."""
-TAGS = re.compile(r"^\[(?:\d+,)?(\d+)\](?:<std\w+>:)? ?")
-"""What MPICH and Open MPI put before a line of a rank."""
-KILLED = (
-    re.compile(r"PID (?P<pid>\d+) RUNNING AT"),
-    re.compile(r"KILLED BY SIGNAL: (?P<signal>\d+)"),
-    re.compile(r"EXIT (?:CODE|STATUS): (?P<status>\d+)"),
-    re.compile(r"process rank (?P<rank>\d+) with PID .* exited on signal (?P<signal>\d+)"),
-)
-"""What MPICH and Open MPI say of a rank that has ended by itself."""
+ENDED = re.compile(r"gravure: rank (\d+) ((?:was killed by|ended with) .*)")
+"""What the guard of a rank on another machine prints when that has ended."""
 
 
 class LaunchError(GravureError):
@@ -119,7 +111,7 @@ def find_mpiexec(wanted: str | None = None) -> str:
 def command_of(job: Job, mpiexec: str, notes: Path) -> tuple[list[str], dict[str, str]]:
     """Return the command of a job, and the environment variables that its `mpiexec` wants."""
     asked = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
-    rank = [sys.executable, "-m", "gravure.runtime.comm.rank", str(notes), job.program]
+    rank = [sys.executable, "-m", "gravure.runtime.comm.guard", str(notes), job.program]
     count, told = ["-n", str(job.ranks)], job.environment(mpiexec)
     if "Open MPI" in asked.stdout + asked.stderr or "PRRTE" in asked.stdout:
         allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -139,38 +131,37 @@ def run_job(job: Job, write: Callable[[str], None], checkpoint: str = "") -> End
     """
     mpiexec = find_mpiexec(job.mpiexec)
     with tempfile.TemporaryDirectory(prefix="gravure-launch-") as folder:
-        notes, said = Path(folder), Said()
+        notes, said = Path(folder), Said(job)
         command, told = command_of(job, mpiexec, notes)
+
+        def line(text: str) -> None:
+            said.add(text)
+            write(text)
+
+        lines = Lines(notes, job.names(), line)
         process = subprocess.Popen(
             command,
             env={**os.environ, **told},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
             start_new_session=True,
             preexec_fn=dies_with_parent,  # noqa: PLW1509  (it is one call of the system)
         )
         assert process.stdout is not None, "it was asked for"
-
-        def line(text: str) -> None:
-            said.add(text)
-            write(text)
-
-        reader = Thread(target=forward, args=(process.stdout, job.names(), line), daemon=True)
-        reader.start()
+        lines.begin(process.stdout.fileno())
         try:
             status, wrong = watch(process, job, notes)
         finally:
             end_all(process, notes)
-            reader.join(GRACE)
+            lines.finish()
+            process.stdout.close()
         checkpoint = checkpoint_of(notes) or checkpoint
         left = [job.names()[rank] for rank in vanished(notes)]
         if status == 0 and not left:
             return Ended(0, "", checkpoint)
         ends = "" if status else f"no end of the program came on task {', '.join(left)}"
-        why = wrong or ends or said.sentence(job, notes)
+        why = wrong or said.sentence or ends
         return Ended(status or 75, failure(notes, job, status, why), checkpoint)
 
 
@@ -189,38 +180,25 @@ def dies_with_parent() -> None:
 
 
 class Said:
-    """What `mpiexec` has said of ranks that ended by themselves."""
+    """What ranks of other machines have said of their ends."""
 
-    def __init__(self) -> None:
-        self.found: dict[str, int] = {}
+    def __init__(self, job: Job) -> None:
+        self.names, self.sentence = job.names(), ""
 
     def add(self, line: str) -> None:
-        """Look for it in a line."""
-        for pattern in KILLED:
-            if (match := pattern.search(line)) is not None:
-                for name, text in match.groupdict().items():
-                    self.found.setdefault(name, int(text))
-
-    def sentence(self, job: Job, notes: Path) -> str:
-        """Return which task has ended and how; nothing if nothing was said."""
-        rank, number = self.found.get("rank"), self.found.get("signal")
-        if rank is None and "pid" in self.found:
-            pids = {int(note.read_text()): int(note.stem) for note in notes.glob("*.pid")}
-            rank = pids.get(self.found["pid"])
-        number = self.found.get("status") if number is None else number
-        if rank is None or number is None or rank >= job.ranks:
-            return ""
-        how = f"was killed by signal {number}" if number < 65 else f"ended with status {number}"
-        return f"task {job.names()[rank]} {how}"
+        """Look for the first one in a line."""
+        match = ENDED.search(line)
+        if match is not None and not self.sentence and int(match[1]) < len(self.names):
+            self.sentence = f"task {self.names[int(match[1])]} {match[2]}"
 
 
-def watch(process: subprocess.Popen[str], job: Job, notes: Path) -> tuple[int, str]:
+def watch(process: subprocess.Popen[bytes], job: Job, notes: Path) -> tuple[int, str]:
     """Wait for the end, if a rank has failed not for long; return the status, and what is wrong."""
     started, failed_at, stopped = time.monotonic(), 0.0, dict[int, float]()
     limit = job.timeout or patience()
     while (status := process.poll()) is None:
         now = time.monotonic()
-        if not failed_at and any(notes.glob("*.failed")):
+        if not failed_at and first_said(notes) is not None:
             failed_at = now
         if failed_at and now > failed_at + GRACE:
             return 75, ""
@@ -244,7 +222,7 @@ def is_stopped(note: Path) -> bool:
     return False
 
 
-def end_all(process: subprocess.Popen[str], notes: Path) -> None:
+def end_all(process: subprocess.Popen[bytes], notes: Path) -> None:
     """Kill what is left of a job on this machine."""
     started = descendants(process.pid)
     with suppress(ProcessLookupError):
@@ -283,10 +261,11 @@ def descendants(parent: int) -> list[int]:
 
 def failure(notes: Path, job: Job, status: int, told: str) -> str:
     """Return why a job has failed: what the first rank said, or who has just ended, and where."""
-    names = job.names()
-    said = sorted(notes.glob("*.failed"), key=lambda note: note.stat().st_mtime_ns)
-    if said:
-        return f"task {names[int(said[0].stem)]}: {said[0].read_text()}"
+    names, first = job.names(), first_said(notes)
+    if first is not None and first.suffix == ".failed":
+        return f"task {names[int(first.stem)]}: {first.read_text()}"
+    if first is not None:
+        told = f"task {names[int(first.stem)]} {first.read_text()}"
     if not any(notes.glob("*.pid")):
         return told or f"no rank was started, mpiexec gives {status}"
     gone = [name for rank, name in enumerate(names) if not (notes / f"{rank}.done").exists()]
@@ -296,15 +275,10 @@ def failure(notes: Path, job: Job, status: int, told: str) -> str:
     return "; ".join([told, *did, said_of(checkpoint_of(notes))])
 
 
-def forward(stream: IO[str], names: Sequence[str], write: Callable[[str], None]) -> None:
-    """Write the lines of all ranks, each with the name of its task."""
-    for line in stream:
-        match = TAGS.match(line)
-        rank = int(match[1]) if match else -1
-        if match and 0 <= rank < len(names):
-            write(f"[{names[rank]}] {line[match.end() :].rstrip()}")
-        else:
-            write(line.rstrip())
+def first_said(notes: Path) -> Path | None:
+    """Return the first note of a rank that has failed, or was ended from outside."""
+    said = [note for what in ("ended", "failed") for note in notes.glob(f"*.{what}")]
+    return min(said, key=lambda note: note.stat().st_mtime_ns, default=None)
 
 
 def supervise(

@@ -299,7 +299,7 @@ class MpiComm:
 
 def end_here() -> None:
     """End this process, and what has started it: that cannot be told any more."""
-    parent = os.getppid()
+    parent = PROGRESS.starter
     with suppress(OSError):
         if Path(f"/proc/{parent}/comm").read_text().startswith(AGENTS):
             os.kill(parent, signal.SIGTERM)

@@ -5,6 +5,8 @@ A rank of `gravure launch` keeps it in files of the job's folder:
     3.pid       its number as a process     3.doing       in what it was last, in a mapping
     3.failed    why it has given up         3.checkpoint  the last checkpoint that was complete
     3.done      nothing: the program has ended
+    3.ended     how it has, where that was not at the end of the program (noted by its guard)
+    3.lines     a pipe, in which what it prints goes to the launcher
     3.shared    files of memory that MPI shares between ranks: one that is killed leaves them
 """
 
@@ -21,6 +23,8 @@ from pathlib import Path
 MAPS = Path("/proc/self/maps")
 SHARED = re.compile(r" /dev/shm/(mpich|sm_segment|vader_segment|osc_)[^ ]*$")
 """The files of MPICH and Open MPI in memory, among all that a process has mapped."""
+RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+"""Where launchers of MPI tell a process its rank."""
 ROOM = 512
 """Bytes of the mapping."""
 
@@ -37,6 +41,8 @@ class Progress:
         """What is to be done when there is a new one here."""
         self.folder: Path | None = None
         self.rank = 0
+        self.starter = os.getppid()
+        """The process by which MPI has started this rank."""
         self._room: mmap.mmap | None = None
 
     def keep_in(self, folder: Path, rank: int) -> None:
@@ -101,6 +107,17 @@ class Progress:
             return reason
         doing = "" if self.folder is None else doing_of(self.folder, self.rank)
         return f"{reason}{f' (in {doing})' if doing else ''}; {self.at()}"
+
+
+def rank_told() -> int | None:
+    """Return the rank that a launcher of MPI has told this process, if one has started it."""
+    told = [os.environ[name] for name in RANKS if name in os.environ]
+    return int(told[0]) if told else None
+
+
+def lines_of(folder: Path, rank: int) -> Path:
+    """Return where the pipe is for what a rank prints; none is there on other machines."""
+    return folder / f"{rank}.lines"
 
 
 def said_of(checkpoint: str) -> str:

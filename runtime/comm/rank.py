@@ -1,6 +1,6 @@
 """One rank of `gravure launch`: runs a program, and ends the whole job if that fails.
 
-    mpiexec -n 2 python -m gravure.runtime.comm.rank NOTES program.py [arguments]
+    mpiexec -n 2 python -m gravure.runtime.comm.guard NOTES program.py [arguments]
 
 What goes wrong on one rank would hang the others: an error, or an exit that is not 0, is noted in
 the folder NOTES and ends all ranks. `{job}` and `{task}` in the arguments are those of the rank.
@@ -8,33 +8,28 @@ the folder NOTES and ends all ranks. `{job}` and `{task}` in the arguments are t
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import runpy
-import signal
 import sys
 import traceback
 from pathlib import Path
 
 from ... import knobs
-from .progress import PROGRESS
+from .progress import PROGRESS, rank_told
 from .protocol import Comm
-from .world import RANKS, world
-
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+from .world import world
 
 
 def main(arguments: list[str]) -> None:
     """Run the program that the arguments name, as the main module."""
-    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     for stream in (sys.stdout, sys.stderr):
         # a line in one piece: `mpiexec` puts the rank before each piece
         stream.reconfigure(line_buffering=True, write_through=False)  # type: ignore[union-attr]
     notes, program, *rest = arguments
-    told = [os.environ[name] for name in RANKS if name in os.environ]
-    if told:  # from here on it is known if this process stops, also in MPI's own beginning
-        PROGRESS.keep_in(Path(notes), int(told[0]))
+    told = rank_told()
+    if told is not None:  # from here on it is known if this process stops, also as MPI begins
+        PROGRESS.keep_in(Path(notes), told)
     comm = world()
     job, task = place(comm.rank)
     sys.argv = [program, *(x.replace("{job}", job).replace("{task}", str(task)) for x in rest)]
@@ -70,7 +65,3 @@ def give_up(comm: Comm, reason: str) -> None:
     sys.stdout.flush()
     comm.abort(reason)
     os._exit(75)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

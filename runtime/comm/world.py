@@ -13,10 +13,9 @@ from importlib.util import find_spec
 from ... import knobs
 from ...forks import renewed
 from .local import STANDING, alone
+from .progress import RANKS
 from .protocol import Comm, WorldError
 
-RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
-"""Where launchers of MPI tell a process its rank."""
 SIGNS = (*RANKS, "PMI_SIZE", "MPI_LOCALNRANKS")
 """What launchers of MPI set in the environment of the processes that they start."""
 

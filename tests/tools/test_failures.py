@@ -134,6 +134,47 @@ def test_who_is_missing_of_many_is_named(tmp_path: Path) -> None:
     assert re.search(r"rank [013] has waited 2 s for rank 2 in all_reduce of step 5", said)
 
 
+SLEEPS = """
+import os, signal, subprocess, sys, time
+from pathlib import Path
+from gravure.runtime.comm.world import world
+
+def started_by(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+comm, proxy = world(), os.getppid()
+while "python" in Path(f"/proc/{proxy}/comm").read_text():
+    proxy = started_by(proxy)
+comm.exchange(None, "here")
+if comm.rank == 1:
+    os.kill(proxy, signal.SIGSTOP)  # as if others had the processor: what starts ranks sees late
+    print(*range(2000), sep="\\n", flush=True)
+    if sys.argv[1] == "raise":
+        raise ZeroDivisionError("here")
+    os.kill(os.getpid(), signal.SIGKILL)
+time.sleep(0.5)
+subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -CONT {proxy}"], start_new_session=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("kind", ["raise", "kill"])
+def test_of_two_that_die_the_first_is_named_and_all_that_it_printed_is_read(
+    tmp_path: Path, kind: str
+) -> None:
+    """Also where `mpiexec` is told of both deaths at once, and has passed nothing on by then."""
+    pytest.importorskip("mpi4py", reason="several processes need mpi4py: gravure[dist]")
+    (tmp_path / "program.py").write_text(SLEEPS)
+    done = subprocess.run(
+        [*command(tmp_path / "program.py", "-n", "2", "--timeout", START), kind],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    how = "task 1: ZeroDivisionError" if kind == "raise" else "task 1 was killed by signal 9"
+    assert f"the job has failed: {how}" in done.stderr
+    printed = [line for line in done.stdout.splitlines() if re.fullmatch(r"\[1\] \d+", line)]
+    assert printed == [f"[1] {number}" for number in range(2000)]
+
+
 ENDS = """
 import os, sys, time
 from gravure.runtime.comm.world import world
