@@ -29,7 +29,9 @@ from ..runtime.comm.protocol import patience
 from .lines import Lines
 
 GRACE = 0.3
-"""Seconds that `mpiexec` has to end the others when a rank has failed."""
+"""Seconds that `mpiexec` has to end ranks on other machines when one has failed."""
+SOON = 0.1
+"""Seconds that it has where there are none, and others to say what they see: all are here."""
 BEGIN = 60.0
 """Seconds in which all ranks that were started must have begun, at least."""
 LOOK = 0.02
@@ -66,6 +68,11 @@ class Job:
         if not self.cluster:
             return [str(rank) for rank in range(self.ranks)]
         return [f"{job}:{n}" for job in sorted(self.cluster) for n in range(self.cluster[job])]
+
+    @property
+    def grace(self) -> float:
+        """Return the seconds that `mpiexec` has to end the others when a rank has failed."""
+        return GRACE if self.hosts else SOON
 
     def environment(self, launcher: str) -> dict[str, str]:
         """Return what the ranks are told by environment variables."""
@@ -153,7 +160,7 @@ def run_job(job: Job, write: Callable[[str], None], checkpoint: str = "") -> End
         try:
             status, wrong = watch(process, job, notes)
         finally:
-            end_all(process, notes)
+            end_all(process, notes, job.grace)
             lines.finish()
             process.stdout.close()
         checkpoint = checkpoint_of(notes) or checkpoint
@@ -200,7 +207,7 @@ def watch(process: subprocess.Popen[bytes], job: Job, notes: Path) -> tuple[int,
         now = time.monotonic()
         if not failed_at and first_said(notes) is not None:
             failed_at = now
-        if failed_at and now > failed_at + GRACE:
+        if failed_at and now > failed_at + job.grace:
             return 75, ""
         for rank in range(job.ranks):
             if is_stopped(notes / f"{rank}.pid"):
@@ -222,13 +229,13 @@ def is_stopped(note: Path) -> bool:
     return False
 
 
-def end_all(process: subprocess.Popen[bytes], notes: Path) -> None:
-    """Kill what is left of a job on this machine."""
+def end_all(process: subprocess.Popen[bytes], notes: Path, grace: float) -> None:
+    """Kill what is left of a job on this machine; `mpiexec` may end it in so many seconds."""
     started = descendants(process.pid)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM if process.poll() is None else signal.SIGKILL)
     try:
-        process.wait(GRACE)
+        process.wait(grace)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -10,7 +10,7 @@ from ...formats.messages import GraphDef
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Operation
 from .graph_messages import add_node
-from .metadata import add_functions, label
+from .partitions import add_functions, add_signal, label
 
 
 def cut_graphs(cut: Cut) -> Iterator[GraphDef]:
@@ -31,6 +31,7 @@ class PartMessage:
         self.device = device_of(part.task)
         self.tensors: dict[str, GraphTensor] = {t.name: t for t in cut.makers}
         self.tensors |= {t.name: t for t in cut.plan.feeds}
+        self.signals: set[str] = set()
         self.ops: dict[str, Operation] = {op.name: op for op in cut.plan.ops}
         graph = part.graph
         assert isinstance(graph, Graph), "it was made here"
@@ -91,6 +92,10 @@ class PartMessage:
     def own(self, name: str) -> str:
         """Return what is sent that no plan gives: that an operation has ended, or a slot."""
         if name[0] == "^":
-            return name
+            signal = f"{name[1:]}/ctrl"
+            if signal not in self.signals:
+                self.signals.add(signal)
+                add_signal(self.message, name[1:], signal, self.device)
+            return signal
         tensor = self.tensors[name]
         return f"{tensor.op.name}/_{tensor.value_index}"

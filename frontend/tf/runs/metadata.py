@@ -7,33 +7,23 @@ partition_graphs    for each device the nodes that run there, with what is sent 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ....runtime.tracing import Span, Trace
-from ...formats.messages import GraphDef, RunMetadata
+from ...formats.messages import RunMetadata
 from ...formats.tensors import NUMBERS, number_of
 from ...graph.execute import Plan
-from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor, Operation
-from ...values.devices import HOST
-from .graph_messages import add_function, add_node, shape_message
+from .graph_messages import shape_message
+from .partitions import full_name, partition_graphs
 
 ALLOCATOR = "cpu"
 """What memory for the outputs of nodes comes from."""
 MOST = 10
 """How many tensors are named where memory does not do."""
-
-
-def full_name(device: str) -> str:
-    """Return the full name of a device.
-
-    >>> full_name("cpu:0")
-    '/job:localhost/replica:0/task:0/device:CPU:0'
-    """
-    return device if device.startswith("/") else f"{HOST}{device.upper()}"
 
 
 def metadata_of(
@@ -154,73 +144,3 @@ def largest(plan: Plan) -> str:
 def is_known(tensor: GraphTensor) -> bool:
     """Say whether all sizes of a tensor are known before the run."""
     return tensor.spec.shape is not None and tensor.spec.is_static
-
-
-def partition_graphs(plan: Plan, places: Mapping[Operation, str]) -> Iterator[GraphDef]:
-    """Give for each device the graph of what runs there; edges between devices are sent."""
-    sent: dict[tuple[GraphTensor | Operation, str], str] = {}
-    graphs: dict[str, GraphDef] = {}
-    functions: dict[FuncGraph, str] = {}
-    for op in plan.ops:
-        here = places[op]
-        graph = graphs.setdefault(here, GraphDef())
-        node = graph.node.add()
-        add_node(node, op, functions)
-        node.device = full_name(here)
-        for number, tensor in enumerate(op.inputs):
-            if tensor in plan.fed:
-                node.input[number] = receive(graphs, sent, tensor, "", here)
-            elif places[tensor.op] != here:
-                node.input[number] = receive(graphs, sent, tensor, places[tensor.op], here)
-        del node.input[len(op.inputs) :]
-        for before in op.control_inputs:
-            source = places.get(before, here)
-            name = before.name if source == here else receive(graphs, sent, before, source, here)
-            if before in places:
-                node.input.append(f"^{name}")
-    for graph in graphs.values():
-        add_functions(graph, functions)
-    yield from graphs.values()
-
-
-def add_functions(graph: GraphDef, functions: dict[FuncGraph, str]) -> None:
-    """Add the functions that nodes of a graph call."""
-    for inner, name in [*functions.items()]:
-        add_function(graph.library.function.add(), inner, name, functions)
-
-
-def receive(
-    graphs: Mapping[str, GraphDef],
-    sent: dict[tuple[GraphTensor | Operation, str], str],
-    what: GraphTensor | Operation,
-    source: str,
-    here: str,
-) -> str:
-    """Return the name of what receives a value on a device, once for all that need it there.
-
-    What is fed (it has no source) is received from the caller; of an operation that is waited for
-    only that it has ended.
-    """
-    key = (what, here)
-    if key not in sent:
-        op, port = (what, 0) if isinstance(what, Operation) else (what.op, what.value_index)
-        name = f"{op.name}/_{len(sent)}"
-        sent[key] = name
-        tensor = None if isinstance(what, Operation) else what
-        ends = (full_name(source or "cpu:0"), full_name(here))
-        if source:
-            out = graphs[source].node.add(name=f"{name}/send", op="_Send", device=ends[0])
-            taken = f"{op.name}:{port}" if port else op.name
-            out.input.append(f"^{taken}" if tensor is None else taken)
-            label(out, what.name, tensor, ends)
-        into = graphs[here].node.add(name=name, op="_Recv" if source else "_Arg", device=ends[1])
-        label(into, what.name, tensor, ends)
-    return sent[key]
-
-
-def label(node: Any, name: str, tensor: GraphTensor | None, ends: tuple[str, str]) -> None:
-    """Say on a node what it sends, of which type, from where to where."""
-    node.attr["tensor_name"].s = name.encode()
-    if tensor is not None:
-        node.attr["tensor_type"].type = NUMBERS.get(str(tensor.spec.dtype), 0)
-    node.attr["send_device"].s, node.attr["recv_device"].s = (end.encode() for end in ends)

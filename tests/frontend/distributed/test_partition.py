@@ -41,8 +41,8 @@ def test_e4_devices_of_one_process_send_each_value_once() -> None:
         session.run(last, {x: np.ones([4, 3])}, options, told)
         found = session.explain_placement(last, [x])
     nodes = {node.name: node for part in told.partition_graphs for node in part.node}
-    received = [n for n in nodes.values() if n.op == "_Recv" and n.attr["tensor_type"].type]
-    [sent] = [n for n in nodes.values() if n.op == "_Send" and n.attr["tensor_type"].type]
+    received = [n for n in nodes.values() if n.op == "_Recv" and b":" in n.attr["tensor_name"].s]
+    [sent] = [n for n in nodes.values() if n.op == "_Send" and b":" in n.attr["tensor_name"].s]
     assert len(received) == 1
     assert nodes["first"].input[0] == nodes["second"].input[0] == received[0].name
     assert (list(sent.input), sent.device) == (["made"], f"{HOST}CPU:1")
@@ -50,6 +50,50 @@ def test_e4_devices_of_one_process_send_each_value_once() -> None:
     [row] = found.transfers
     assert (row.tensor, row.bytes, row.users) == ("made:0", 48, ("first", "second"))
     assert {r.operation: r.device[-5:] for r in found.rows}["made"] == "CPU:1"
+
+
+def test_e4_partition_graphs_have_the_nodes_that_tensorflow_has() -> None:
+    """As TensorFlow 2.21 gives them, but that it hands `x` to one device, which sends it on."""
+    with tf.Graph().as_default() as graph:
+        with tf.device("/cpu:0"):
+            x = v1.placeholder(tf.float32, [2], name="x")
+            a = tf.add(x, x, name="a")
+        with tf.device("/cpu:1"):
+            b, c = tf.multiply(a, a, name="b"), tf.subtract(a, x, name="c")
+        with tf.device("/cpu:0"), tf.control_dependencies([c]):
+            d = tf.tanh(b, name="d")
+    told = v1.RunMetadata()
+    options = v1.RunOptions(output_partition_graphs=True)
+    with v1.Session(graph=graph, config=v1.ConfigProto(device_count={"CPU": 2})) as session:
+        session.run(d, {x: [1, 2]}, options, told)
+    found = {
+        part.node[0].device[-5:]: {n.name: (n.op, list(n.input)) for n in part.node}
+        for part in told.partition_graphs
+    }
+    assert found == {
+        "CPU:0": {
+            "_arg_x_0_0": ("_Arg", []),
+            "a": ("AddV2", ["_arg_x_0_0", "_arg_x_0_0"]),
+            "a/_0": ("_Send", ["a"]),
+            "b/_3": ("_Recv", []),
+            "c/_6": ("_Recv", []),
+            "c/_7": ("Identity", ["c/_6"]),
+            "d": ("Tanh", ["b/_3", "^c/_7"]),
+            "_retval_d_0_0": ("_Retval", ["d"]),
+        },
+        "CPU:1": {
+            "_arg_x_0_0": ("_Arg", []),
+            "a/_1": ("_Recv", []),
+            "b": ("Mul", ["a/_1", "a/_1"]),
+            "b/_2": ("_Send", ["b"]),
+            "c": ("Sub", ["a/_1", "_arg_x_0_0"]),
+            "c/ctrl/_4": ("Const", ["^c"]),
+            "c/_5": ("_Send", ["c/ctrl/_4"]),
+        },
+    }
+    nodes = {n.name: n for part in told.partition_graphs for n in part.node}
+    assert nodes["a/_0"].attr["T"].type == nodes["a/_1"].attr["tensor_type"].type == 1
+    assert nodes["a/_0"].attr["tensor_name"].s == nodes["a/_1"].attr["tensor_name"].s == b"a:0"
 
 
 def test_e4_tasks_send_each_value_once_and_as_many_bytes_as_is_said(monkeypatch: Any) -> None:
@@ -73,8 +117,8 @@ def test_e4_tasks_send_each_value_once_and_as_many_bytes_as_is_said(monkeypatch:
     told, found = on_tasks(ONE_PS, work)["worker:0"]
     parts = {part.node[0].device: {n.name: n for n in part.node} for part in told.partition_graphs}
     assert set(parts) == {PS, WORKER}
-    [node] = [n for n in parts[PS].values() if n.op == "_Send" and n.attr["tensor_type"].type]
-    [got] = [n for n in parts[WORKER].values() if n.op == "_Recv" and n.attr["tensor_type"].type]
+    [node] = [n for n in parts[PS].values() if n.op == "_Send" and b":" in n.attr["tensor_name"].s]
+    got = next(n for n in parts[WORKER].values() if n.attr["tensor_name"].s == b"made:0")
     assert list(node.input) == ["made"]
     assert parts[WORKER]["first"].input[0] == parts[WORKER]["second"].input[0] == got.name
     [row] = found.transfers
@@ -104,14 +148,15 @@ def test_e4_control_edges_and_split_loops_are_nodes_of_the_graphs() -> None:
             told = v1.RunMetadata()
             options = v1.RunOptions(output_partition_graphs=True)
             found = session.run(last, None, options, told)
-            return found, told, session.explain_placement(last)
+            return found, told, session.explain_placement(last), write.op.name
 
-    value, told, found = on_tasks(ONE_PS, work)["worker:0"]
+    value, told, found, write = on_tasks(ONE_PS, work)["worker:0"]
     assert value == 22.0
     parts = {part.node[0].device: {n.name: n for n in part.node} for part in told.partition_graphs}
     [waits] = [n for n in parts[WORKER].values() if n.op == "_Recv"]
     [sends] = [n for n in parts[PS].values() if n.op == "_Send"]
-    assert sends.input[0][0] == "^"
+    assert (sends.input[0], parts[PS][sends.input[0]].op) == (f"{write}/ctrl", "Const")
+    assert list(parts[PS][sends.input[0]].input) == [f"^{write}"]
     assert waits.name.endswith("/_wait")
     assert any(n.op == "While" for n in parts[WORKER].values())
     [row] = [row for row in found.rows if row.type == "While"]
