@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..ops.creation import ones_like, zeros_like
 from ..ops.gathering import scatter_nd
 from ..ops.indexed_slices import IndexedSlices
 from ..ops.math_ops import cast, square
+from ..variables.scopes import get_variable_scope
 from .checkpoints import settle
 from .rates import Schedule
 
@@ -106,10 +107,7 @@ class Optimizer:
         if name not in kept:
             start, label = self.start(name), f"{variable.state.name}/{name}"
             if variable.graph is not None:
-                label = f"{variable.state.name}/{self.label(name)}"
-                graph = variable.graph
-                scope = graph.name_scope(None)
-                with scope, graph.control_dependencies(None), graph.beside(variable.op):
+                with slot_of(variable, self.label(name)) as label:
                     first = zeros_like(variable.initial_value) + start
                     kept[name] = Variable(first, trainable=False, name=label)
             else:
@@ -370,15 +368,13 @@ class Optimizer:
         """Return what is kept for a variable under a name; it starts with a value."""
         kept = self._kept.setdefault(var.number, {})
         if slot_name not in kept:
-            label, graph = f"{var.state.name}/{op_name}", var.graph
-            if graph is None:
+            if var.graph is None:
                 with entered(None):
                     zeros = np.zeros(var.shape.known(), var.spec.dtype.numpy)
-                    first = zeros if val is None else val
+                    first, label = zeros if val is None else val, f"{var.state.name}/{op_name}"
                     kept[slot_name] = Variable(first, trainable=False, name=label)
             else:
-                scope = graph.name_scope(None)
-                with scope, graph.control_dependencies(None), graph.beside(var.op):
+                with slot_of(var, op_name) as label:
                     first = zeros_like(var.initial_value) if val is None else val
                     kept[slot_name] = Variable(first, trainable=False, name=label)
             settle()
@@ -394,8 +390,7 @@ class Optimizer:
                 with entered(None):
                     made = Variable(initial_value, trainable=False, name=name)
             else:
-                scope = graph.name_scope(None)
-                with scope, graph.control_dependencies(None), graph.beside(colocate_with.op):
+                with graph.control_dependencies(None), graph.beside(colocate_with.op):
                     made = Variable(initial_value, trainable=False, name=name)
             self._others[name, graph] = made
         return self._others[name, graph]
@@ -403,6 +398,20 @@ class Optimizer:
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Variable | None:
         """Return a variable that is kept once, None if there is none of the name in a graph."""
         return self._others.get((name, graph))
+
+
+@contextmanager
+def slot_of(variable: Variable, name: str) -> Iterator[str]:
+    """Let what is kept for a variable of a graph be made; give its name.
+
+    It is one of the variable scope around, whatever the scope of names is.
+    """
+    graph, around = variable.graph, get_variable_scope().name
+    assert graph is not None, "it is one of a graph"
+    with graph.name_scope(None), graph.control_dependencies(None), graph.beside(variable.op):
+        yield (
+            f"{around}/{variable.state.name}/{name}" if around else f"{variable.state.name}/{name}"
+        )
 
 
 def _in_graph() -> bool:

@@ -171,7 +171,7 @@ class Adam(Optimizer):
         graph = first.graph
         assert graph is not None, "powers are those of graphs"
         if graph not in self._powers:
-            with graph.name_scope(None), graph.beside(first.op):
+            with graph.control_dependencies(None), graph.beside(first.op):
                 self._powers[graph] = [
                     Variable(
                         self.factor(beta, first),

@@ -173,3 +173,21 @@ def test_averages_of_tensors(free):
     mean = "mul/ExponentialMovingAverage"
     more = [f"{mean}/biased:0", f"{mean}/local_step:0"] if free else []
     assert names == [f"{mean}:0", *more]
+
+
+def test_slots_are_of_the_variable_scope_around_and_powers_of_the_scope_of_names() -> None:
+    """The names that TensorFlow gives, also to two optimisers of one variable."""
+    train = v1.train
+    with tf.Graph().as_default():
+        with v1.variable_scope("m"):
+            a = v1.get_variable("a", [2])
+            train.AdamOptimizer(0.1).minimize(tf.reduce_sum(a * a))
+            with v1.variable_scope("in"):
+                train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(a * a))
+        with tf.name_scope("n"):
+            train.AdamOptimizer(0.1).minimize(tf.reduce_sum(a * a))
+        assert [each.name for each in v1.global_variables()] == [
+            "m/a:0", "m/beta1_power:0", "m/beta2_power:0", "m/m/a/Adam:0", "m/m/a/Adam_1:0",
+            "m/in/m/a/Momentum:0", "n/beta1_power:0", "n/beta2_power:0", "m/a/Adam:0",
+            "m/a/Adam_1:0",
+        ]  # fmt: skip
