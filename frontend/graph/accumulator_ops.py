@@ -15,7 +15,7 @@ from ...ir.types.dtypes import DType, i64
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.queues import CHANGES, WouldWaitError
 from ..values.run_errors import CancelledError, InvalidArgumentError
-from .frame import Frame, OutsideError, SharedByName, Store
+from .frame import REFERENCE, Frame, OutsideError, SharedByName, Store
 from .graph import Kind, Operation, spec_with_unknowns
 
 
@@ -222,7 +222,16 @@ def count(
         return (np.array(held.count, np.int32),)
 
 
+def reference(
+    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Array]
+) -> Sequence[Array]:
+    """Return what refers to it."""
+    return (spec.reference(),)
+
+
 USES: dict[str, tuple[Use, tuple[TensorSpec | None, ...]]] = {
+    "ConditionalAccumulator": (reference, (REFERENCE,)),
+    "SparseConditionalAccumulator": (reference, (REFERENCE,)),
     "AccumulatorApplyGradient": (apply, ()),
     "AccumulatorTakeGradient": (take, (None,)),
     "AccumulatorSetGlobalStep": (set_step, ()),

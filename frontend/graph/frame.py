@@ -24,7 +24,7 @@ from ...ir.op import Array
 from ...ir.ops.host.python_step import PythonCall, PythonStep
 from ...ir.ops.random import drawn_key
 from ...ir.types.dims import Dim, DimExpr
-from ...ir.types.dtypes import DType
+from ...ir.types.dtypes import DType, string
 from ...ir.types.tensor import TensorSpec
 from ...ir.types.values import ANY
 from ..eager.recorded import EMIT, Box, Recorded
@@ -272,11 +272,19 @@ class Store(Container):
                 kept.queues.clear()
 
 
+REFERENCE = TensorSpec(string, (2,))
+"""What stands for something that is shared by its name: the container, and the name."""
+
+
 class SharedByName:
     """What graphs know of something that sessions share if it has a name for that."""
 
     def __init__(self, name: str, shared: str, container: str) -> None:
         self.name, self.shared, self.container = name, shared, container
+
+    def reference(self) -> Array:
+        """Return container and name, as what refers to it gives them."""
+        return np.array([self.container or "localhost", self.shared or self.name], object)
 
     def place(self, store: Store) -> tuple[Queues, object]:
         """Return among what a store keeps it, and under what key."""

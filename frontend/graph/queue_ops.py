@@ -15,7 +15,7 @@ from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec, spec_of_array
 from ...runtime.queues import ClosedError, DrainedError, Queue, padded, stacked
 from ..values.run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
-from .frame import Frame, OutsideError, SharedByName, Store
+from .frame import REFERENCE, Frame, OutsideError, SharedByName, Store
 from .graph import Kind, Operation, spec_with_unknowns
 
 
@@ -198,6 +198,17 @@ def _close(cancel: bool) -> Step:
 INT, TRUTH = spec_of_array(np.array(0, np.int32)), spec_of_array(np.array(True))
 
 
+def reference(queue: QueueSpec) -> QueueKind:
+    """Return the operation that stands for the queue itself."""
+
+    def step(use: Use, values: Sequence[Array]) -> Sequence[Array]:
+        return (use.spec.reference(),)
+
+    made = QueueKind(f"{queue.kind}V2", queue, step, (REFERENCE,))
+    made.waits = False
+    return made
+
+
 def enqueue(queue: QueueSpec) -> QueueKind:
     """Return the operation that puts one element in."""
     return QueueKind("QueueEnqueueV2", queue, _enqueue, ())
@@ -275,5 +286,8 @@ MAKERS: dict[str, Callable[..., QueueKind]] = {
     "QueueCloseV2": close,
     "QueueSizeV2": size,
     "QueueIsClosedV2": is_closed,
+    **dict.fromkeys(
+        ("FIFOQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2", "RandomShuffleQueueV2"), reference
+    ),
 }
 """By type: what makes the operation of a queue and its options, for graphs that are read."""

@@ -66,6 +66,12 @@ class QueueBase:
         )  # fmt: skip
         if self._graph is not None:
             self._spec.device = self._graph.device_of(q.size(self._spec))
+        self._ref = self._do(q.reference(self._spec), [], f"{self._name}/")
+
+    @property
+    def queue_ref(self) -> TfTensor:
+        """Return what stands for the queue."""
+        return tensors_in(self._ref)[0]
 
     @property
     def name(self) -> str:

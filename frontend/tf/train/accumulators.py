@@ -31,7 +31,7 @@ class ConditionalAccumulatorBase:
     One of a `shared_name` is the same for all sessions of a task.
     """
 
-    NAME = "conditional_accumulator"
+    NAME, TYPE = "conditional_accumulator", "ConditionalAccumulator"
 
     def __init__(
         self,
@@ -48,25 +48,25 @@ class ConditionalAccumulatorBase:
             wrong = InvalidArgumentError if row.kind in "iuc" else TypeError
             raise wrong(f"an accumulator of {row.name}, expected a type of floating numbers")
         self._graph: Graph = get_default_graph()
-        self.dtype, self.name = as_dtype(dtype), f"{name or self.NAME}_{next(_NUMBERS)}"
+        self.dtype, self.name = as_dtype(dtype), self._graph.unique_name(name or self.NAME)
         dims = None if shape is None else TensorShape(shape)._dims
         self._spec = AccumulatorSpec(
-            self.name, self.dtype.row, dims, shared_name or "", reduction_type,
-            self._graph.container_name,
+            f"_{next(_NUMBERS)}_{self.name}", self.dtype.row, dims, shared_name or "",
+            reduction_type, self._graph.container_name,
         )  # fmt: skip
-        self.device = ""
-        """Where its operations run: with the first of them."""
-        self._first: Operation | None = None
+        kind = AccumulatorKind(self.TYPE, self._spec)
+        self._op = self._graph.add(kind, [], name=f"{self.name}/")
+
+    @property
+    def accumulator_ref(self) -> GraphTensor:
+        """Return what stands for it in its graph: all that uses it runs there."""
+        return self._op.outputs[0]
 
     def _add(self, what: str, values: Sequence[Tensor], name: str | None) -> Operation:
         with entered(self._graph):
             inputs = [self._graph.owned(x) for x in values]
-            kind = AccumulatorKind(what, self._spec)
-            if self._first is None:
-                self._first = self._graph.add(kind, inputs, name=name)
-                return self._first
-            with self._graph.beside(self._first):
-                return self._graph.add(kind, inputs, name=name)
+            with self._graph.beside(self._op):
+                return self._graph.add(AccumulatorKind(what, self._spec), inputs, name=name)
 
     def num_accumulated(self, name: str | None = None) -> GraphTensor:
         """Return how many gradients there are."""
@@ -105,7 +105,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     What is taken is in the order of the indices, each of them once.
     """
 
-    NAME = "sparse_conditional_accumulator"
+    NAME, TYPE = "sparse_conditional_accumulator", "SparseConditionalAccumulator"
 
     def apply_grad(
         self,
