@@ -137,7 +137,9 @@ def run_job(job: Job, write: Callable[[str], None], checkpoint: str = "") -> End
     `checkpoint` is the last one that was complete before.
     """
     mpiexec = find_mpiexec(job.mpiexec)
-    with tempfile.TemporaryDirectory(prefix="gravure-launch-") as folder:
+    # (what ends meanwhile, and is no rank any more, must not keep the job's end from being told)
+    made = tempfile.TemporaryDirectory(prefix="gravure-launch-", ignore_cleanup_errors=True)
+    with made as folder:
         notes, said = Path(folder), Said(job)
         command, told = command_of(job, mpiexec, notes)
 

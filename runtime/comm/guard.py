@@ -28,6 +28,7 @@ PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signa
 
 def main(arguments: list[str]) -> None:
     """Run the program that the arguments name, in a child of this process."""
+    die_with_parent()
     notes, rank = Path(arguments[0]), rank_told()
     if rank is not None:
         write_into(lines_of(notes, rank))
@@ -36,6 +37,11 @@ def main(arguments: list[str]) -> None:
     from .rank import main as run  # noqa: PLC0415  (numpy begins threads, which no fork takes along)
 
     run(arguments)
+
+
+def die_with_parent() -> None:
+    """Let this process be killed when the one that has started it ends."""
+    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
 
 
 def write_into(lines: Path) -> None:
@@ -58,7 +64,7 @@ def guard(notes: Path, rank: int | None) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
     child = os.fork()
     if child == 0:
-        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+        die_with_parent()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
         if os.getppid() == parent:
             return

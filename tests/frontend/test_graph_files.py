@@ -125,3 +125,26 @@ def test_each_node_that_is_read_has_a_signature() -> None:
     raw = import_module("gravure.frontend.tf.names.raw")
     known = import_module("gravure.frontend.tf.core.signatures").signatures()
     assert {*foreign.OWN, *raw.RENAMED, *raw.SAME} <= known.keys()
+
+
+def test_nodes_of_a_graph_are_messages_whose_devices_may_be_changed_and_nothing_else() -> None:
+    with tf.Graph().as_default() as graph:
+        v1.get_variable("v", [2], initializer=v1.zeros_initializer())
+        with graph.container("box"):
+            queue = v1.FIFOQueue(2, [tf.float32], shared_name="kept", name="q")
+            v1.ConditionalAccumulator(tf.float32, [2], name="sum")
+        queue.dequeue(name="d")
+    data = graph.as_graph_def()
+    nodes = {node.name: node for node in data.node}
+    shared = [(nodes[n].attr["container"].s, nodes[n].attr["shared_name"].s) for n in ("v", "q")]
+    assert shared == [(b"", b"v"), (b"box", b"kept")]
+    assert (nodes["q"].op, nodes["sum"].op) == ("FIFOQueueV2", "ConditionalAccumulator")
+    for node in data.node:
+        node.device = "/device:CPU:0"
+    read = v1.GraphDef.FromString(data.SerializeToString())
+    assert read == data
+    assert {node.device for node in read.node} == {"/device:CPU:0"}
+    assert [n.attr["container"].s for n in read.node if n.name == "q"] == [b"box"]
+    nodes["d"].op = "Other"
+    with pytest.raises(NotImplementedError, match="node 'd' was changed in more than its device"):
+        data.SerializeToString()

@@ -29,6 +29,7 @@ from ...function.function import Function, Settings
 from ...function.variable import Variable
 from ...graph.func_graph import FuncGraph
 from ...graph.variables import VariableState
+from ...values import nest
 from ...values.context import STATE
 from ...values.devices import MACHINE, processors
 from ...values.run_errors import UnimplementedError
@@ -229,15 +230,19 @@ class Strategy(StrategyExtended):
         """Return the values of all replicas behind each other, on an axis."""
         return joined(value, axis, self.comm)
 
-    def experimental_local_results(self, value: object) -> tuple[object, ...]:
-        """Return the values of this process's replicas."""
+    def experimental_local_results(self, value: object) -> Sequence[object]:
+        """Return the values of this process's replicas: of what is nested, a structure of each."""
         if isinstance(value, Variable) and value.spread is not None:
             return value.spread.values(value)
-        return value.values if isinstance(value, PerReplica) else (value,)
+        if isinstance(value, PerReplica):
+            return value.values
+        if nest.is_nested(value):
+            return [chosen(value, number) for number in range(len(self.devices))]
+        return (value,)
 
     unwrap = experimental_local_results
 
-    def group(self, value: object, name: object = None) -> tuple[object, ...]:
+    def group(self, value: object, name: object = None) -> Sequence[object]:
         """Return the values of this process's replicas: they are computed."""
         return self.experimental_local_results(value)
 

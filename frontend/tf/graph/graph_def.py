@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import deepcopy
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import TypedDict
 
 from ...formats.messages import GraphDef as Message
-from ...formats.messages import parsed_graph
+from ...formats.messages import NodeDef, parsed_graph
 from ...function.graph_data import (
     Codec,
+    GraphData,
     GraphTextError,
     NodeReader,
     Plain,
@@ -17,9 +19,10 @@ from ...function.graph_data import (
     register_codec,
     row,
 )
-from ...function.graph_text import data_of, graph_data, text_of
+from ...function.graph_text import data_of, fresh_variable, graph_data, text_of
 from ...graph.graph import Graph, Kind
 from ..ops.random_ops import Draw, KeyDraw
+from ..runs.graph_messages import graph_message
 
 
 class DrawData(TypedDict):
@@ -56,38 +59,40 @@ register_codec(Draw, _draws("draw", Draw))
 register_codec(KeyDraw, _draws("key", KeyDraw))
 
 
-@dataclass(frozen=True)
-class NodeDef:
-    """One node: its name, its type, and what it takes (`^name`: what it waits for)."""
-
-    name: str
-    op: str
-    input: list[str]
-    device: str
-    attr: dict[str, Plain]
-
-
 class GraphDef:
     """A graph as data."""
 
     def __init__(self, graph: Graph | None = None) -> None:
-        self.data = empty_data()
+        self._data = empty_data()
         self.refused: list[str] = []
         self.foreign: Message | None = None
         """The message of a file that TensorFlow wrote, if it is that."""
+        self._shown: Shown | None = None
         if graph is not None:
-            self.data, self.refused = graph_data(graph)
+            self._data, self.refused = graph_data(graph)
+            self._shown = Shown(graph)
+
+    @property
+    def data(self) -> GraphData:
+        """Return the graph as it is written here, with what was changed in its nodes."""
+        if self._shown is not None:
+            self._shown.settle(self._data)
+        return self._data
+
+    @data.setter
+    def data(self, data: GraphData) -> None:
+        self._data, self._shown = data, None
 
     @property
     def node(self) -> list[NodeDef]:
-        """Return the nodes in their order."""
+        """Return the nodes in their order, as messages, whose devices may be changed."""
         if self.foreign is not None:
             return list(self.foreign.node)
-        return [
-            NodeDef(n["name"], n["op"], [x.removesuffix(":0") for x in n["input"]], n["device"],
-                    n["attr"])
-            for n in self.data["nodes"]
-        ]  # fmt: skip
+        if self._shown is None:
+            graph = Graph()
+            NodeReader(self._data, fresh_variable("")).add(graph, self._data["nodes"])
+            self._shown = Shown(graph)
+        return list(self._shown.message.node)
 
     @property
     def versions(self) -> SimpleNamespace:
@@ -113,9 +118,10 @@ class GraphDef:
 
     def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
         """Become the graph of the bytes: of ours, which is text, or of a file of TensorFlow's."""
-        self.data, self.refused, self.foreign = empty_data(), [], None
+        self._data, self.refused, self.foreign = empty_data(), [], None
+        self._shown = None
         if serialized[:1] == b"{":
-            self.data = data_of(serialized)
+            self._data = data_of(serialized)
         else:
             self.foreign = parsed_graph(serialized)
         return len(serialized)
@@ -129,8 +135,8 @@ class GraphDef:
 
     def CopyFrom(self, other: GraphDef) -> None:  # noqa: N802
         """Become the same as another one."""
-        self.data, self.refused = other.data, list(other.refused)
-        self.foreign = other.foreign
+        self._data, self.refused = deepcopy(other.data), list(other.refused)
+        self.foreign, self._shown = other.foreign, None
 
     def ByteSize(self) -> int:  # noqa: N802
         """Return the number of bytes."""
@@ -146,4 +152,26 @@ class GraphDef:
     __hash__ = None  # type: ignore[assignment]
 
 
-__all__ = ["GraphDef", "NodeDef"]
+class Shown:
+    """The nodes of a graph as messages, which may be looked at, and given other devices."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.message, self.before = graph_message(graph), Message()
+        for node in self.message.node:
+            if "_output_shapes" in node.attr:
+                del node.attr["_output_shapes"]
+        self.before.CopyFrom(self.message)
+
+    def settle(self, data: GraphData) -> None:
+        """Give the nodes of a graph the devices that were set; refuse other changes by name."""
+        rows = {row["name"]: row for row in data["nodes"]}
+        for node, before in zip_longest(self.message.node, self.before.node):
+            if node is not None and before is not None and node.name in rows:
+                rows[node.name]["device"] = before.device = node.device
+            if node != before:
+                raise NotImplementedError(
+                    f"GraphDef: node {(node or before).name!r} was changed in more than its device"
+                )
+
+
+__all__ = ["GraphDef"]

@@ -526,3 +526,17 @@ def test_what_is_shared_out_adds_up_to_the_whole(dtype: str) -> None:
         mean.update_state([1.0])  # between replicas, as `fit` of one process does
     assert float(mean.result()) == 1
     assert [float(v) for v in mean.variables] == [100, 100]
+
+
+def test_results_of_this_process_are_a_structure_of_each_replica() -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    data = tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0, 3.0], "y": [4, 5, 6]}).batch(2)
+    first, last = strategy.experimental_distribute_dataset(data)
+    found = strategy.experimental_local_results(first)
+    assert [{k: v.numpy().tolist() for k, v in each.items()} for each in found] == [
+        {"x": [1.0], "y": [4]}, {"x": [2.0], "y": [5]},
+    ]  # fmt: skip
+    assert [len(each["x"]) for each in strategy.experimental_local_results(last)] == [1, 0]
+    same = strategy.experimental_local_results([tf.constant(1.0), (first["y"],)])
+    assert [(float(one), int(y[0])) for one, (y,) in same] == [(1.0, 4), (1.0, 5)]
+    assert strategy.experimental_local_results(7) == (7,)

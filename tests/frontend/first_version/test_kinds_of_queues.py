@@ -89,3 +89,20 @@ def test_nodes_of_a_graph_that_is_read_use_one_queue(kind):
                 found = other.get_operation_by_name(f"{prefix}/took").outputs
                 options = v1.RunOptions(timeout_in_ms=5000)
                 assert session.run(found[-1], options=options) == 2.0
+
+
+def test_what_stands_for_queues_and_accumulators_gives_container_and_name():
+    with tf.Graph().as_default() as graph:
+        with tf.device("/cpu:0"):
+            total = v1.ConditionalAccumulator(tf.float32, [2], name="a", shared_name="kept")
+        with graph.container("box"):
+            queue = v1.RandomShuffleQueue(3, 1, [tf.int32], name="q")
+        given, taken = total.apply_grad([1.0, 2.0]), total.take_grad(1)
+        assert taken.op.device == total.accumulator_ref.device == "/device:CPU:0"
+        assert (total.name, total.accumulator_ref.name, queue.queue_ref.name) == ("a", "a:0", "q:0")
+        with v1.Session() as session:
+            named, kept = session.run([total.accumulator_ref, queue.queue_ref])
+            assert named.tolist() == ["localhost", "kept"]
+            assert (kept[0], kept[1][-2:]) == ("box", "_q")
+            session.run(given)
+            assert session.run(taken).tolist() == [1, 2]
