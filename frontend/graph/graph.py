@@ -519,7 +519,8 @@ class Graph(Context):
         """
         before = self.colocated
         found = [op for op in map(op_of, others) if op is not None]
-        self.colocated = (*(() if ignore_existing else before), *found)
+        first = [root for op in found for root in op.colocated or (op,)]  # (of the whole group)
+        self.colocated = tuple(dict.fromkeys((*(() if ignore_existing else before), *first)))
         try:
             with self.beside(found[0]) if found else nullcontext():
                 yield

@@ -16,6 +16,7 @@ from ....runtime.comm.protocol import Comm, WorldError
 from ....runtime.comm.world import world
 from ...distributed.client import TASKS
 from ...distributed.tasks import Task
+from ...formats.messages import ServerDef
 from ...graph.graph import Operation
 from ...values.devices import parse_device
 from ...values.run_errors import UnimplementedError
@@ -46,6 +47,11 @@ class Server:
             raise UnimplementedError(f"protocol {protocol!r}: tasks talk by MPI, RDMA is its own")
         if config is not None:
             raise UnimplementedError("the config of a server: sessions have theirs")
+        if isinstance(server_or_cluster_def, ServerDef):
+            told_by = server_or_cluster_def
+            job_name = told_by.job_name if job_name is None else job_name
+            task_index = told_by.task_index if task_index is None else task_index
+            server_or_cluster_def = told_by.cluster
         self._cluster = ClusterSpec(server_or_cluster_def)
         tasks = self._cluster.all_tasks()
         told = tf_config().get("task", {})
@@ -65,7 +71,7 @@ class Server:
     @staticmethod
     def create_local_server(config: object = None, start: bool = True) -> Server:
         """Return a server of a cluster of one task."""
-        return Server({"local": ["localhost:0"]}, config=config, start=start, comm=alone())
+        return Server({"localhost": ["localhost:0"]}, config=config, start=start, comm=alone())
 
     def start(self) -> None:
         """Begin to serve."""
@@ -94,9 +100,11 @@ class Server:
         return self._target
 
     @property
-    def server_def(self) -> ClusterSpec:
-        """Return the cluster."""
-        return self._cluster
+    def server_def(self) -> ServerDef:
+        """Return the cluster, and which task of it this is, as a message."""
+        job, index = self.name.split(":")
+        cluster = self._cluster.as_cluster_def()
+        return ServerDef(cluster=cluster, job_name=job, task_index=int(index), protocol="grpc")
 
     def join(self) -> None:
         """Serve until no task begins steps any more."""

@@ -235,3 +235,24 @@ def test_a_strategy_says_how_long_ranks_wait(monkeypatch: pytest.MonkeyPatch) ->
     dist.MultiWorkerMirroredStrategy(communication_options=options)
     assert protocol.patience() == 7.0
     assert protocol.Wait("sum", "rank 1").seconds == 7.0
+
+
+def test_a_server_says_as_a_message_which_task_it_is() -> None:
+    server = tf.distribute.Server.create_local_server(start=False)
+    told = server.server_def
+    assert (told.job_name, told.task_index, told.protocol) == ("localhost", 0, "grpc")
+    assert tf.train.ClusterSpec(told.cluster).as_dict() == {"localhost": ["localhost:0"]}
+    again = tf.distribute.Server(told, start=False)
+    assert (again.target, again.server_def) == (server.target, told)
+
+
+def test_what_is_beside_an_operation_is_of_the_group_of_that() -> None:
+    with tf.Graph().as_default():
+        with tf.device("/cpu:1"):
+            a = tf.constant(1.0, name="a")
+        with tf.compat.v1.colocate_with(a.op):
+            b = tf.constant(2.0, name="b")
+        with tf.compat.v1.colocate_with(b.op):
+            c = tf.constant(3.0, name="c")
+    assert b.op.colocation_groups() == c.op.colocation_groups() == [b"loc:@a"]
+    assert c.device == "/device:CPU:1"
