@@ -327,6 +327,15 @@ def made_weights(module: ModuleOp) -> dict[str, Array]:
     return found
 
 
+OPEN_MPI = {
+    **dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1"),
+    **dict.fromkeys(("PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"), "1"),
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""What Open MPI 4 and 5 want to be told where tests run as root, or on few cores."""
+
+
 @pytest.fixture
 def mpiexec(tmp_path: Path) -> Callable[..., str]:
     """Return what runs a program on several ranks, within three minutes, and gives its output."""
@@ -343,7 +352,7 @@ def mpiexec(tmp_path: Path) -> Callable[..., str]:
         command = [found, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(script)]
         done = subprocess.run(
             command,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **dict(environment)},
+            env={**os.environ, **OPEN_MPI, "PYTHONPATH": str(ROOT), **dict(environment)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

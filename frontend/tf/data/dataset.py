@@ -105,8 +105,8 @@ class Dataset(Pipeline):
         return Dataset(self._stage, self._spec, self._options.merge(options))
 
     def made(self, stage: Stage, spec: object) -> Dataset:
-        """Return the dataset of a stage."""
-        return Dataset(stage, spec)
+        """Return the dataset of a stage, which is told what this one was."""
+        return Dataset(stage, spec, self._options)
 
     def step(self, kind: type[Stream], spec: object = None, **options: object) -> Dataset:
         """Return a dataset of what is done to this one."""

@@ -18,7 +18,7 @@ from ...data.stages import Stage
 from ...distributed import collectives
 from ...eager.tensor import Tensor
 from ...values import dtypes
-from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ...values.run_errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
 from ..core.nested import flatten
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
@@ -26,6 +26,7 @@ from ..core.values import convert
 from ..data.dataset import Dataset
 from ..data.iterators import END, EagerIterator, GraphIterator, StreamState
 from ..data.optional import Optional
+from ..data.options import AutoShardPolicy, Options
 from ..ops.array_ops import shape
 from ..ops.creation import zeros
 from ..ops.math_ops import FUNCTIONS, cast
@@ -78,6 +79,8 @@ class DistributedDataset:
     def __init__(self, strategy: Replicas, dataset: object, *, split: bool = True) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"{type(dataset).__name__}, expected a tf.data.Dataset")
+        if split and strategy.comm.size > 1:
+            refuse_whole(dataset.options())
         self.strategy, self.dataset, self.split = strategy, dataset, split
 
     @property
@@ -119,6 +122,20 @@ class DistributedDataset:
     def __len__(self) -> int:
         every = 1 if self.split else len(self.strategy.devices)
         return (len(self.dataset) + (every - 1 if self.fills else 0)) // every
+
+
+DISTRIBUTE = ("distribute", "experimental_distribute")
+"""Where options say how a dataset is shared out."""
+
+
+def refuse_whole(options: Options) -> None:
+    """Raise if each process is to read all of a dataset, and not its rows of each batch."""
+    said = [getattr(options, name).auto_shard_policy for name in DISTRIBUTE]
+    if AutoShardPolicy.OFF in said:
+        raise UnimplementedError(
+            "auto_shard_policy OFF: ranks take their rows of the same batches; "
+            "distribute_datasets_from_function gives each rank a dataset of its own"
+        )
 
 
 def rows_of(x: Any, place: int, every: int) -> object:

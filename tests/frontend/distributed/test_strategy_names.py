@@ -11,6 +11,7 @@ from gravure import tf
 from gravure.frontend.values.devices import MACHINE
 from gravure.frontend.values.run_errors import UnimplementedError
 from gravure.runtime.comm import protocol
+from gravure.runtime.comm.local import run_ranks
 
 dist = tf.distribute
 
@@ -256,3 +257,20 @@ def test_what_is_beside_an_operation_is_of_the_group_of_that() -> None:
             c = tf.constant(3.0, name="c")
     assert b.op.colocation_groups() == c.op.colocation_groups() == [b"loc:@a"]
     assert c.device == "/device:CPU:1"
+
+
+@pytest.mark.parametrize("where", ["distribute", "experimental_distribute"])
+def test_ranks_that_are_each_to_read_all_are_refused_by_name(where: str) -> None:
+    def run(comm: protocol.Comm) -> None:
+        options = tf.data.Options()
+        getattr(options, where).auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+        data = tf.data.Dataset.range(8).with_options(options).map(lambda x: x + 1).batch(4)
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        if comm.size == 1:
+            assert len(list(strategy.experimental_distribute_dataset(data))) == 2
+            return
+        with pytest.raises(UnimplementedError, match="auto_shard_policy OFF"):
+            strategy.experimental_distribute_dataset(data)
+
+    run_ranks(1, run)
+    run_ranks(2, run)
