@@ -135,14 +135,14 @@ def test_an_error_inside_of_a_loop_over_tasks_ends_the_step_for_all() -> None:
 class Builder:
     """Makes a graph of numbers, state, order, loops, choices and calls, with random places."""
 
-    def __init__(self, seed: int, *, placed: bool) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, *, placed: bool, places: Any = TASKS) -> None:
+        self.seed, self.places = seed, places
         self.rng = np.random.default_rng(seed)
         self.where = np.random.default_rng(seed + 1000)
         self.placed = placed
 
     def place(self) -> Any:
-        name = TASKS[self.where.integers(len(TASKS))]
+        name = self.places[self.where.integers(len(self.places))]
         return tf.device(name if self.placed else None)
 
     def value(self, values: list[Any], states: list[Any], depth: int) -> Any:
@@ -222,8 +222,11 @@ class Builder:
             return graph, fed, [*wanted, *last], v1.global_variables_initializer()
 
 
-def results(target: str, runs: int, graph: Any, fed: Any, wanted: Any, init: Any) -> list[bytes]:
-    with v1.Session(target, graph=graph) as session:
+def results(
+    target: str, runs: int, graph: Any, fed: Any, wanted: Any, init: Any, devices: int = 1
+) -> list[bytes]:
+    config = v1.ConfigProto(device_count={"CPU": devices})
+    with v1.Session(target, graph=graph, config=config) as session:
         session.run(init)
         rows = [session.run(wanted, {fed: np.float32([n, 1, -1, 2])}) for n in range(runs)]
     return [x.tobytes() for row in rows for x in row]
@@ -245,3 +248,12 @@ def test_random_programs_are_the_same_bits_over_any_tasks() -> None:
 
     on_tasks(CLUSTER, work)
     assert sum(split) >= SEEDS // 3  # so many loops, choices and calls were shared out
+
+
+def test_random_programs_are_the_same_bits_over_devices_of_one_process() -> None:
+    places = [*(f"/cpu:{number}" for number in range(4)), None]
+    for seed in range(SEEDS):
+        over = Builder(seed, placed=True, places=places).graph()
+        alone = Builder(seed, placed=False).graph()
+        runs = 2 if seed % COMPILED else 7
+        assert results("", runs, *over, devices=4) == results("", runs, *alone), seed
