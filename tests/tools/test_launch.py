@@ -12,8 +12,8 @@ import pytest
 
 from gravure.tools.commands.launch import cluster_of
 from gravure.tools.errors import UsageError
-from gravure.tools.launching import Job
-from gravure.tools.lines import tagged
+from gravure.tools.launching.jobs import Job
+from gravure.tools.launching.lines import tagged
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.mpi

@@ -18,7 +18,7 @@ import gravure as gv
 from gravure import plugins
 from gravure.ir.op import REGISTRY, find_op
 from gravure.runtime.traces.timeline import Slice, _leaves
-from gravure.tools import launching, onnx_tests, watch
+from gravure.tools import onnx_tests, watch
 from gravure.tools.accuracy import fit_polynomials
 from gravure.tools.accuracy.ulp_table import DOMAIN, error_in_ulp, samples
 from gravure.tools.checking import widen
@@ -30,7 +30,8 @@ from gravure.tools.fuzz.making.grown import grown
 from gravure.tools.fuzz.making.maker import Grower, UnfitError, Value
 from gravure.tools.fuzz.making.pipeline import chained, until
 from gravure.tools.fuzz.making.python import written
-from gravure.tools.launching import Job, failure
+from gravure.tools.launching import jobs
+from gravure.tools.launching.jobs import Job, failure
 from gravure.tools.machine import machine
 from gravure.tools.options import UsageError, shapes_of
 from gravure.tools.talk import listed
@@ -435,7 +436,7 @@ def test_who_has_ended_is_not_told_to_have_done_anything(
     job = Job("program.py", ranks=2)
     for name in ("0.pid", "1.pid", "0.done"):
         (tmp_path / name).write_text("1")
-    monkeypatch.setattr(launching, "doing_of", lambda notes, rank: f"all_reduce {rank}")
+    monkeypatch.setattr(jobs, "doing_of", lambda notes, rank: f"all_reduce {rank}")
     said = failure(tmp_path, job, 9, "")
     assert f"task {job.names()[1]} was in all_reduce 1" in said
     assert "all_reduce 0" not in said

@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Supervise the ranks."""
-    from ..launching import Job, supervise
+    from ..launching.jobs import Job, supervise
 
     console: Console = args.console
     cluster = cluster_of(args.cluster)

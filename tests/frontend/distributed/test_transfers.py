@@ -13,7 +13,7 @@ from gravure.runtime.comm.halves import refilled, upper_halves
 from gravure.runtime.comm.local import LocalComm, run_ranks
 from gravure.runtime.comm.mailbox import Mailbox
 from gravure.runtime.comm.protocol import WorldError
-from gravure.tools.launching import Job
+from gravure.tools.launching.jobs import Job
 
 from .test_servers import ONE_PS, on_tasks
 

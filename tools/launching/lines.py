@@ -20,7 +20,7 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from threading import Thread
 
-from ..runtime.comm.progress import lines_of
+from ...runtime.comm.progress import lines_of
 
 TAGS = re.compile(r"^\[(?:\d+,)?(\d+)\](?:<std\w+>:)? ?")
 """What MPICH and Open MPI put before a line of a rank."""
@@ -28,7 +28,7 @@ MOST = 1 << 16
 """Bytes that are read at once."""
 
 
-class Source:
+class Printed:
     """Makes lines of the pieces that are read of a pipe, each with the name of its task."""
 
     def __init__(self, named: Callable[[str], str]) -> None:
@@ -78,7 +78,7 @@ class Lines:
         self.thread.join()
 
     def _listen(self, file: int, named: Callable[[str], str]) -> None:
-        self.selector.register(file, EVENT_READ, Source(named))
+        self.selector.register(file, EVENT_READ, Printed(named))
 
     def _run(self) -> None:
         over = False
@@ -96,7 +96,7 @@ class Lines:
             self._take(key.fd, key.data, b"")
         self.selector.close()
 
-    def _take(self, file: int, source: Source, piece: bytes) -> None:
+    def _take(self, file: int, source: Printed, piece: bytes) -> None:
         """Hand on the lines that end in what was read of a file; nothing is its end."""
         for line in source.take(piece):
             self.write(line)

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from .. import knobs
-from ..errors import GravureError
-from ..runtime.comm.progress import checkpoint_of, doing_of, said_of
-from ..runtime.comm.protocol import patience
+from ... import knobs
+from ...errors import GravureError
+from ...runtime.comm.progress import checkpoint_of, doing_of, said_of
+from ...runtime.comm.protocol import patience
 from .lines import Lines
 
 GRACE = 0.3
@@ -171,7 +171,9 @@ def run_job(job: Job, write: Callable[[str], None], checkpoint: str = "") -> End
             return Ended(0, "", checkpoint)
         ends = "" if status else f"no end of the program came on task {', '.join(left)}"
         why = wrong or said.sentence or ends
-        return Ended(status or 75, failure(notes, job, status, why), checkpoint)
+        said_why = first_said(notes) is not None  # (`mpiexec` gives how one of the others ended)
+        reason = failure(notes, job, status, why)
+        return Ended(75 if said_why else status or 75, reason, checkpoint)
 
 
 def vanished(notes: Path) -> list[int]:
