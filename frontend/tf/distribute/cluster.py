@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....runtime.comm.protocol import Comm
 from ...formats.messages import ClusterDef
 from ...values.run_errors import UnimplementedError
 
@@ -151,6 +152,18 @@ class TFConfigClusterResolver(SimpleClusterResolver):
             task_type=task_type or task.get("type"),
             task_id=task.get("index") if task_id is None else task_id,
         )
+
+
+def cluster_of(comm: Comm) -> SimpleClusterResolver:
+    """Return the cluster that `TF_CONFIG` says, or where it says none that of a worker a rank.
+
+    Programs ask it for the one task that writes files.
+    """
+    found = TFConfigClusterResolver()
+    if found.task_type is not None or comm.size == 1:
+        return found
+    workers = [f"rank-{rank}:0" for rank in range(comm.size)]
+    return SimpleClusterResolver({"worker": workers}, task_type="worker", task_id=comm.rank)
 
 
 def tf_config() -> dict[str, Any]:

@@ -40,7 +40,7 @@ from ..core.values import convert
 from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS, cast
 from ..ops.random_ops import Seeds
-from .cluster import TFConfigClusterResolver
+from .cluster import cluster_of
 from .extended import StrategyExtended
 from .inputs import DistributedDataset, InputContext
 from .lockstep import Lockstep
@@ -337,7 +337,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         every = comm.size if replicas is None else replicas
         if every < 1 or every % comm.size:
             raise ValueError(f"{every} replicas on {comm.size} ranks, expected a multiple")
-        self.cluster_resolver = cluster_resolver or TFConfigClusterResolver()
+        self.cluster_resolver = cluster_resolver or cluster_of(comm)
         own = [processors(1)[0]] * (every // comm.size)
         super().__init__(own, comm, ordered=ordered)
 

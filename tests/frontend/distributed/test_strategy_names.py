@@ -274,3 +274,16 @@ def test_ranks_that_are_each_to_read_all_are_refused_by_name(where: str) -> None
 
     run_ranks(1, run)
     run_ranks(2, run)
+
+
+def test_ranks_of_no_cluster_are_workers_of_which_one_is_the_chief() -> None:
+    """Programs let the first worker write, and each that is of no job."""
+
+    def run(comm: protocol.Comm) -> tuple[object, object, int]:
+        found = tf.distribute.MultiWorkerMirroredStrategy().cluster_resolver
+        assert isinstance(found, tf.distribute.cluster_resolver.ClusterResolver)
+        workers = found.cluster_spec().as_dict().get("worker", [])
+        return found.task_type, found.task_id, len(workers)
+
+    assert run_ranks(2, run) == [("worker", 0, 2), ("worker", 1, 2)]
+    assert run_ranks(1, run) == [(None, None, 0)]
