@@ -11,10 +11,10 @@ demo: .venv/core-installed
 # What may be known in a minute: style, and a case of each test that is not slow.
 check: .venv/dev-installed
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -q -n auto --quick
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --quick
 
 test: .venv/dev-installed
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 docs: .venv/core-installed
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
