@@ -121,7 +121,7 @@ def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, An
     exact ones or its rule needs numbers; it is for arrays without gaps that have elements.
     """
     given = tuple(attributes.items())
-    if op.COMPILED_FIXED:
+    if op.COMPILED_FIXED or op.COMPILED_SIZED:
         return _whole(op, tuple(specs), given, ())
     opened, ranges = _opened(specs)
     try:

@@ -132,6 +132,31 @@ def is_compiled(op: type[Elementwise]) -> bool:
     return op.is_near() and REGISTRY.get(op.name) is op
 
 
+def by_need(
+    before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = False
+) -> Kernel:  # fmt: skip
+    """Return what computes by numpy's steps until compiled code of the same bits pays.
+
+    It does if it was called often, and where there is much to do: unless numpy's steps are simple,
+    at the first call.
+    """
+    made: list[Kernel] = []
+    left = OFTEN
+
+    def kernel(*arrays: Array) -> Any:
+        """Carry it out."""
+        nonlocal left
+        if not made:
+            most = max([x.size for x in arrays])
+            if left > 0 and (is_simple or most < MANY):
+                left -= 1 + most // MUCH
+                return before(*arrays)
+            made.append(make())
+        return made[0](*arrays)
+
+    return kernel
+
+
 HALVES = (rows.f16, rows.bf16)
 ALIKE = (rows.f32, rows.f64, *HALVES)
 """The types of which results have the same bits in eager code as in compiled code."""

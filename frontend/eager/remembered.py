@@ -12,6 +12,7 @@ It is for functions of their arguments alone. What depends on a state besides, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial, wraps
 from operator import itemgetter
 from types import FunctionType
@@ -252,9 +253,9 @@ class Notes:
             if x is made:
                 return lambda _, given: given[i]
         if kind in BEHIND:
-            real, place = BEHIND[kind], made._array.place
-            self.returned.add(place)
-            return lambda arrays, _: real(arrays[place])
+            form = FormOfTensor(BEHIND[kind], made._array.place)
+            self.returned.add(form.place)
+            return form
         if kind in STANDS:
             array = self.arrays[self.constant(made._array).place]
             return lambda _, __: kind(array.copy())
@@ -264,6 +265,18 @@ class Notes:
             return lambda arrays, given: make([part(arrays, given) for part in parts])
         self.failed |= kind not in PLAIN and kind not in NAMED
         return lambda _, __: made
+
+
+@dataclass(frozen=True)
+class FormOfTensor:
+    """Makes a tensor of a class of the array of a number."""
+
+    real: type
+    place: int
+
+    def __call__(self, arrays: Sequence[object], _: Sequence[object]) -> object:
+        """Return the tensor."""
+        return self.real(arrays[self.place])
 
 
 def notes_of(tensors: Sequence[Tensor]) -> Notes | None:
@@ -313,6 +326,8 @@ def _plan(notes: Notes, form: Form) -> Plan:
     steps = [_place_of_step(step) for step in in_parts(later, notes.arrays, count, returned)]
     alike = [_like(x) if i < count or i in made else x for i, x in enumerate(notes.arrays)]
     left = OFTEN
+    if (alone := _alone(notes, later, form)) is not None:
+        return alone
 
     def run(given: Sequence[Any]) -> object:
         nonlocal steps, left
@@ -332,6 +347,23 @@ def _plan(notes: Notes, form: Form) -> Plan:
         return form(arrays, given)
 
     return quiet(run) if steps else run
+
+
+def _alone(notes: Notes, steps: Sequence[NotedStep], form: Form) -> Plan | None:
+    """Return what carries a single step on what is given out, whose one result is returned."""
+    count = len(notes.given)
+    if len(steps) != 1 or not isinstance(form, FormOfTensor):
+        return None
+    [step] = steps
+    if [*step.results] != [form.place] or not all(place < count for place in step.operands):
+        return None
+    function, real, operands = step.function, form.real, step.operands
+
+    def run(given: Sequence[Any]) -> object:
+        found = function(*[given[i]._array for i in operands])
+        return real(found)
+
+    return quiet(run)
 
 
 def _like(x: Array) -> Array:

@@ -340,6 +340,9 @@ class _Factor:
         columns = "".join(c for c in two.labels if c not in shared)
         labels = batch + rows + columns
         make = Maker(self.emit)
+        if inner and not rows and not columns:  # products of single rows and columns
+            left, right = (f.ordered(batch + inner).value for f in (one, two))
+            return _Factor(self.emit, make.mul(left, right), batch + inner).summed({*batch})
         if not inner:
             left, right = (f.ordered(labels, insert=True).value for f in (one, two))
             return _Factor(self.emit, make.mul(left, right), labels)

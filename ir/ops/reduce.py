@@ -339,6 +339,7 @@ class ArgExtreme(Op):
     """The place of the largest or smallest element along an axis; of a NaN if there is one."""
 
     EXACT: ClassVar = True
+    COMPILED_ALONE: ClassVar = True
     KERNEL: ClassVar = KernelForm("argreduce")
     SAMPLES: ClassVar = (
         Sample(((4, 19),), {"axis": 1}, (*FLOATS, *INTEGERS), low=-9, high=9),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -137,6 +137,8 @@ class Resize(Composite):
     """
 
     name = "gv.resize"
+    EXACT: ClassVar = True
+    COMPILED_SIZED: ClassVar = True
 
     @classmethod
     def infer(
@@ -173,7 +175,8 @@ class Resize(Composite):
     def evaluate(cls, x: Array, **attributes: Any) -> Sequence[Array]:
         """Interpolate axis by axis."""
         dtype = spec_of_array(x).dtype
-        made = x.astype(np.float64) if dtype.is_float else x
+        wide = widened(dtype).numpy
+        made = x.astype(wide, copy=False) if dtype.is_float else x
         for axis in _changed(x.shape, attributes):
             total: Any = 0
             for index, weight in _known_taps(x.shape[axis], axis, tuple(attributes.items())):
@@ -181,7 +184,8 @@ class Resize(Composite):
                 if weight is None:
                     total = part
                 else:
-                    part = part * weight.reshape(-1, *(1,) * (x.ndim - 1 - axis))
+                    factor = weight.astype(wide).reshape(-1, *(1,) * (x.ndim - 1 - axis))
+                    part *= factor
                     total = np.add(total, part, out=part)
             made = total
         return (round_to(made, dtype) if dtype.is_float else np.array(made),)

@@ -31,6 +31,8 @@ FEWEST = 5
 """How often it is carried out at least."""
 LEAST = 0.05
 """The microseconds below which the clock says nothing."""
+ONE_THREAD = dict.fromkeys(("GRAVURE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+"""Of compiled code, of TensorFlow, and of numpy, whose threads spin beside it."""
 
 
 def operations(tf: Any, rows: int, columns: int) -> dict[str, Callable[[], object]]:
@@ -321,7 +323,7 @@ def least(run: Callable[[], object]) -> float:
 
 def of_process(python: str, module: str, only: str) -> dict[str, float]:
     """Return what a Python of its own measures."""
-    environment = {**os.environ, "GRAVURE_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = {**os.environ, **ONE_THREAD, "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [python, __file__, "--module", module, "--only", only]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
-from ....ir.ops.selecting import NonZero
+from ....ir.ops.selecting import NonZero, places
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, product
 from ....ir.types.dtypes import DType
@@ -28,6 +28,7 @@ from ..core.extents import read_extents
 from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
+    at_once,
     InGraph,
     InvalidShapesError,
     axis_in,
@@ -443,7 +444,7 @@ def _places(m: Maker, p: object) -> object:
         return Abstract(TensorSpec(named_row("int64"), (unknown_dim(), spec_of_value(p).rank)))
     if isinstance(p, SSAValue) and spec_of_value(p).rank and spec_of_value(p).dtype.kind != "c":
         return m.transpose(m.emit(NonZero, p, sizes=(ANY,)), order=(1, 0))
-    return np.argwhere(elements(p)).astype(np.int64)
+    return at_once(places, p, is_open=True)
 
 
 @rule("SelectV2")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any, SupportsInt
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ....ir.compose.maker import Maker
+from ....codegen import single
+from ....ir.compose.maker import Emit, Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ....ir.types.dtypes import DType
+from ....ir.types.dims import parse
+from ....ir.types.dtypes import DType, of_numpy
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
+from ...eager.kernels import MANY, Kernel, by_need
 from ...eager.remembered import remember_all
 from ...graph.graph import Graph, GraphTensor
 from ...graph.inference import Abstract, is_unknown
@@ -192,7 +196,28 @@ def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType |
     kind = np.asarray(start).dtype if dtype is None else dtype.numpy
     made: Callable[..., Array] = np.arange  # arrays without axes are numbers here
     whole = kind.kind in "iu"  # floats are counted in the type that the bounds have
+    if kind.kind == np.result_type(low, high, step).kind == "i":
+        count = len(range(int(low), int(high), int(step)))
+        if count >= MANY:
+            ends = np.array(low, kind), np.array(step, kind)
+            return m.constant(value=_counting(of_numpy(kind))(np.empty(count, np.bool_), *ends))
     return m.constant(value=made(low, high, step, kind if whole else None).astype(kind, copy=False))
+
+
+@cache
+def _counting(row: DType) -> Kernel:
+    """Return what counts whole numbers: as many as an array has, from a number on, by a step."""
+    size = parse("N")
+    specs = [TensorSpec(rows.bool_, (size,)), TensorSpec(row, ()), TensorSpec(row, ())]
+
+    def build(emit: Emit, _: object, start: object, step: object) -> object:
+        m = Maker(emit)
+        return m.add(m.mul(m.iota(shape=(size,), axis=0, dtype=row), step), start)
+
+    def by_numpy(places: Array, start: Array, step: Array) -> Array:
+        return np.arange(len(places), dtype=row.numpy) * step + start
+
+    return by_need(by_numpy, partial(single.in_a_row, build, specs, single.LONGEST), is_simple=True)
 
 
 def _counted(m: Maker, start: int, limit: SSAValue, step: int, dtype: DType | None) -> object:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
+from ....codegen import single
 from ....ir.compose import functions as c
-from ....ir.compose.maker import Maker
+from ....ir.compose.maker import Emit, Maker
 from ....ir.families import spec_of_value
 from ....ir.op import Array
 from ....ir.ops.scatter import ScatterNd
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import Dim
+from ....ir.types.dims import Dim, parse
 from ....ir.types.dtypes import DType, of_numpy
-from ...eager.kernels import evaluate
+from ....ir.types.tensor import TensorSpec
+from ...eager.kernels import Kernel, by_need
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
 from ...values.dtypes import finfo
@@ -192,7 +194,8 @@ def _stitch(m: Maker, *xs: object) -> object:
     order[flat[given]] = np.flatnonzero(given)  # of equal ones the last is kept
     if len(flat) in order:  # rows that nobody gives are zero
         parts.append(m.filled(0, spec_of_value(xs[count]).dtype, (1, *rest)))
-    return m.gather(m.concat(*parts, axis=0), m.constant(value=order), axis=0)
+    joined = parts[0] if len(parts) == 1 else m.concat(*parts, axis=0)
+    return m.gather(joined, m.constant(value=order), axis=0)
 
 
 def dynamic_stitch(
@@ -239,37 +242,81 @@ def _counts(m: Maker, data: object, ids: object, count: Dim) -> object:
 
 def _in_order(m: Maker, data: object, ids: object, sizes: object, how: str) -> object:
     """Combine rows by their segment; `sizes` are how many rows each has: if none, it is zero."""
-    (count, *_), row = spec_of_value(sizes).static_shape, spec_of_value(data).dtype
+    (count, *_), spec = spec_of_value(sizes).dims, spec_of_value(data)
+    row, none = spec.dtype, m.number(0, spec_of_value(sizes).dtype)
     if how == "mean":
         least = m.maximum(sizes, m.number(1, spec_of_value(sizes).dtype))
         return m.div(_segments(m, data, ids, count, "add"), m.to(least, row))
-    made = _segments(m, data, ids, count, how)
     if how not in ("max", "min"):
-        return made
-    there = m.greater(sizes, m.number(0, spec_of_value(sizes).dtype))
-    return m.select(there, made, m.number(0, row))
+        return _segments(m, data, ids, count, how)
+    start = m.select(m.greater(sizes, none), m.number(_neutral(how, row), row), m.number(0, row))
+    dims = (count, *spec.dims[spec_of_value(ids).rank :])
+    return m.scatter_nd(
+        m.broadcast_to(start, shape=dims), _column(m, ids, count), data, reduction=how
+    )
 
 
 def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     """Combine rows by their segment, as `_in_order` does."""
     if (ids[1:] < ids[:-1]).any():
         raise TypeError("segment ids are not increasing")
-    if not ids.size or ids[0] < 0 or data.dtype.itemsize == 2 or ids.ndim != 1:
+    is_float = data.dtype.kind == "f" and data.dtype.itemsize > 2
+    has_kernel = is_float or (data.dtype.kind in "iu" and how != "mean")
+    if not has_kernel or not data.size or ids.ndim != 1 or ids[0] < 0:
         sizes = np.bincount(ids[ids >= 0])
         shape_ = (len(sizes), *[1] * (data.ndim - ids.ndim))
         counted = Tensor(sizes.reshape(shape_))
         return np.asarray(_in_order_at_once(Tensor(data), Tensor(ids), counted, how))
-    sizes = np.bincount(ids)
+    table = data if data.ndim == 2 else data.reshape(len(ids), -1)
+    places = np.empty(int(ids[-1]) + 1, np.bool_)
+    most = tuple(map(single.bound, (*table.shape, len(places))))
+    combine = _combining(of_numpy(data.dtype), of_numpy(ids.dtype), how, most)
+    made: Array = combine(table, ids, places)
+    return made if data.ndim == 2 else made.reshape(-1, *data.shape[1:])
+
+
+@lru_cache(maxsize=512)
+def _combining(row: DType, kind: DType, how: str, most: tuple[int, ...]) -> Kernel:
+    """Return what combines the rows of a matrix by their segment, up to some sizes.
+
+    Its operands are the matrix, the segments in order, and an array with an element for each.
+    """
+    n, k, count = map(parse, ("N", "K", "C"))
+    specs = [TensorSpec(row, (n, k)), TensorSpec(kind, (n,)), TensorSpec(rows.bool_, (count,))]
+
+    def build(emit: Emit, data: object, ids: object, _: object) -> object:
+        m = Maker(emit)
+        at = m.reshape(ids, shape=(n, 1))
+        combined = "add" if how == "mean" else how
+        start = m.filled(_neutral(combined, row), row, (count, k))
+        if how in ("sum", "add", "mul"):
+            return m.scatter_nd(start, at, data, reduction=combined)
+        zeros, ones = m.filled(0, rows.i32, (count,)), m.filled(1, rows.i32, (n,))
+        sizes = m.reshape(m.scatter_nd(zeros, at, ones, reduction="add"), shape=(count, 1))
+        if how == "mean":
+            least = m.to(m.maximum(sizes, m.number(1, rows.i32)), row)
+            return m.div(m.scatter_nd(start, at, data, reduction="add"), least)
+        there = m.greater(sizes, m.number(0, rows.i32))
+        start = m.select(there, start, m.number(0, row))
+        return m.scatter_nd(start, at, data, reduction=combined)
+
+    ranges = {name: (1, size) for name, size in zip("NKC", most, strict=True)}
+    return by_need(partial(_by_steps, how), lambda: single.of_sizes(build, specs, ranges))
+
+
+def _by_steps(how: str, data: Array, ids: Array, places: Array) -> Array:
+    """Combine the rows of a matrix by their segment, in order."""
     reduction = "add" if how == "mean" else how
-    start = np.full(
-        (len(sizes), *data.shape[1:]), _neutral(reduction, of_numpy(data.dtype)), data.dtype
-    )
-    (total,) = evaluate(ScatterNd, [start, ids[:, None], data], {"reduction": reduction})
-    if how in ("mean", "max", "min") and not (some := sizes > 0).all():
-        total[~some] = 0
+    dims = (len(places), data.shape[1])
+    total = np.full(dims, _neutral(reduction, of_numpy(data.dtype)), data.dtype)
+    if how in ("mean", "max", "min"):
+        sizes = np.bincount(ids)
+    if how in ("max", "min") and not sizes.all():
+        total[sizes == 0] = 0
+    (total,) = ScatterNd.evaluate(total, ids[:, None], data, reduction=reduction)
     if how == "mean":
-        counts = np.maximum(sizes, 1).astype(data.dtype).reshape(-1, *[1] * (data.ndim - 1))
-        total = np.divide(total, counts, out=total if data.dtype.kind == "f" else None)
+        counts = np.maximum(sizes, 1).astype(data.dtype).reshape(-1, 1)
+        total = np.divide(total, counts, out=total)
     return total
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ....ir.compose.maker import Maker
+from ....codegen import single
+from ....ir.compose.maker import Emit, Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ....ir.types.dtypes import DType
+from ....ir.types.dims import parse
+from ....ir.types.dtypes import DType, of_numpy
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
+from ...eager.kernels import MANY, Kernel, by_need
 from ...eager.remembered import remember_all
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
@@ -325,7 +328,30 @@ def _count(values: Array, weights: Array | None, least: int) -> Array:
         return np.zeros(least, np.int64)
     if (values < 0).any():
         raise TypeError("Input arr must be non-negative!")
+    if weights is None and values.size >= MANY and values.dtype.kind == "i":
+        flat = values.ravel().view(f"u{values.dtype.itemsize}")
+        places = np.empty(max(least, int(flat.max()) + 1), np.bool_)
+        return _counting(of_numpy(flat.dtype))(flat, places)
     return np.bincount(values.ravel(), weights, minlength=least)
+
+
+@cache
+def _counting(row: DType) -> Kernel:
+    """Return what counts how often each number comes, below as many as an array has elements."""
+    n, count = parse("N"), parse("C")
+    specs = [TensorSpec(row, (n,)), TensorSpec(rows.bool_, (count,))]
+
+    def build(emit: Emit, values: object, _: object) -> object:
+        m = Maker(emit)
+        ones, at = m.filled(1, rows.i64, (n,)), m.reshape(values, shape=(n, 1))
+        return m.scatter_nd(m.filled(0, rows.i64, (count,)), at, ones, reduction="add")
+
+    ranges = {"N": (1, single.LONGEST), "C": (1, single.LONGEST)}
+
+    def by_numpy(values: Array, places: Array) -> Array:
+        return np.bincount(values.view(f"i{row.size}"), None, len(places))
+
+    return by_need(by_numpy, partial(single.of_sizes, build, specs, ranges), is_simple=True)
 
 
 def _cut(counts: Array, most: int | None) -> Array:

@@ -619,17 +619,19 @@ def norm(
 )
 def in_top_k(m: Maker, targets: object, predictions: object, k: int = 1) -> object:
     """Say whether the target is among the k largest of each row."""
-    spec, row = spec_of_value(predictions), rows.i64
-    there = m.to(targets, row)
-    zero, count = m.number(0, row), m.extent_of(spec.dims[1], row)
+    spec, row, least = spec_of_value(predictions), rows.i64, int(static(k))
+    there, columns = m.to(targets, row), spec.dims[1]
+    zero, count = m.number(0, row), m.extent_of(columns, row)
     inside = m.logical_and(m.greater_equal(there, zero), m.less(there, count))
     column = c.unsqueeze(m.emit, m.select(inside, there, zero), (1,))
     value = m.gather_elements(predictions, column, axis=1)
-    above = m.cast(m.greater(predictions, value), dtype=rows.i32)
-    among = m.less(m.sum(above, axes=(1,)), m.number(int(static(k)), rows.i32))
-    odd = m.logical_not(m.isfinite(predictions))
-    finite = m.logical_not(m.any(odd, axes=(1,)))
-    return m.logical_and(m.logical_and(inside, finite), among)
+    is_small = isinstance(columns, int) and columns * least < 1 << 31
+    sums = rows.i32 if is_small else row
+    above = m.cast(m.greater(predictions, value), dtype=sums)
+    # what is not finite counts as `k` larger ones: no target is among the largest beside it
+    counted = m.select(m.isfinite(predictions), above, m.number(max(least, 1), sums))
+    among = m.less(m.sum(counted, axes=(1,)), m.number(least, sums))
+    return m.logical_and(inside, among)
 
 
 remember_all(globals())
