@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -14,12 +15,22 @@ from ....ir.types.dims import product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
+from ...eager.tensor import Tensor
 from ...graph.inference import Abstract, is_unknown
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op
 from ..core.shapes import ShapeLike
-from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_of, same, static
+from ..core.values import (
+    InGraph,
+    InvalidShapesError,
+    at_once,
+    convert,
+    elements,
+    graph_of,
+    same,
+    static,
+)
 from .array_ops import (
     broadcast_dynamic_shape,
     broadcast_to,
@@ -35,6 +46,7 @@ from .creation import zeros_like
 from .gathering import scatter_nd
 from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, imag, real
 from .nn_ops import clip_by_value
+from .sorting import tally
 
 Pair: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
 """What gives the gradients of two operands."""
@@ -172,7 +184,10 @@ def _histogram(m: Maker, values: object, value_range: object, nbins: int, dtype:
     )
     part = m.mul(m.div(m.sub(x, low), m.sub(high, low)), m.number(nbins, wide))
     inside = m.clip(m.floor(part), m.number(0, wide), m.number(nbins - 1, wide))
-    at = m.reshape(m.cast(inside, dtype=rows.i64), shape=(count, 1))
+    at = m.cast(inside, dtype=rows.i64 if nbins > rows.i32.maximum else rows.i32)
+    if isinstance(at, Tensor):
+        return m.to(at_once(partial(tally, least=nbins), at), dtype)
+    at = m.reshape(at, shape=(count, 1))
     ones = m.filled(1, dtype, (count,))
     return m.scatter_nd(m.filled(0, dtype, (nbins,)), at, ones, reduction="add")
 

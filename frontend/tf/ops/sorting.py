@@ -328,11 +328,19 @@ def _count(values: Array, weights: Array | None, least: int) -> Array:
         return np.zeros(least, np.int64)
     if (values < 0).any():
         raise TypeError("Input arr must be non-negative!")
-    if weights is None and values.size >= MANY and values.dtype.kind == "i":
-        flat = values.ravel().view(f"u{values.dtype.itemsize}")
-        places = np.empty(max(least, int(flat.max()) + 1), np.bool_)
-        return _counting(of_numpy(flat.dtype))(flat, places)
+    if weights is None:
+        return tally(values, least)
     return np.bincount(values.ravel(), weights, minlength=least)
+
+
+def tally(values: Array, least: int) -> Array:
+    """Return how often each whole number comes, of which none is negative."""
+    if values.size < MANY or values.dtype.kind != "i":
+        return np.bincount(values.ravel(), minlength=least)
+    flat = values.ravel().view(f"u{values.dtype.itemsize}")
+    places = np.empty(max(least, int(flat.max()) + 1), np.bool_)
+    made: Array = _counting(of_numpy(flat.dtype))(flat, places)
+    return made
 
 
 @cache
