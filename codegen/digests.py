@@ -84,8 +84,12 @@ def tree_digest(files: Mapping[str, str], before: Mapping[str, Stamp | None], ca
     """Return the digest of the contents of several files, by the names that they count under."""
 
     def make() -> str:
-        parts = (f"{name} {digest_of(Path(path).read_bytes())}" for name, path in files.items())
-        return digest_of("\n".join(parts).encode())
+        hashed = hashlib.sha256()
+        for name, path in files.items():
+            data = Path(path).read_bytes()
+            hashed.update(f"{name} {len(data)}\n".encode())
+            hashed.update(data)
+        return hashed.hexdigest()
 
     def again() -> list[Stamp | None]:
         return [Stamp.of(path) for path in files.values()]

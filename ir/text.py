@@ -10,11 +10,12 @@ import hashlib
 import re
 from collections.abc import Sequence
 from io import StringIO
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, math, memref, scf, vector
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils import mlir_lexer
@@ -94,8 +95,47 @@ def parse(text: str, name: str = "<text>", *, check: bool = True) -> ModuleOp:
 def print_module(module: Operation) -> str:
     """Return the module's text."""
     stream = StringIO()
-    Printer(stream=stream).print_op(module)
+    _Writer(stream=stream).print_op(module)
     return stream.getvalue() + "\n"
+
+
+_ESCAPES = {byte: f"\\{byte:02X}" for byte in range(256) if not 0x20 <= byte <= 0x7E}
+_ESCAPES |= {ord('"'): "\\22", ord("\\"): "\\\\"}
+
+
+class _Writer(Printer):
+    """A printer that writes each attribute and all bytes of a constant at once.
+
+    The text of a program is what it is found by in the cache: each start of a program prints it.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._known: dict[int, tuple[Attribute, str]] = {}
+        """Attributes, which stay alive here, and their texts, by what they are known as."""
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        """Write a text."""
+        if "\n" in text:
+            super().print_string(text, indent=indent)
+            return
+        self._current_column += len(text)
+        assert self.stream is not None, "it is written into a text"
+        self.stream.write(text)
+
+    def print_bytes_literal(self, bytestring: bytes) -> None:
+        """Write bytes in quotes."""
+        self.print_string('"' + bytestring.decode("latin-1").translate(_ESCAPES) + '"')
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Write an attribute; the text of one that comes again is known."""
+        known = self._known.get(id(attribute))
+        if known is None:
+            stream, column, self.stream = self.stream, self._current_column, StringIO()
+            super().print_attribute(attribute)
+            known = self._known[id(attribute)] = attribute, self.stream.getvalue()
+            self.stream, self._current_column = stream, column
+        self.print_string(known[1])
 
 
 def canonical_hash(module: Operation) -> str:
@@ -109,7 +149,7 @@ def canonical_hash(module: Operation) -> str:
     return hashlib.sha256(stream.getvalue().encode()).hexdigest()
 
 
-class _CanonicalPrinter(Printer):
+class _CanonicalPrinter(_Writer):
     """A printer that ignores name hints and provenance."""
 
     def print_ssa_value(self, value: object) -> str:

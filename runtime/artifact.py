@@ -364,7 +364,7 @@ class Description:
 
     def to_json(self) -> str:
         """Return this as text; equal descriptions give equal text."""
-        return json.dumps(plain(self), sort_keys=True, indent=1)
+        return json.dumps(plain(self), sort_keys=True)  # with an indent Python's own code writes
 
     @classmethod
     def from_json(cls, text: str) -> Description:

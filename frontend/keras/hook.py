@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder, SourceLoader
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import find_spec
+from importlib.util import LazyLoader, find_spec
 from types import ModuleType
 
 import numpy as np
@@ -98,6 +98,11 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
 data sets, which are ours, and where it chooses by the backend's name."""
 
 
+LATER = ("keras.wrappers", "keras._tf_keras.keras.wrappers")
+"""Modules that are carried out when the first name of theirs is used: these import scikit-learn
+with the whole of SciPy's statistics, which takes longer than all the rest of Keras."""
+
+
 class KerasError(GravureError, RuntimeError):
     """Keras cannot run on gravure: it runs on another backend, or is not as it is known.
 
@@ -138,10 +143,12 @@ class Finder(MetaPathFinder):
         if fullname == PLACE or fullname.startswith(f"{PLACE}."):
             name = f"{__package__}.backend{fullname.removeprefix(PLACE)}"
             return ModuleSpec(fullname, Alias(name), is_package=fullname == PLACE)
-        if fullname not in CHANGES:
+        if fullname not in CHANGES and fullname not in LATER:
             return None
         found = PathFinder.find_spec(fullname, path, target)
-        if found is not None and isinstance(found.loader, SourceLoader) and found.origin:
+        if fullname in LATER and found is not None and found.loader is not None:
+            found.loader = LazyLoader(found.loader)
+        elif found is not None and isinstance(found.loader, SourceLoader) and found.origin:
             found.loader = Choosing(fullname, found.origin)
         return found
 
