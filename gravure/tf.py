@@ -8,10 +8,14 @@ import sys
 from importlib import import_module
 from types import SimpleNamespace
 
-from .frontend.keras.hook import provide
-from .frontend.tf.names.keras_names import WITHOUT
+from .collection import paused
 
-tf = sys.modules[__name__] = import_module(".frontend.tf", __package__)
+with paused():  # what modules hold stays alive
+    from .frontend.keras.hook import provide
+    from .frontend.tf.names.keras_names import WITHOUT
+
+    tf = import_module(".frontend.tf", __package__)
+sys.modules[__name__] = tf
 _SPACES = {name: value for name, value in vars(tf).items() if isinstance(value, SimpleNamespace)}
 _SPACES |= {"compat.v1": tf.compat.v1, "errors": tf.errors, "io.gfile": tf.io.gfile}
 _SPACES |= {"experimental.numpy": tf.experimental.numpy}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from ... import __version__
@@ -97,6 +98,7 @@ def sections(kernels: Sequence[bytes]) -> Mapping[str, int]:
     return sizes
 
 
+@cache
 def versions() -> Mapping[str, str]:
     """Return the versions of all that has a part in the code."""
     from importlib.metadata import version  # noqa: PLC0415  (it imports a mail reader)

@@ -132,9 +132,7 @@ def is_compiled(op: type[Elementwise]) -> bool:
     return op.is_near() and REGISTRY.get(op.name) is op
 
 
-def by_need(
-    before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = False
-) -> Kernel:  # fmt: skip
+def by_need(before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = False) -> Kernel:
     """Return what computes by numpy's steps until compiled code of the same bits pays.
 
     It does if it was called often, and where there is much to do: unless numpy's steps are simple,

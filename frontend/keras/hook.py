@@ -15,6 +15,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ...collection import paused
 from ...errors import GravureError
 from ..tf.names.keras_names import INSTALLED
 
@@ -223,7 +224,8 @@ def load() -> ModuleType:
     os.environ["KERAS_BACKEND"] = "gravure"
     drawn = np.random.get_state(), random.getstate()
     try:
-        return import_module("keras")
+        with paused():
+            return import_module("keras")
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise

@@ -2,10 +2,13 @@
 
 import time
 from contextlib import suppress
+from io import StringIO
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import f32 as xdsl_f32
+from xdsl.printer import Printer
 
 from gravure.errors import ParseError, VerifyError
 from gravure.ir import GraphEmit, Symbol, canonical_hash, parse, print_module, spec
@@ -191,3 +194,13 @@ def test_huge_constant_takes_no_memory() -> None:
         next(op for op in module.walk() if isinstance(op, Constant)).plain_attributes().values()
     )
     assert value.strides == (0, 0)
+
+
+def test_what_is_written_at_once_is_what_xdsl_writes():
+    module = module_of_everything()
+    for i, value in enumerate((0.0, -0.0, 0.0)):  # equal ones, which are written differently
+        module.attributes[f"zero{i}"] = FloatAttr(value, xdsl_f32)
+    module.attributes["text"] = StringAttr('quote " slash \\ line \n größe')
+    stream = StringIO()
+    Printer(stream=stream).print_op(module)
+    assert print_module(module) == stream.getvalue() + "\n"

@@ -28,9 +28,9 @@ from ..core.extents import read_extents
 from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
-    at_once,
     InGraph,
     InvalidShapesError,
+    at_once,
     axis_in,
     convert,
     elements,

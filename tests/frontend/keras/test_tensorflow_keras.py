@@ -350,3 +350,14 @@ def test_errors_of_layers_are_not_wrapped_in_themselves() -> None:
     layer = keras.layers.Lambda(lambda x: tf.reshape(tf.ragged.stack([x]), [-1]))
     with pytest.raises(ValueError, match=r"^Exception enc[^\]]*Attempt to convert a value"):
         layer(tf.constant([1.0]))
+
+
+def test_scikit_learn_is_imported_by_who_uses_it():
+    pytest.importorskip("sklearn")
+    code = (
+        "import sys, gravure.tf as tf; tf.keras.Sequential();"
+        "assert 'sklearn' not in sys.modules;"
+        "assert tf.keras.wrappers.SKLearnClassifier;"
+        "assert 'sklearn' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
