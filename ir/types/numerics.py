@@ -44,8 +44,22 @@ def round_to(array: Array, dtype: DType) -> Array:
     return array.astype(dtype.numpy)
 
 
+_BELOW_SINGLE = (1 << 29) - 1
+"""The bits of f64 that f32 has not, where it is normal."""
+_NORMAL = float(np.finfo(np.float32).tiny)
+
+
 def _single_to_odd(wide: Array) -> Array:
     """Return f64 as f32 rounded to odd, which a second rounding does not spoil."""
+    if (np.abs(wide) < _NORMAL).any():
+        return _subnormal_to_odd(wide)
+    bits = wide.view(np.int64)
+    sticky = (bits & _BELOW_SINGLE) + _BELOW_SINGLE
+    return ((bits | sticky) & ~_BELOW_SINGLE).view(np.float64).astype(np.float32)
+
+
+def _subnormal_to_odd(wide: Array) -> Array:
+    """Return the same where some may be subnormal in f32."""
     single = wide.astype(np.float32)
     error = wide - single
     bits = single.view(np.int32)

@@ -10,12 +10,14 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ....runtime.tracing import EARS
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor
 from ...graph.graph import spec_with_unknowns
+from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor
+from ..core.bridge import EagerTensor, TfTensor
 from ..core.element_types import as_dtype
 from ..core.host_ops import host
 from ..core.shapes import broadcast_static_shape
@@ -42,13 +44,22 @@ def _permuted(value: object, key: TfTensor, name: str | None) -> TfTensor:
 
 def _order(key: Array, count: Array) -> Sequence[Array]:
     """Return the order of so many slices that a key gives."""
-    dims, anything = (max(int(count) - 1, 0),), {"low": None, "high": None}
-    words = drawn_now("RandomUniformInt", Tensor(key), dims, rows.u32, **anything)
-    return (sampling.permutation(words._array, int(count)),)
+    return (_order_of(key, int(count)),)
+
+
+def _order_of(key: Array, count: int) -> Array:
+    dims = (max(count - 1, 0),)
+    words = drawn_now("RandomUniformInt", Tensor(key), dims, rows.u32, low=None, high=None)
+    return sampling.permutation(words._array, count)
 
 
 def shuffle(value: object, seed: int | None = None, name: str | None = None) -> TfTensor:
     """Put the slices of a tensor in a random order; it is TensorFlow's."""
+    if isinstance(value, EagerTensor) and value.direct and not (STATE.busy or EARS.count):
+        array = value._array
+        if array.ndim and array.dtype.kind != "O":
+            key = seeded_key("RandomShuffle", len(array), seed)._array
+            return EagerTensor(array.take(_order_of(key, len(array)), 0))
     with InGraph(graph_of([value])):
         x = convert(value)
         if x.shape.rank == 0:

@@ -238,11 +238,18 @@ def _in_squeezes(words: OwnWords, open_: Array, counts: Draws, probs: Draws, mad
         open_ = open_[~fits]
 
 
+FEW = 64
+"""So few numbers are worked out one by one."""
+
+
 def permutation(words: Array, count: int) -> Array:
     """Return the order that Fisher and Yates' exchanges give: one word says each."""
     places = list(range(count))
-    flat = words.astype(np.int64)
-    for i, step in enumerate((flat % np.arange(count, 1, -1)).tolist()):
+    if count <= FEW:
+        steps = [word % (count - i) for i, word in enumerate(words.tolist())]
+    else:
+        steps = (words.astype(np.int64) % np.arange(count, 1, -1)).tolist()
+    for i, step in enumerate(steps):
         places[i], places[i + step] = places[i + step], places[i]
     return np.array(places, np.int64)
 

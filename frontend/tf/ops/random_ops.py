@@ -212,10 +212,8 @@ def _key_now(type_: str, kind: str, counters: int, seed: int | None) -> Array:
     """Return the key of an eager draw that uses so many counters; without a seed, a new one."""
     depends_on_state()
     if seed is None and Seeds.value is None:
-        words = np.frombuffer(secrets.token_bytes(16), np.uint32)
-        made = np.zeros(6, np.uint32)
-        made[:2], made[4:] = words[:2], words[2:]
-        return made
+        words = secrets.token_bytes(16)
+        return np.frombuffer(bytearray(words[:8] + bytes(8) + words[8:]), np.uint32)
     return _next_key(type_, kind, seeds_of(seed, None), counters)
 
 

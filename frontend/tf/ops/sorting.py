@@ -144,35 +144,38 @@ def _in_order_of_coming(array: Array) -> tuple[Array, Array]:
         known: dict[int, int] = {}
         places = [known.setdefault(x, len(known)) for x in array.tolist()]
         return np.array(list(known), array.dtype), np.array(places, np.int32)
-    first, back = _first_places(array)
-    order = np.argsort(first)
+    if array.dtype.kind in "iu" and len(array):
+        small = array.view(f"u{array.dtype.itemsize}")  # what is below 0 is large here
+        if (width := int(small.max()) + 1) <= CLOSE * len(array):
+            return _of_table(small, array, width)
+        low = array.min()
+        if (width := int(array.max()) - int(low) + 1) <= CLOSE * len(array):
+            return _of_table((array - low).view(f"u{array.dtype.itemsize}"), array, width)
+    made = np.unique(array, return_index=True, return_inverse=True, equal_nan=False)
+    order = np.argsort(made[1])
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
-    return array[first[order]], rank[back]
+    return array[made[1][order]], rank[made[2]]
 
 
 FEW = 64
 """So few numbers are looked up in a dictionary."""
 
 
-def _first_places(array: Array) -> tuple[Array, Array]:
-    """Return where each different element comes first, and for each element which one it is.
+def _of_table(numbers: Array, array: Array, width: int) -> tuple[Array, Array]:
+    """Return the same of numbers below a width, which lie close together, without sorting them.
 
-    Whole numbers that lie close together are looked up in a table instead of sorted.
+    They tell apart the elements of an array.
     """
-    if array.dtype.kind in "iu" and len(array):
-        low = array.min()
-        width = int(array.max()) - int(low) + 1
-        if width <= CLOSE * len(array):
-            numbers = (array - low).view(f"u{array.dtype.itemsize}").astype(np.intp)  # may wrap
-            table = np.full(width, -1)
-            table[numbers[::-1]] = np.arange(len(array))[::-1]  # the last one written is the first
-            found = np.flatnonzero(table >= 0)
-            first = table[found]
-            table[found] = np.arange(len(found))
-            return first, table[numbers]
-    made = np.unique(array, return_index=True, return_inverse=True, equal_nan=False)
-    return made[1], made[2]
+    places = numbers.astype(np.intp)
+    table = np.full(width, -1)
+    table[places[::-1]] = np.arange(len(places))[::-1]  # the last one written is the first
+    found = np.flatnonzero(table >= 0)
+    first = table[found]
+    order = first.argsort()
+    rank = np.empty(width, np.int32)
+    rank[found[order]] = np.arange(len(order))
+    return array[first[order]], rank[places]
 
 
 CLOSE = 4
