@@ -141,16 +141,18 @@ def by_need(before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = Fal
     made: list[Kernel] = []
     left = OFTEN
 
-    def kernel(*arrays: Array) -> Any:
+    def kernel(*arrays: Array) -> Array:
         """Carry it out."""
         nonlocal left
         if not made:
             most = max([x.size for x in arrays])
             if left > 0 and (is_simple or most < MANY):
                 left -= 1 + most // MUCH
-                return before(*arrays)
+                first: Array = before(*arrays)
+                return first
             made.append(make())
-        return made[0](*arrays)
+        result: Array = made[0](*arrays)
+        return result
 
     return kernel
 

@@ -299,7 +299,7 @@ def planned(
     watched = [notes.watch(x) for x in args], {n: notes.watch(x) for n, x in kwargs.items()}
     before = NOTING.set(notes.begun)
     try:
-        made = function(*watched[0], **watched[1])
+        made = quiet(function)(*watched[0], **watched[1])
         form = notes.form(made)
     except ElementsError:
         return None
@@ -359,11 +359,10 @@ def _alone(notes: Notes, steps: Sequence[NotedStep], form: Form) -> Plan | None:
         return None
     function, real, operands = step.function, form.real, step.operands
 
-    def run(given: Sequence[Any]) -> object:
-        found = function(*[given[i]._array for i in operands])
-        return real(found)
+    def run(given: Sequence[Tensor]) -> object:
+        return real(function(*[given[i]._array for i in operands]))
 
-    return quiet(run)
+    return cast("Plan", quiet(run))
 
 
 def _like(x: Array) -> Array:

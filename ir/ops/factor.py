@@ -9,6 +9,7 @@ Floats narrower than f32 are computed in f32.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar
 
@@ -41,8 +42,16 @@ def rows_of(x: TensorSpec) -> int:
     return rows
 
 
+@lru_cache(maxsize=64)
+def _in_triangle(rows: int, *, lower: bool) -> Array:
+    """Return where a triangle of a square matrix is."""
+    every = np.ones((rows, rows), np.bool_)
+    return np.tril(every) if lower else np.triu(every)
+
+
 def _rounded(made: Any, like: Array) -> Sequence[Array]:
-    return (round_to(np.asarray(made), spec_of_array(like).dtype),)
+    found = np.asarray(made)
+    return (found if found.dtype == like.dtype else round_to(found, spec_of_array(like).dtype),)
 
 
 def eliminate(make: Maker, a: Any, b: Any) -> tuple[Any, list[Any]]:
@@ -347,7 +356,7 @@ class TriangularSolve(Solution):
     @classmethod
     def evaluate(cls, a: Array, b: Array, *, lower: bool, transpose: bool) -> Sequence[Array]:
         """Solve for the triangle."""
-        kept = np.tril(widen(a)) if lower else np.triu(widen(a))
+        kept = np.where(_in_triangle(a.shape[-1], lower=lower), widen(a), 0)
         kept = np.swapaxes(kept, -1, -2) if transpose else kept
         return _rounded(np.linalg.solve(kept, widen(b)), a)
 

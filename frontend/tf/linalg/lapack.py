@@ -13,6 +13,7 @@ import numpy as np
 from ....ir.op import Array
 
 _LAPACK = import_module("numpy.linalg._umath_linalg")
+_HAS_QR = hasattr(_LAPACK, "qr_r_raw") and hasattr(_LAPACK, "qr_reduced")
 
 
 def qr(a: Array) -> tuple[Array, Array]:
@@ -22,14 +23,16 @@ def qr(a: Array) -> tuple[Array, Array]:
     >>> r.round(3).tolist()
     [[-5.0, -2.2], [0.0, 0.4]]
     """
-    if not (hasattr(_LAPACK, "qr_r_raw") and hasattr(_LAPACK, "qr_reduced")) or not a.size:
+    if not _HAS_QR or not a.size:
         made = np.linalg.qr(a)
         return made.Q, made.R
     is_complex = a.dtype.kind == "c"
     wide = a.astype(np.complex128 if is_complex else np.float64)
     tau = _LAPACK.qr_r_raw(wide, signature="D->D" if is_complex else "d->d")
     q = _LAPACK.qr_reduced(wide, tau, signature="DD->D" if is_complex else "dd->d")
-    r = np.where(_upper(*wide.shape[-2:]), wide, 0)[..., : min(wide.shape[-2:]), :]
+    rows, columns = wide.shape[-2:]
+    r = np.where(_upper(rows, columns), wide, 0)
+    r = r if rows <= columns else r[..., :columns, :]
     return q.astype(a.dtype), r.astype(a.dtype)
 
 
