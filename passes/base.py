@@ -17,7 +17,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
 
@@ -115,7 +114,7 @@ class Pass:
         """Create the pass from options as text, or raise `PipelineError`."""
         if not options:
             return cls()
-        types = _types(cls)
+        types = get_type_hints(cls)
         known = {_dashed(f.name): f for f in _options(cls)}
         values: dict[str, Any] = {}
         for name, text in options.items():
@@ -131,12 +130,6 @@ class Pass:
     def option_defaults(cls) -> dict[str, Any]:
         """Return the options, as they are written, with their defaults."""
         return {_dashed(f.name): _default(f) for f in _options(cls)}
-
-
-@cache
-def _types(cls: type[Pass]) -> dict[str, Any]:
-    """Return the types of a pass's options: Python evaluates them anew each time."""
-    return get_type_hints(cls)
 
 
 CONTRACTS: dict[str, str] = {

@@ -58,8 +58,8 @@ def shuffle(value: object, seed: int | None = None, name: str | None = None) -> 
     if isinstance(value, EagerTensor) and value.direct and not (STATE.busy or EARS.count):
         array = value._array
         if array.ndim and array.dtype.kind != "O":
-            key = seeded_key("RandomShuffle", len(array), seed)._array
-            return EagerTensor(array.take(_order_of(key, len(array)), 0))
+            words = seeded_key("RandomShuffle", len(array), seed)._array
+            return EagerTensor(array.take(_order_of(words, len(array)), 0))
     with InGraph(graph_of([value])):
         x = convert(value)
         if x.shape.rank == 0:
