@@ -7,7 +7,7 @@ that was called is then looked up here. `remembered` does that for all of Tensor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 Handler = TypeVar("Handler", bound="Callable[..., object]")
 
@@ -25,6 +25,26 @@ class NotDenseError(ValueError, TypeError):
         is_told = isinstance(value, str)  # made anew of its text, as Keras does with errors
         super().__init__(value if is_told else text + "a Tensor.")
         self.value = value
+
+
+class Evaluated:
+    """What a session gives for a value that is made of several tensors: it is an operand, too."""
+
+    def composite(self) -> object:
+        """Return the value that is made of tensors."""
+        raise NotImplementedError
+
+    def __gv_tensor__(self) -> NoReturn:
+        raise NotDenseError(self)
+
+
+def composites(given: object) -> object:
+    """Return arguments with values made of tensors for those that sessions gave."""
+    if isinstance(given, Evaluated):
+        return given.composite()
+    if type(given) in (list, tuple):
+        return type(given)(map(composites, given))  # type: ignore[call-overload]
+    return given
 
 
 def handles(kind: type, *functions: Callable[..., object]) -> Callable[[Handler], Handler]:
@@ -45,6 +65,9 @@ def answered(
     kwargs: dict[str, object],
 ) -> object:
     """Return what stands in for a function gives, or raise the error."""
+    if isinstance(error.value, Evaluated):
+        named = {name: composites(x) for name, x in kwargs.items()}
+        return function(*map(composites, args), **named)
     for kind, handler in HANDLERS.get(function, ()):
         if isinstance(error.value, kind):
             return handler(*args, **kwargs)

@@ -31,6 +31,11 @@ class TensorGroup:
         """Return what is fed for each of the tensors where a value is fed for it."""
         raise NotImplementedError
 
+    def printed(self, parts: Sequence[object], ends: int) -> str:
+        """Return it as it is printed: its tensors as arrays, so many elements at each end."""
+        del parts, ends
+        return str(self)
+
     def described(self) -> TensorGroup:
         """Return what the value is like: a composite of the specs of its tensors."""
         raise NotImplementedError

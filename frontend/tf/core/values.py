@@ -101,13 +101,12 @@ def _text_of(value: object, array: Array, *, numbers: bool) -> Array:
     return made.reshape(array.shape)
 
 
-def _float_of(value: object) -> np.dtype[Any] | type[np.float32] | None:
-    """Return the type of the floats of a list: that of the first one, of Python's float32."""
-    if isinstance(value, list | tuple):
-        return next((t for t in map(_float_of, value) if t is not None), np.float32)
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype if value.dtype.kind == "f" else None
-    return np.float32 if isinstance(value, float) else None
+def _float_of(value: object) -> np.dtype[Any] | type[np.float32]:
+    """Return the type of a list with floats: that of its first element, of Python's float32."""
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    typed = isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
+    return value.dtype if typed else np.float32  # type: ignore[attr-defined]
 
 
 def _fits(array: Array) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...graph.graph import Operation
 from ...graph.kinds import PyFunction
+from ...values.nest import TensorGroup
 from ..core.values import InGraph, convert, graph_of
 
 
@@ -54,6 +55,8 @@ def shown(array: Any, ends: int, depth: int = 0, *, quoted: bool = False) -> str
 
 def _texts(value: object, given: Iterator[object], ends: int, *, inside: bool = False) -> str:
     """Return a structure as it is printed, with the values of its tensors."""
+    if isinstance(value, TensorGroup):
+        return value.printed([np.asarray(next(given)) for _ in _tensors(value)], ends)
     if hasattr(value, "spec"):
         return shown(np.asarray(next(given)), ends, quoted=True)
     if isinstance(value, dict):
@@ -68,6 +71,8 @@ def _texts(value: object, given: Iterator[object], ends: int, *, inside: bool = 
 
 
 def _tensors(value: object) -> list[object]:
+    if isinstance(value, TensorGroup):
+        return list(value.components())
     if isinstance(value, dict | list | tuple):
         parts = value.values() if isinstance(value, dict) else value
         return [x for part in parts for x in _tensors(part)]
@@ -91,18 +96,18 @@ def write(
     """Write values now, or add the operation that does to a graph, `most` times if not negative."""
     ends = 3 if summarize is None else int(summarize)
     turns: Iterator[object] = count() if most < 0 else iter(range(most))
+    tensors = _tensors(list(inputs))
 
     def run(*values: Any) -> tuple[()]:
         given = iter(values)
         if next(turns, None) is None:
             return ()
-        if len(inputs) == 1 and len(values) == 1 and not np.ndim(values[0]):
+        if len(inputs) == 1 and hasattr(inputs[0], "spec") and not np.ndim(values[0]):
             _put(shown(np.asarray(values[0]), ends) + end, stream)  # one text has no quotes
             return ()
         _put(sep.join(_texts(x, given, ends) for x in inputs) + end, stream)
         return ()
 
-    tensors = _tensors(list(inputs))
     graph = graph_of(tensors)
     with InGraph(graph):
         values = [convert(x) for x in tensors]

@@ -17,6 +17,7 @@ from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, convert, graph_of, static
+from ..graph.printing import shown
 from .composite import CompositeSpec, CompositeTensor
 
 SparseTensorValue = namedtuple("SparseTensorValue", "indices values dense_shape")
@@ -168,6 +169,11 @@ class SparseTensor(CompositeTensor):
     def type_spec(self) -> SparseTensorSpec:
         """Return what it is like."""
         return SparseTensorSpec(self.shape, self.dtype)
+
+    def printed(self, parts: Sequence[object], ends: int) -> str:
+        """Return its tensors as they are printed."""
+        indices, values, shape = (shown(np.asarray(x), ends) for x in parts)
+        return f"'SparseTensor(indices={indices}, values={values}, shape={shape})'"
 
     def fetched(self, values: Sequence[object]) -> SparseTensorValue:
         """Return what a session gives for it."""

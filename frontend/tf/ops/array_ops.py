@@ -127,8 +127,10 @@ def _listed(type_: str) -> Callable[..., TfTensor]:
         given: list[object] = (
             list(values)
             if isinstance(values, list | tuple)
-            else [convert(values)[i] for i in range(len(values))]
+            else [*iter(convert(values))]  # type: ignore[call-overload]
         )
+        if not given and type_ == "ConcatV2":
+            raise ValueError("concat wants at least one tensor, got none")
         with InGraph(graph_of(given)):
             if type_ == "Pack" and not any(map(is_typed, given)):
                 found = convert(given)  # the type of numbers is that of all of them together

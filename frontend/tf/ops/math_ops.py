@@ -463,8 +463,9 @@ def _product(
     output_type: DTypeLike | None = None,
 ) -> object:
     """Multiply matrices."""
-    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
-        raise TypeError("Only one of transpose and adjoint can be True.")
+    for turned, adjoint, which in ((transpose_a, adjoint_a, "a"), (transpose_b, adjoint_b, "b")):
+        if turned and adjoint:
+            raise ValueError(f"Only one of transpose_{which} and adjoint_{which} can be True.")
     if spec_of_value(a).dtype.kind == "c":
         a, b = (_complex(x, np.conj) if c else x for x, c in ((a, adjoint_a), (b, adjoint_b)))
     row = row_of(output_type)

@@ -42,7 +42,9 @@ def batch_gather(params: object, indices: object, name: str | None = None) -> Tf
         places = convert(indices)
         rank = places.shape.rank
         if rank is None:
-            raise ValueError("batch_gather: the rank of indices is not known")
+            raise ValueError(
+                "batch_dims may only be negative if rank(indices) is statically known."
+            )
         return gather(params, places, axis=rank - 1, batch_dims=rank - 1, name=name)
 
 

@@ -483,6 +483,8 @@ def _is_ragged(value: Sequence[Any]) -> bool:
     """Say whether a list holds lists of several lengths, or texts by name."""
     if any(isinstance(x, Mapping) for x in value):
         return True
+    if any(isinstance(x, list | tuple) and _is_ragged(x) for x in value):
+        return True
     shapes = {np.shape(x) if not hasattr(x, "shape") else tuple(x.shape) for x in value}
     return len(shapes) > 1
 

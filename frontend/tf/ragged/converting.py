@@ -26,8 +26,11 @@ from .rows import Rows
 from .tensor import OPERATIONS, Ragged, RaggedTensor, same_graph
 
 
-def axis_of(axis: int, rank: int | None, name: str = "axis") -> int:
+def axis_of(axis: object, rank: int | None, name: str = "axis") -> int:
     """Return an axis counted from the front, or raise."""
+    if not isinstance(axis, int | np.integer):
+        raise TypeError(f"{name} must be an int; got {type(axis).__name__}")
+    axis = int(axis)
     if axis >= 0 and rank is None:
         return axis
     if rank is None:

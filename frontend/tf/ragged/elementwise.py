@@ -137,7 +137,10 @@ def map_flat_values(op: Callable[..., object], *args: object, **kwargs: object) 
     if not found:
         return op(*args, **kwargs)
     if len({x.ragged_rank for x in found}) > 1:
-        raise ValueError("All ragged inputs must have the same ragged_rank.")
+        raise ValueError(
+            "Inputs must have identical ragged splits: All ragged inputs must have the same "
+            "ragged_rank."
+        )
     with same_graph(*found):
         splits = same_rows(found)
         inner = cast("list[object]", _flat(list(args)))

@@ -14,9 +14,11 @@ from ..ops import array_ops as a
 from ..ops import gathering as g
 from ..ops import math_ops as m
 from ..ops import window_ops as w
-from ..ops.creation import one_hot
+from ..ops.creation import one_hot, zeros
+from ..ops.older import batch_gather
 from .elementwise import chosen
-from .planning import levels_of, planned, with_levels
+from .moving import expand_dims
+from .planning import assembled, levels_of, planned, with_levels
 from .rows import Rows, expanded
 from .tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
 
@@ -31,15 +33,18 @@ def _checked(numbers: Array, limits: Array | int) -> Array:
     return numbers
 
 
+BATCH = "batch shape from indices does not match params shape"
+
+
 def taken(params: Rows, wanted: Rows, batch: int) -> Rows:
     """Return rows by the numbers in rows of them: of each row of so many outer axes its own."""
     if batch == 0:
         return params.take(_checked(wanted.places, len(params))).over(wanted.splits)
     if len(wanted) != len(params):
-        raise InvalidArgumentError("params and indices have different numbers of rows")
+        raise InvalidArgumentError(f"{BATCH}: {len(wanted)} rows against {len(params)}")
     if batch > 1:
         if (wanted.splits[0] != params.splits[0]).any():
-            raise InvalidArgumentError("batch dimensions of params and indices differ")
+            raise InvalidArgumentError(BATCH)
         return taken(params.below, wanted.below, batch - 1).over(wanted.splits[:1])
     owner = np.arange(len(wanted))
     below = wanted
@@ -58,12 +63,14 @@ def repeated(wanted: Rows, params: Rows, depth: int) -> Rows:
     return repeated(wanted.below, params.below, depth - 1).over(params.splits[:1])
 
 
-def one_each(wanted: Rows, params: Rows, depth: int) -> Rows:
-    """Return one number for each row of the axis behind so many ones."""
-    level = params
-    for _ in range(depth - 1):
-        level = level.below
-    return Rows(params.splits[: depth - 1], np.repeat(wanted.places, len(level)))
+def one_each(wanted: Rows, params: Rows, depth: int, batch: int) -> Rows:
+    """Return for each row of the axis behind so many ones the number of its batch."""
+    level, owner = params, np.zeros(len(params), np.int64)
+    for number in range(depth - 1):
+        owner = np.arange(len(level)) if number == batch - 1 else owner
+        owner, level = owner[level.row_numbers()], level.below
+    owner = np.arange(len(level)) if depth == batch else owner
+    return Rows(params.splits[: depth - 1], wanted.places[owner])
 
 
 def _placed(params: object, indices: object, axis: object, batch_dims: int) -> tuple[int, int]:
@@ -72,11 +79,22 @@ def _placed(params: object, indices: object, axis: object, batch_dims: int) -> t
     batch = int(batch_dims)
     if batch < 0:
         if ranks[1] is None:
-            raise ValueError("batch_dims may only be negative if indices has a known rank")
+            raise ValueError(
+                "batch_dims may only be negative if rank(indices) is statically known."
+            )
         batch += ranks[1]
         if batch < 0:
             raise ValueError(
                 f"batch_dims={batch_dims} out of bounds: expected 0<=batch_dims<{ranks[1]}"
+            )
+    if ranks[0] is not None and batch >= ranks[0]:
+        raise ValueError("batch_dims must be less than rank(params)")
+    dims = [x.shape._dims or () for x in (params, indices)]  # type: ignore[attr-defined]
+    for mine, theirs in zip(*(d[:batch] for d in dims), strict=False):
+        if None not in (mine, theirs) and mine != theirs:
+            raise ValueError(
+                f"batch shape from indices {dims[1][:batch]} does not match params shape "
+                f"{dims[0][:batch]}"
             )
     at = batch if axis is None else int(static(axis))
     if at < 0:
@@ -120,8 +138,8 @@ def gather(
 
         def plan(rows: Rows, wanted: Array, *ends: Array) -> Rows:
             asked = Rows(tuple(s.astype(np.int64) for s in ends), wanted.astype(np.int64).ravel())
-            if not rank:
-                return taken(rows, one_each(asked, rows, at), at)
+            if rank == batch < at or not rank:
+                return taken(rows, one_each(asked, rows, at, batch), at)
             for number in range(batch, at):
                 asked = repeated(asked, rows, number)
             return taken(rows, asked, at)
@@ -133,19 +151,39 @@ def gather(
             "RaggedGather", [x], plan, left, read=levels, more=[flat, *splits], name=name,
             nrows=known[0], lengths=lengths,
         )  # fmt: skip
+        if batch == at >= levels_of(x) and isinstance(made, RaggedTensor):
+            made = _folded(made, numbers, max(levels_of(x), levels_of(numbers)))
         full = at and not levels_of(numbers) and levels == at and at - batch <= (not batch)
         return made.to_tensor() if full and isinstance(made, RaggedTensor) else made
+
+
+def _folded(made: RaggedTensor, numbers: Ragged, levels: int) -> RaggedTensor:
+    """Return slices whose inner rows, as many as numbers have inner axes, are of one length."""
+    if levels_of(numbers) != levels or made.ragged_rank <= levels or not levels:
+        return made
+    assert isinstance(numbers, RaggedTensor), "it has levels"
+    sizes = a.shape(numbers.flat_values)[: 1 + made.ragged_rank - levels]
+    behind = a.shape(made.flat_values)[1:]
+    flat = a.reshape(made.flat_values, a.concat([sizes, behind], 0))
+    kept_rows = made.shape.as_list()[1 : levels + 1]
+    folded = assembled(flat, made.nested_row_splits[:levels], kept_rows)
+    assert isinstance(folded, RaggedTensor), "it has levels"
+    return folded
+
+
+@handles(RaggedTensor, batch_gather)
+def ragged_batch_gather(params: object, indices: object, name: str | None = None) -> Ragged:
+    """Take slices along the last axis of the indices; the axes before it are those of both."""
+    return gather(params, indices, batch_dims=-1, name=name)
 
 
 def _width(numbers: TfTensor) -> int:
     """Return how many axes each row of numbers is for."""
     if numbers.shape.rank != 2:
-        raise ValueError("the innermost axis of indices must be uniform")
+        raise ValueError("The innermost dimension of indices may not be ragged")
     width = numbers.shape.as_list()[1]
     if width is None:
         raise ValueError("indices.shape[-1] must be known statically")
-    if width == 0:
-        raise ValueError("indices.shape[-1] is 0: slices of everything are not supported")
     return width
 
 
@@ -162,11 +200,15 @@ def gather_nd(
         raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
     with same_graph(params, indices):
         x, numbers = ragged_or_tensor(params), ragged_or_tensor(indices)
+        rank = numbers.shape.rank
+        if isinstance(numbers, RaggedTensor) and numbers.ragged_rank + 1 == rank:
+            raise ValueError("The innermost dimension of indices may not be ragged")
         if isinstance(numbers, RaggedTensor) and isinstance(x, TfTensor):
             return numbers.with_flat_values(g.gather_nd(x, numbers.flat_values))
-        rank = numbers.shape.rank
+        if rank is None:
+            raise ValueError("indices.rank must be statically known.")
         if not rank:
-            raise ValueError(f"indices must have a known rank of at least 1, found {rank}")
+            raise ValueError("indices.rank must be at least 1.")
         assert isinstance(x, RaggedTensor), "one of both is ragged"
         if rank == 1:
             return _squeezed(gather_nd(x, a.expand_dims(numbers, 0)))
@@ -175,6 +217,8 @@ def gather_nd(
         flat = table.flat_values if isinstance(table, RaggedTensor) else table
         splits = table.nested_row_splits if isinstance(table, RaggedTensor) else ()
         width = _width(flat)
+        if width == 0:
+            return _whole_each(x, numbers)
         inside = width - x.ragged_rank - 1
         outer = min(width, x.ragged_rank + 1)
 
@@ -193,6 +237,14 @@ def gather_nd(
         values = found.flat_values if isinstance(found, RaggedTensor) else found
         picked = g.gather_nd(values, flat[:, outer:], batch_dims=1)
         return found.with_flat_values(picked) if isinstance(found, RaggedTensor) else picked
+
+
+def _whole_each(x: RaggedTensor, indices: Ragged) -> Ragged:
+    """Return all of a value for each row of indices, which are empty."""
+    flat = indices.flat_values if isinstance(indices, RaggedTensor) else indices
+    first = zeros(a.shape(flat)[:-1], "int32")
+    places = indices.with_flat_values(first) if isinstance(indices, RaggedTensor) else first
+    return gather(expand_dims(x, 0), places)
 
 
 def _squeezed(x: Ragged) -> Ragged:

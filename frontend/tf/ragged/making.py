@@ -19,13 +19,15 @@ from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
 from ..core.structures import Part
 from ..core.values import array_of, convert, is_typed, same, static
+from ..graph.state import get_default_graph
 from ..graph.state import placeholder as tensor_placeholder
-from ..nondense.sparse_tensor import SparseTensor, sparse_of
+from ..nondense.sparse_tensor import SparseTensor, SparseTensorValue, sparse_of
 from ..ops import array_ops as a
 from ..ops import math_ops as m
 from ..ops.gathering import gather
-from .partition import RowPartition, computed, whole_numbers
-from .planning import assembled, planned, with_levels
+from .moving import expand_dims
+from .partition import RowPartition, agreed, computed, whole_numbers
+from .planning import assembled, levels_of, planned, with_levels
 from .rows import Rows, ranges, splits_of
 from .tensor import (
     Ragged,
@@ -223,27 +225,40 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if not isinstance(ragged_rank, int):
-        raise TypeError(f"Argument `ragged_rank` must be an int, got {ragged_rank!r}")
+        raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
     if ragged_rank <= 0:
-        raise ValueError(f"Argument `ragged_rank` must be greater than 0, got {ragged_rank}")
+        raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
     with same_graph(tensor, *_parts(lengths)):
         x = convert(tensor)
         rank = x.shape.rank
         if rank is not None and ragged_rank >= rank:
-            raise ValueError(f"ragged_rank={ragged_rank} must be less than rank {rank}")
+            raise ValueError(f"Shape {x.shape} must have rank at least {ragged_rank + 1}")
         if isinstance(lengths, list | tuple) and (
-            not lengths or isinstance(lengths[0], list | tuple | np.ndarray)
-            or (hasattr(lengths[0], "spec") and lengths[0].shape.rank)
+            bool(lengths) and (isinstance(lengths[0], list | tuple | np.ndarray)
+            or (hasattr(lengths[0], "spec") and lengths[0].shape.rank))
         ):  # fmt: skip
-            made = _cut_to(x, [whole_numbers(n, None, "lengths") for n in lengths])
+            if ragged_rank not in (1, len(lengths)):
+                raise ValueError(
+                    "If lengths is a tuple of row_lengths, then ragged_rank must be len(lengths): "
+                    f"{len(lengths)}. Received ragged_rank: {ragged_rank}."
+                )
+            made = _cut_to(x, [_lengths(n) for n in lengths])
         elif lengths is not None:
-            made = _cut_to(x, [whole_numbers(lengths, None, "lengths")], ragged_rank)
+            made = _cut_to(x, [_lengths(lengths)], ragged_rank)
         elif padding is not None:
             made = _without_padding(x, convert(padding, x.spec.dtype), ragged_rank)
         else:
             made = with_levels(x, ragged_rank)
         assert isinstance(made, RaggedTensor), "it has rows"
         return made.with_row_splits_dtype(row_splits_dtype)
+
+
+def _lengths(given: object) -> TfTensor:
+    """Return the lengths of rows, or raise."""
+    found = convert(given) if is_typed(given) or np.size(given) else convert(given, "int64")  # type: ignore[arg-type]
+    if not found.dtype.is_integer:
+        raise TypeError(f"lengths must be an integer tensor, got {found.dtype.name}")
+    return whole_numbers(given, None, "lengths")
 
 
 def _parts(lengths: object) -> Sequence[object]:
@@ -262,7 +277,11 @@ def _cut_to(x: TfTensor, lengths: Sequence[TfTensor], levels: int = 1) -> Ragged
             inner = Rows(rows.splits[-1:], rows.places)
             return _shortened(inner, counts.ravel()).over(rows.splits[:-1])
 
-        return planned("RaggedFromTensor", [full], last, levels, more=lengths)
+        dims = full.shape._dims or [None] * levels
+        return planned(
+            "RaggedFromTensor", [full], last, levels, more=lengths, nrows=dims[0],
+            lengths=dims[1:levels],
+        )  # fmt: skip
 
     def plan(rows: Rows, *each: Array) -> Rows:
         return _all_shortened(rows, each)
@@ -294,39 +313,41 @@ def _without_padding(x: TfTensor, padding: TfTensor, levels: int) -> Ragged:
     rank = x.shape.rank
     if rank is None:
         raise ValueError("padding: the rank of the tensor is not known")
-    inner = padding.shape.rank
-    if inner is None or rank - levels - 1 < 0 or (inner and inner != rank - levels - 1):
-        raise ValueError(f"Shape {padding.shape} of padding is not that of an element")
+    known = x.shape._dims or (None,) * rank
+    padding.shape.assert_is_compatible_with(TensorShape(known[levels + 1 :]))
     if rank > levels + 1:
         equal = m.REDUCTIONS["reduce_all"](equal, axis=list(range(levels + 1, rank)))
 
     def plan(rows: Rows, same_: Array) -> Rows:
-        table = ~same_.reshape(-1, same_.shape[-1])
+        table = ~same_.reshape(int(np.prod(same_.shape[:-1], dtype=np.int64)), same_.shape[-1])
         width = table.shape[1]
-        used = np.where(table.any(axis=1), width - np.argmax(table[:, ::-1], axis=1), 0)
-        used = used if width else np.zeros(len(table), np.int64)
+        used = np.max(table * np.arange(1, width + 1), axis=1, initial=0)
         inner_rows = Rows(rows.splits[-1:], rows.places)
         return _shortened(inner_rows, used).over(rows.splits[:-1])
 
-    nrows = None if x.shape._dims is None else x.shape._dims[0]
-    return planned("RaggedFromTensor", [x], plan, levels, read=levels, more=[equal], nrows=nrows)
+    return planned(
+        "RaggedFromTensor", [x], plan, levels, read=levels, more=[equal], nrows=known[0],
+        lengths=known[1:levels],
+    )  # fmt: skip
 
 
 def from_sparse(
     st_input: object, name: str | None = None, row_splits_dtype: DTypeLike = "int64"
 ) -> RaggedTensor:
     """Return the rows of a sparse matrix, whose elements stand at the beginning of their rows."""
-    if not isinstance(st_input, SparseTensor):
+    if not isinstance(st_input, SparseTensor | SparseTensorValue):
         raise TypeError(f"Argument `st_input` must be a SparseTensor, got {type(st_input)}")
     sp = sparse_of(st_input)
-    if sp.shape.rank is not None and sp.shape.rank != 2:
-        raise ValueError(f"rank(st_input) must be 2, got {sp.shape.rank}")
+    rank = sp.shape.rank or (sp.indices.shape._dims or (None, None))[1]
+    if rank != 2:
+        raise ValueError(f"rank(st_input) must be 2, got {rank}")
     row = row_of(row_splits_dtype)
     assert row is not None, "a type was given"
     number = row.numpy
     with same_graph(*sp.components()):
 
         def compute(indices: Array, sizes: Array) -> Sequence[Array]:
+            indices = indices.reshape(-1, 2)
             ids = indices[:, 0]
             counts = np.bincount(ids, minlength=int(sizes[0]))
             wanted = ranges(np.zeros(len(counts), np.int64), counts)
@@ -341,156 +362,6 @@ def from_sparse(
         return RaggedTensor.cut(sp.values, RowPartition(splits))
 
 
-def constant(
-    pylist: object,
-    dtype: DTypeLike | None = None,
-    ragged_rank: int | None = None,
-    inner_shape: object = None,
-    name: str | None = None,
-    row_splits_dtype: DTypeLike = "int64",
-) -> Ragged:
-    """Return nested lists as a ragged tensor."""
-    flat, splits = _of_lists(pylist, dtype, ragged_rank, inner_shape)
-    number = as_dtype(row_splits_dtype).name
-    made = convert(flat, dtype)
-    return assembled(made, [convert(s.astype(number)) for s in splits])
-
-
-def constant_value(
-    pylist: object,
-    dtype: object = None,
-    ragged_rank: int | None = None,
-    inner_shape: object = None,
-    row_splits_dtype: object = "int64",
-) -> Array | RaggedTensorValue:
-    """Return nested lists as the value of a ragged tensor."""
-    kind = as_dtype(row_splits_dtype).name
-    typed = None if dtype is None else np.dtype(dtype)  # type: ignore[call-overload]
-    row = None if typed is None or typed.kind in "OSU" else as_dtype(typed)
-    flat, splits = _of_lists(pylist, row, ragged_rank, inner_shape)
-    if isinstance(flat, list) or row is None:
-        flat = np.array(flat, typed)
-    made: Array | RaggedTensorValue = np.asarray(flat, typed)
-    for each in reversed(splits):
-        made = RaggedTensorValue(made, each.astype(kind))
-    return made
-
-
-def _of_lists(
-    pylist: object, dtype: DTypeLike | None, ragged_rank: int | None, inner_shape: object
-) -> tuple[Array, list[Array]]:
-    """Return the elements of nested lists, and where rows begin and end at each level."""
-    if isinstance(pylist, RaggedTensor | RaggedTensorValue):
-        raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
-    if ragged_rank is not None and (not isinstance(ragged_rank, int) or ragged_rank < 0):
-        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be a number, not negative")
-    if not isinstance(pylist, list | tuple) and not np.ndim(pylist):  # type: ignore[arg-type]
-        return _scalar(pylist, dtype, ragged_rank, inner_shape), []
-    depth, most = _depths(pylist)
-    if most is not None and most > depth:
-        raise ValueError("all scalar values must have the same nesting depth")
-    shape = _inner(pylist, depth, ragged_rank, inner_shape)
-    if ragged_rank is None:
-        ragged_rank = max(depth - 1, 0) if inner_shape is None else max(0, depth - 1 - len(shape))
-    level = _held([pylist])
-    splits = []
-    for _ in range(ragged_rank):
-        splits.append(splits_of(np.array([_length(x) for x in level], np.int64)))
-        level = _held(level)
-    row = row_of(dtype)
-    if not _flat_size(level):
-        empty = np.zeros((len(level), *shape), row.numpy if row is not None else np.float32)
-        return empty, splits
-    made = array_of(_lists(level), row)
-    if made.shape[1:] != tuple(shape):
-        raise ValueError(f"inner_shape {tuple(shape)} is not that of the elements: {made.shape}")
-    return made, splits
-
-
-def _length(row: object) -> int:
-    assert isinstance(row, list | tuple | np.ndarray), "rows are as deep as they were found to be"
-    return len(row)
-
-
-def _held(rows: Iterable[object]) -> list[object]:
-    """Return what rows hold, one behind the other."""
-    return [x for row in rows if isinstance(row, list | tuple | np.ndarray) for x in row]
-
-
-def _lists(value: object) -> object:
-    """Return nested tuples and arrays as lists."""
-    if isinstance(value, list | tuple):
-        return [_lists(x) for x in value]
-    return value
-
-
-def _flat_size(value: object) -> int:
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        return int(value.size)
-    return sum(map(_flat_size, value)) if isinstance(value, list | tuple | np.ndarray) else 1
-
-
-def _scalar(
-    value: object, dtype: DTypeLike | None, ragged_rank: int | None, inner_shape: object
-) -> Array:
-    if ragged_rank is not None and ragged_rank != 0:
-        raise ValueError(f"Invalid pylist={value!r}: incompatible with ragged_rank={ragged_rank}")
-    if inner_shape is not None and np.size(inner_shape):  # type: ignore[arg-type]
-        raise ValueError(f"Invalid pylist={value!r}: incompatible with inner_shape={inner_shape}")
-    return array_of(value, row_of(dtype))
-
-
-def _depths(value: object) -> tuple[int, int | None]:
-    """Return how deep lists are nested, and how deep the shallowest element lies."""
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        return value.ndim, None if not value.size else value.ndim
-    if not isinstance(value, list | tuple | np.ndarray):
-        return 0, 0
-    found = [_depths(x) for x in value]
-    depth = 1 + max((d for d, _ in found), default=0)
-    lies = [least for _, least in found if least is not None]
-    if not lies:
-        return depth, None
-    if min(lies) != max(lies):
-        raise ValueError("all scalar values must have the same nesting depth")
-    if lies[0] + 1 < depth:
-        raise ValueError("all scalar values must have the same nesting depth")
-    return depth, lies[0] + 1
-
-
-def _inner(
-    pylist: object, depth: int, ragged_rank: int | None, inner_shape: object
-) -> tuple[int, ...]:
-    """Return the shape of an element."""
-    if inner_shape is not None:
-        given = TensorShape(inner_shape).as_list()  # type: ignore[arg-type]
-        found = tuple(int(n) for n in given if n is not None)
-        if ragged_rank is not None and ragged_rank + len(found) + 1 < depth:
-            raise ValueError(
-                f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
-                f"dim(inner_shape)={len(found)}"
-            )
-        return found
-    if ragged_rank is None:
-        return ()
-    if depth <= ragged_rank:
-        raise ValueError(
-            f"Invalid pylist={pylist!r}: it is nested {depth} deep, incompatible with "
-            f"ragged_rank={ragged_rank}"
-        )
-    level = _held([pylist])
-    for _ in range(ragged_rank):
-        level = _held(level)
-    shape: list[int] = []
-    for _ in range(depth - ragged_rank - 1):
-        sizes = {_length(x) for x in level}
-        if len(sizes) > 1:
-            raise ValueError("inner values have inconsistent shape")
-        shape.append(sizes.pop() if sizes else 0)
-        level = _held(level)
-    return tuple(shape)
-
-
 def placeholder(
     dtype: DTypeLike,
     ragged_rank: int,
@@ -502,9 +373,13 @@ def placeholder(
     flat = [None, *inner]
     if ragged_rank == 0:
         return dressed(tensor_placeholder(dtype, value_shape, name))
-    made = tensor_placeholder(dtype, flat, name)
-    splits = [tensor_placeholder("int64", [None]) for _ in range(ragged_rank)]
-    return assembled(made, splits)  # type: ignore[arg-type]
+    with get_default_graph().name_scope(name or "RaggedPlaceholder"):
+        made = tensor_placeholder(dtype, flat, "flat_values")
+        splits = [
+            tensor_placeholder("int64", [None], f"row_splits_{level}")
+            for level in reversed(range(ragged_rank))
+        ]
+    return assembled(made, splits[::-1])  # type: ignore[arg-type]
 
 
 def range_(
@@ -577,12 +452,17 @@ def segment_ids_to_row_splits(
 ) -> TfTensor:
     """Return where the rows begin and end that values name."""
     with same_graph(segment_ids, num_segments):
+        if is_typed(segment_ids) and not convert(segment_ids).dtype.is_integer:
+            raise TypeError(f"segment_ids must be an integer tensor, got {segment_ids!r}")
         ids = whole_numbers(segment_ids, None, "segment_ids")
         count = None if num_segments is None else m.cast(convert(num_segments), ids.dtype)
         if ids.shape.rank not in (1, None):
             raise ValueError(f"Shape {ids.shape} must have rank 1")
         splits = RowPartition.from_value_rowids(ids, count, validate=False).row_splits()
         return m.cast(splits, out_type) if out_type is not None else splits
+
+
+APART = "data and partitions have incompatible ragged shapes"
 
 
 def stack_dynamic_partitions(
@@ -592,12 +472,20 @@ def stack_dynamic_partitions(
     with same_graph(data, partitions, num_partitions):
         x, count = ragged_or_tensor(data), convert(num_partitions)
         ids = ragged_or_tensor(partitions)
-        levels = ids.ragged_rank if isinstance(ids, RaggedTensor) else 0
+        count.shape.assert_has_rank(0)
         rank = ids.shape.rank
         if rank is None:
             raise ValueError("partitions must have known rank")
+        if rank == 0:
+            x, ids, rank = expand_dims(x, 0), expand_dims(ids, 0), 1
+        ids.shape.assert_is_compatible_with(x.shape[:rank])
+        levels = rank - 1 if levels_of(x) or levels_of(ids) else 0
+        if levels:
+            x, ids = with_levels(x, levels), with_levels(ids, levels)
         numbers = ids.flat_values if isinstance(ids, RaggedTensor) else ids
         if isinstance(x, RaggedTensor) and levels:
+            for mine, theirs in zip(x.partitions, ids.partitions, strict=False):
+                numbers = agreed(mine.row_splits(), theirs.row_splits(), APART, numbers)
             x = held(x, levels)
         elif rank > 1 and isinstance(x, TfTensor):
             rest = a.shape(x, "int64")[rank:]
@@ -606,8 +494,9 @@ def stack_dynamic_partitions(
         size = static(count)
 
         def compute(where: Array, total: Array) -> Sequence[Array]:
-            wrong = (where < 0) | (where >= total)
-            if wrong.any():
+            if (where < 0).any():
+                raise InvalidArgumentError("partitions must be non-negative")
+            if (where >= total).any():
                 raise InvalidArgumentError("partitions must be less than num_partitions")
             order = np.argsort(where.ravel(), kind="stable").astype(np.int64)
             return splits_of(np.bincount(where.ravel(), minlength=int(total))), order

@@ -52,12 +52,9 @@ def _common_rank(values: Sequence[Ragged]) -> int | None:
 @handles(RaggedTensor, a.concat)
 def concat(values: object, axis: object, name: str | None = "concat") -> Ragged:
     """Return values one behind the other along an axis."""
-    at = static(axis)
-    if not isinstance(at, int):
-        raise TypeError(f"axis must be an int, found {axis!r}")
     with same_graph(*(values if isinstance(values, list | tuple) else [values])):
         every = _parts(values)
-        return _joined(every, axis_of(at, _common_rank(every)))
+        return _joined(every, axis_of(static(axis), _common_rank(every)))
 
 
 def _joined(every: Sequence[Ragged], at: int) -> Ragged:
@@ -197,8 +194,11 @@ def squeeze(input: RaggedTensor, axis: object = None, name: str | None = None) -
     """Return values without axes of one."""
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
-    rank = input.shape.rank
-    axes = sorted({axis_of(int(n), rank) for n in np.ravel(static(axis))}, reverse=True)
+    rank, known = input.shape.rank, static(axis)
+    if not isinstance(known, int | list | tuple):
+        raise TypeError("Axis must be a list or tuple of integers.")
+    every = known if isinstance(known, list | tuple) else [known]
+    axes = sorted({axis_of(n, rank) for n in every}, reverse=True)
     x: Ragged = input
     levels = input.ragged_rank
     inner = [n - levels for n in axes if n > levels]
@@ -282,9 +282,9 @@ def reverse(tensor: RaggedTensor, axis: object, name: str | None = None) -> Ragg
     """Return values backwards along axes."""
     rank, levels = tensor.shape.rank, tensor.ragged_rank
     known = static(axis)
-    if not isinstance(known, list | tuple):
+    if not isinstance(known, list | tuple) or not all(isinstance(n, int) for n in known):
         raise TypeError(f"`axis` must be a list of int or a constant tensor, found {axis!r}")
-    axes = {axis_of(int(n), rank, f"axis[{i}]") for i, n in enumerate(known)}
+    axes = {axis_of(n, rank, f"axis[{i}]") for i, n in enumerate(known)}
     with same_graph(tensor):
 
         def plan(rows: Rows) -> Rows:
@@ -312,6 +312,13 @@ def boolean_mask(data: object, mask: object, name: str | None = None) -> Ragged:
             raise ValueError("mask cannot be scalar.")
         if rank is not None and depth > rank:
             raise ValueError(f"the mask of rank {depth} is for data of rank {rank}")
+        if test.dtype != "bool":
+            raise ValueError(
+                f"Tensor conversion requested dtype bool for {type(test).__name__} with dtype "
+                f"{test.dtype.name}"
+            )
+        if not levels_of(x) and not levels_of(test):
+            x.shape[:depth].assert_is_compatible_with(test.shape)
         levels = max(depth - 1, levels_of(x))
         if depth == 1 and not levels_of(x):
             return a.boolean_mask(x, test)

@@ -59,6 +59,23 @@ def _known(tensor: TfTensor) -> Array | None:
     return None if isinstance(found, TfTensor) else np.asarray(found)
 
 
+def agreed(
+    mine: TfTensor, theirs: TfTensor, wrong: str, passed: TfTensor | None = None
+) -> TfTensor:
+    """Return the splits that two values have, or what is passed on; raise if they differ."""
+    found = mine if passed is None else passed
+    if mine is theirs:
+        return found
+
+    def compute(one: Array, two: Array, *rest: Array) -> Sequence[Array]:
+        if len(one) != len(two) or (one != two).any():
+            raise InvalidArgumentError(f"{wrong}: {one.tolist()} against {two.tolist()}")
+        return rest or (one,)
+
+    more = [] if passed is None else [passed]
+    return computed("SameSplits", compute, [mine, theirs, *more], [found.spec])[0]
+
+
 def size_of(tensor: TfTensor) -> int | None:
     """Return how many rows a tensor has, None if that is not known."""
     dims = tensor.shape._dims
@@ -210,7 +227,7 @@ class RowPartition:
                     raise InvalidArgumentError(
                         "Arguments to from_value_rowids do not form a valid RaggedTensor:sorted"
                     )
-                found = int(ids[-1]) + 1 if len(ids) else 0
+                found = int(ids.max(initial=-1)) + 1
                 total = int(count[0]) if count else found
                 if validate and (total < found or (len(ids) and ids.min() < 0)):
                     raise InvalidArgumentError(

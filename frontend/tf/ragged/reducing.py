@@ -23,7 +23,7 @@ from ..ops import nn_ops as n
 from ..ops.creation import fill, ones_like, zeros_like
 from .converting import axis_of, read_of
 from .moving import expand_dims
-from .partition import computed
+from .partition import agreed, computed
 from .planning import assembled, rows_read, splits_type
 from .rows import Rows, splits_of
 from .tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
@@ -165,13 +165,20 @@ def _axes(x: RaggedTensor, axis: object) -> list[int] | None:
     """Return axes from the front in order, None for all of them."""
     if axis is None:
         return None
-    if hasattr(axis, "spec"):
-        raise TypeError(f"axis must be an int; got {axis!r}")
-    return sorted({axis_of(int(n), x.shape.rank, "axis") for n in np.ravel(static(axis))})
+    known = static(axis)
+    if isinstance(known, TfTensor):
+        raise ValueError("axis must be known at graph construction time.")
+    return sorted({axis_of(n, x.shape.rank) for n in np.ravel(known)})
+
+
+def _as_numbers(x: TfTensor) -> TfTensor:
+    """Return what is divided: whole numbers as floats."""
+    return x if x.dtype.is_floating or x.dtype.is_complex else m.cast(x, "float64")
 
 
 def reduction(dense: Callable[..., TfTensor], combine: Combine) -> Callable[..., Ragged]:
     """Return the reduction of rows that goes with one of tensors."""
+    divides = dense is m.reduce_mean
 
     def function(
         input_tensor: RaggedTensor,
@@ -187,7 +194,7 @@ def reduction(dense: Callable[..., TfTensor], combine: Combine) -> Callable[...,
                 return x
             rank = x.shape.rank
             if axes is None or axes == list(range(rank or -1)):
-                made = dense(x.flat_values)
+                made = dense(_as_numbers(x.flat_values) if divides else x.flat_values)
                 return a.reshape(made, [1] * (rank or 0)) if keepdims else made
             inner = [n - levels for n in axes if n > levels]
             if inner:
@@ -235,6 +242,9 @@ def reduce_std(
     return m.FUNCTIONS["sqrt"](reduce_variance(input_tensor, axis, keepdims))
 
 
+PREFIX = "segment_ids.shape must be a prefix of data.shape"
+
+
 def _segments(dense: Callable[..., TfTensor], combine: Combine) -> Callable[..., Ragged]:
     def function(
         data: object, segment_ids: object, num_segments: object, name: str | None = None
@@ -245,8 +255,9 @@ def _segments(dense: Callable[..., TfTensor], combine: Combine) -> Callable[...,
             count = convert(num_segments)
             if isinstance(ids, RaggedTensor):
                 if not isinstance(x, RaggedTensor):
-                    raise ValueError("If segment_ids is ragged, then data must be ragged too.")
-                return function(x.values, ids.values, count)
+                    raise ValueError(f"{PREFIX}, but segment_ids is ragged and data is not.")
+                flat = agreed(x.row_splits, ids.row_splits, PREFIX, ids.flat_values)
+                return function(x.values, ids.with_flat_values(flat).values, count)
             if isinstance(x, TfTensor):
                 return dense(x, ids, count)
             return _of_rows(x, ids, count, combine)
@@ -262,8 +273,10 @@ def _of_rows(x: RaggedTensor, ids: TfTensor, count: TfTensor, combine: Combine) 
     def compute(*arrays: Array) -> Sequence[Array]:
         rows = rows_read(arrays[: levels + 1], levels)
         where, total = arrays[levels + 1], int(arrays[levels + 2])
-        if len(where) != len(rows) or (len(where) and not 0 <= where.min() <= where.max() < total):
-            raise InvalidArgumentError(f"segment ids must be in [0, {total}), one for each row")
+        if len(where) != len(rows):
+            raise InvalidArgumentError(f"{PREFIX}: {len(where)} ids for {len(rows)} rows")
+        if len(where) and not 0 <= where.min() <= where.max() < total:
+            raise InvalidArgumentError(f"segment ids must be in [0, {total})")
         made, size = combined(rows, where, total)
         return [made.places, np.zeros(size, np.int64), *(s.astype(number) for s in made.splits)]
 

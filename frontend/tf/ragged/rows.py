@@ -158,7 +158,10 @@ def kept(rows: Rows, mask: Rows, keep: Array) -> Rows:
             )
         return rows.take(np.flatnonzero(keep))
     if len(mask) != len(rows) or (mask.splits[0] != rows.splits[0]).any():
-        raise InvalidArgumentError("the mask's rows are not as long as those of the data")
+        raise InvalidArgumentError(
+            "Inputs must have identical ragged splits: the mask's rows are not as long as those "
+            "of the data"
+        )
     if len(mask.splits) > 1:
         return kept(rows.below, mask.below, keep).over(rows.splits[:1])
     total = np.zeros(len(rows), np.int64)

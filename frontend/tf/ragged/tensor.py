@@ -11,6 +11,7 @@ import numpy as np
 from ....ir.op import Array
 from ...data.batches import Pile
 from ...graph.graph import Graph
+from ...values.dispatch import Evaluated
 from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import EagerTensor, Fetching, SymbolicTfTensor, TfTensor
 from ..core.element_types import as_dtype
@@ -28,7 +29,7 @@ OPERATIONS: dict[str, Callable[..., object]] = {}
 """What methods and operators do, filled in by the files of the operations."""
 
 
-class RaggedTensorValue:
+class RaggedTensorValue(Evaluated):
     """The value of a ragged tensor as sessions give it: numpy's values and splits."""
 
     def __init__(self, values: Array | RaggedTensorValue, row_splits: Array) -> None:
@@ -73,6 +74,10 @@ class RaggedTensorValue:
         """Return the shape; rows have no length."""
         return (len(self.row_splits) - 1, None, *self.values.shape[1:])
 
+    def composite(self) -> Ragged:
+        """Return the ragged tensor of such values."""
+        return ragged_or_tensor(self)
+
     def to_list(self) -> list[object]:
         """Return rows as lists."""
         return listed(self.flat_values, self.nested_row_splits)
@@ -91,6 +96,24 @@ def listed(flat: Array, splits: Sequence[Array]) -> list[object]:
         ends = each.tolist()
         made = [made[i:j] for i, j in pairwise(ends)]
     return made
+
+
+def _shown_rows(value: object, ends: int) -> str:
+    """Return rows as `tf.print` writes them: elements as `tf.strings.as_string` gives them."""
+    if isinstance(value, bytes):
+        text = value.decode(errors="replace").replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{text}'"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, complex):
+        return f"({value.real:f},{value.imag:f})"
+    if not isinstance(value, list):
+        return f"{value:f}" if isinstance(value, float) else str(value)
+    places = [*range(len(value))]
+    if 0 <= 2 * ends < len(places):
+        places[ends:-ends or None] = [-1]
+    shown = ("..." if i < 0 else _shown_rows(value[i], ends) for i in places)
+    return f"[{', '.join(shown)}]"
 
 
 class RaggedPile(Pile):
@@ -213,10 +236,9 @@ class RaggedTensor(CompositeTensor):
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Ragged:
         """Return the lengths of the rows along an axis."""
+        axis = _axis_of(axis, self.shape.rank) if axis < 0 or self.shape.rank else axis
         if axis == 0:
             return self.nrows()
-        if axis < 0:
-            axis = _axis_of(axis, self.shape.rank)
         if axis == 1:
             return self._rows.row_lengths()
         inner = self._values
@@ -341,6 +363,11 @@ class RaggedTensor(CompositeTensor):
     def with_gradients(self, parts: Sequence[object]) -> object:
         """Return the gradient: rows of the values' gradients."""
         return None if parts[0] is None else self.with_flat_values(parts[0])
+
+    def printed(self, parts: Sequence[object], ends: int) -> str:
+        """Return rows as they are printed, of long ones only both ends."""
+        flat, *splits = (np.asarray(x) for x in parts)
+        return _shown_rows(listed(flat, splits), ends)
 
     def type_spec(self) -> RaggedTensorSpec:
         """Return what it is like."""
