@@ -10,8 +10,10 @@ from typing import Any
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ...eager.remembered import remembered
 from ...graph.inference import Given
 from ...values.context import executing_eagerly
+from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
@@ -41,6 +43,8 @@ from ..ops import nn_ops as _n
 from ..ops import strings
 from ..ops import window_ops as _w
 from ..ops.random_ops import categorical
+from ..ragged.gathering import first_where
+from ..ragged.tensor import RaggedTensor
 from ..rnn.names import NN as _RNN
 from ..text.names import V1 as TEXTS
 from ..variables.partitioned import PartitionedVariable
@@ -214,6 +218,7 @@ def div(x: object, y: object, name: str | None = None) -> TfTensor:
         return (_m.FUNCTIONS["floordiv"] if whole else _m.truediv)(a, b, name=name)
 
 
+@remembered
 def where(
     condition: object, x: object = None, y: object = None, name: str | None = None
 ) -> TfTensor:
@@ -222,6 +227,9 @@ def where(
         return _a.where(condition, x, y, name=name)
     with InGraph(graph_of([condition, x, y])):
         return perform("Select", [convert(condition), *same(x, y)], name=name)
+
+
+handles(RaggedTensor, where)(first_where)
 
 
 @rule("Select", shapes=lambda given: shapes_of.alike(Given(given.specs[1:], {}, {})))

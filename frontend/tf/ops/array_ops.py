@@ -293,11 +293,12 @@ def tile(m: Maker, input: object, multiples: object) -> object:
 @op("Repeat", "input", "repeats", strict=False, shapes=shapes_of.repeated)
 def _repeat(m: Maker, input: object, repeats: object, axis: int) -> object:
     counts = elements(repeats)
+    axis = axis_in(axis, spec_of_value(input).rank)
     extent = spec_of_value(input).dims[axis]
     if not isinstance(extent, int):
         raise TypeError("an extent that is not known is not repeated")
     order = np.repeat(np.arange(extent), counts)
-    return m.gather(input, m.constant(value=order), axis=axis_in(axis, spec_of_value(input).rank))
+    return m.gather(input, m.constant(value=order), axis=axis)
 
 
 def repeat(
@@ -305,7 +306,29 @@ def repeat(
 ) -> TfTensor:
     """Repeat each slice of an axis, or each element if no axis is given."""
     x = convert(input)
-    return _repeat(reshape(x, [-1]) if axis is None else x, repeats, axis=axis or 0, name=name)
+    empty = not is_typed(repeats) and not np.size(repeats)  # type: ignore[arg-type]
+    counts = convert(repeats, "int32" if empty else None)
+    if counts.shape.rank not in (0, 1, None):
+        raise ValueError(f"Shape {counts.shape} must have rank at most 1")
+    if axis is None or x.shape.rank == 0:
+        x, at = reshape(x, [-1]), 0
+    elif not isinstance(axis, int | np.integer):
+        raise TypeError(f"axis must be an int, got {axis!r} of type {type(axis).__name__}")
+    else:
+        at = axis_known(int(axis), x.shape.rank)
+    dims, sizes = x.shape._dims, counts.shape._dims
+    if dims and sizes and sizes[0] not in (1, None) and dims[at] not in (sizes[0], None):
+        raise ValueError(f"Dimensions {dims[at]} and {sizes[0]} are not compatible")
+    return _repeat(x, counts, axis=at, name=name)
+
+
+def axis_known(axis: int, rank: int | None) -> int:
+    """Return an axis counted from the front, or raise as functions do before they compute."""
+    if rank is None and axis < 0:
+        raise ValueError(f"axis={axis} may only be negative if ndims is statically known.")
+    if rank is not None and not -rank <= axis < rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+    return axis if rank is None else axis % rank
 
 
 @op("ReverseV2", "tensor", strict=False)
@@ -459,7 +482,7 @@ def where(
 ) -> TfTensor:
     """Choose elements by a condition; with it alone, return where it holds."""
     if (x is None) != (y is None):
-        raise ValueError("x and y must both be non-None or both be None.")
+        raise ValueError("x and y must be either both None or both non-None.")
     with InGraph(graph_of([condition, x, y])):
         test = convert(condition)
         if x is None:

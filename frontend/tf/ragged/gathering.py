@@ -14,10 +14,10 @@ from ..ops import array_ops as a
 from ..ops import gathering as g
 from ..ops import math_ops as m
 from ..ops import window_ops as w
-from ..ops.creation import one_hot, zeros
+from ..ops.creation import one_hot, range_, zeros
 from ..ops.older import batch_gather
 from .elementwise import chosen
-from .moving import expand_dims
+from .moving import concat, expand_dims, same_rows
 from .planning import assembled, levels_of, planned, with_levels
 from .rows import Rows, expanded
 from .tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
@@ -253,11 +253,33 @@ def _squeezed(x: Ragged) -> Ragged:
     return found
 
 
+def first_where(
+    condition: object, x: object = None, y: object = None, name: str | None = None
+) -> Ragged:
+    """Choose elements of the same rows, or rows by one truth value for each."""
+    if x is None or y is None:
+        return where(condition, x, y, name)
+    with same_graph(condition, x, y):
+        test, one, two = ragged_or_tensor(condition, "bool"), ragged_or_tensor(x), ragged_or_tensor(y)
+        if isinstance(test, RaggedTensor):
+            every = [v for v in (test, one, two) if isinstance(v, RaggedTensor)]
+            if len(every) < 3 or len({v.ragged_rank for v in every}) > 1:
+                raise ValueError("Input shapes do not match: condition, x and y have other rows")
+            first = assembled(test.flat_values, same_rows(every))
+            assert isinstance(first, RaggedTensor), "it has rows"
+            return first.with_flat_values(a.where(*(v.flat_values for v in every)))
+        test.shape.assert_has_rank(1)
+        count = a.shape(test)[0]
+        order = range_(count)
+        rows = a.where(test, order, m.FUNCTIONS["add"](order, count))
+        return gather(concat([with_levels(v, 1) for v in (one, two)], 0), rows)
+
+
 @handles(RaggedTensor, a.where)
 def where(condition: object, x: object = None, y: object = None, name: str | None = None) -> Ragged:
     """Choose elements by a condition; with it alone, return where it holds."""
     if (x is None) != (y is None):
-        raise ValueError("Either both or neither of `x` and `y` must be None")
+        raise ValueError("x and y must be either both None or both non-None")
     with same_graph(condition, x, y):
         if x is not None:
             return chosen(condition, x, y)

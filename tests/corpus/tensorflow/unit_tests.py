@@ -513,6 +513,7 @@ def own_names():
             f"segment_{how}": getattr(tf.math, f"unsorted_segment_{how}")
             for how in ("sum", "prod", "min", "max", "mean", "sqrt_n")
         },
+        "ragged_where_op": {"where": v1.where, "where_v2": tf.where},
         "ragged_conversion_ops": {
             "to_tensor": lambda x, *args, **kwargs: (
                 x if isinstance(x, tf.Tensor) else x.to_tensor(*args, **kwargs)
