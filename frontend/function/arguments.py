@@ -56,6 +56,9 @@ class Surface(Protocol):
     def inner(self, trace: object) -> object:
         """Return the function without gradients that a trace is."""
 
+    def concrete(self, bound: Bound) -> object:
+        """Return the trace for arguments."""
+
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:
         """Return the arguments of a call."""
 
@@ -85,6 +88,8 @@ class Bound:
         }
         self.specs: dict[int, TensorSpec] = {i: s for i, s in specs.items() if s is not None}
         """The specs of the leaves that are traced by spec."""
+        self.labels = {i: _label(x) for i, x in enumerate(self.leaves)}
+        """How the inputs of leaves are called where specs say so."""
 
     def leaf(self, value: object) -> object:
         """Return a leaf: arrays become tensors."""
@@ -128,6 +133,7 @@ class Bound:
                 )
             self.leaves[place] = value
             self.specs[place] = spec
+            self.labels[place] = _label(each) or self.labels[place]
         for name, stated in signature.items():
             self.described[name] = _as_declared(in_order(stated), self.described[name])
 
@@ -185,12 +191,16 @@ class Bound:
                 made.append(value)
                 continue
             spec = self.specs[place]
-            label = getattr(value, "argument_name", None) or name
-            made.append(graph.argument(spec, label))
+            made.append(graph.argument(spec, self.labels[place] or name))
             graph.values.append(
                 value.numpy() if isinstance(value, Tensor) and value.eager else None
             )
         return dict(nest.pack(self.described, made))
+
+
+def _label(value: object) -> str | None:
+    """Return the name that a spec gives to what it is for, None if there is none."""
+    return getattr(value, "argument_name", None)
 
 
 def _as_declared(declared: object, tree: object) -> object:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,6 +138,10 @@ class WatchedCall:
     draws: dict[object, int]
 
 
+TRACES = count()
+"""Numbers that tell traces of one name apart."""
+
+
 class ConcreteFunction:
     """One trace: a graph with named inputs and outputs."""
 
@@ -149,6 +156,8 @@ class ConcreteFunction:
         self.function, self.bound, self.graph = function, bound, graph
         self.structure = structure
         self.slots = list(outputs)
+        graph.structured = partial(nest.pack, structure, self.slots)
+        self.name = f"__inference_{function.label}_{next(TRACES)}".encode()
         self.kind = CallGraph(graph)
         self.gradients = Gradients()
         self.placed: set[bool] = set()
@@ -228,17 +237,28 @@ class ConcreteFunction:
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the graph for tensors, by position or by name."""
         values = self._of_names(args, kwargs)
-        made = []
+        made, others = [], {}
         for place, (value, slot) in enumerate(zip(values, self.graph.inputs, strict=True)):
             convert = self.function.to_tensor
             tensor = value if isinstance(value, Tensor) else convert(value, slot.spec.dtype)
             if not within(tensor.spec, slot.spec):
-                raise InvalidArgumentError(
-                    f"cannot compute {self.function.label} as input #{place}(zero-based) was "
-                    f"expected to be {slot.spec} but is {tensor.spec}"
-                )
+                if not tensor.eager or tensor.spec.dtype != slot.spec.dtype:
+                    raise InvalidArgumentError(
+                        f"cannot compute {self.function.label} as input #{place}(zero-based), "
+                        f"{slot.op.name!r}, was expected to be {slot.spec} but is {tensor.spec}"
+                    )
+                others[place] = tensor.spec
             made.append(tensor)
-        return self.call(made)
+        return (self._for_shapes(others) if others else self).call(made)
+
+    def _for_shapes(self, others: Mapping[int, TensorSpec]) -> ConcreteFunction:
+        """Return the trace for inputs of other shapes: at once, only elements' types are fixed."""
+        bound = copy(self.bound)
+        leaves = sorted(bound.specs)
+        bound.specs = {**bound.specs, **{leaves[i]: spec for i, spec in others.items()}}
+        found = self.function.concrete(bound)
+        assert isinstance(found, ConcreteFunction), "functions are traced so"
+        return found
 
     def _of_names(self, args: Sequence[object], kwargs: dict[str, object]) -> Sequence[object]:
         """Return the tensors among arguments by the function's parameters, or by inputs.

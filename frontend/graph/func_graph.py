@@ -7,7 +7,7 @@ with effects run, in the order of the program, whether or not something is retur
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Sequence, Set
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -26,6 +26,8 @@ from .kinds import CONSTANT, Placeholder
 from .symbolic import leaked
 
 PLACEHOLDER = Placeholder()
+OF_VARIABLES = ("variables", "local_variables", "trainable_variables")
+"""The collections that functions have in common with what is around them."""
 
 
 class FuncGraph(Graph):
@@ -54,6 +56,8 @@ class FuncGraph(Graph):
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
         self._smooth: Set[Hashable] | None = None
+        self.structured: Callable[[], object] | None = None
+        """Gives the outputs in the structure that a function returns."""
         self.control_outputs: list[Operation] = []
         """Operations that are run although nothing uses a result of theirs."""
         self.wishes = Wishes()
@@ -62,6 +66,18 @@ class FuncGraph(Graph):
         if outer is not None:
             self.seed = outer.seed
             self.collections = outer.collections  # (code inside finds what code outside has put in)
+
+    @property
+    def structured_outputs(self) -> object:
+        """Return the outputs in the structure that a function returns, None for a branch."""
+        return None if self.structured is None else self.structured()
+
+    def keep_apart(self) -> None:
+        """Let what is put into collections stay inside, but for variables."""
+        outside = self.collections
+        for name in OF_VARIABLES:
+            outside.setdefault(name, [])
+        self.collections = {k: v if k in OF_VARIABLES else [*v] for k, v in outside.items()}
 
     def argument(self, spec: TensorSpec, name: str) -> GraphTensor:
         """Add an input."""

@@ -25,6 +25,7 @@ from ..values import run_errors as errors
 from ..values.context import STATE as _STATE
 from .core.bridge import Common as Tensor
 from .core.bridge import custom_gradient
+from .core.creators import variable_creator_scope
 from .core.element_types import TfDataType as DType
 from .core.element_types import (
     as_dtype,
@@ -503,6 +504,7 @@ __all__ = [
     "unique_with_counts",
     "unravel_index",
     "unstack",
+    "variable_creator_scope",
     "variable_scope",
     "vectorized_map",
     "where",

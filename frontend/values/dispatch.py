@@ -42,9 +42,9 @@ def composites(given: object) -> object:
     """Return arguments with values made of tensors for those that sessions gave."""
     if isinstance(given, Evaluated):
         return given.composite()
-    if type(given) in (list, tuple):
-        return type(given)(map(composites, given))  # type: ignore[call-overload]
-    return given
+    if type(given) is list:
+        return [*map(composites, given)]
+    return tuple(map(composites, given)) if type(given) is tuple else given
 
 
 def handles(kind: type, *functions: Callable[..., object]) -> Callable[[Handler], Handler]:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any
 
 
-class TensorGroup:
-    """A value that is made of several tensors: structures are flattened into them."""
+class Parted:
+    """A value that has several tensors: structures are flattened into them where that is asked."""
 
     def components(self) -> Sequence[object]:
         """Return the tensors."""
@@ -22,6 +22,10 @@ class TensorGroup:
     def with_components(self, parts: Sequence[object]) -> object:
         """Return such a value of other tensors."""
         raise NotImplementedError
+
+
+class TensorGroup(Parted):
+    """A value that is made of several tensors: structures are flattened into them."""
 
     def with_gradients(self, parts: Sequence[object]) -> object:
         """Return the gradient of the value, given that of each tensor, None where there is none."""

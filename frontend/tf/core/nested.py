@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ...values.nest import Several, TensorGroup, assert_same, pack_level
+from ...values.nest import Parted, Several, assert_same, pack_level
 
 
 def is_nested(structure: object) -> bool:
@@ -24,7 +24,7 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
         return [leaf for key in keys for leaf in flatten(structure[key], expand_composites)]
     if isinstance(structure, list | tuple) and (expand_composites or is_nested(structure)):
         return [leaf for value in structure for leaf in flatten(value, expand_composites)]
-    if expand_composites and isinstance(structure, TensorGroup):
+    if expand_composites and isinstance(structure, Parted):
         return list(structure.components())
     return [structure]
 
@@ -49,7 +49,7 @@ def _pack(structure: object, leaves: Iterator[object], expands: bool) -> object:
         return ordered if type(structure) is dict else type(structure)(ordered)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple) and (expands or is_nested(structure)):
         return pack_level(structure, [_pack(value, leaves, expands) for value in structure])
-    if expands and isinstance(structure, TensorGroup):
+    if expands and isinstance(structure, Parted):
         return structure.with_components([next(leaves) for _ in structure.components()])
     return next(leaves)
 

@@ -44,6 +44,7 @@ def names_of(features: Any) -> frozenset[str]:
 
 SAYING_NOTHING = {"experimental_implements", "experimental_attributes"}
 """Options of `function` that name it for other programs, which there are none of here."""
+SAYING_NOTHING |= {"experimental_follow_type_hints"}  # (nor does it to TensorFlow, which keeps it)
 FLAGS = {"jit_compile", "experimental_compile", "experimental_relax_shapes", "reduce_retracing"}
 """Options of `function` that are true, false or None: functions are compiled in any case."""
 FLAGS |= {"recompute", "swap"}  # (TensorFlow's does not have them: see `gravure.function`)

@@ -39,6 +39,7 @@ from ..core.bridge import (
     wrap,
 )
 from ..core.calls import perform
+from ..core.creators import Created
 from ..core.names import SCOPE, device_name
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
@@ -335,7 +336,7 @@ def _scattered(change: Callable[..., object]) -> Callable[..., object]:
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
-class Variable(Common, CoreVariable):
+class Variable(Common, CoreVariable, metaclass=Created):
     """A tensor that can be changed."""
 
     KEPT = ("constraint", "aggregation", "synchronization")

@@ -9,6 +9,7 @@ from typing import Any
 from ...formats import messages as _msg
 from ...graph.graph import GraphTensor
 from ...values.context import default_session
+from ..core import creators as _cr
 from ..core import names as _names
 from ..core.bridge import TfTensor
 from ..core.dimensions import Behaviour, Dimension, dimension_value
@@ -218,6 +219,7 @@ class V1:
     name_scope = name_scope
     initialize_variables = staticmethod(_st.variables_initializer)
     scatter_div = staticmethod(sliced("scatter_div"))
+    variable_creator_scope = staticmethod(_cr.variable_creator_scope)
     variable_scope = staticmethod(_sc.variable_scope)
     get_variable_scope = staticmethod(_sc.get_variable_scope)
     VariableScope = _sc.VariableScope

@@ -125,9 +125,7 @@ def _listed(type_: str) -> Callable[..., TfTensor]:
         if hasattr(values, "staged_length") and hasattr(values, "__gv_tensor__"):
             return _rows_joined(type_, convert(values), whole(axis))
         given: list[object] = (
-            list(values)
-            if isinstance(values, list | tuple)
-            else [*iter(convert(values))]  # type: ignore[call-overload]
+            list(values) if isinstance(values, list | tuple) else [*iter(convert(values))]
         )
         if not given and type_ == "ConcatV2":
             raise ValueError("concat wants at least one tensor, got none")

@@ -12,6 +12,7 @@ from ...eager.tensor import Tensor
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import Use
 from ...values.dtypes import DataType
+from ...values.nest import Parted
 from ..core.bridge import TfTensor, dressed, dressed_leaves
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, graph_of
@@ -29,7 +30,7 @@ def _of_graph(tensor: TfTensor) -> GraphTensor:
     return tensor
 
 
-class IndexedSlices(Slices):
+class IndexedSlices(Slices, Parted):
     """Slices along the first axis of a tensor that is zero elsewhere; equal indices add up."""
 
     def __init__(
@@ -77,6 +78,15 @@ class IndexedSlices(Slices):
     def graph(self) -> Graph:
         """Return the graph of the slices."""
         return _of_graph(self._values).graph
+
+    def components(self) -> list[TfTensor]:
+        """Return the slices, where they belong, and the whole shape if there is one."""
+        whole = [] if self._dense_shape is None else [self._dense_shape]
+        return [self._values, self._indices, *whole]
+
+    def with_components(self, parts: Sequence[object]) -> IndexedSlices:
+        """Return slices of other tensors."""
+        return IndexedSlices(*parts)  # type: ignore[arg-type]
 
     def to_dense(self) -> TfTensor:
         """Return the whole tensor."""

@@ -625,8 +625,7 @@ def absolute(x: object, name: str | None = None) -> TfTensor:
     return function(value, name=name)
 
 
-_real_abs = FUNCTIONS["abs"]
-FUNCTIONS["abs"] = absolute
+_real_abs, FUNCTIONS["abs"] = FUNCTIONS["abs"], absolute
 
 
 def _logic(name: str) -> Callable[..., TfTensor]:

@@ -73,6 +73,17 @@ def one_each(wanted: Rows, params: Rows, depth: int, batch: int) -> Rows:
     return Rows(params.splits[: depth - 1], wanted.places[owner])
 
 
+def _refuse_other_batches(params: object, indices: object, batch: int) -> None:
+    """Raise where batch axes of two values are known to differ."""
+    dims = [x.shape._dims or () for x in (params, indices)]  # type: ignore[attr-defined]
+    for mine, theirs in zip(*(d[:batch] for d in dims), strict=False):
+        if None not in (mine, theirs) and mine != theirs:
+            raise ValueError(
+                f"batch shape from indices {dims[1][:batch]} does not match params shape "
+                f"{dims[0][:batch]}"
+            )
+
+
 def _placed(params: object, indices: object, axis: object, batch_dims: int) -> tuple[int, int]:
     """Return axis and number of batch axes, counted from the front."""
     ranks = [x.shape.rank for x in (params, indices)]  # type: ignore[attr-defined]
@@ -89,13 +100,7 @@ def _placed(params: object, indices: object, axis: object, batch_dims: int) -> t
             )
     if ranks[0] is not None and batch >= ranks[0]:
         raise ValueError("batch_dims must be less than rank(params)")
-    dims = [x.shape._dims or () for x in (params, indices)]  # type: ignore[attr-defined]
-    for mine, theirs in zip(*(d[:batch] for d in dims), strict=False):
-        if None not in (mine, theirs) and mine != theirs:
-            raise ValueError(
-                f"batch shape from indices {dims[1][:batch]} does not match params shape "
-                f"{dims[0][:batch]}"
-            )
+    _refuse_other_batches(params, indices, batch)
     at = batch if axis is None else int(static(axis))
     if at < 0:
         if ranks[0] is None:
@@ -177,6 +182,18 @@ def ragged_batch_gather(params: object, indices: object, name: str | None = None
     return gather(params, indices, batch_dims=-1, name=name)
 
 
+def _rank_of_places(numbers: Ragged) -> int:
+    """Return the rank of indices, whose rows are places, or raise."""
+    rank = numbers.shape.rank
+    if rank is None:
+        raise ValueError("indices.rank must be statically known.")
+    if not rank:
+        raise ValueError("indices.rank must be at least 1.")
+    if isinstance(numbers, RaggedTensor) and numbers.ragged_rank + 1 == rank:
+        raise ValueError("The innermost dimension of indices may not be ragged")
+    return rank
+
+
 def _width(numbers: TfTensor) -> int:
     """Return how many axes each row of numbers is for."""
     if numbers.shape.rank != 2:
@@ -200,15 +217,9 @@ def gather_nd(
         raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
     with same_graph(params, indices):
         x, numbers = ragged_or_tensor(params), ragged_or_tensor(indices)
-        rank = numbers.shape.rank
-        if isinstance(numbers, RaggedTensor) and numbers.ragged_rank + 1 == rank:
-            raise ValueError("The innermost dimension of indices may not be ragged")
+        rank = _rank_of_places(numbers)
         if isinstance(numbers, RaggedTensor) and isinstance(x, TfTensor):
             return numbers.with_flat_values(g.gather_nd(x, numbers.flat_values))
-        if rank is None:
-            raise ValueError("indices.rank must be statically known.")
-        if not rank:
-            raise ValueError("indices.rank must be at least 1.")
         assert isinstance(x, RaggedTensor), "one of both is ragged"
         if rank == 1:
             return _squeezed(gather_nd(x, a.expand_dims(numbers, 0)))
@@ -260,14 +271,19 @@ def first_where(
     if x is None or y is None:
         return where(condition, x, y, name)
     with same_graph(condition, x, y):
-        test, one, two = ragged_or_tensor(condition, "bool"), ragged_or_tensor(x), ragged_or_tensor(y)
+        test, one, two = (
+            ragged_or_tensor(condition, "bool"),
+            ragged_or_tensor(x),
+            ragged_or_tensor(y),
+        )
         if isinstance(test, RaggedTensor):
             every = [v for v in (test, one, two) if isinstance(v, RaggedTensor)]
             if len(every) < 3 or len({v.ragged_rank for v in every}) > 1:
                 raise ValueError("Input shapes do not match: condition, x and y have other rows")
             first = assembled(test.flat_values, same_rows(every))
             assert isinstance(first, RaggedTensor), "it has rows"
-            return first.with_flat_values(a.where(*(v.flat_values for v in every)))
+            flats = [v.flat_values for v in every]
+            return first.with_flat_values(a.where(flats[0], flats[1], flats[2]))
         test.shape.assert_has_rank(1)
         count = a.shape(test)[0]
         order = range_(count)

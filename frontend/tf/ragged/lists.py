@@ -51,7 +51,7 @@ def constant_value(
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutLists:
     """Nested lists without their rows: elements, their shape if one is asked for, the splits."""
 
     elements: object
@@ -59,7 +59,7 @@ class Cut:
     splits: Sequence[Array] = ()
 
 
-def cut(pylist: object, ragged_rank: int | None, inner_shape: object) -> Cut:
+def cut(pylist: object, ragged_rank: int | None, inner_shape: object) -> CutLists:
     """Return the elements of nested lists, and where rows begin and end at each level."""
     if isinstance(pylist, RaggedTensor | RaggedTensorValue):
         raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
@@ -70,12 +70,28 @@ def cut(pylist: object, ragged_rank: int | None, inner_shape: object) -> Cut:
         for given, what in ((ragged_rank, "ragged_rank"), (len(inner or ()), "dim(inner_shape)")):
             if given:
                 raise ValueError(f"Invalid pylist={pylist!r}: incompatible with {what}={given}")
-        return Cut(pylist, inner)
+        return CutLists(pylist, inner)
     depth, scalars = _depths(pylist)
     if scalars is not None and depth > scalars:
         raise ValueError(
             f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting"
         )
+    _refuse_depth(pylist, ragged_rank, inner, depth, scalars)
+    if ragged_rank is None:
+        ragged_rank = max(depth - 1 - len(inner or ()), 0)
+    if not ragged_rank:
+        return CutLists(pylist, inner)
+    return _rows(pylist, ragged_rank, inner, by_place=inner is None and depth > ragged_rank + 1)
+
+
+def _refuse_depth(
+    pylist: object,
+    ragged_rank: int | None,
+    inner: tuple[int, ...] | None,
+    depth: int,
+    scalars: int | None,
+) -> None:
+    """Raise where lists are not as deep as is asked for."""
     if inner is not None and ragged_rank is not None:
         wanted = ragged_rank + len(inner) + 1
         if wanted < depth or (scalars is not None and wanted != scalars):
@@ -83,16 +99,11 @@ def cut(pylist: object, ragged_rank: int | None, inner_shape: object) -> Cut:
                 f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
                 f"dim(inner_shape)={len(inner)}"
             )
-    if ragged_rank is None:
-        ragged_rank = max(depth - 1 - len(inner or ()), 0)
-    if not ragged_rank:
-        return Cut(pylist, inner)
-    return _rows(pylist, ragged_rank, inner, by_place=inner is None and depth > ragged_rank + 1)
 
 
 def _rows(
     pylist: object, ragged_rank: int, inner: tuple[int, ...] | None, *, by_place: bool
-) -> Cut:
+) -> CutLists:
     """Return what rows hold; `by_place` has the shape of that found by looking at it."""
     level, splits = _held([pylist]), []
     for number in range(ragged_rank):
@@ -105,7 +116,7 @@ def _rows(
         level = _held(level)
     if by_place:
         inner = _shape_of(level)
-    return Cut(_lists(level), (len(level), *(inner or ())), splits)
+    return CutLists(_lists(level), (len(level), *(inner or ())), splits)
 
 
 def _sizes(shape: object) -> tuple[int, ...]:

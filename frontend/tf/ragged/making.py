@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
 from ..core.structures import Part
-from ..core.values import array_of, convert, is_typed, same, static
+from ..core.values import convert, is_typed, same, static
 from ..graph.state import get_default_graph
 from ..graph.state import placeholder as tensor_placeholder
 from ..nondense.sparse_tensor import SparseTensor, SparseTensorValue, sparse_of
@@ -34,7 +34,6 @@ from .tensor import (
     RaggedPile,
     RaggedTensor,
     RaggedTensorSpec,
-    RaggedTensorValue,
     ragged_or_tensor,
     same_graph,
 )
@@ -483,7 +482,7 @@ def stack_dynamic_partitions(
         if levels:
             x, ids = with_levels(x, levels), with_levels(ids, levels)
         numbers = ids.flat_values if isinstance(ids, RaggedTensor) else ids
-        if isinstance(x, RaggedTensor) and levels:
+        if isinstance(x, RaggedTensor) and isinstance(ids, RaggedTensor):
             for mine, theirs in zip(x.partitions, ids.partitions, strict=False):
                 numbers = agreed(mine.row_splits(), theirs.row_splits(), APART, numbers)
             x = held(x, levels)

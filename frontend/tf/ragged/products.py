@@ -22,7 +22,6 @@ from .planning import assembled, rows_read, with_levels
 from .rows import Rows
 from .tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
 
-
 Product = Callable[[TfTensor, TfTensor], TfTensor]
 BATCHES = "Batch dimensions of `a` and `b` do not have the same size."
 RAGGED = "The matrices in `a` and `b` may not be ragged in their innermost dimension."

@@ -168,6 +168,8 @@ def _axes(x: RaggedTensor, axis: object) -> list[int] | None:
     known = static(axis)
     if isinstance(known, TfTensor):
         raise ValueError("axis must be known at graph construction time.")
+    if hasattr(axis, "spec"):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
     return sorted({axis_of(n, x.shape.rank) for n in np.ravel(known)})
 
 

@@ -111,7 +111,7 @@ def _shown_rows(value: object, ends: int) -> str:
         return f"{value:f}" if isinstance(value, float) else str(value)
     places = [*range(len(value))]
     if 0 <= 2 * ends < len(places):
-        places[ends:-ends or None] = [-1]
+        places[ends : -ends or None] = [-1]
     shown = ("..." if i < 0 else _shown_rows(value[i], ends) for i in places)
     return f"[{', '.join(shown)}]"
 

@@ -8,9 +8,17 @@ from typing import Any
 
 from ...formats.messages import NodeDef, OpDef
 from ...formats.tensors import NUMBERS
+from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor, Operation
 from ..core.signatures import Argument, Signature, signatures
 from .graph_messages import add_node, attribute_message
+
+
+def _is_argument(op: Operation) -> bool:
+    """Say whether an operation stands for an argument of a function."""
+    graph = op.graph
+    return isinstance(graph, FuncGraph) and any(x.op is op for x in graph.inputs)
+
 
 LIKE = {"keep_dims": "keepdims", "axis": "axis"}
 """Attributes of TensorFlow's that options of ours are, by their names."""
@@ -33,6 +41,8 @@ class TfOperation(Operation):
             return typed
         if name == "N" and known is not None and any(a.count == "N" for a in known.inputs):
             return len(self.inputs)
+        if name == "_user_specified_name" and _is_argument(self):
+            return self.name.encode()
         return super().get_attr(name)
 
     def __repr__(self) -> str:

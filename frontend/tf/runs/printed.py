@@ -97,7 +97,7 @@ class AtomicFunction:
     @property
     def name(self) -> bytes:
         """Return the name of its graph."""
-        return str(self.trace.graph.name).encode()
+        return self.trace.name
 
     @property
     def function_type(self) -> FunctionType:
