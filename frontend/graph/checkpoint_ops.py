@@ -337,10 +337,16 @@ def _other_names(path: str, whole: Array) -> dict[str, str]:
         raise DamagedCheckpointError(str(error), location=path + SUFFIX) from error
 
 
+def other_type(value: Array, spec: TensorSpec) -> str:
+    """Return what is said of a value that was saved with another element type."""
+    return "" if value.dtype == spec.dtype.numpy else ", which does not equal its original dtype"
+
+
 def refuse_unfit(path: str, values: Mapping[str, Array], specs: Mapping[str, TensorSpec]) -> None:
     """Raise one error with every value that does not fit its variable."""
     wrong = [
         f"{name}: {values[name].dtype}{list(values[name].shape)}, expected {spec}"
+        + other_type(values[name], spec)
         for name, spec in specs.items()
         if name in values and not fits(values[name], spec)
     ]

@@ -24,6 +24,7 @@ from ...graph.checkpoint_ops import (
     OBJECT_GRAPH,
     SUFFIX,
     Files,
+    NoCheckpointError,
     Note,
     RestoreVariables,
     SaveShards,
@@ -115,7 +116,13 @@ class CheckpointReader:
 
 def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
     """Return what looks into a checkpoint, or the newest of a folder."""
-    return CheckpointReader(read(checkpoint_path(ckpt_dir_or_file)))
+    path = checkpoint_path(ckpt_dir_or_file)
+    if not checkpoint_exists(path):
+        raise NoCheckpointError(
+            "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+            f"{ckpt_dir_or_file}"
+        )
+    return CheckpointReader(read(path))
 
 
 def checkpoint_path(path: str) -> str:
@@ -314,8 +321,11 @@ class Saver:
 
     def _note(self, path: str, note: str, meta: str) -> None:
         """Note a checkpoint as the newest, and delete what is too old."""
+        if not self._keep:
+            keep_newest(path, [], None, note)
+            return
         before = list(self._last)
-        if self._last and time.time() > self._next and self._keep:
+        if self._last and time.time() > self._next:
             self._last.pop(0)  # one that stays for good
             self._next += self._hours * 3600
         keep_newest(path, self._last, self._keep, note)
