@@ -141,7 +141,7 @@ def test_padding_has_the_shape_of_an_element() -> None:
     x = np.float32([[[1, 1], [0, 0]], [[2, 2], [3, 3]]])
     made = tf.RaggedTensor.from_tensor(x, padding=np.float32([0, 0]))
     assert made.to_list() == [[[1, 1]], [[2, 2], [3, 3]]]
-    with pytest.raises(ValueError, match="is not that of an element"):
+    with pytest.raises(ValueError, match="are incompatible"):
         tf.RaggedTensor.from_tensor(x, padding=np.zeros((2, 2), np.float32))
 
 
