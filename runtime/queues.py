@@ -184,9 +184,18 @@ class Queue:
         CHANGES.note()
 
 
+def component(value: object) -> Any:
+    """Return a part of an element as an array; texts are objects, which may end in zeros.
+
+    >>> component(b"a")
+    array(b'a', dtype=object)
+    """
+    return np.asarray(value, object if isinstance(value, bytes | str) else None)
+
+
 def stacked(elements: Sequence[Element]) -> list[Any]:
     """Return the components of several elements, each along a new first axis."""
-    return [np.stack([np.asarray(x) for x in column]) for column in zip(*elements, strict=True)]
+    return [np.stack([component(x) for x in column]) for column in zip(*elements, strict=True)]
 
 
 def padded(elements: Sequence[Element]) -> list[Any]:
@@ -199,12 +208,11 @@ def padded(elements: Sequence[Element]) -> list[Any]:
     """
     made = []
     for column in zip(*elements, strict=True):
-        arrays = [np.asarray(x) for x in column]
+        arrays = [component(x) for x in column]
         most = np.max([x.shape for x in arrays], axis=0).astype(int)
         empty = b"" if arrays[0].dtype == object else 0
         whole = np.full((len(arrays), *most), empty, arrays[0].dtype)
         for row, array in enumerate(arrays):
-            place: tuple[int | slice, ...] = (row, *map(slice, array.shape))
-            whole[place] = array
+            whole[(row, *map(slice, array.shape), ...)] = array  # (...: also of a single text)
         made.append(whole)
     return made

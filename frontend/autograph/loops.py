@@ -261,7 +261,9 @@ def leaves_of_shapes(stated: Any) -> list[object]:
     """Return the shapes in a structure: what holds numbers and None alone is one."""
     if hasattr(stated, "_dims") or stated is None:
         return [stated]
-    if all(x is None or isinstance(x, int) for x in stated):
+    if isinstance(stated, Mapping):
+        stated = [stated[key] for key in sorted(stated)]  # the order that values are carried in
+    elif all(x is None or isinstance(x, int) for x in stated):
         return [tuple(stated)]
     return [leaf for each in stated for leaf in leaves_of_shapes(each)]
 

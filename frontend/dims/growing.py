@@ -53,9 +53,12 @@ class GrowingSizes:
         return found
 
     def behind(self, joined: Sequence[TensorSpec], made: Sequence[TensorSpec]) -> GrowingSizes:
-        """Return what is known when a turn has given other sizes; `joined` are those of all."""
+        """Return what is known when a turn has given other sizes; `joined` are those of all.
+
+        Elements whose shape the first turn tells have other axes behind it than before.
+        """
         behind = labels_of(made)
-        labels = {place: (label, behind[place]) for place, label in self.labels.items()}
+        labels = {place: (self.labels.get(place), size) for place, size in behind.items()}
         return GrowingSizes(joined, labels)
 
     def is_settled(self, other: GrowingSizes) -> bool:

@@ -165,6 +165,8 @@ class Shared:
         """Operations that Python carries out although it need not be so, and why."""
         self.variables: list[VariableState] = []
         """The variables that the program touches."""
+        self.begun: dict[SSAValue, None] = {}
+        """Arrays of a loop that have no elements yet, so that these have no shape."""
         self.withheld: dict[object, None] = {}
         """Variables that are not to be written at all in a step that has a fault."""
 
@@ -181,12 +183,18 @@ class Shared:
 
         So sizes that a choice or a loop takes from outside are numbers inside, too.
         """
+        self.goes_on_as(given, arguments)
         found = [
             x.owner.plain_attributes()["value"] if isinstance(x.owner, Constant) else None
             for x in given
         ]
         both = zip(found, arguments, strict=True)
         return [value if is_size(value) else argument for value, argument in both]
+
+    def goes_on_as(self, given: Sequence[SSAValue], taken: Sequence[SSAValue]) -> None:
+        """Note that values are known by others too: arrays without elements are that there."""
+        pairs = zip(given, taken, strict=False)
+        self.begun.update({there: None for x, there in pairs if x in self.begun})
 
     def named(self, spec: TensorSpec) -> TensorSpec:
         """Return a tensor's spec with new names for the sizes that are open."""
@@ -334,23 +342,24 @@ def widened(a: TensorSpec, b: TensorSpec) -> TensorSpec:
 
 
 def is_begun(spec: TensorSpec, wanted: TensorSpec) -> bool:
-    """Say whether elements along the first axis had no shape yet when a loop began with them."""
+    """Say whether an array without elements gets the shape of these from another spec."""
     if spec.shape is None or wanted.shape is None or not spec.rank or not wanted.rank:
         return False
-    return spec.dims[1:] == (0,) and wanted.dims[1:] != (0,)
+    own, others = spec.dims[1:], wanted.dims[1:]
+    return others != own and (own == (0,) or (0 in own and len(own) == len(others)))
 
 
-def grown(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+def grown(a: TensorSpec, b: TensorSpec, *, begun: bool) -> TensorSpec:
     """Return the spec of what a loop carries from those before and behind a turn."""
-    if is_begun(a, b):
+    if begun and is_begun(a, b):
         return TensorSpec(a.dtype, (held(a).dims[0], *held(b).dims[1:]))
     return widened(a, b)
 
 
-def begun(make: Maker, x: SSAValue, wanted: TensorSpec) -> SSAValue:
+def begun(shared: Shared, make: Maker, x: SSAValue, wanted: TensorSpec) -> SSAValue:
     """Return what a loop begins with; elements of a shape that was not known get theirs."""
     spec = spec_of(x.type)
-    if not is_begun(spec, wanted):
+    if x not in shared.begun or not is_begun(spec, wanted):
         return x
     dims = [d if isinstance(d, int) else 0 for d in wanted.dims[1:]]
     made: SSAValue = make.filled(0, spec.dtype, (spec.dims[0], *dims))
@@ -368,26 +377,30 @@ def chosen(
     assert all(isinstance(end, Yield) for end in ends), "the block of a choice ends in gv.yield"
     rows = [[*end.operands] for end in ends if end is not None]
     if [x.type for x in rows[0]] == [x.type for x in rows[1]]:
-        return If.make_from(condition, operands, *blocks)
+        op = If.make_from(condition, operands, *blocks)
+        both = [x if y in shared.begun else y for x, y in zip(*rows, strict=True)]
+        shared.goes_on_as(both, op.results)
+        return op
     known = {d for x in operands for d in spec_of(x.type).dims if not isinstance(d, int)}
-    pairs = zip(*rows, strict=True)
-    specs = [common(spec_of(a.type), spec_of(b.type), known) for a, b in pairs]
+    specs = [common(shared, a, b, known) for a, b in zip(*rows, strict=True)]
     for row, end in zip(rows, ends, strict=True):
         assert end is not None, "the block of a choice ends in gv.yield"
         make = Maker(GraphEmit.before(end))
-        end.operands = [begun(make, x, spec) for x, spec in zip(row, specs, strict=True)]
+        end.operands = [begun(shared, make, x, spec) for x, spec in zip(row, specs, strict=True)]
     types = [shared.named(spec).type for spec in specs]
     return HostIf.make_from(condition, operands, blocks, types)
 
 
-def common(a: TensorSpec, b: TensorSpec, known: Set[Dim]) -> TensorSpec:
+def common(shared: Shared, x: SSAValue, y: SSAValue, known: Set[Dim]) -> TensorSpec:
     """Return the spec of what one of two branches gives: sizes that differ are open.
 
     So are those that both find out for themselves, which are not known outside.
     """
-    if is_begun(b, a):
-        a, b = b, a
-    made = grown(a, b) if is_begun(a, b) else join(a, b)
+    a, b = spec_of(x.type), spec_of(y.type)
+    if y in shared.begun and is_begun(b, a):
+        x, a, b = y, b, a
+    is_array = x in shared.begun and is_begun(a, b)
+    made = grown(a, b, begun=True) if is_array else join(a, b)
     if not isinstance(made, TensorSpec) or made.shape is None:
         raise NotStageableError("a choice between values of other numbers of axes")
     return made.with_shape(

@@ -276,6 +276,12 @@ class StagingFrame(RegionFrame):
         kept = self.emitter(Weight, weight=Symbol(name), dtype=spec.dtype, shape=spec.dims)
         return self.value(kept)
 
+    def begun(self, value: object) -> object:
+        """Return an array that has no elements yet, and note it."""
+        made = self.value(value)
+        self.shared.begun[made] = None
+        return made
+
     def host(
         self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
     ) -> Sequence[object]:
@@ -457,6 +463,7 @@ class StagingFrame(RegionFrame):
         if [x.type for x in end.operands] != [x.type for x in carried]:
             return self.growing_loop(Growing(self, test, body, touched, count), carried, fixed)
         op = While.make_from(carried, fixed, again, made)
+        self.shared.goes_on_as(carried, op.results)
         kept = zip(op.yielded(1), made.args, strict=False)
         unchanged = [given is argument for given, argument in kept][count:]
         return self.added(op, touched, unchanged)
@@ -472,7 +479,7 @@ class StagingFrame(RegionFrame):
         block, sizes = loop.region(carried, fixed)
         types = [spec.type for spec in sizes.named(self.shared.size)]
         pairs = zip(carried, sizes.specs, strict=True)
-        carried = [begun(Maker(self.append), x, spec) for x, spec in pairs]
+        carried = [begun(self.shared, Maker(self.append), x, spec) for x, spec in pairs]
         op = HostLoop.make_from([trips, self.goes_on(first[0])], carried, fixed, block, types)
         return self.added(op, loop.touched, [False] * len(loop.touched))
 

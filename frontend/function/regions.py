@@ -152,9 +152,11 @@ class Growing:
             taken = sizes.named(shared.size)
             types = [*(s.type for s in (NUMBER, FLAG, *taken)), *(x.type for x in fixed)]
             block = Block(arg_types=types)
+            shared.goes_on_as(carried, block.args[2:])
             made = self.turn(block, fixed, counters)
             found = [spec_of(x.type) for x in made[1:]]
-            joined = [grown(a, b) for a, b in zip(sizes.specs, found, strict=True)]
+            both = zip(carried, sizes.specs, found, strict=True)
+            joined = [grown(a, b, begun=x in shared.begun) for x, a, b in both]
             if any(spec.shape is None for spec in joined):
                 raise NotStageableError("a loop that changes how many axes there are")
             behind = sizes.behind(joined, found)

@@ -312,6 +312,10 @@ class Frame:
     is_staging: ClassVar[bool] = False
     """Whether values are those of a program that is being made."""
 
+    def begun(self, value: object) -> object:
+        """Return an array that has no elements yet: they get the shape of the first one."""
+        return value
+
     def choose(self, branches: Sequence[Any], inputs: Sequence[object]) -> Sequence[object]:
         """Append a choice to the program."""
         raise NotImplementedError("only a program that is being made holds choices")

@@ -100,6 +100,10 @@ class FuncGraph(Graph):
         self.captured[id(tensor)] = (tensor, made)
         return made
 
+    def outside(self, silent: GraphTensor) -> Tensor | None:
+        """Return the tensor that a silent input stands for, None if it is no such input."""
+        return next((x for x, made in self.captured.values() if made is silent), None)
+
     def is_inside(self, graph: Graph) -> bool:
         """Say whether this graph was begun inside another one, which goes on."""
         outer = self.outer

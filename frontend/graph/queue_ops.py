@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec, spec_of_array
-from ...runtime.queues import ClosedError, DrainedError, Queue, padded, stacked
+from ...runtime.queues import ClosedError, DrainedError, Queue, component, padded, stacked
 from ..values.run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from .frame import REFERENCE, Frame, OutsideError, SharedByName, Store
 from .graph import Kind, Operation, spec_with_unknowns
@@ -166,7 +166,7 @@ def _enqueue(use: Use, values: Sequence[Array]) -> Sequence[Array]:
 
 def _enqueue_many(use: Use, values: Sequence[Array]) -> Sequence[Array]:
     use.spec.check(values, 1)
-    rows = [tuple(map(np.asarray, row)) for row in zip(*values, strict=True)]
+    rows = [tuple(map(component, row)) for row in zip(*values, strict=True)]
     use.queue.put(rows, wait=use.wait)
     return ()
 

@@ -155,7 +155,7 @@ DTypeLike: TypeAlias = "DataType | DType | np.dtype[Any] | type | str"
 def _key(value: object) -> str | DType | np.dtype[np.generic] | None:
     """Return what a type is found by: numpy's type, or a text."""
     if isinstance(value, str | DType):
-        return value
+        return string.name if isinstance(value, DType) and value.kind == "s" else value
     if isinstance(value, np.dtype):
         return value.newbyteorder("=")
     return np.dtype(value) if isinstance(value, type) and issubclass(value, np.generic) else None

@@ -12,8 +12,9 @@ import numpy as np
 
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
+from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor, spec_with_unknowns
-from ...graph.kinds import Composite
+from ...graph.kinds import Composite, Placeholder
 
 DEPTH = 8
 """So many operations are looked through."""
@@ -31,6 +32,9 @@ def sizes_of(tensor: GraphTensor, depth: int = DEPTH) -> Any:
         return None
     if op.type == "Const":
         return np.asarray(op.attributes["value"], object)
+    if isinstance(op.kind, Placeholder) and isinstance(op.graph, FuncGraph):
+        outer = op.graph.outside(tensor)
+        return sizes_of(outer, depth - 1) if isinstance(outer, GraphTensor) else None
     if not isinstance(op.kind, Composite):
         return None
     if op.type == "Shape":

@@ -314,13 +314,16 @@ def placeholder_with_default(
     return dressed(default_of(input, shape, name))
 
 
-def default_of(input: object, shape: ShapeLike = None, name: str | None = None) -> GraphTensor:
-    """Make a tensor of the default graph that may be fed."""
+def default_of(
+    input: object, shape: ShapeLike = None, name: str | None = None, *, begun: bool = False
+) -> GraphTensor:
+    """Make a tensor of the default graph that may be fed; `begun`: an array without elements."""
     graph = get_default_graph()
     with entered(graph):
         value = convert(input)
         spec = value.spec if shape is None else shape_spec(value.dtype, shape)
-        return graph.add(PlaceholderWithDefault(), [value], {"spec": spec}, name=name).outputs[0]
+        attributes = {"spec": spec, "begun": True} if begun else {"spec": spec}
+        return graph.add(PlaceholderWithDefault(), [value], attributes, name=name).outputs[0]
 
 
 def _scattered(change: Callable[..., object]) -> Callable[..., object]:

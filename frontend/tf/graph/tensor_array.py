@@ -35,7 +35,7 @@ from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, expand_dims, reshape, shape, split, stack, unstack
 from ..ops.creation import constant, zeros
 from ..ops.gathering import gather
-from .state import placeholder_with_default
+from .state import default_of, dressed
 
 
 @op("TensorArrayWrite", "array", "index", "value", strict=False)
@@ -127,6 +127,11 @@ def element_at(m: Maker, array: object, index: object) -> object:
     return m.gather(array, index, axis=0)
 
 
+def _begun(empty: TfTensor, dims: Sequence[int | None] | None) -> TfTensor:
+    """Return the array whose elements get the shape of the first that is written."""
+    return dressed(default_of(empty, TensorShape(dims), begun=True))
+
+
 def listed(found: TensorShape) -> list[int | None] | None:
     """Return extents as a list, None if their number is not known."""
     return None if found.rank is None else found.as_list()
@@ -192,7 +197,7 @@ class TensorArray:
         with InGraph(self._graph):
             if dims is None:  # of whatever rank the first element has
                 empty = zeros([self._size, 0], self.dtype)
-                self._flow = placeholder_with_default(empty, TensorShape(None))
+                self._flow = _begun(empty, None)
                 return
             sizes = [
                 d if d is not None else 0 if like is None else shape(like)[i]
@@ -202,7 +207,7 @@ class TensorArray:
             count = known if isinstance(known, int) else self._size
             self._flow = zeros([count, *sizes], self.dtype)
             if None in dims and like is None:
-                self._flow = placeholder_with_default(self._flow, [None, *dims])
+                self._flow = _begun(self._flow, [None, *dims])
             self.element_shape = TensorShape(dims)
 
     def started(self, dims: object, like: TfTensor | None = None) -> TensorArray:

@@ -128,7 +128,7 @@ def several(asked: Request, readings: Sequence[f.Reading]) -> Sequence[Array]:
     shape = tuple(d for d in asked.wanted.shape or () if d is not None)
     made = np.empty((len(lists), *shape), asked.row.numpy)
     for place, values in enumerate(lists):
-        made[place] = f.dense(asked.wanted, values)
+        made[place, ...] = f.dense(asked.wanted, values)  # (of a text, not an array of one)
     return (made,)
 
 

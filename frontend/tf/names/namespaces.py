@@ -180,6 +180,11 @@ nn = Space(
     scale_regularization_loss=_m.identity,
     space_to_batch=_co.space_to_batch,
     weighted_cross_entropy_with_logits=_sp.weighted_cross_entropy_with_logits,
+    experimental=Space(
+        "nn.experimental",
+        general_dropout=_w.general_dropout,
+        stateless_dropout=_w.stateless_dropout,
+    ),
 )
 bitwise = Space(
     "bitwise",

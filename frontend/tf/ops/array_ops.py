@@ -52,6 +52,8 @@ def reshape(m: Maker, tensor: object, shape: object) -> object:
         return Abstract(spec_with_unknowns(spec.dtype, tuple(wanted)))
     listed, size = ints(shape), spec.size
     dims = listed if isinstance(listed, list) else [listed]
+    if is_unknown(tensor) and isinstance(size, int):
+        dims = _all_but_one_known(dims, size)
     known = product([d for d in dims if d != -1])
     if dims.count(-1) > 1:
         raise TypeError("only one size of a shape may be -1")
@@ -70,6 +72,15 @@ def reshape(m: Maker, tensor: object, shape: object) -> object:
     if is_unknown(tensor) and not isinstance(size, int) and isinstance(total, int):
         return Abstract(spec.with_shape(tuple(full)))  # the run says whether it fits
     return m.reshape(tensor, shape=tuple(full))
+
+
+def _all_but_one_known(dims: list[Dim], size: int) -> list[Dim]:
+    """Return a wanted shape in which the one size that is not known follows from the others."""
+    known = product([d for d in dims if isinstance(d, int)])
+    is_one = sum(not isinstance(d, int) for d in dims) == 1 and -1 not in dims
+    if not is_one or not known or size % known:
+        return dims
+    return [d if isinstance(d, int) else size // known for d in dims]
 
 
 @op("Transpose", "a", strict=False, label="transpose", shapes=shapes_of.transposed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -455,9 +456,37 @@ def dropout(
     name: str | None = None,
 ) -> TfTensor:
     """Set elements to 0 by chance, and scale the others up."""
+    from .random_ops import uniform  # noqa: PLC0415
+
+    return general_dropout(x, rate, partial(uniform, seed=seed), noise_shape)
+
+
+def stateless_dropout(
+    x: object,
+    rate: float | TfTensor,
+    seed: object,
+    rng_alg: str = "auto_select",
+    noise_shape: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Set those elements to 0 that a seed says, and scale the others up."""
+    from .random_ops import stateless_uniform  # noqa: PLC0415
+
+    if rng_alg not in ("auto_select", "philox"):
+        raise ValueError(f"rng_alg {rng_alg!r} is not here: numbers are drawn by philox")
+    return general_dropout(x, rate, partial(stateless_uniform, seed=seed), noise_shape)
+
+
+def general_dropout(
+    x: object,
+    rate: float | TfTensor,
+    uniform_sampler: Callable[..., TfTensor],
+    noise_shape: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Set elements to 0 where a sampler of a `shape` and a `dtype` gives less than the rate."""
     from .array_ops import shape, where  # noqa: PLC0415
     from .creation import zeros_like  # noqa: PLC0415
-    from .random_ops import uniform  # noqa: PLC0415
 
     x = convert(x)
     known = static(rate)
@@ -472,7 +501,7 @@ def dropout(
         if noise_shape is not None
         else (x.shape.as_list() if x.shape.is_fully_defined() else shape(x))
     )
-    kept = uniform(dims, dtype=x.dtype, seed=seed) >= rate
+    kept = uniform_sampler(shape=dims, dtype=x.dtype) >= rate
     made = where(kept, x / (1.0 - rate), zeros_like(x))
     if not made.eager:
         made.set_shape(x.shape)

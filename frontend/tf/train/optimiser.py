@@ -184,14 +184,17 @@ class Optimizer:
         grad_loss: object = None,
     ) -> object:
         """Make one step downhill."""
-        del aggregation_method, colocate_gradients_with_ops, name
+        del aggregation_method, colocate_gradients_with_ops
         pairs = self.compute_gradients(loss, var_list, gate_gradients, grad_loss=grad_loss)
-        return self.apply_gradients(pairs, global_step)
+        return self.apply_gradients(pairs, global_step, name)
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[Pair], global_step: Variable | None = None, **_: object
+        self,
+        grads_and_vars: Iterable[Pair],
+        global_step: Variable | None = None,
+        name: str | None = None,
     ) -> object:
-        """Change variables by their gradients."""
+        """Change variables by their gradients; the operation of a graph has the optimiser's name."""
         given = list(grads_and_vars)
         if not given:
             raise ValueError("No variables provided.")
@@ -204,12 +207,17 @@ class Optimizer:
             raise ValueError(f"No gradients provided for any variable: {names}.")
         if STATE.replica is not None:
             return STATE.replica.apply(self.applied, pairs)
-        return self.applied(pairs, global_step)
+        return self.applied(pairs, global_step, name)
 
-    def applied(self, pairs: Sequence[Pair], global_step: Variable | None = None) -> object:
+    def applied(
+        self,
+        pairs: Sequence[Pair],
+        global_step: Variable | None = None,
+        name: str | None = None,
+    ) -> object:
         """Change variables by gradients, which are those of all replicas."""
         if pairs[0][1].graph is not None:
-            return self._apply_in_graph(pairs, global_step)
+            return self._apply_in_graph(pairs, global_step, name or self._name)
         self._before()
         self._create_slots([variable for _, variable in pairs])
         self._prepare()
@@ -227,7 +235,7 @@ class Optimizer:
         """Make what is needed before a trace looks at it."""
 
     def _apply_in_graph(
-        self, pairs: Sequence[Pair], global_step: Variable | None
+        self, pairs: Sequence[Pair], global_step: Variable | None, name: str
     ) -> Operation | None:
         graph = pairs[0][1].graph
         assert graph is not None, "the variables are those of a graph"
@@ -235,6 +243,8 @@ class Optimizer:
             self._create_slots([variable for _, variable in pairs])
             self._prepare()
             powers = self.powers(pairs[0][1])
+            with graph.name_scope(name) as scope:
+                pass  # the last operation has the scope's name
             before = [p.read_value() for p in powers]
             made = [self._apply_beside(g, v, before) for g, v in pairs]
             with graph.control_dependencies(made):
@@ -243,7 +253,7 @@ class Optimizer:
             if global_step is not None:
                 with graph.control_dependencies(made):
                     made.append(global_step.assign_add(1))
-            train = group(*made)
+            train = group(*made, name=scope)
             graph.add_to_collection("train_op", train)
             return train
 

@@ -83,21 +83,30 @@ class KerasRules(Optimizer):
         return self.apply_gradients(zip(grads, trainable_variables, strict=True))
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[Pair], global_step: Variable | None = None, **_: object
+        self,
+        grads_and_vars: Iterable[Pair],
+        global_step: Variable | None = None,
+        name: str | None = None,
+        **_: object,
     ) -> object:
         """Clip, let weights decay, then change variables by their gradients."""
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         clipped = self.clipped([g for g, _ in pairs])
         variables = [v for _, v in pairs]
-        return super().apply_gradients(zip(clipped, variables, strict=True), global_step)
+        return super().apply_gradients(zip(clipped, variables, strict=True), global_step, name)
 
-    def applied(self, pairs: Sequence[Pair], global_step: Variable | None = None) -> object:
+    def applied(
+        self,
+        pairs: Sequence[Pair],
+        global_step: Variable | None = None,
+        name: str | None = None,
+    ) -> object:
         """Let weights decay, then change variables by gradients."""
         if self.decay_of_weights:
             for _, variable in pairs:
                 rate = self.rate(variable) * self.decay_of_weights
                 variable.assign_sub(variable.read_value() * rate)
-        return super().applied(pairs, global_step)
+        return super().applied(pairs, global_step, name)
 
     def clipped(self, grads: list[Gradient]) -> list[Gradient]:
         """Return gradients limited as the options say."""
