@@ -138,7 +138,7 @@ class QueueKind(Kind):
         if frame.is_staging:
             raise OutsideError("a queue")
         use = Use(self.queue, self.queue.queue(frame.store), frame.patient)
-        return carry_out(self, use, [np.asarray(x) for x in inputs])
+        return carry_out(self, use, [component(x) for x in inputs])
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:
         """Return nothing: what comes out of a queue was put in by another step."""

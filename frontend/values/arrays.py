@@ -20,7 +20,8 @@ def to_array(value: object, dtype: DType | None = None) -> Array:
     """
     array = np.asarray(value) if hasattr(value, "__array__") else _of_numbers(value, dtype)
     if array.dtype.kind in "SUO":
-        return _text(array)
+        is_typed = hasattr(value, "__array__") and not isinstance(value, bytes | str)
+        return _text(array if is_typed else np.asarray(value, object))  # numpy drops last zeros
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array if dtype is None else array.astype(dtype.numpy, copy=False)

@@ -32,7 +32,7 @@ from ...graph.text_arrays import as_values, emit_text
 from ...values.context import STATE, record, unrecorded
 from ...values.origin import short, user_line
 from ...values.run_errors import OpError
-from .bridge import EagerTensor, TfTensor, dressed
+from .bridge import OPERATORS, EagerTensor, TfTensor, dressed
 from .computed import WHICH, computed_in, with_operands, without
 from .sizes import infer_sizes
 from .values import InGraph, InvalidShapesError, convert, graph_of, same
@@ -42,6 +42,8 @@ Function = Callable[..., object]
 """A rule: it is given a `Maker` and values, and returns a value or several."""
 
 
+SIZES = frozenset({"begin", "dims", "multiples", "shape", "size"})
+"""Operands whose numbers are those of elements or places."""
 PUBLIC: dict[str, Callable[..., object]] = {}
 """By the type of an operation: the function that `op` made of its rule."""
 
@@ -227,6 +229,16 @@ def op_of_several(
     return _operation(perform_all, type_, operands, strict, known)
 
 
+def in_whole_numbers(operand: str, value: object) -> object:
+    """Return an operand; of a list of sizes, tensors of floats as integers, like results of ceil."""
+    if operand not in SIZES or not isinstance(value, list | tuple):
+        return value
+    return [
+        OPERATORS["cast"](x, "int32") if isinstance(x, Tensor) and x.spec.dtype.kind == "f" else x
+        for x in value
+    ]
+
+
 def _operation(
     carry_out: Callable[..., Made],
     type_: str,
@@ -250,7 +262,7 @@ def _operation(
             if names and len(args) == len(names) + 1 and name is None:
                 *args, name = args  # type: ignore[assignment]
             rest = arguments_of(public, names, defaults, args, kwargs)
-            values = [rest.pop(each) for each in operands]
+            values = [in_whole_numbers(each, rest.pop(each)) for each in operands]
             rest.pop("_", None)
             graph = graph_of(values)
             with InGraph(graph):

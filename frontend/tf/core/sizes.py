@@ -18,6 +18,10 @@ from ...graph.kinds import Composite, Placeholder
 
 DEPTH = 8
 """So many operations are looked through."""
+FEW = 64
+"""Tensors of more numbers are no sizes."""
+SAME_ORDER = ("Squeeze", "ExpandDims", "Reshape")
+"""Operations that give what they take in another shape."""
 ARITHMETIC = {
     "AddV2": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,
@@ -28,10 +32,11 @@ ARITHMETIC = {
 def sizes_of(tensor: GraphTensor, depth: int = DEPTH) -> Any:
     """Return integers of a graph as an array of numbers and symbols, None if nothing is known."""
     spec, op = tensor.spec, tensor.op
-    if spec.dtype.kind not in "iu" or spec.shape is None or spec.rank > 1 or not depth:
+    if spec.dtype.kind not in "iu" or spec.shape is None or spec.rank > 2 or not depth:
         return None
     if op.type == "Const":
-        return np.asarray(op.attributes["value"], object)
+        value = op.attributes["value"]
+        return np.asarray(value, object) if np.size(value) <= FEW else None
     if isinstance(op.kind, Placeholder) and isinstance(op.graph, FuncGraph):
         outer = op.graph.outside(tensor)
         return sizes_of(outer, depth - 1) if isinstance(outer, GraphTensor) else None
@@ -41,6 +46,8 @@ def sizes_of(tensor: GraphTensor, depth: int = DEPTH) -> Any:
         shape = op.inputs[0].spec.shape
         return None if shape is None else _objects(list(shape))
     below = [sizes_of(x, depth - 1) for x in op.inputs]
+    if op.type in SAME_ORDER and below[0] is not None and spec.is_static:
+        return below[0].reshape(spec.static_shape)
     return _computed(op.type, op.kind.options, op.inputs, below)
 
 
@@ -62,12 +69,14 @@ def _computed(type_: str, options: Mapping[str, Any], inputs: Any, below: list[A
         return np.concatenate(parts)
     if any(b is None for b in below):
         return None
+    if type_ == "Pack" and len({b.shape for b in below}) == 1:
+        return np.stack(below, axis=options["axis"])
     if type_ in ("Cast", "Identity"):
         return below[0]
     if type_ == "StridedSlice" and len(inputs) == 1:
         return np.asarray(below[0][tuple(options["keys"])], object)
-    if type_ in ARITHMETIC and all(b.ndim == 0 for b in below):
-        return np.asarray(ARITHMETIC[type_](below[0][()], below[1][()]), object)
+    if type_ in ARITHMETIC:
+        return np.asarray(ARITHMETIC[type_](below[0], below[1]), object)
     return None
 
 

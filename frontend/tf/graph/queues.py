@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
-import numpy as np
-
 from ....ir.types.tensor import Array
 from ...function.traces import ACTIVE
 from ...graph import queue_ops as q
@@ -31,7 +29,7 @@ def tensors_in(made: Done) -> Sequence[TfTensor]:
     """Return what a step on a queue gives."""
     if isinstance(made, Operation):
         return [dressed(x) for x in made.outputs]
-    return [wrap(np.asarray(x)) for x in made]
+    return [wrap(q.component(x)) for x in made]
 
 
 class QueueBase:
@@ -102,7 +100,7 @@ class QueueBase:
             with InGraph(graph):
                 made: Kind = kind
                 return graph.add(made, [graph.owned(convert(v)) for v in values], name=name)
-        arrays = [v.numpy() if hasattr(v, "numpy") else np.asarray(v) for v in values]
+        arrays = [q.component(v.numpy() if hasattr(v, "numpy") else v) for v in values]
         use = q.Use(self._spec, self._spec.queue(ACTIVE[-1]), wait=True)
         return q.carry_out(kind, use, arrays)
 

@@ -206,7 +206,7 @@ class Session(CoreSession):
             found = self.at_once(fetches, feed_dict, calls=False)
             if found is not None:
                 return found[0]
-        if feed_dict and any(isinstance(key, nest.TensorGroup) for key in feed_dict):
+        if feed_dict and any(isinstance(key, nest.TensorGroup | tuple) for key in feed_dict):
             feed_dict = _in_parts(feed_dict)
         if Behaviour.references and isinstance(fetches, list | tuple | dict):
             fetches = self._behind(fetches)
@@ -476,6 +476,14 @@ def _in_parts(feeds: Mapping[object, object]) -> dict[object, object]:
     for key, value in feeds.items():
         if isinstance(key, nest.TensorGroup):
             made.update(zip(key.components(), key.fed(value), strict=True))
+        elif isinstance(key, tuple):  # like the state of a cell
+            keys, values = nest.flatten(key), nest.flatten(value)
+            if len(keys) != len(values):
+                raise ValueError(
+                    f"Could not flatten dictionary. Key had {len(keys)} elements, but value had "
+                    f"{len(values)} elements. Key: {keys}, value: {values}."
+                )
+            made.update(zip(keys, values, strict=True))
         else:
             made[key] = value
     return made

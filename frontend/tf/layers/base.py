@@ -125,7 +125,10 @@ class Layer:
         with self._entered() as entered:
             self._scope = self._scope or entered
             if not self.built:
-                self._check(nest.flatten(given)[0])
+                first = nest.flatten(given)[0]
+                self._check(first)
+                if self.dtype is None and first.dtype.is_floating:
+                    self.dtype = first.dtype  # that of its variables
                 self.build(_shape_of(given))
                 self.built = True
             made = self.call(given, *args, **options)

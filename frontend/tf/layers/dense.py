@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Unpack
 
-from ..core.bridge import TfTensor
+from ..core.bridge import TfTensor, row_of
 from ..core.shapes import ShapeLike
 from ..core.values import convert, static
 from ..graph.flow import cond
@@ -159,19 +159,24 @@ class BatchNormalization(Layer):
         self.moving_mean: Variable | None = None
         self.moving_variance: Variable | None = None
 
+    def _kind(self) -> str | None:
+        """Return the type of the variables: averages of halves need more digits than these."""
+        row = row_of(self.dtype)
+        return "float32" if row is not None and row.size < 4 else None
+
     def build(self, input_shape: ShapeLike) -> None:
         """Make scale and offset, and the averages."""
-        shape = [extent(input_shape, self.axis, self)]
+        shape, kind = [extent(input_shape, self.axis, self)], self._kind()
         if self._gamma is not None:
             first, penalty, limit = self._gamma
-            self.gamma = self.add_weight("gamma", shape, None, first, penalty, True, limit)
+            self.gamma = self.add_weight("gamma", shape, kind, first, penalty, True, limit)
         if self._beta is not None:
             first, penalty, limit = self._beta
-            self.beta = self.add_weight("beta", shape, None, first, penalty, True, limit)
+            self.beta = self.add_weight("beta", shape, kind, first, penalty, True, limit)
         centre, spread = self._moving
-        self.moving_mean = self.add_weight("moving_mean", shape, None, centre, trainable=False)
+        self.moving_mean = self.add_weight("moving_mean", shape, kind, centre, trainable=False)
         self.moving_variance = self.add_weight(
-            "moving_variance", shape, None, spread, trainable=False
+            "moving_variance", shape, kind, spread, trainable=False
         )
 
     def call(self, inputs: TfTensor, training: bool | TfTensor = False) -> TfTensor:

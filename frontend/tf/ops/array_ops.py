@@ -379,19 +379,20 @@ def pad(
         return _symmetric(m, tensor, pads)
     if kind == "REFLECT":
         return m.pad(tensor, pads=pads, mode="reflect")
-    if spec_of_value(tensor).dtype.kind == "c":
+    if spec_of_value(tensor).dtype.kind in "cs":
         return _padded(m, tensor, pads, static(constant_values))
     return m.pad(tensor, pads=pads, value=float(static(constant_values)))
 
 
 def _padded(m: Maker, x: object, pads: Iterable[tuple[int, int]], value: float) -> object:
-    """Put one number around a tensor of complex numbers, axis by axis."""
+    """Put one number around complex numbers, or texts that are empty around texts, by axes."""
     for axis, counts in enumerate(pads):
         spec = spec_of_value(x)
-        low, high = (
-            m.filled(value, spec.dtype, [*spec.dims[:axis], count, *spec.dims[axis + 1 :]])
-            for count in counts
-        )
+        shapes = [[*spec.dims[:axis], count, *spec.dims[axis + 1 :]] for count in counts]
+        if spec.dtype.kind == "s":
+            low, high = (np.full(shape, value or b"", object) for shape in shapes)
+        else:
+            low, high = (m.filled(value, spec.dtype, shape) for shape in shapes)
         x = m.concat(low, x, high, axis=axis)
     return x
 

@@ -25,7 +25,7 @@ from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor, dressed, made_here, row_of
-from ..core.calls import op, perform, perform_all, rule
+from ..core.calls import in_whole_numbers, op, perform, perform_all, rule
 from ..core.extents import read_extent, read_extents
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
@@ -101,7 +101,7 @@ def ones(
 
 
 def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> TfTensor:
-    dims = static(shape)
+    dims = static(in_whole_numbers("shape", shape))
     if isinstance(dims, int):
         dims = [dims]
     row = named_row(dtype)

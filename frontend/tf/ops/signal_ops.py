@@ -301,9 +301,7 @@ def _window(first: float) -> Callable[..., TfTensor]:
     return public
 
 
-def _cosine_of_open(
-    first: float, length: TfTensor, periodic: bool, dtype: DTypeLike
-) -> TfTensor:
+def _cosine_of_open(first: float, length: TfTensor, periodic: bool, dtype: DTypeLike) -> TfTensor:
     """Return a window of one raised cosine, of a length that only the run tells."""
     with InGraph(graph_of([length])):
         count = cast(length, "int32")

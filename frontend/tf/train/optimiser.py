@@ -194,7 +194,7 @@ class Optimizer:
         global_step: Variable | None = None,
         name: str | None = None,
     ) -> object:
-        """Change variables by their gradients; the operation of a graph has the optimiser's name."""
+        """Change variables by their gradients; a graph's operation has a name."""
         given = list(grads_and_vars)
         if not given:
             raise ValueError("No variables provided.")
