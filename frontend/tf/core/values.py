@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
+from ...dims.computed import expressions
 from ...eager.remembered import notes_of
 from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
@@ -313,7 +315,10 @@ def elements(value: object) -> Array:
     Raises `NotStageableError` where only the run has them: the operation is a host step then.
     """
     if isinstance(value, SSAValue):
-        raise NotStageableError(f"its result depends on the elements of a {value.type}")
+        known = expressions(value)  # numbers that follow from sizes, of which others may be open
+        if known is None or not all(isinstance(x, int | np.integer) for x in known.flat):
+            raise NotStageableError(f"its result depends on the elements of a {value.type}")
+        return known.astype(spec_of_value(value).dtype.numpy)
     return np.asarray(value)
 
 

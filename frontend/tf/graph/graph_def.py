@@ -142,6 +142,14 @@ class GraphDef:
         """Return the number of bytes."""
         return len(self.SerializeToString())
 
+    def __str__(self) -> str:
+        """Return the nodes as TensorFlow prints them, without what is said of each beside."""
+        shown = Message() if self.foreign is None else self.foreign
+        if self.foreign is None:
+            for node in self.node:
+                shown.node.add(name=node.name, op=node.op, input=node.input, device=node.device)
+        return str(shown)
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, GraphDef)
