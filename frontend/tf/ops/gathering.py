@@ -24,7 +24,7 @@ from ...values.dtypes import finfo
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
-from ..core.extents import read_extent
+from ..core.extents import read_extent, read_extents
 from ..core.required import require_below, require_rows, require_within
 from ..core.values import (
     InGraph,
@@ -37,7 +37,6 @@ from ..core.values import (
     static,
     whole,
 )
-from .creation import ints
 
 
 @rule("RowsWithin", differentiable=False)
@@ -108,7 +107,7 @@ def gather_nd(m: Maker, params: object, indices: object, batch_dims: int = 0) ->
 )
 def scatter_nd(m: Maker, indices: object, updates: object, shape: object) -> object:
     """Add slices into zeros."""
-    dims, row = ints(shape), spec_of_value(updates).dtype
+    dims, row = read_extents(m, shape), spec_of_value(updates).dtype
     require_rows(m, indices, dims)
     zeros = m.filled(0, row, dims)
     reduction = "max" if row.kind == "b" else "add"
