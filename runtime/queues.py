@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from itertools import count
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -213,6 +214,7 @@ def padded(elements: Sequence[Element]) -> list[Any]:
         empty = b"" if arrays[0].dtype == object else 0
         whole = np.full((len(arrays), *most), empty, arrays[0].dtype)
         for row, array in enumerate(arrays):
-            whole[(row, *map(slice, array.shape), ...)] = array  # (...: also of a single text)
+            place: tuple[int | slice | EllipsisType, ...] = (row, *map(slice, array.shape), ...)
+            whole[place] = array  # (of a text, not an array of one)
         made.append(whole)
     return made

@@ -230,7 +230,7 @@ def op_of_several(
 
 
 def in_whole_numbers(operand: str, value: object) -> object:
-    """Return an operand; of a list of sizes, tensors of floats as integers, like results of ceil."""
+    """Return an operand; of a list of sizes, tensors of floats as integers: results of ceil."""
     if operand not in SIZES or not isinstance(value, list | tuple):
         return value
     return [

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 from ....ir.types.tensor import Array
+from ....runtime.queues import component
 from ...function.traces import ACTIVE
 from ...graph import queue_ops as q
 from ...graph.graph import Graph, Kind, Operation
@@ -29,7 +30,7 @@ def tensors_in(made: Done) -> Sequence[TfTensor]:
     """Return what a step on a queue gives."""
     if isinstance(made, Operation):
         return [dressed(x) for x in made.outputs]
-    return [wrap(q.component(x)) for x in made]
+    return [wrap(component(x)) for x in made]
 
 
 class QueueBase:
@@ -100,7 +101,7 @@ class QueueBase:
             with InGraph(graph):
                 made: Kind = kind
                 return graph.add(made, [graph.owned(convert(v)) for v in values], name=name)
-        arrays = [q.component(v.numpy() if hasattr(v, "numpy") else v) for v in values]
+        arrays = [component(v.numpy() if hasattr(v, "numpy") else v) for v in values]
         use = q.Use(self._spec, self._spec.queue(ACTIVE[-1]), wait=True)
         return q.carry_out(kind, use, arrays)
 

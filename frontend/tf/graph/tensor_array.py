@@ -24,7 +24,7 @@ from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...graph.text_arrays import TEXT
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
-from ..core.bridge import TfTensor
+from ..core.bridge import TfTensor, dressed
 from ..core.calls import op
 from ..core.element_types import as_dtype
 from ..core.extents import read_extent
@@ -35,7 +35,7 @@ from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, expand_dims, reshape, shape, split, stack, unstack
 from ..ops.creation import constant, zeros
 from ..ops.gathering import gather
-from .state import default_of, dressed
+from .state import default_of
 
 
 @op("TensorArrayWrite", "array", "index", "value", strict=False)

@@ -390,7 +390,8 @@ def _padded(m: Maker, x: object, pads: Iterable[tuple[int, int]], value: float) 
         spec = spec_of_value(x)
         shapes = [[*spec.dims[:axis], count, *spec.dims[axis + 1 :]] for count in counts]
         if spec.dtype.kind == "s":
-            low, high = (np.full(shape, value or b"", object) for shape in shapes)
+            texts = [np.empty([n for n in shape if isinstance(n, int)], object) for shape in shapes]
+            low, high = (np.full_like(each, value or b"") for each in texts)
         else:
             low, high = (m.filled(value, spec.dtype, shape) for shape in shapes)
         x = m.concat(low, x, high, axis=axis)

@@ -60,7 +60,9 @@ def decoding_with_caches_by_name(tf):
         joined = tf.reshape(tf.transpose(found, [0, 2, 1, 3]), [batch, -1, width])
         return x + joined, {"k": k, "v": v}
 
-    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([], "int32")])
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([], "int32")]
+    )
     def decode(ids, count):
         at = tf.shape(ids)[1]
         x, cache = attend(tf.gather(table, ids) + places[:at], None)
@@ -168,7 +170,9 @@ def texts_in_batches(tf):
 def dropping_what_a_seed_says(tf):
     x = tf.reshape(tf.range(1.0, 13.0), [3, 4])
     drop = tf.function(
-        lambda x, n: tf.nn.experimental.stateless_dropout(x, 0.4, tf.stack([n, 2]), "philox", [3, 1])
+        lambda x, n: tf.nn.experimental.stateless_dropout(
+            x, 0.4, tf.stack([n, 2]), "philox", [3, 1]
+        )
     )
     every = tf.nn.experimental.stateless_dropout(x, 0.5, [1, 2])
     own = tf.nn.experimental.general_dropout(x, 0.5, lambda shape, dtype: tf.fill(shape, 0.7))
