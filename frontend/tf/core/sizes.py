@@ -61,7 +61,7 @@ def _computed(type_: str, options: Mapping[str, Any], inputs: Any, below: list[A
     """Return what an operation makes of sizes."""
     if type_ == "Pack" and all(x.spec.shape in ((), None) for x in inputs):
         return _objects([unknown_dim() if b is None else b[()] for b in below])
-    if type_ == "ConcatV2" and all(x.spec.is_static for x in inputs):
+    if type_ == "ConcatV2" and all(x.spec.is_static and x.spec.rank == 1 for x in inputs):
         parts = [
             _objects([unknown_dim() for _ in range(x.spec.static_shape[0])]) if b is None else b
             for b, x in zip(below, inputs, strict=True)
