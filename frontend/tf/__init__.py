@@ -234,7 +234,7 @@ dtypes = Space(
 )
 range = _c.range_
 slice = _a.slice_
-tuple = _st.tuple_
+tuple = _fl.tuple_
 newaxis = None
 globals().update({n: f for n, f in _m.FUNCTIONS.items() if n != "floormod"})
 globals().update(_m.REDUCTIONS)

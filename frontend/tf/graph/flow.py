@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -38,6 +38,7 @@ from ..core.required import known, require
 from ..core.values import InGraph, convert, graph_of
 from ..ops.creation import zeros_like
 from ..ops.indexed_slices import of_use
+from ..ops.math_ops import identity
 
 SWITCH, MERGE = Switch(), Merge()
 
@@ -495,3 +496,20 @@ def numpy_function(
 
     graph = graph_of(list(inp))
     return _python(called, inp, Tout, name, is_smooth=False)
+
+
+def tuple_(
+    tensors: Sequence[object],
+    control_inputs: Iterable[object] | None = None,
+    name: str | None = None,
+) -> list[object]:
+    """Return tensors that are ready only when all of them are."""
+    if not tensors:
+        raise ValueError("'tensors' must have at least one Tensor. Received: [].")
+    graph = graph_of(list(tensors))
+    if graph is None:
+        return list(tensors)
+    given = [t for t in tensors if t is not None]
+    wait = graph.control_dependencies([*given, *(control_inputs or ())])
+    with graph.name_scope(name or "tuple"), wait:
+        return [t if t is None else identity(t, name="control_dependency") for t in tensors]

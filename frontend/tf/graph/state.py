@@ -54,7 +54,6 @@ from ..ops.gathering import (
     tensor_scatter_nd_mul,
 )
 from ..ops.indexed_slices import as_parts, of_node
-from ..ops.math_ops import identity
 from ..runs import printed as _printed
 from ..runs.counting import CountUpTo
 from ..runs.operations import TfOperation
@@ -682,20 +681,3 @@ def control_dependencies(inputs: Sequence[object] | None) -> AbstractContextMana
     """Let operations wait for others."""
     graph = STATE.context
     return graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext()
-
-
-def tuple_(
-    tensors: Sequence[object],
-    control_inputs: Iterable[object] | None = None,
-    name: str | None = None,
-) -> list[object]:
-    """Return tensors that are ready only when all of them are."""
-    if not tensors:
-        raise ValueError("'tensors' must have at least one Tensor. Received: [].")
-    graph = graph_of(list(tensors))
-    if graph is None:
-        return list(tensors)
-    given = [t for t in tensors if t is not None]
-    wait = graph.control_dependencies([*given, *(control_inputs or ())])
-    with graph.name_scope(name or "tuple"), wait:
-        return [t if t is None else identity(t, name="control_dependency") for t in tensors]
