@@ -147,7 +147,8 @@ def forgetting(arrays: Iterable[Array]) -> Iterator[None]:
 
     A page that is needed again comes from the file again.
     """
-    maps = {id(found): found for found in map(_mapping, arrays) if found is not None}
+    bases = {id(array.base): array.base for array in arrays}
+    maps = {id(found): found for found in map(_mapping, bases.values()) if found is not None}
     if sum(map(len, maps.values())) < LARGE:
         yield
         return
@@ -169,9 +170,8 @@ def _forget(maps: Sequence[mmap.mmap], done: threading.Event) -> None:
             each.madvise(mmap.MADV_DONTNEED)
 
 
-def _mapping(array: Array) -> mmap.mmap | None:
-    """Return the mapped file that an array is a view of, None for other memory."""
-    base: Any = array
+def _mapping(base: Any) -> mmap.mmap | None:
+    """Return the mapped file that something is a view of, None for other memory."""
     while isinstance(base, np.ndarray | memoryview):
         base = base.base if isinstance(base, np.ndarray) else base.obj
     return base if isinstance(base, mmap.mmap) else None

@@ -45,9 +45,9 @@ from ..files.beside import Bytes
 from .file.checks import check_names, check_node
 from .file.data import MAX_BYTES, MAX_RANK, dtype_of
 from .file.faults import Faults
-from .file.read import OWN_DOMAINS, Model, Stored, initializers, node_label, read_model
+from .file.read import OWN_DOMAINS, Model, Stored, graphs_of, initializers, node_label, read_model
 from .functions import bind_attributes, fitted, has_function, standard_function
-from .layers import Short, may_be_masks, shorten
+from .layers import Short, shorten
 from .node import Node, Parts
 from .order import ordered
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
@@ -80,21 +80,23 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
     gives inputs that are no longer inputs their values. The tensors `settable` stay weights.
     With `short`, most of a long chain of equal layers is left out, as `cut-layers` does it.
     """
-    model = read_model(data, name, directory)
+    graphs = graphs_of(data, name)
+    few = shorten(data, graphs, settable, directory) if short and not constants else None
+    model = read_model(data, name, directory, graphs, () if few is None else few.without)
     assumptions: list[Assumption] = []
     while True:
         symbols = Symbols(dims, name)
         for assumption in assumptions:
             symbols.assume(assumption)
         try:
-            reader = Reader(model, symbols, Faults(name), constants or {}, settable)
-            program = reader.read(shapes or {}, short=short)
+            reader = Reader(model, symbols, Faults(name), constants or {}, settable, few)
+            program = reader.read(shapes or {})
             program.assumed = [(str(each), each.reason) for each in assumptions]
             return program
         except NeedsAssumptionError as needs:
             assumptions.append(needs.assumption)
         except NotShortError:
-            short = False
+            few, model = None, read_model(data, name, directory, graphs)
 
 
 class NotShortError(Exception):
@@ -154,25 +156,27 @@ class Reader:
         faults: Faults,
         constants: Mapping[str, Array],
         settable: Collection[str] = (),
+        few: Short | None = None,
     ) -> None:
-        self.settable = settable
+        self.settable, self.few = settable, few
         self.model, self.symbols, self.faults = model, symbols, faults
         self.constants = {name: np.asarray(value) for name, value in constants.items()}
         self.weights: dict[str, Array] = {}
-        self.of_layers: Mapping[str, str] = {}
+        self.of_layers: Mapping[str, str] = few.own if few is not None else {}
         """What weights of layers are called that are weights however small they are."""
         self.emitter: KnownEmit
         self.main: Block
 
-    def read(self, shapes: Mapping[str, ShapeOption], *, short: bool = False) -> Program:
+    def read(self, shapes: Mapping[str, ShapeOption]) -> Program:
         """Return the program, or raise one error with all that is wrong."""
-        graph = self.model.graph
+        graph, few = self.model.graph, self.few
         check_names(self.model)
         stored = initializers(self.model)
-        for unknown in [each for each in self.settable if each not in stored]:
-            hint = did_you_mean(unknown, [*stored])
+        held = stored if few is None else {*stored, *few.names()}
+        for unknown in [each for each in self.settable if each not in held]:
+            hint = did_you_mean(unknown, [*held])
             self.faults.add(f"there is no stored tensor {unknown!r} that could be set", hint=hint)
-        inputs = self._inputs(graph, stored, shapes)
+        inputs = self._inputs(graph, held, shapes)
         self.faults.raise_if_any()
         main = new_function("main", inputs)
         block = self.main = main.body.block
@@ -183,12 +187,11 @@ class Reader:
         for name, array in self.constants.items():
             node = self._node(NodeProto(op_type="Constant"), name, scope)
             scope.values[name] = node.stored(name, array)
-        few = shorten(self.model, stored, self.settable) if short and not self.constants else None
-        self.of_layers = few.own if few is not None else {}
         if few is None:
             self.nodes(self.model.nodes, scope)
-        for index, node in few.nodes if few is not None else ():
-            self._read(node, node_label(node, index), scope)
+        else:
+            for index, node in zip(few.nodes, self.model.nodes, strict=True):
+                self._read(few.linked(index, node), node_label(node, index), scope)
         values = self._outputs(graph, scope)
         self.symbols.check()  # behind the nodes: their results may have dimensions too
         if few is not None and self.faults.found:
@@ -199,27 +202,19 @@ class Reader:
         module = ModuleOp([main])
         set_level(module, "graph")
         set_ranges(module, self.symbols.ranges)
-        missing = self._missing(few, block, stored) if few is not None else {}
+        weights = self._used(block)
         if few is not None:
-            module.attributes[LAYERS] = few.cut.attribute()
-        return Program(module, {**self._used(block), **missing}, self.model.name)
-
-    def _missing(self, few: Short, block: Block, stored: Mapping[str, Stored]) -> dict[str, Array]:
-        """Return the weights of the layers that are left out, or raise `NotShortError`."""
-        if not few.holds(block, self.weights):
-            raise NotShortError
-        read, found = self.model.tensors.read, dict[str, Array]()
-        for names in few.missing():
-            arrays = [read(*stored[name]) for name in names.values()]
-            if may_be_masks(arrays):
+            missing = few.missing(block, self.weights)
+            if missing is None:
                 raise NotShortError
-            found.update(zip(names, arrays, strict=True))
-        return found
+            module.attributes[LAYERS] = few.cut.attribute()
+            weights |= missing
+        return Program(module, weights, self.model.name)
 
     # Inputs and outputs.
 
     def _inputs(
-        self, graph: GraphProto, stored: Mapping[str, Stored], shapes: Mapping[str, ShapeOption]
+        self, graph: GraphProto, stored: Collection[str], shapes: Mapping[str, ShapeOption]
     ) -> list[tuple[str, Spec]]:
         """Return the inputs that are not stored in the model."""
         found: dict[str, Spec] = {}

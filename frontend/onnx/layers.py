@@ -2,19 +2,21 @@
 
 To read a thousand layers takes most of the time that compiling them as ten takes. So the nodes are
 compared before they are read, and of equal layers all but ten are left out, but for their weights.
-That the ten became equal operations is looked at when they are read: knowledge of values is not
-seen in nodes.
+They are compared as they lie in the file: what is left out never becomes objects of protobuf. That
+the ten became equal operations is looked at when they are read: knowledge of values is not seen in
+nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain as chained
 from math import prod
+from pathlib import Path
 
 import numpy as np
-from onnx import NodeProto, TensorProto
+from google.protobuf.message import DecodeError
+from onnx import NodeProto, ValueInfoProto
 from xdsl.ir import Block
 
 from ...ir import Array
@@ -24,93 +26,112 @@ from ...passes.analysis.chains import (
     RESULTS,
     STORED,
     BlockRows,
+    EqualLayers,
     Integers,
     Operands,
     find_chain,
 )
 from ...passes.cut_layers import KEPT, LEAST, MissingLayers
-from .file.data import DTYPES
-from .file.read import Model, NodeNames, Stored, node_label
+from ..files.beside import Bytes
+from .file.columns import folded, same
+from .file.data import DTYPES, Tensors
+from .file.nodes import StoredNodes
+from .file.read import MAX_NODES, node_label
+from .file.stored import StoredTensors
+from .file.wire import GRAPH_INPUT, GRAPH_OUTPUT, NODE, SPARSE, Outline
+from .file.wire import STORED as TENSOR
 from .node import INLINE
 from .order import outer_names
 from .shapes import MAX_KNOWN
 
-Kind = tuple[int, tuple[int, ...]]
-"""Type and shape of a tensor."""
-VALUE, NOTHING = -1, np.iinfo(np.int64).min
+VALUE, NOTHING = -1, -2
 """Stand for what a node reads that is not stored, or left out."""
+NOWHERE = np.iinfo(np.int64).min
+"""No value has this number."""
+WEIGHTS = 1 << 60
+"""From here on count what is stored, above all values of nodes."""
 MANY = 64
 """A node that reads more is taken for one that is like no other."""
 
 
 @dataclass(frozen=True)
 class Short:
-    """The nodes of a graph that are left, and what is missing."""
+    """A graph without most of a long chain."""
 
-    nodes: Sequence[tuple[int, NodeProto]]
-    """With their positions among all."""
     cut: MissingLayers
     own: Mapping[str, str]
-    """What the weights of layers are called, by their names in the model."""
-    stored: Mapping[str, str]
-    """The names in the model of those that are called otherwise."""
+    """What the weights of layers that are left are called, by their names in the model."""
+    left_out: Sequence[tuple[Sequence[str], Sequence[int]]]
+    """Of each weight of a layer what those that are left out are called, and their numbers."""
+    stored: StoredTensors
+    nodes: Sequence[int]
+    """Positions among all of the nodes that are left."""
+    links: Mapping[int, Mapping[int, str]]
+    """Of nodes behind what they read instead of what is left out, by position among all."""
+    without: Collection[int]
+    """Which fields of the graph are left out."""
 
-    def missing(self) -> list[dict[str, str]]:
-        """Return of each weight of a layer the names of those that are left out.
+    def names(self) -> list[str]:
+        """Return the names in the model of all weights that are left out."""
+        return [self.stored.names[n] for _, numbers in self.left_out for n in numbers]
 
-        They are called so; what they are stored as is found by that.
-        """
-        first, behind = self.cut.first, self.cut.first + self.cut.missing
-        out = [names[first:behind] for names in self.cut.weights]
-        return [{called: self.stored.get(called, called) for called in names} for names in out]
+    def linked(self, position: int, node: NodeProto) -> NodeProto:
+        """Return a node that reads of layers before what it read of those that are left out."""
+        if position not in self.links:
+            return node
+        made = NodeProto()
+        made.CopyFrom(node)
+        for place, name in self.links[position].items():
+            made.input[place] = name
+        return made
+
+    def missing(self, block: Block, weights: Mapping[str, Array]) -> dict[str, Array] | None:
+        """Return the weights that are left out; None where what is left did not become alike."""
+        if not self.holds(block, weights):
+            return None
+        found = dict[str, Array]()
+        for called, numbers in self.left_out:
+            if self.may_be_masks(np.array(numbers, np.int64)):
+                return None
+            found.update(zip(called, self.stored.arrays(numbers), strict=True))
+        return found
 
     def holds(self, block: Block, weights: Mapping[str, Array]) -> bool:
         """Say whether what is left became equal operations on weights of these names."""
         first, behind = self.cut.first, self.cut.first + self.cut.missing
         least = 2 * first - 2
         chain = find_chain(BlockRows(block), least)
-        out = [called for names in self.missing() for called in names]
+        out = [name for called, _ in self.left_out for name in called]
         if chain is None or not weights.keys().isdisjoint(out):
             return False
         found = {tuple(names[-least:]) for names in chain.weights}
         wanted = [(*names[:first], *names[behind:]) for names in self.cut.weights]
         return all(names[-least:] in found for names in wanted)
 
+    def may_be_masks(self, numbers: Integers) -> bool:
+        """Say whether one of some weights of a kind may say which positions are hidden.
 
-def is_one_number(array: Array) -> bool:
-    """Say whether all elements are the same."""
-    first, *others = array.ravel().tolist()
-    return others.count(first) == len(others)
-
-
-def may_be_masks(arrays: Sequence[Array]) -> bool:
-    """Say whether one of some weights of one type may say which positions are hidden.
-
-    It is known by its values then.
-    """
-    first = arrays[0]
-    if first.dtype != np.float32 or first.ndim < 2:
-        return False
-    corner = first.shape[-1] - 1
-    return bool(min(array.flat[corner] for array in arrays) <= HIDDEN)
+        It is known by its values then.
+        """
+        code, shape = self.stored.of_kind[self.stored.kinds[numbers[0]]]
+        dtype = DTYPES[code]
+        if dtype.numpy != np.float32 or len(shape) < 2:
+            return False
+        return bool(np.min(self.stored.elements(numbers, shape[-1] - 1)) <= HIDDEN)
 
 
-def shorten(model: Model, stored: Mapping[str, Stored], settable: Collection[str]) -> Short | None:
+def shorten(
+    data: Bytes, graphs: Sequence[Outline], settable: Collection[str], directory: Path | None
+) -> Short | None:
     """Return a graph, whose nodes are in order, without most of a long chain; None without one."""
-    if len(model.graph.node) < LEAST:
+    if len(graphs) != 1 or not LEAST <= graphs[0].tags.count(NODE) <= MAX_NODES:
         return None
-    rows = NodeRows(model, stored, settable)
-    chain = find_chain(rows, LEAST) if rows.are_ordered else None
-    if chain is None:
-        return None
-    cut = MissingLayers.for_chain(chain, KEPT, lambda row: [node_label(rows.nodes[row], row)])
-    start = chain.start + cut.first * chain.period
-    end = start + cut.missing * chain.period
-    nodes = list(enumerate(rows.nodes))
-    behind = [(index, rows.linked(index, start, end)) for index, _ in nodes[end:]]
-    own = {rows.stored_as(name): name for names in cut.weights for name in names}
-    small = {called: name for name, called in own.items() if name != called}
-    return Short([*nodes[:start], *behind], cut, own, small)
+    try:
+        rows = NodeRows.of(data, graphs[0], settable, Tensors(directory))
+    except DecodeError:
+        return None  # it is refused when it is read
+    chain = find_chain(rows, LEAST) if rows is not None and rows.are_ordered else None
+    return rows.without(chain) if rows is not None and chain is not None else None
 
 
 class NodeRows:
@@ -121,163 +142,160 @@ class NodeRows:
     """
 
     def __init__(
-        self, model: Model, stored: Mapping[str, Stored], settable: Collection[str]
+        self,
+        nodes: StoredNodes,
+        stored: StoredTensors,
+        settable: Collection[str],
+        fields: tuple[Integers, Integers],
     ) -> None:
-        graph = model.graph
-        self.stored, self.settable, self.tensors = stored, settable, model.tensors
-        self.nodes: list[NodeProto] = model.nodes
-        self.ids: dict[str, int] = {}
-        """Numbers of what is stored, as it is read."""
-        self.kinds: list[int] = []
-        """Of each of these what it is: of a weight its type, of others the values, too."""
-        self.is_weight: list[bool] = []
-        self.small: set[str] = set()
+        self.nodes, self.stored, self.fields = nodes, stored, fields
+        """The fields of the graph that these are, too."""
+        self.settable = settable
+        count = len(nodes.ends)
+        self.is_weight = np.zeros(len(stored.names), np.bool_)
+        self.small = np.zeros(len(stored.names), np.bool_)
         """Weights that would be constants if they were not those of layers."""
-        self.known: dict[object, int] = {}
-        self.large: dict[Kind, bool] = {}
-        """Whether tensors of a type are weights, where that is all that it takes to tell."""
-        kinds = [self.operation(*row) for row in zip(self.nodes, model.names, strict=True)]
-        alone = [i for i, kind in enumerate(kinds) if kind < 0 or len(model.names[i][2]) > MANY]
-        reads = [names for _, _, names, _ in model.names]
-        for index in (index for index in alone if kinds[index] < 0):
-            reads[index] = [*reads[index], *outer_names(self.nodes[index])]
-        reads.append([output.name for output in graph.output])
-        makes = [names for _, _, _, names in model.names]
-        self.made: dict[str, int] = {}
-        """Of a value the number of its node times `RESULTS`, and its own."""
-        self.link(reads, makes, {value.name for value in graph.input})
-        self.numbers = self.alike(np.array([*kinds, -1], np.int64), [*alone, len(kinds)])
+        self.contents = self.take()
+        """Of each tensor what it is: of a weight its type, of others the values, too."""
+        operations, self.alone = nodes.operations()
+        self.operations = np.concatenate((operations, [-1]))
+        self.alone += [*np.flatnonzero(nodes.read > MANY).tolist(), count]
 
-    def operation(self, node: NodeProto, names: NodeNames) -> int:
-        """Return the number that operations with the same attributes share; -1 for one alone."""
-        kind, domain, _, outputs = names
-        attributes = node.attribute
-        if not attributes:
-            return self.number((kind, domain, len(outputs)))
-        if any(each.HasField("g") or each.graphs for each in attributes):
-            return -1
-        rows = [each.SerializeToString() for each in attributes]
-        return self.number((kind, domain, len(outputs), *rows))
+    @classmethod
+    def of(
+        cls, data: Bytes, graph: Outline, settable: Collection[str], tensors: Tensors
+    ) -> NodeRows | None:
+        """Return the rows of a graph; None where it is written in an odd way."""
+        rows = np.array((graph.tags, graph.starts, graph.ends), np.int64)
+        places = [
+            np.flatnonzero(rows[0] == tag) for tag in (NODE, TENSOR, GRAPH_INPUT, GRAPH_OUTPUT)
+        ]
+        view = memoryview(data.data)
+        (_, starts, ends), own, inputs, outputs = (rows[:, place] for place in places)
+        nodes = StoredNodes.of(view, starts.tolist(), ends.tolist())
+        stored = StoredTensors.of(data, own[1], own[2], tensors)
+        if nodes is None or stored is None or SPARSE in graph.tags:
+            return None
+        made = cls(nodes, stored, settable, (places[0], places[1]))
+        made.link({*declared(view, inputs)}, declared(view, outputs))
+        return made
 
-    def link(
-        self, reads: Sequence[Sequence[str]], makes: Sequence[Sequence[str]], given: set[str]
-    ) -> None:
+    def link(self, given: set[str], outputs: Sequence[str]) -> None:
         """Note where what nodes read comes from."""
-        every, made = [*chained.from_iterable(reads)], [*chained.from_iterable(makes)]
-        counts = np.array([*map(len, reads)], np.int64)
+        nodes, count = self.nodes, len(self.nodes.ends)
+        reads, counts = nodes.reads, np.concatenate((nodes.read, [len(outputs)]))
+        inside = {n: outer_names(nodes.node(n)) for n in self.alone if n < count}
+        if any(inside.values()):
+            firsts = np.cumsum(nodes.read).tolist()
+            parts = [
+                [*reads[end - own : end], *inside.get(n, ())]
+                for n, (own, end) in enumerate(zip(nodes.read.tolist(), firsts, strict=True))
+            ]
+            reads = [name for part in parts for name in part]
+            counts = np.array([*map(len, parts), len(outputs)], np.int64)
+        every = [*reads, *outputs]
         self.ends = np.cumsum(counts)
-        lengths = np.array([*map(len, makes)], np.int64)
-        firsts = np.cumsum(lengths) - lengths
-        makers = np.repeat(np.arange(len(makes)), lengths)
-        places = makers * RESULTS + np.arange(len(made)) - np.repeat(firsts, lengths)
-        self.made = dict(zip(made, places.tolist(), strict=True))
-        blanks = made.count("")
-        self.made.pop("", None)
-        names = [name for name in dict.fromkeys(every) if name in self.stored]
-        self.take_all(names)
-        outside = [n for n in dict.fromkeys(every) if n not in self.ids and n not in self.made]
-        codes = {name: STORED - 1 - number for number, name in enumerate(outside)}
-        codes |= self.made | dict.fromkeys(names, STORED)
-        self.values = np.array([*map(codes.__getitem__, every)], np.int64)
-        self.weights = np.array([self.ids.get(name, -1) for name in every], np.int64)
-        readers = np.repeat(np.arange(len(reads)), counts)
+        makers = np.repeat(np.arange(count), nodes.made)
+        places = makers * RESULTS + np.arange(len(nodes.makes)) - nodes.first_outputs[makers]
+        codes = dict(zip(nodes.makes, places.tolist(), strict=True))
+        blanks = nodes.makes.count("")
+        codes.pop("", None)
+        stored = self.stored.names
+        codes.update(zip(stored, range(WEIGHTS, WEIGHTS + len(stored)), strict=True))
+        found = np.array([codes.get(name, NOWHERE) for name in every], np.int64)
+        self.weights = np.where(found >= WEIGHTS, found - WEIGHTS, -1)
+        self.values = np.where(found >= WEIGHTS, STORED, found)
+        outside: dict[str, int] = {}
+        for place in np.flatnonzero(found == NOWHERE).tolist():
+            self.values[place] = outside.setdefault(every[place], STORED - 1 - len(outside))
+        readers = np.repeat(np.arange(count + 1), counts)
         self.are_ordered = (
-            len(self.made) == len(made) - blanks
-            and self.made.keys().isdisjoint(self.stored)
+            len(codes) == len(nodes.makes) - blanks + len(stored)
             and given.issuperset(filter(None, outside))
             and bool((self.values < readers * RESULTS).all())
         )
         """Whether each node stands behind what it reads."""
-        self.blank = codes.get("", NOTHING)
+        self.blank = outside.get("", NOWHERE)
 
-    def alike(self, operations: Integers, alone: Sequence[int]) -> list[int]:
-        """Return a number for each node that equal ones share: so are they, and what they read."""
-        kinds = np.array([*self.kinds, VALUE], np.int64)[self.weights]
-        kinds[self.values == self.blank] = NOTHING
-        kinds = np.unique(kinds, return_inverse=True)[1]
-        starts = np.concatenate(([0], self.ends[:-1]))
-        counts = self.ends - starts
-        counts[alone] = 0  # what they read plays no part
-        found = np.unique(operations * (counts.max(initial=0) + 1) + counts, return_inverse=True)[1]
-        for place in range(counts.max(initial=0)):
-            rows = np.flatnonzero(counts > place)
-            pairs = found[rows] * len(kinds) + kinds[starts[rows] + place]
-            found[rows] = len(found) * (place + 1) + np.unique(pairs, return_inverse=True)[1]
-        found[alone] = -1 - np.array(alone)
-        return [*map(int, found)]
+    def take(self) -> Integers:
+        """Take in what is stored, most of it weights of few types."""
+        stored, kinds = self.stored, self.stored.kinds
+        found = kinds.copy()
+        others = dict[object, int]()
+        for kind, what in enumerate(stored.of_kind):
+            numbers = np.flatnonzero(kinds == kind)
+            may_be = may_be_weights(*what)
+            if may_be == "small":
+                is_weight = ~stored.are_one_number(numbers)
+                self.small[numbers[is_weight]] = True
+            else:
+                is_weight = np.full(len(numbers), may_be == "large")
+            self.is_weight[numbers] = is_weight
+        for name in self.settable:
+            if name in stored.numbers:
+                self.is_weight[stored.numbers[name]] = True
+                self.small[stored.numbers[name]] = False
+        for number in np.flatnonzero(~self.is_weight).tolist():
+            content = stored.content(number)
+            found[number] = len(stored.of_kind) + others.setdefault(content, len(others))
+        return found
 
-    def number(self, key: object) -> int:
-        """Return the number that equal things share."""
-        return self.known.setdefault(key, len(self.known))
+    def without(self, chain: EqualLayers) -> Short:
+        """Return the graph without most of a chain."""
+        cut = MissingLayers.for_chain(chain, KEPT, lambda row: [node_label(self.node(row), row)])
+        start = chain.start + cut.first * chain.period
+        end = start + cut.missing * chain.period
+        first, behind = cut.first, cut.first + cut.missing
+        numbers = self.stored.numbers
+        own: dict[str, str] = {}
+        left_out: list[tuple[Sequence[str], Sequence[int]]] = []
+        for names in cut.weights:
+            out = names[first:behind]
+            left_out.append((out, [numbers[self.stored_as(called)] for called in out]))
+            own |= {self.stored_as(each): each for each in (*names[:first], *names[behind:])}
+        tensors = [n for _, row in left_out for n in row]
+        fields = [*self.fields[0][start:end].tolist(), *self.fields[1][tensors].tolist()]
+        nodes = [*range(start), *range(end, len(self.nodes.ends))]
+        links = self.links(start, end)
+        return Short(cut, own, left_out, self.stored, nodes, links, frozenset(fields))
 
-    def take_all(self, names: Sequence[str]) -> None:
-        """Take in what is stored, most of it large weights of few types."""
-        large, numbers = self.large, dict[Kind, int]()
-        for name in names:
-            tensor = self.stored[name][0]
-            kind = tensor.data_type, tuple(tensor.dims)
-            if not large.get(kind):
-                self.take(name)
-                continue
-            if kind not in numbers:
-                numbers[kind] = self.number(kind)
-            self.kinds.append(numbers[kind])
-            self.is_weight.append(True)
-            self.ids[name] = len(self.ids)
+    def links(self, start: int, end: int) -> dict[int, dict[int, str]]:
+        """Return what nodes behind read of layers before instead of those that are left out."""
+        firsts = np.concatenate(([0], self.ends))
+        places = np.arange(firsts[end], firsts[-2])
+        makers, results = np.divmod(self.values[places], RESULTS)
+        found: dict[int, dict[int, str]] = {}
+        for at in np.flatnonzero((makers >= start) & (makers < end)).tolist():
+            reader = int(np.searchsorted(self.ends, places[at], side="right"))
+            maker, place = int(makers[at]) - (end - start), int(places[at] - firsts[reader])
+            if place < self.nodes.read[reader]:
+                name = self.nodes.makes[int(self.nodes.first_outputs[maker] + results[at])]
+                found.setdefault(reader, {})[place] = name
+        return found
 
-    def take(self, name: str) -> None:
-        """Take in what is stored: of a weight its type is what counts, of others the values."""
-        tensor, payload, _ = self.stored[name]
-        kind = tensor.data_type, tuple(tensor.dims)
-        is_weight = name in self.settable or self.may_be_weight(name, kind)
-        if is_weight:
-            self.kinds.append(self.number(kind))
-        else:
-            plain = TensorProto()
-            plain.CopyFrom(tensor)
-            plain.name = ""
-            data = payload.tobytes() if payload is not None else b""
-            self.kinds.append(self.number((plain.SerializeToString(), data)))
-        self.is_weight.append(is_weight)
-        self.ids[name] = len(self.ids)
-
-    def may_be_weight(self, name: str, kind: Kind) -> bool:
-        """Say whether of a tensor its type is all that is known when it is read, or all but."""
-        if kind in self.large:
-            return self.large[kind]
-        dtype, size = DTYPES.get(kind[0]), prod(kind[1])
-        if dtype is None or dtype.kind not in "fiun" or (dtype.kind != "f" and size <= MAX_KNOWN):
-            return self.large.setdefault(kind, False)
-        if size > INLINE or size <= 1:
-            return self.large.setdefault(kind, size > 1)
-        if is_one_number(self.tensors.read(*self.stored[name])):
-            return False
-        self.small.add(name)
-        return True
-
-    def linked(self, index: int, start: int, end: int) -> NodeProto:
-        """Return a node that reads of layers before what it read of those that are left out."""
-        node = self.nodes[index]
-        places = [self.made.get(name, -1) for name in node.input]
-        if not any(start * RESULTS <= place < end * RESULTS for place in places):
-            return node
-        made = NodeProto()
-        made.CopyFrom(node)
-        for number, place in enumerate(places):
-            maker, result = divmod(place, RESULTS)
-            if start <= maker < end:
-                made.input[number] = self.nodes[maker - (end - start)].output[result]
-        return made
+    def node(self, row: int) -> NodeProto:
+        """Return a node as protobuf has it."""
+        return self.nodes.node(row)
 
     # -- what a chain is looked for in ----------------------------------------------------
 
     def tokens(self) -> list[int]:
-        """Return a number for each node that equal ones share."""
-        return self.numbers
+        """Return a number for each node that equal ones share: so are they, and what they read."""
+        kinds = np.array([*self.contents, VALUE], np.int64)[self.weights]
+        kinds[self.values == self.blank] = NOTHING
+        starts = np.concatenate(([0], self.ends[:-1]))
+        counts = self.ends - starts
+        counts[self.alone] = 0  # what they read plays no part
+        records = np.repeat(np.arange(len(counts)), self.ends - starts)
+        plain = np.repeat(counts > 0, self.ends - starts)
+        found = folded(self.operations, records[plain], same(kinds[plain]))
+        found[self.alone] = -1 - np.array(self.alone)
+        return found.tolist()  # type: ignore[no-any-return]
 
     def operands(self) -> Operands:
         """Return what all nodes read; weights have the names that they are read by."""
-        names = [self.called(name) for name in self.ids]
+        rows = zip(self.stored.names, self.small.tolist(), strict=True)
+        names = [f"{CONSTANT}{name}" if small else name for name, small in rows]
         used = self.weights
         counts = np.bincount(used[used >= 0], minlength=len(names))
         own = np.array([*self.is_weight, False], np.bool_)
@@ -285,11 +303,27 @@ class NodeRows:
         every = np.arange(len(names), dtype=np.int64)
         return Operands(names, self.ends, self.values, weights, every, counts.astype(np.int64))
 
-    def called(self, name: str) -> str:
-        """Return the name of a weight: small ones cannot be set, and are called constants."""
-        return f"{CONSTANT}{name}" if name in self.small else name
-
     def stored_as(self, name: str) -> str:
         """Return the name in the model of what is called so."""
         plain = name.removeprefix(CONSTANT)
-        return plain if plain in self.small else name
+        number = self.stored.numbers.get(plain)
+        return plain if number is not None and self.small[number] else name
+
+
+def declared(data: memoryview, rows: Integers) -> list[str]:
+    """Return the names of inputs or outputs of a graph, by tags, starts and ends."""
+    places = zip(rows[1].tolist(), rows[2].tolist(), strict=True)
+    return [ValueInfoProto.FromString(bytes(data[a:b])).name for a, b in places]
+
+
+def may_be_weights(code: int, shape: tuple[int, ...]) -> str:
+    """Say whether of tensors of a kind the type is all that is known when they are read.
+
+    "large" ones are weights, "small" ones may be if they are not one number, and others are not.
+    """
+    dtype, size = DTYPES.get(code), prod(shape)
+    if dtype is None or dtype.kind not in "fiun" or (dtype.kind != "f" and size <= MAX_KNOWN):
+        return ""
+    if size <= 1:
+        return ""
+    return "large" if size > INLINE else "small"

@@ -12,6 +12,7 @@ import gravure as gv
 from gravure.codegen.compiled import Options
 from gravure.codegen.profile import profiled
 from gravure.codegen.stages import lower
+from gravure.errors import GraphError, GravureError, ParseError
 from gravure.frontend.models.compiled import load_compiled
 from gravure.frontend.programs.load import load_program
 from gravure.ir import print_module
@@ -120,6 +121,32 @@ def normalised(count: int) -> bytes:
     return make.model((1, 4, 6, 6), value)
 
 
+def transformer(count: int, width: int = 16, heads: int = 2, length: int = 8) -> bytes:
+    """Return layers of a transformer, with twelve weights each."""
+    make, value = Builder(), "x"
+    make.weights["heads"] = np.array([1, length, heads, width // heads], np.int64)
+    make.weights["whole"] = np.array([1, length, width], np.int64)
+    make.weights["scale"] = np.array((width // heads) ** -0.5, np.float32)
+
+    def product(x: str, name: str, inner: int, outer: int, bias: str = "") -> str:
+        made = make.node("MatMul", x, make.weight(name, inner, outer))
+        return make.node("Add", made, make.weight(bias, outer)) if bias else made
+
+    for i in range(count):
+        names = [make.weight(f"{kind}{i}", width) for kind in ("g0_", "h0_", "g1_", "h1_")]
+        x = make.node("LayerNormalization", value, *names[:2])
+        rows = [make.node("Reshape", product(x, f"{n}{i}", width, width), "heads") for n in "qkv"]
+        q, k, v = (make.node("Transpose", row, perm=[0, 2, 1, 3]) for row in rows)
+        scores = make.node("MatMul", q, make.node("Transpose", k, perm=[0, 1, 3, 2]))
+        mixed = make.node("MatMul", make.node("Softmax", make.node("Mul", scores, "scale")), v)
+        mixed = make.node("Reshape", make.node("Transpose", mixed, perm=[0, 2, 1, 3]), "whole")
+        value = make.node("Add", value, product(mixed, f"o{i}", width, width, f"ob{i}"))
+        x = make.node("LayerNormalization", value, *names[2:])
+        inner = make.node("Relu", product(x, f"u{i}", width, 4 * width, f"ub{i}"))
+        value = make.node("Add", value, product(inner, f"d{i}", 4 * width, width))
+    return make.model((1, length, width), value)
+
+
 CASES: dict[str, tuple[bytes, dict[str, Any]]] = {
     "products": (products(30), {}),
     "an odd number of products": (products(31), {}),
@@ -127,6 +154,7 @@ CASES: dict[str, tuple[bytes, dict[str, Any]]] = {
     "residual": (residual(30), {}),
     "convolutions": (convolutions(30), {}),
     "attention": (attention(26), {}),
+    "transformer": (transformer(26), {}),
     "one weight for all": (sharing(40), {}),
     "two weights by turns": (sharing(60, turns=2), {}),
     "three weights by turns": (sharing(90, turns=3), {}),
@@ -258,7 +286,7 @@ def test_check_compares_a_long_chain_with_what_it_was() -> None:
     assert not found.findings
 
 
-@pytest.mark.parametrize("build", [products, sharing, normalised])
+@pytest.mark.parametrize("build", [products, sharing, normalised, transformer])
 def test_x7_a_hundred_times_as_many_layers_do_not_take_much_longer(build: Any) -> None:
     """Counted in functions called: what a machine does besides has no part in it."""
     from cProfile import Profile  # noqa: PLC0415
@@ -271,3 +299,84 @@ def test_x7_a_hundred_times_as_many_layers_do_not_take_much_longer(build: Any) -
     calls(30)  # what is done once for all is done
     few, many = calls(10), calls(1000)
     assert many < 3 * few, (few, many)
+
+
+def numbers(tensor: Any) -> None:
+    """Write the elements of a tensor as a list of numbers."""
+    array = numpy_helper.to_array(tensor)
+    tensor.CopyFrom(helper.make_tensor(tensor.name, tensor.data_type, array.shape, array.ravel()))
+
+
+def noted(tensor: Any) -> None:
+    """Give a tensor a text for readers."""
+    tensor.doc_string = f"of {tensor.name}"
+
+
+def odd_extents(data: bytes) -> bytes:
+    """Return a model whose tensors have their extents in one field, as some writers have it."""
+    made = onnx.load_from_string(data)
+    for tensor in made.graph.initializer:
+        row = bytes(tensor.dims)
+        tensor.ClearField("dims")
+        tensor.MergeFromString(b"\x0a" + bytes([len(row)]) + row)
+    return made.SerializeToString()
+
+
+@pytest.mark.parametrize("write", [numbers, noted])
+def test_a_chain_is_read_as_few_layers_however_weights_are_written(write: Any) -> None:
+    data = residual(30)
+    made = onnx.load_from_string(data)
+    for tensor in made.graph.initializer:
+        write(tensor)
+    model = gv.compile(made.SerializeToString(), cache=False)
+    assert trips(model) >= 12
+    assert np.array_equal(model.run([argument(data)])[0], gv.compile(data).run([argument(data)])[0])
+
+
+def test_a_chain_has_its_weights_beside_the_file(tmp_path: Path) -> None:
+    data = residual(30)
+    path = tmp_path / "model.onnx"
+    made = onnx.load_from_string(data)
+    onnx.save(made, path, save_as_external_data=True, size_threshold=0)
+    model = gv.compile(path, cache=False)
+    assert trips(model) >= 12
+    expected = gv.compile(data, cache=False).run([argument(data)])[0]
+    assert np.array_equal(model.run([argument(data)])[0], expected)
+    old = onnx.load_from_string(data)
+    old.ir_version = 3  # all that is stored is declared as an input, too
+    old.graph.input.extend(
+        helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in old.graph.initializer
+    )
+    declared = gv.compile(old.SerializeToString(), cache=False)
+    assert [each.name for each in declared.inputs] == ["x"]
+    assert np.array_equal(declared.run([argument(data)])[0], expected)
+
+
+def test_a_layer_that_is_left_out_is_looked_at_as_others_are(tmp_path: Path) -> None:
+    data = residual(30)
+    wrong = [
+        (data.replace(b"a14", b"a\xff4"), ParseError, "is not UTF-8"),
+        (data.replace(b"matmul42", b"matmul\xff2"), ParseError, "is not UTF-8"),
+    ]
+    cut, twice, lost = (onnx.load_from_string(data) for _ in range(3))
+    [tensor] = [each for each in cut.graph.initializer if each.name == "a14"]
+    tensor.raw_data = tensor.raw_data[:-4]
+    wrong.append((cut.SerializeToString(), ParseError, "tensor 'a14': 508 bytes of data"))
+    [tensor] = [each for each in twice.graph.initializer if each.name == "a14"]
+    twice.graph.initializer.append(tensor)
+    wrong.append((twice.SerializeToString(), ParseError, "'a14' is given twice"))
+    [node] = [each for each in lost.graph.node if "a14" in each.input]
+    node.input[1] = "nowhere"
+    wrong.append((lost.SerializeToString(), GraphError, "'nowhere' is made by nothing"))
+    for model, kind, text in wrong:
+        with pytest.raises(kind, match=text):
+            gv.compile(model, cache=False)
+    with pytest.raises(GravureError, match="no stored tensor 'a77'"):
+        gv.compile(data, cache=False, settable=["a14", "a77"])
+
+
+def test_extents_in_one_field_are_read_as_others_are() -> None:
+    data = products(30)
+    expected = gv.compile(data, cache=False).run([argument(data)])[0]
+    found = gv.compile(odd_extents(data), cache=False).run([argument(data)])[0]
+    assert np.array_equal(found, expected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -15,7 +15,7 @@ from ....errors import ParseError, UnsupportedOp
 from ....lazy import cached_property
 from ...files.beside import Bytes
 from .data import Tensors
-from .wire import split
+from .wire import Outline, outlines, split
 
 MAX_NODES = 1_000_000
 NodeNames: TypeAlias = tuple[str, str, list[str], list[str]]
@@ -57,10 +57,27 @@ class Model:
         return [(n.op_type, n.domain, list(n.input), list(n.output)) for n in self.nodes]
 
 
-def read_model(data: Bytes, name: str, directory: Path | None) -> Model:
-    """Return the model in some bytes; external data is looked for in `directory`."""
+def graphs_of(data: Bytes, name: str) -> list[Outline]:
+    """Return where the fields of the graph in some bytes lie."""
     try:
-        parts = split(data)
+        return outlines(data)
+    except ParseError as error:
+        raise ParseError(error.message, location=name) from error
+
+
+def read_model(
+    data: Bytes,
+    name: str,
+    directory: Path | None,
+    graphs: Sequence[Outline] | None = None,
+    without: Collection[int] = (),
+) -> Model:
+    """Return the model in some bytes; external data is looked for in `directory`.
+
+    Where the fields of its graph lie may be known, and some of them be left out.
+    """
+    try:
+        parts = split(data, outlines(data) if graphs is None else graphs, without)
         proto = ModelProto()
         proto.ParseFromString(parts.structure)
     except ParseError as error:

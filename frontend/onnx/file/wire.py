@@ -8,7 +8,7 @@ what its few kilobytes of structure cost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +22,9 @@ KEEP_BELOW = 128
 """Tensors of fewer bytes stay in the structure."""
 
 _VARINT, _FIXED64, _RECORD, _FIXED32 = 0, 1, 2, 5
+NODE, STORED, SPARSE = (number << 3 | _RECORD for number in (1, INITIALIZER, 15))
+"""Tags of a graph's nodes, of the tensors that it holds and of those with few elements."""
+GRAPH_INPUT, GRAPH_OUTPUT = 11 << 3 | _RECORD, 12 << 3 | _RECORD
 
 _SHORT = {1 << 3 | _VARINT: 0, 2 << 3 | _VARINT: 0, 8 << 3 | _RECORD: 1, 12 << 3 | _RECORD: 1}
 """Tags of what a tensor has besides its values, an extent, type, name and text: what follows the
@@ -49,23 +52,48 @@ class Field(NamedTuple):
     end: int
 
 
-def split(data: Bytes) -> Split:
-    """Return the structure and the payloads of a serialised model."""
+@dataclass(frozen=True)
+class Outline:
+    """Where a graph's fields lie: nodes, stored tensors, and what else it has.
+
+    As columns: a graph has as many fields as nodes and weights.
+    """
+
+    graph: Field
+    tags: list[int]
+    """Of each field its number and wire type, as they are written."""
+    starts: list[int]
+    ends: list[int]
+    """Where its content ends, and the next field begins."""
+
+    def places(self) -> list[int]:
+        """Return where each field begins, with its tag."""
+        return [self.graph.start, *self.ends][: len(self.ends)]
+
+
+def outlines(data: Bytes) -> list[Outline]:
+    """Return where the fields of a model's graph lie; a file may have it in several parts."""
     if not data.size:
         raise ParseError("not an ONNX model: the file is empty")
+    view = memoryview(data.data)
+    fields = _fields(view, 0, len(view))
+    return [outline(view, f) for f in fields if f.number == GRAPH and f.wire == _RECORD]
+
+
+def split(data: Bytes, graphs: Sequence[Outline], without: Collection[int] = ()) -> Split:
+    """Return the structure and the payloads of a model, without some fields of its graph."""
     pieces: list[bytes | memoryview] = []
     payloads: dict[int, Bytes] = {}
     plain: set[int] = set()
     count, kept = 0, 0
     view = memoryview(data.data)
-    for field in _fields(view, 0, len(view)):
-        if field.number == GRAPH and field.wire == _RECORD:
-            body, more, places = _split_graph(view, field)
-            payloads |= {count + n: data[start:end] for n, (start, end, _) in places.items()}
-            plain |= {count + n for n, (_, _, is_plain) in places.items() if is_plain}
-            count += more
-            pieces += view[kept : field.tag], _record(GRAPH, body)
-            kept = field.end
+    for each in graphs:
+        body, more, places = _split_graph(view, each, without)
+        payloads |= {count + n: data[start:end] for n, (start, end, _) in places.items()}
+        plain |= {count + n for n, (_, _, is_plain) in places.items() if is_plain}
+        count += more
+        pieces += view[kept : each.graph.tag], _record(GRAPH, body)
+        kept = each.graph.end
     return Split(b"".join([*pieces, view[kept:]]), payloads, plain)
 
 
@@ -73,16 +101,15 @@ Payload = tuple[int, int, bool]
 """Where raw bytes begin and end, and whether the tensor has but a type, a shape and names."""
 
 
-def _split_graph(data: memoryview, graph: Field) -> tuple[bytes, int, dict[int, Payload]]:
-    """Return the graph without payloads, the count of its initializers, and where payloads are.
+def outline(data: memoryview, graph: Field) -> Outline:
+    """Return where the fields of a graph lie.
 
-    A graph has as many fields as nodes and weights. What most of them are, a tag of one byte and a
-    length of one or two, is read here, and `_field` reads the others.
+    What most of them are, a tag of one byte and a length of one or two, is read here, and `_field`
+    reads the others.
     """
-    pieces: list[bytes | memoryview] = []
-    places: dict[int, Payload] = {}
-    count, more, place, end = 0, 0, graph.start, graph.end
-    kept, last = place, end - 4
+    tags, starts, ends = list[int](), list[int](), list[int]()
+    more, place, end = 0, graph.start, graph.end
+    last = end - 4
     while place < end:
         tag = data[place]
         start = place + 2
@@ -97,16 +124,35 @@ def _split_graph(data: memoryview, graph: Field) -> tuple[bytes, int, dict[int, 
         if more >= 0x80 or stop > end:
             number, wire, _, start, stop = _field(data, place, end)
             tag = number << 3 | wire
-        if tag == INITIALIZER << 3 | _RECORD:
-            if stop - start >= KEEP_BELOW:
-                body, payload = _split_tensor(data, start, stop)
+        tags.append(tag)
+        starts.append(start)
+        ends.append(stop)
+        place, more = stop, 0
+    return Outline(graph, tags, starts, ends)
+
+
+def _split_graph(
+    data: memoryview, graph: Outline, without: Collection[int]
+) -> tuple[bytes, int, dict[int, Payload]]:
+    """Return the graph without payloads, the count of its initializers, and where payloads are."""
+    pieces: list[bytes | memoryview] = []
+    places: dict[int, Payload] = {}
+    count = 0
+    rows = enumerate(zip(graph.tags, graph.places(), graph.starts, graph.ends, strict=True))
+    for index, (tag, place, start, end) in rows:
+        if index in without:
+            continue
+        if tag == STORED:
+            if end - start >= KEEP_BELOW:
+                body, payload = _split_tensor(data, start, end)
                 if payload is not None:
                     places[count] = payload
-                pieces += data[kept:place], body
-                kept = stop
+                pieces.append(body)
+                count += 1
+                continue
             count += 1
-        place, more = stop, 0
-    return b"".join([*pieces, data[kept:end]]), count, places
+        pieces.append(data[place:end])
+    return b"".join(pieces), count, places
 
 
 def _split_tensor(data: memoryview, start: int, end: int) -> tuple[bytes, Payload | None]:
