@@ -154,7 +154,9 @@ def config_of(name: str) -> Any:
     hub = importlib.import_module("transformers")
     kind = getattr(hub, f"{name}Config")
     known = kind().to_dict()
-    made = kind(**{key: value for key, value in SMALL.items() if key in known})
+    same = {key: type(known[key]) for key in SMALL if known.get(key) is not None}
+    fits = {key: value for key, value in SMALL.items() if same.get(key, type(value)) is type(value)}
+    made = kind(**{key: value for key, value in fits.items() if key in known})
     made._attn_implementation = "eager"
     return made
 

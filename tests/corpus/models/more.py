@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from architectures import Axes, Case, First
 from torch import nn
+from wider import WIDER
 
 Feed = dict[str, Any]
 
@@ -295,6 +296,7 @@ TORCH: dict[str, tuple[str, Callable[[str], Case]]] = {
     "diffusers": (DIFFUSERS, diffuser),
     "control": ("Chosen Halving Collected Greedy LSTM GRU RNN", control),
     "quantised": (QUANTISED, quantised),
+    **WIDER,
 }
 
 # -- files --------------------------------------------------------------------------------
