@@ -5,13 +5,14 @@ the model is only meant for L <= 512: that is assumed, the range of L narrowed, 
 read again. What the range of one symbol cannot say, as P + T <= 64, is kept as a fact. Where an
 image of H // 4 rows is made twice as high and joined to one of H // 2 rows, H is a multiple of 4:
 it is read again as four times another symbol, and each run checks that it is. A size that is
-joined to what has one row is 1: exporters leave it open though they have traced a number.
+joined to what has one row is 1: exporters leave it open though they have traced a number. A mask of
+W words, of which the last W - P are added to N others behind P, is one of W = P + N words.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
@@ -95,6 +96,53 @@ def assumed_multiple(pairs: Iterable[tuple[Dim, Dim]], reason: str) -> Assumptio
                 dim_rules.symbol(symbol), factor, are_equal=False, reason=reason, is_multiple=True
             )
     return None
+
+
+def assumed_sum(
+    pairs: Iterable[tuple[Dim, Dim]], plain: Collection[str], reason: str
+) -> Assumption | None:
+    """Return that one of some symbols is a sum of others, if that makes sizes equal that must be.
+
+    It is read again as that sum, and each run checks that its size is.
+    """
+    for a, b in pairs:
+        for without in _chosen(a - b, DEPTH):
+            for name, value in _solutions(without):
+                if name in plain and dim_rules.symbols(value) <= {*plain}:
+                    made = dim_rules.substitute(a - b, {name: value})
+                    if _needed(made, 0, DEPTH) is not None:
+                        symbol = dim_rules.symbol(name)
+                        return Assumption(symbol, value, are_equal=True, reason=reason)
+    return None
+
+
+def _chosen(difference: Dim, depth: int) -> Iterator[DimExpr]:
+    """Give a difference with each choice of the sides of its minima and maxima."""
+    if isinstance(difference, int):
+        return
+    atoms = _extremes(difference)
+    if not atoms:
+        yield difference
+    for text in atoms[0].args if atoms and depth else ():
+        yield from _chosen(_replaced(difference, atoms[0], dim_rules.parse(text)), depth - 1)
+
+
+def _solutions(difference: DimExpr) -> Iterator[tuple[str, Dim]]:
+    """Give symbols with the sums of others that they are if a difference is 0.
+
+    >>> [(name, str(value)) for name, value in _solutions(dim_rules.parse("n + p - w"))]
+    [('w', 'n + p')]
+    """
+    if any(
+        len(monomial) > 1 or any(atom.op for atom in monomial) for monomial, _ in difference.terms
+    ):
+        return
+    for monomial, coefficient in difference.terms:
+        if monomial and coefficient in (1, -1):
+            value = dim_rules.symbol(monomial[0].name) - difference * coefficient
+            is_sum = isinstance(value, DimExpr) and len(value.terms) > 1
+            if is_sum and all(count > 0 for _, count in value.terms):
+                yield monomial[0].name, value
 
 
 LARGEST = 4096

@@ -58,6 +58,7 @@ class Symbols:
         self._most: dict[str, Assumption] = {}
         self._equal: dict[str, str] = {}
         self._number: dict[str, Assumption] = {}
+        self._sums: dict[str, Assumption] = {}
         self._multiple: dict[str, Assumption] = {}
         self._seen: set[str] = set()
         self._names: dict[str, str] = {}
@@ -77,6 +78,8 @@ class Symbols:
         symbol = self._resolved(name)
         if symbol in self._number:
             return self._fixed_to(self._number[symbol], name)
+        if symbol in self._sums:
+            return self._sum(self._sums[symbol], name)
         factor = self._factor(name, symbol)
         part = symbol if factor == 1 else f"{symbol}_by_{factor}"
         if is_new and option is not None:
@@ -98,6 +101,21 @@ class Symbols:
                 f"dimension {name!r} has to be {number}: {assumption.reason}", location=self.where
             )
         return number
+
+    def _sum(self, assumption: Assumption, name: str) -> Dim:
+        """Return the sum of others that a symbol is: their ranges say how large it may be."""
+        found = assumption.large
+        if isinstance(self.options.get(name), int):
+            raise GraphError(
+                f"dimension {name!r} has to be {found}: {assumption.reason}", location=self.where
+            )
+        values = {each: self.named(each) for each in sorted(dim_rules.symbols(found))}
+        found = dim_rules.substitute(found, values)
+        return found
+
+    def plain(self) -> list[str]:
+        """Return the symbols that are called as the dimensions that they are."""
+        return [symbol for name, symbol in self._names.items() if symbol == name]
 
     def _factor(self, name: str, symbol: str) -> int:
         """Return of what a symbol is a multiple: as the user says, and as had to be assumed."""
@@ -164,8 +182,10 @@ class Symbols:
             self._fixed[small] = large
         elif assumption.are_equal and isinstance(large, int):
             self._number[small] = assumption
-        elif assumption.are_equal:
+        elif assumption.are_equal and str(large).isidentifier():
             self._equal[small] = str(large)
+        elif assumption.are_equal:
+            self._sums[small] = assumption
         elif assumption.is_multiple:
             self._multiple[small] = assumption
         elif small.isidentifier() and isinstance(large, int):

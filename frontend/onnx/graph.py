@@ -34,6 +34,7 @@ from ..dims.assume import (
     NeedsAssumptionError,
     assumed_multiple,
     assumed_number,
+    assumed_sum,
     assumption_for,
     assumption_of,
     clashes,
@@ -519,6 +520,7 @@ class Reader:
         pairs = differing(error, specs)
         found = found or assumption_for(pairs, known, symbols.nameless, reason)
         found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)
+        found = found or assumed_sum(pairs, symbols.plain(), reason)
         if found is not None:
             raise NeedsAssumptionError(found)
 
