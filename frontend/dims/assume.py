@@ -140,8 +140,8 @@ def _solutions(difference: DimExpr) -> Iterator[tuple[str, Dim]]:
     for monomial, coefficient in difference.terms:
         if monomial and coefficient in (1, -1):
             value = dim_rules.symbol(monomial[0].name) - difference * coefficient
-            is_sum = isinstance(value, DimExpr) and len(value.terms) > 1
-            if is_sum and all(count > 0 for _, count in value.terms):
+            terms = () if isinstance(value, int) else value.terms
+            if len(terms) > 1 and all(count > 0 for _, count in terms):
                 yield monomial[0].name, value
 
 

@@ -79,7 +79,7 @@ class Symbols:
         if symbol in self._number:
             return self._fixed_to(self._number[symbol], name)
         if symbol in self._sums:
-            return self._sum(self._sums[symbol], name)
+            return self._sum(self._sums[symbol])
         factor = self._factor(name, symbol)
         part = symbol if factor == 1 else f"{symbol}_by_{factor}"
         if is_new and option is not None:
@@ -102,16 +102,10 @@ class Symbols:
             )
         return number
 
-    def _sum(self, assumption: Assumption, name: str) -> Dim:
+    def _sum(self, assumption: Assumption) -> Dim:
         """Return the sum of others that a symbol is: their ranges say how large it may be."""
-        found = assumption.large
-        if isinstance(self.options.get(name), int):
-            raise GraphError(
-                f"dimension {name!r} has to be {found}: {assumption.reason}", location=self.where
-            )
-        values = {each: self.named(each) for each in sorted(dim_rules.symbols(found))}
-        found = dim_rules.substitute(found, values)
-        return found
+        parts = sorted(dim_rules.symbols(assumption.large))
+        return dim_rules.substitute(assumption.large, {each: self.named(each) for each in parts})
 
     def plain(self) -> list[str]:
         """Return the symbols that are called as the dimensions that they are."""
