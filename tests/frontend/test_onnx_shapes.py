@@ -271,7 +271,7 @@ def test_a_mask_is_as_long_as_what_is_behind_it_and_what_is_new(model: Make) -> 
             made.run(
                 [np.ones(new, np.float32), np.ones(whole, np.float32), np.ones(past, np.float32)]
             )
-    with pytest.raises(UnsupportedOp, match="(?s)node 'positions'.* it may fit when T is fixed"):
+    with pytest.raises(UnsupportedOp, match=r"(?s)node 'positions'.* it may fit when T is fixed"):
         load_program(data, dims={"W": 5})
 
 
