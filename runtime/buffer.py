@@ -32,6 +32,8 @@ VAST = 8 << 30
 """Bytes from which memory is only given out as it is written to: most of it may never be."""
 ADDRESSES = 1 << 47
 """Bytes of addresses that a process has on common processors."""
+AT_ONCE = 16
+"""So many runs with vast memory may go on at once at least, where models are no larger."""
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; Python 3.13 has the name
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
@@ -170,6 +172,38 @@ def addresses_left() -> int:
     allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
     most = ADDRESSES if allowed == resource.RLIM_INFINITY else min(allowed, ADDRESSES)
     return max(most - sum(map(len, VAST_ROOMS)), 0)
+
+
+class SharedRooms:
+    """Vast memory that runs of any models take turns with: a process has few addresses for it."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Array] = []
+        self.lock = renewed(Lock())
+
+    def take(self, size: int) -> Array:
+        """Return `size` bytes, not set to anything, for as long as somebody looks at them."""
+        with self.lock:
+            unused = [x for x in self.blocks if sys.getrefcount(x.base) == UNUSED]
+            fitting = [x for x in unused if size <= x.size]
+            if fitting:
+                return min(fitting, key=len)[:size]
+            gone = set(map(id, unused))
+            self.blocks = [x for x in self.blocks if id(x) not in gone]
+            unused.clear()  # smaller ones would be in the way
+            self.blocks.append(aligned_bytes(size))
+            return self.blocks[-1][:size]
+
+
+SHARED_ROOMS = SharedRooms()
+
+
+def may_be_kept(size: int) -> bool:
+    """Say whether memory may be kept from run to run: vast one only as long as much more is left.
+
+    Runs of models that come later take turns with the rest, and may be as many at once.
+    """
+    return size < VAST or size <= addresses_left() // AT_ONCE
 
 
 def aligned_array(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:

@@ -41,12 +41,14 @@ from .arguments import (
 )
 from .artifact import FUNCTIONS, OUTSIDE, REQUIRED, DimInfo, RawWeights, SizeDemand, TensorInfo
 from .buffer import (
+    SHARED_ROOMS,
     Array,
     RecycledBytes,
     address,
     aligned_array,
     aligned_bytes,
     is_plain,
+    may_be_kept,
     told,
 )
 from .container import check_weights
@@ -136,6 +138,8 @@ class Frame:
     workspace: Array
     inputs: Array
     outputs: Array
+    is_kept: bool = True
+    """Whether the next run works in it, too; else its workspace is one that all models share."""
 
     def fill(self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan) -> None:
         """Write down where the arrays and their shapes are."""
@@ -431,6 +435,8 @@ class Model:
         context, function = self._context, self._library.address("python_call")
         if function is None or not direct.is_possible():
             return slow
+        if not may_be_kept(self.workspace_bytes):
+            return slow
         workspace = aligned_bytes(self.workspace_bytes)
         outputs = [info if update else replace(info, over=None) for info in self.outputs]
         return direct.call_with_arrays(
@@ -493,7 +499,8 @@ class Model:
             frame.fill(arrays, outputs, plan)
             self._check(self._run(*frame.addresses(), context.address), frame.workspace)
         finally:
-            self._frames.append(frame)
+            if frame.is_kept:
+                self._frames.append(frame)
 
     def _tell(
         self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan, context: Context
@@ -513,7 +520,8 @@ class Model:
             note("library", tag, start, threads=self.threads)
             if recorder is not None and notes is not None:
                 tell(recorder.end(notes, start, plan.dims))
-            frames.append(frame)
+            if frame.is_kept:
+                frames.append(frame)
 
     def _bound_slowly(
         self, arrays: Sequence[Array], results: list[Array], how: tuple[Plan, Context, LockType]
@@ -591,10 +599,14 @@ class Model:
             return self._new_frame()
 
     def _new_frame(self, recorder: Recorder | None = None) -> Frame:
-        workspace = aligned_bytes(self.workspace_bytes if recorder is None else recorder.room)
-        if is_for_gpu(self._library):
+        size = self.workspace_bytes if recorder is None else recorder.room
+        on_gpu = is_for_gpu(self._library)
+        is_kept = on_gpu or may_be_kept(size)
+        workspace = aligned_bytes(size) if is_kept else SHARED_ROOMS.take(size)
+        if on_gpu:
             create_on_gpu(self._library, workspace, self._context.address, self._device)
-        return Frame(workspace, direct.tensor_table(self.inputs), direct.tensor_table(self.outputs))
+        tables = direct.tensor_table(self.inputs), direct.tensor_table(self.outputs)
+        return Frame(workspace, *tables, is_kept)
 
     def _given(self, weights: Any) -> Array:
         """Return prepared weights at a place that code can use."""
