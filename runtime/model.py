@@ -436,6 +436,7 @@ class Model:
         if function is None or not direct.is_possible():
             return slow
         if not may_be_kept(self.workspace_bytes):
+            SHARED_ROOMS.take(self.workspace_bytes)  # what is missing shows now
             return slow
         workspace = aligned_bytes(self.workspace_bytes)
         outputs = [info if update else replace(info, over=None) for info in self.outputs]
