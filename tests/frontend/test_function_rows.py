@@ -236,6 +236,7 @@ def test_i25_a_concrete_function_prints_its_signature():
         return {"y": tf.matmul(a, b)}
 
     made = f.get_concrete_function(tf.TensorSpec([None, 3]), tf.TensorSpec([3, 4]))
+
     def spec(shape):
         return f"TensorSpec(shape={shape}, dtype=tf.float32, name=None)"
 
