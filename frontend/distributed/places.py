@@ -87,8 +87,9 @@ class TaskPlaces:
         if op in self.recorded and (effects := unrepeatable(op)):
             why = f"as its gradient is taken and it {effects}"
         if why:
+            tasks = ", ".join(sorted(asked))
             raise PlacementError(
-                f"'{op.name}' ({op.type}) runs on one task {why}, and asks for {', '.join(asked)}",
+                f"'{op.name}' ({op.type}) runs on one task {why}, and asks for {tasks}",
                 location=op.source,
             )
         self.share(op, task)

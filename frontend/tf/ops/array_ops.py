@@ -493,7 +493,7 @@ def where(
 ) -> TfTensor:
     """Choose elements by a condition; with it alone, return where it holds."""
     if (x is None) != (y is None):
-        raise ValueError("x and y must be either both None or both non-None.")
+        raise ValueError("x and y must both be non-None or both be None.")
     with InGraph(graph_of([condition, x, y])):
         test = convert(condition)
         if x is None:
