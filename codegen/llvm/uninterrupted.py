@@ -36,7 +36,10 @@ def uninterrupted(function: Callable[P, ResultT]) -> Callable[P, ResultT]:
             except BaseException as error:
                 given.set_exception(error)
 
-        threading.Thread(target=work, name="llvm").start()
+        try:
+            threading.Thread(target=work, name="llvm").start()
+        except RuntimeError:  # the process ends, or has as many threads as it may have
+            work()
         return given.result()
 
     return call

@@ -2,6 +2,14 @@
 
 import subprocess
 import sys
+import threading
+
+import pytest
+
+from gravure.codegen.llvm.compile import assemble
+from gravure.codegen.llvm.listing import read_listing
+from gravure.errors import ParseError
+from gravure.target import Target
 
 PROGRAM = """
 import os, random, signal, threading, time
@@ -55,3 +63,17 @@ def test_interrupted_calls_of_llvm_free_its_lock_and_each_text_once() -> None:
     good, interrupted = done.stdout.split()
     assert good == "True"
     assert int(interrupted) > 0
+
+
+def test_llvm_is_called_where_no_thread_can_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the end of a process of Python 3.12.1."""
+    text, native = "define void @f() {\n  ret void\n}\n", Target.parse("native")
+    wanted = assemble(text, native)
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert assemble(text, native) == wanted
+    with pytest.raises(ParseError, match="LLVM refuses the text"):
+        read_listing("define", "here")
