@@ -82,9 +82,9 @@ def main() -> None:
         found.setdefault("a step on the other task", []).append(timed(there))
     for name, times in found.items():
         print(f"{name:34} {min(times):8.1f} {np.median(times):8.1f}")
-    rows = zip(found["a step on the other task"], found["a step of this process"], strict=True)
-    over = [far - near for far, near in rows]
-    print(f"{'the other task costs':34} {min(over):8.1f} {np.median(over):8.1f}")
+    near, far = found["a step of this process"], found["a step on the other task"]
+    over = [there - here for there, here in zip(far, near, strict=True)]
+    print(f"{'the other task costs':34} {min(far) - min(near):8.1f} {np.median(over):8.1f}")
 
 
 if __name__ == "__main__":
