@@ -19,12 +19,13 @@ from gravure.errors import RuntimeInputError
 from gravure.frontend.programs.compile import compile_source
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
-from gravure.ir.interpret.launch import GUARDED, SIZES
+from gravure.ir.interpret.launch import GUARDED, SCRATCH, SIZES
 from gravure.target import Target
 
 ROW = "model m(x: f32[40], y: f32[40]) -> (z) { z = exp(x) + y }"
 PRODUCT = "model m(x: f32[40, 24], y: f32[24, 50]) -> (z) { z = matmul(x, y) }"
 PICKED = "model m(x: f32[9, 5], i: i64[7]) -> (z) { z = gather(x, i, axis=0) * 2.0 }"
+SOFTMAX = "model m(x: f32[6, 500]) -> (z) { z = softmax(x, axis=1) }"
 SORTED = "model m(x: f32[6, 50]) -> (z) { z = sort(x, axis=1) }"
 
 
@@ -118,6 +119,27 @@ def test_what_goes_outside_is_told_of(
     for _ in range(4):
         with pytest.raises(RuntimeInputError, match=r"kernel \w+: .*: access \d+ at element \d+"):
             model(*given)
+
+
+@pytest.mark.usefixtures("looking")
+@pytest.mark.parametrize("text", [SOFTMAX, PRODUCT])
+def test_what_goes_outside_of_its_scratch_is_told_of(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of what it uses is there, as its looks are told: no byte more."""
+    lower, given = kernels.lower, draw(text)
+
+    def lowered(kernel: FuncOp, target: Target) -> FuncOp:
+        made = lower(kernel, target)
+        size = int(made.attributes[SCRATCH].data)  # type: ignore[attr-defined]
+        assert size > 0
+        made.attributes[SCRATCH] = StringAttr(str(size // 2))
+        return made
+
+    monkeypatch.setattr(objects.kernels, "lower", lowered)
+    model = gv.compile(load_program(text.encode()), cache=False)
+    with pytest.raises(RuntimeInputError, match=r"kernel \w+: .*: access \d+ at element \d+"):
+        model(*given)
 
 
 def test_what_is_shown_is_not_looked_at() -> None:
