@@ -278,11 +278,14 @@ def test_comments_line_breaks_and_byte_order_marks(tmp_path: Path) -> None:
 
 
 def time_of(lines: int) -> float:
-    """Return the seconds that reading so many statements takes."""
+    """Return the seconds that reading so many statements takes at least."""
     body = "".join(f"v{i + 1} = relu(v{i} + {i}.5)\n" for i in range(lines))
-    start = process_time()
-    read_text(f"model m(v0: f32[2]) -> (v{lines}) {{\n{body}}}")
-    return process_time() - start
+    taken = []
+    for _ in range(3):  # in one of them Python may sweep all that other tests have made
+        start = process_time()
+        read_text(f"model m(v0: f32[2]) -> (v{lines}) {{\n{body}}}")
+        taken.append(process_time() - start)
+    return min(taken)
 
 
 def test_time_is_linear_in_the_length() -> None:
