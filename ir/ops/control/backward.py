@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...compose.maker import Maker
 from ...gradient.tape import Tape
 from ...op import Call, Op
-from ...types.tensor import spec_of
+from ...types.tensor import TensorSpec, spec_of
 from ..structure import Constant, Yield
 from .told_steps import is_told
 
@@ -83,9 +83,29 @@ def remember(
 ) -> None:
     """Let a tape go back through an operation whose results are there already."""
     assert isinstance(op, Op), f"{op.name} in a region"
+    remember_as(tape, type(op), operands, results, op.plain_attributes(), at)
+
+
+def remember_as(
+    tape: Tape,
+    rule: type[Op],
+    operands: Sequence[SSAValue],
+    results: Sequence[SSAValue],
+    attributes: dict[str, Any],
+    at: Appends,
+) -> None:
+    """Let a tape go back from results to operands by the gradient of an operation."""
     specs, made = ([spec_of(x.type) for x in each] for each in (operands, results))
-    attributes = op.plain_attributes()
-    tape.remember(Call(type(op), operands, results, attributes, specs, at, made))
+    tape.remember(Call(rule, tuple(operands), tuple(results), attributes, specs, at, made))
+
+
+class OnTapes(Op):
+    """The rule by which a tape goes back through control flow: no program holds it."""
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec, kept: Any) -> Sequence[TensorSpec]:
+        """Refuse: it stands on tapes only."""
+        raise TypeError(f"{cls.name} stands on tapes only")
 
 
 def as_value(x: Any, at: Appends) -> SSAValue:

@@ -16,13 +16,22 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from ...build import GraphEmit
 from ...gradient.tape import Tape
-from ...op import Call, Op
+from ...op import Call
 from ...types.dims import Dim
-from ...types.tensor import TensorSpec, spec_of
+from ...types.tensor import spec_of
 from ..host.host_control import HostIf
 from ..host.late import ReshapeTo
 from ..structure import Yield
-from .backward import GOES_BACK, Appends, as_value, detached, or_zeros, replay
+from .backward import (
+    GOES_BACK,
+    Appends,
+    OnTapes,
+    as_value,
+    detached,
+    or_zeros,
+    remember_as,
+    replay,
+)
 from .control import If
 from .told_steps import UnknownSizesError, has_steps, split_choice
 
@@ -54,7 +63,8 @@ class KeptChoice:
 def append(tape: Tape, op: If, at: Appends) -> Sequence[SSAValue]:
     """Append a choice so that a tape goes back through it; return its results."""
     operands, blocks, results = telling(op, at)
-    remember_choice(tape, operands, results, KeptChoice(blocks, at, by_host=False))
+    kept = KeptChoice(blocks, at, by_host=False)
+    remember_as(tape, ChoiceGradient, operands, results, {"kept": kept}, at)
     return results
 
 
@@ -64,23 +74,13 @@ def append_hosted(tape: Tape, op: HostIf, at: Appends) -> Sequence[SSAValue]:
     if has_steps(blocks):
         raise UnknownSizesError("the gradient of a Python step in a choice, of sizes not known")
     operands, results = tuple(op.operands), at.insert(op)
-    remember_choice(tape, operands, results, KeptChoice(blocks, at, by_host=True))
+    kept = KeptChoice(blocks, at, by_host=True)
+    remember_as(tape, ChoiceGradient, operands, results, {"kept": kept}, at)
     return results
 
 
 GOES_BACK[If.name] = append
 GOES_BACK[HostIf.name] = append_hosted
-
-
-def remember_choice(
-    tape: Tape, operands: Sequence[SSAValue], results: Sequence[SSAValue], kept: KeptChoice
-) -> None:
-    """Let a tape go back through a choice."""
-    specs, made = ([spec_of(x.type) for x in each] for each in (operands, results))
-    call = Call(
-        ChoiceGradient, tuple(operands), tuple(results), {"kept": kept}, specs, kept.at, made
-    )
-    tape.remember(call)
 
 
 def telling(op: If, at: Appends) -> tuple[list[SSAValue], Sequence[Block], list[SSAValue]]:
@@ -97,15 +97,10 @@ def telling(op: If, at: Appends) -> tuple[list[SSAValue], Sequence[Block], list[
     return [*operands, *results[count:]], blocks, results[:count]
 
 
-class ChoiceGradient(Op):
+class ChoiceGradient(OnTapes):
     """What a tape asks for the gradient of a choice."""
 
     name = "gv.if_gradient"
-
-    @classmethod
-    def infer(cls, *xs: TensorSpec, kept: Any) -> Sequence[TensorSpec]:
-        """Refuse: it stands on tapes only."""
-        raise TypeError(f"{cls.name} stands on tapes only")
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

@@ -27,12 +27,22 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...build import GraphEmit
 from ...compose.maker import Maker
 from ...gradient.tape import Tape
-from ...op import Call, Op
+from ...op import Call
 from ...types.dtypes import i64
 from ...types.tensor import TensorSpec, spec_of
 from ..host.host_control import FLAG, NUMBER, HostLoop
 from ..structure import Constant, Yield
-from .backward import GOES_BACK, Appends, as_value, detached, is_read, or_zeros, replay
+from .backward import (
+    GOES_BACK,
+    Appends,
+    OnTapes,
+    as_value,
+    detached,
+    is_read,
+    or_zeros,
+    remember_as,
+    replay,
+)
 from .control import While
 from .told_steps import UnknownSizesError, has_steps, yielded
 
@@ -96,8 +106,7 @@ def append(tape: Tape, op: While, at: Appends) -> Sequence[SSAValue]:
         return GOES_BACK[HostLoop.name](tape, hosted(op, at), at)
     operands = tuple(op.operands)
     kept, results = saving(op, at)
-    specs, made = ([spec_of(x.type) for x in each] for each in (operands, results))
-    tape.remember(Call(LoopGradient, operands, tuple(results), {"kept": kept}, specs, at, made))
+    remember_as(tape, LoopGradient, operands, results, {"kept": kept}, at)
     return results
 
 
@@ -150,15 +159,10 @@ def copied(
     return values
 
 
-class LoopGradient(Op):
+class LoopGradient(OnTapes):
     """What a tape asks for the gradient of a loop."""
 
     name = "gv.while_gradient"
-
-    @classmethod
-    def infer(cls, *xs: TensorSpec, kept: Any) -> Sequence[TensorSpec]:
-        """Refuse: it stands on tapes only."""
-        raise TypeError(f"{cls.name} stands on tapes only")
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

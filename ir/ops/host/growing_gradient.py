@@ -20,12 +20,21 @@ from xdsl.ir import Attribute, Block, SSAValue
 from ...build import GraphEmit
 from ...compose.maker import Maker
 from ...gradient.tape import Tape
-from ...op import Call, Op
+from ...op import Call
 from ...types.dims import Dim, symbol
 from ...types.dtypes import i64
 from ...types.tensor import TensorSpec, spec_of
 from ...types.values import ANY, SequenceSpec, held
-from ..control.backward import GOES_BACK, Appends, as_value, is_read, or_zeros, replay
+from ..control.backward import (
+    GOES_BACK,
+    Appends,
+    OnTapes,
+    as_value,
+    is_read,
+    or_zeros,
+    remember_as,
+    replay,
+)
 from ..control.choice_back import called
 from ..control.told_steps import split, yielded
 from ..structure import Yield
@@ -59,9 +68,7 @@ def append(tape: Tape, op: HostLoop, at: Appends) -> Sequence[SSAValue]:
     """Append a loop so that a tape goes back through it; return its results."""
     operands = tuple(op.operands)
     kept, results = saving(op, at)
-    specs = [spec_of(x.type) for x in operands]
-    made = tuple(spec_of(x.type) for x in results)
-    tape.remember(Call(HostLoopGradient, operands, tuple(results), {"kept": kept}, specs, at, made))
+    remember_as(tape, HostLoopGradient, operands, results, {"kept": kept}, at)
     return results
 
 
@@ -108,15 +115,10 @@ def end_saving(
     block.add_op(Yield.make(*made, trip, *sequences))
 
 
-class HostLoopGradient(Op):
+class HostLoopGradient(OnTapes):
     """What a tape asks for the gradient of such a loop."""
 
     name = "gv.host_loop_gradient"
-
-    @classmethod
-    def infer(cls, *xs: TensorSpec, kept: Any) -> Sequence[TensorSpec]:
-        """Refuse: it stands on tapes only."""
-        raise TypeError(f"{cls.name} stands on tapes only")
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
