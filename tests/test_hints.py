@@ -18,6 +18,8 @@ import gravure as gv
 from gravure.errors import Advice, GravureError
 from gravure.tools.cli import main
 
+from .sources import called
+
 ROOT = Path(__file__).parent.parent
 VERBS = [p.stem for p in (ROOT / "tools" / "commands").glob("*.py") if p.stem != "__init__"]
 SHELL = re.compile(rf"(?<![\w-])--[a-z][a-z-]+|\bgravure (?:{'|'.join(sorted(VERBS))})\b")
@@ -86,12 +88,6 @@ def text_of(node: ast.AST) -> str:
     if isinstance(node, ast.JoinedStr):
         return "".join(text_of(value) or "_" for value in node.values)
     return ""
-
-
-def called(call: ast.Call) -> str:
-    """Return the last part of the name of what is called; nothing if it has none."""
-    function = call.func
-    return getattr(function, "attr", None) or getattr(function, "id", "")
 
 
 def left_out(tree: ast.Module) -> set[int]:

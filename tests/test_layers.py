@@ -14,6 +14,8 @@ import pytest
 
 import gravure as gv
 
+from .sources import called
+
 ROOT = Path(__file__).parent.parent
 MAY_IMPORT: dict[str, set[str]] = {
     "ir": set(),
@@ -96,12 +98,6 @@ def looked(path: Path) -> Looked:
 def is_ours(name: str) -> bool:
     """Say whether a name is of our folders, or of the package."""
     return name.split(".", maxsplit=1)[0] in {*MAY_IMPORT, "gravure", "tests"}
-
-
-def called(call: ast.Call) -> str:
-    """Return the last part of the name of what is called; nothing if it has none."""
-    function = call.func
-    return getattr(function, "attr", None) or getattr(function, "id", "")
 
 
 def strings(call: ast.Call, package: Sequence[str]) -> Iterator[Name]:
