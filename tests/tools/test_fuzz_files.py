@@ -57,6 +57,9 @@ def test_a_fault_of_a_child_is_its_cases() -> None:
             os.abort()
         if number == 6:
             time.sleep(60)
+        if number == 7:
+            while True:
+                pass
         if number == 8:
             bytearray(1 << 40)
         return READ, ""
@@ -67,9 +70,21 @@ def test_a_fault_of_a_child_is_its_cases() -> None:
     assert faults == {
         2: "ValueError: no error of ours",
         4: "crash: SIGABRT",
-        6: "hang: more than 2 seconds",
+        **dict.fromkeys((6, 7), "hang: more than 2 seconds"),
         8: "MemoryError",
     }
+
+
+def test_who_gets_little_of_the_processor_does_not_hang() -> None:
+    def judge(number: int) -> tuple[int, str]:
+        for _ in range(25):
+            time.sleep(0.1)
+            end = time.process_time() + 0.02
+            while time.process_time() < end:
+                pass
+        return READ, ""
+
+    assert [o.kind for o in outcomes(judge, 0, 1, seconds=1, memory=4 << 30)] == [READ]
 
 
 def test_the_command_counts_and_keeps(gravure: Any, tmp_path: Path) -> None:

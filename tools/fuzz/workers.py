@@ -1,8 +1,9 @@
 """Run cases in children of this process: a crash, a hang, or too much memory is one case's fault.
 
 A child does one case after the other and says in a pipe which one it does, and how it went. When
-it dies, or is silent for too long, the case that it was at is to blame, and another child goes on
-behind it.
+it dies, or hangs, the case that it was at is to blame, and another child goes on behind it. It
+hangs when a case has had its time of the processor, or waits for nothing: beside other work the
+clock says little.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Judge = Callable[[int], tuple[int, str]]
 def outcomes(
     judge: Judge, first: int, count: int, *, seconds: float, memory: int
 ) -> Iterator[Outcome]:
-    """Give the outcomes of cases; each may take so many seconds, and a child so much memory."""
+    """Give the outcomes of cases: each may compute or wait for so long, a child hold so much."""
     number = first
     while number < first + count:
         reading, writing = os.pipe()
@@ -91,10 +92,10 @@ def _write(pipe: int, data: bytes) -> None:
 
 
 def _watched(reading: int, process: int, first: int, seconds: float) -> Iterator[Outcome]:
-    """Give what a child says; the last one is a fault if it dies or is silent."""
-    at = first
+    """Give what a child says; the last one is a fault if it dies or hangs."""
+    at, limit = first, Limit(process, seconds)
     while True:
-        head = _read(reading, OUTCOME.size, seconds)
+        head = _read(reading, OUTCOME.size, limit)
         if head is None:
             yield Outcome(at, FAULT, f"hang: more than {seconds:g} seconds")
             return
@@ -105,9 +106,43 @@ def _watched(reading: int, process: int, first: int, seconds: float) -> Iterator
                     yield Outcome(at, FAULT, f"crash: {_name(found.si_status)}")
             return
         at, kind, size = OUTCOME.unpack(head)
-        text = _read(reading, size, seconds) or b""
-        if kind != BEGUN:
+        text = _read(reading, size, limit) or b""
+        if kind == BEGUN:
+            limit.begin()
+        else:
             yield Outcome(at, kind, text.decode(errors="replace"))
+
+
+class Limit:
+    """How long a process may be silent: so many seconds of the processor, or of waiting."""
+
+    def __init__(self, process: int, seconds: float) -> None:
+        self.folder = Path(f"/proc/{process}")
+        self.seconds = seconds
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self.begun = self.seen = self._processor()
+
+    def is_over(self) -> bool:
+        """Return whether a process hangs that was silent for so many seconds of the clock."""
+        before, self.seen = self.seen, self._processor()
+        waits = self.seen == before and not self._may_run()
+        return waits or self.seen - self.begun >= self.seconds
+
+    def _processor(self) -> float:
+        times = _fields(self.folder)[11:13]
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+    def _may_run(self) -> bool:
+        """Return whether a thread computes, would if the processor were free, or reads a disk."""
+        return any(_fields(thread)[0] in "RD" for thread in (self.folder / "task").iterdir())
+
+
+def _fields(folder: Path) -> list[str]:
+    """Return what the kernel says of a process or thread behind its name: first its state."""
+    return (folder / "stat").read_text().rpartition(")")[2].split()
 
 
 def _name(status: int) -> str:
@@ -116,13 +151,13 @@ def _name(status: int) -> str:
     return f"exit {status}"
 
 
-def _read(pipe: int, size: int, seconds: float) -> bytes | None:
-    """Return so many bytes, fewer at the end, None if they do not come in time."""
+def _read(pipe: int, size: int, limit: Limit) -> bytes | None:
+    """Return so many bytes, fewer at the end, None if they do not come within a limit."""
     data = b""
     while len(data) < size:
-        ready, _, _ = select.select([pipe], [], [], seconds)
-        if not ready:
-            return None
+        while not select.select([pipe], [], [], limit.seconds)[0]:
+            if limit.is_over():
+                return None
         more = os.read(pipe, size - len(data))
         if not more:
             return b""
