@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -114,9 +115,40 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
 
 def positive(text: str) -> int:
     """Return a number from 1 on."""
-    if not text.isdecimal() or not 0 < int(text) < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 65535")
+    if not text.isdecimal() or not 0 < int(text) < 1 << 31:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)
+
+
+def natural(text: str) -> int:
+    """Return a number from 0 on."""
+    if not text.isdecimal() or int(text) >= 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return int(text)
+
+
+def amount(text: str) -> float:
+    """Return a number that is not negative: a tolerance, or seconds that may be none."""
+    found = _finite(text)
+    if found is None or found < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return found
+
+
+def above_zero(text: str) -> float:
+    """Return a number above 0, such as seconds that a wait may take."""
+    found = _finite(text)
+    if found is None or found <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return found
+
+
+def _finite(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
 
 
 def size(text: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .console import Console, table
-from .options import dims_of, shapes_of, source_of
+from .options import amount, dims_of, natural, shapes_of, source_of
 
 if TYPE_CHECKING:
     from ..frontend.programs.save import Saving
@@ -21,7 +21,9 @@ LARGEST = 8
 
 def add_onnx(parser: argparse.ArgumentParser) -> None:
     """Add how an ONNX model is written."""
-    parser.add_argument("--opset", type=int, default=0, metavar="N", help="of an ONNX model (21)")
+    parser.add_argument(
+        "--opset", type=natural, default=0, metavar="N", help="of an ONNX model (21)"
+    )
     parser.add_argument(
         "--external-data", action="store_true", help="weights of an ONNX model in a file beside it"
     )
@@ -33,8 +35,8 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
         "-i", "--input", action="append", default=[], metavar="SPEC",
         help="an input of --check, or all (see gravure run)",
     )  # fmt: skip
-    parser.add_argument("--rtol", type=float, metavar="X", help="relative tolerance of --check")
-    parser.add_argument("--atol", type=float, metavar="X", help="absolute tolerance of --check")
+    parser.add_argument("--rtol", type=amount, metavar="X", help="relative tolerance of --check")
+    parser.add_argument("--atol", type=amount, metavar="X", help="absolute tolerance of --check")
 
 
 def saving_of(args: argparse.Namespace) -> Saving:

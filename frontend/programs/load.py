@@ -63,11 +63,11 @@ def load_program(  # noqa: PLR0913  (each option is its own)
         return FORMATS[kind](read, name, directory, options)
 
 
-_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)\Z")
+_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<name>[^\W\d]\w*(\.[^\W\d]\w*)*)\Z")
 
 
 def named_function(source: object) -> tuple[str, str] | None:
-    """Return file and function of `file.py:function`, None for other sources."""
+    """Return file and function of `file.py:function`, also of an object; None for other sources."""
     found = _FUNCTION.match(source) if isinstance(source, str) else None
     return (found["file"], found["name"]) if found else None
 

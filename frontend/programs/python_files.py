@@ -1,4 +1,4 @@
-"""A function in a Python file as a program: `model.py:forward`.
+"""A function in a Python file as a program: `model.py:forward`, or `model.py:net.call`.
 
     import gravure as gv
 
@@ -80,17 +80,29 @@ def function_of(file: str, name: str, where: str) -> Function:
         found = runpy.run_path(file, run_name=Path(file).stem)
     except (Exception, SystemExit) as error:
         raise _of_file(error, file) from error
-    value = found.get(name)
-    if value is None:
-        names = [n for n, each in found.items() if callable(each) and not n.startswith("_")]
-        raise ParseError(
-            f"there is no function {name!r}", location=where, hint=did_you_mean(name, names)
-        )
+    value = _named(found, name, where)
     if isinstance(value, Function):
         return value
     if not callable(value):
         raise ParseError(f"{name!r} is {type(value).__name__}, expected a function", location=where)
     return Function(value)
+
+
+def _named(found: Mapping[str, object], name: str, where: str) -> object:
+    """Return what a file calls `name`: one of its names, or an attribute of one (`net.call`)."""
+    first, *attributes = name.split(".")
+    value = found.get(first)
+    known = [n for n, each in found.items() if callable(each)]
+    missing = first
+    for part in attributes:
+        if value is None:
+            break
+        value, known, missing = getattr(value, part, None), dir(value), part
+    if value is None:
+        shown = [n for n in known if not n.startswith("_")]
+        hint = did_you_mean(missing, shown)
+        raise ParseError(f"there is no function {name!r}", location=where, hint=hint)
+    return value
 
 
 def _of_file(error: BaseException, file: str) -> ParseError:

@@ -6,6 +6,7 @@ of a wait names this rank, the other one, the operation and the step.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import zlib
@@ -137,7 +138,7 @@ def patience() -> float:
         found = float(text) if text else PATIENCE
     except ValueError:
         found = 0.0
-    if found <= 0:
+    if not 0 < found < math.inf:
         raise WorldError(f"{knobs.TIMEOUT.name}={text!r}, expected a number of seconds above 0")
     return found
 

@@ -170,9 +170,11 @@ def test_what_ranks_do_not_agree_on_is_named() -> None:
 def test_a_process_by_itself_is_a_world_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (world().rank, world().size) == (0, 1)
     assert run_ranks(3, lambda comm: world() is comm) == [True] * 3
-    monkeypatch.setenv("GRAVURE_TIMEOUT", "soon")
-    with pytest.raises(WorldError, match="GRAVURE_TIMEOUT='soon', expected a number of seconds"):
-        run_ranks(2, barrier)
+    for text in ("soon", "nan", "inf", "0"):
+        monkeypatch.setenv("GRAVURE_TIMEOUT", text)
+        said = f"GRAVURE_TIMEOUT='{text}', expected a number of seconds"
+        with pytest.raises(WorldError, match=said):
+            run_ranks(2, barrier)
 
 
 @pytest.mark.mpi

@@ -55,6 +55,23 @@ def test_verb_is_named_after_its_file_and_has_three_examples(gravure: Any, verb:
     assert "--json" in found.out
 
 
+def numbers_of(verb: str) -> list[str]:
+    """Return the options of a verb that ask for a number."""
+    [parts] = [a for a in cli.parser([verb])._actions if isinstance(a.choices, dict)]
+    actions = parts.choices[verb]._actions  # type: ignore[index,call-overload]
+    assert not [a.dest for a in actions if a.type in (int, float) and not a.choices]
+    return [a.option_strings[-1] for a in actions if a.type is not None and a.type is not Path]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_numbers_that_cannot_be_are_wrong_usage(gravure: Any, verb: str) -> None:
+    """Seconds that are no number and counts below zero went on as far as they could."""
+    for option in numbers_of(verb):
+        for text in ("nan", "-1", "inf", "", "1e400"):
+            found = gravure(verb, f"{option}={text}", "nothing")
+            assert found.status == 2, (option, text, found.err)
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = "import sys; from gravure.tools.cli import main; main(['compile', '--help'])"
     code += "; print('MODULES', *{name.split('.')[0] for name in sys.modules})"

@@ -493,6 +493,17 @@ def forward(x):
 def changes(x):
     w.assign_add(w)
     return x
+
+class Net:
+    @property
+    def broken(self):
+        raise RuntimeError("nobody asks for this")
+
+    @gv.function
+    def forward(self, x):
+        return gv.nn.relu(x @ w - 1.0)
+
+net = Net()
 """
 
 
@@ -501,6 +512,7 @@ def test_a_python_function_is_a_model(gravure: Any, tmp_path: Path) -> None:
     file.write_text(FUNCTIONS)
     shape = ("--shape", "x=2,4")
     assert gravure("compile", f"{file}:forward", *shape, "-o", tmp_path / "f.so").status == 0
+    assert gravure("run", f"{file}:net.forward", *shape, "--vs", tmp_path / "f.so").status == 0
     assert gravure("run", f"{file}:forward", *shape, "--vs", "interp").status == 0
     assert gravure("compile", f"{file}:forward", *shape, "-o", text).status == 0
     onnx = tmp_path / "f.onnx"
@@ -514,6 +526,8 @@ def test_a_python_function_is_a_model(gravure: Any, tmp_path: Path) -> None:
     ("name", "options", "status", "said"),
     [
         ("forwrd", ("--shape", "x=2,4"), 65, "did you mean 'forward'?"),
+        ("net.forwrd", ("--shape", "x=2,4"), 65, "did you mean 'forward'?"),
+        ("none.forward", ("--shape", "x=2,4"), 65, "there is no function 'none.forward'"),
         ("forward", (), 65, "argument 'x' has no shape"),
         ("forward", ("--shape", "x=N,4"), 69, "N has no upper bound"),
         ("changes", ("--shape", "x=2"), 65, "it changes variable 'w"),

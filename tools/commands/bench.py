@@ -28,10 +28,12 @@ from ..errors import UsageError
 from ..options import (
     add_compile,
     add_model,
+    amount,
     dims_of,
     is_library,
     options_of,
     output_of,
+    positive,
     shapes_of,
     source_of,
 )
@@ -46,13 +48,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_model(parser, "model or library: ONNX, .so, graph text (.gv)")
     add_inputs(parser)
-    parser.add_argument("--warm-up", type=float, default=0.2, metavar="S", help="seconds (0.2)")
-    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="at least (1.0)")
-    parser.add_argument("--iterations", type=int, default=20, metavar="N", help="at least (20)")
+    parser.add_argument("--warm-up", type=amount, default=0.2, metavar="S", help="seconds (0.2)")
+    parser.add_argument("--seconds", type=amount, default=1.0, metavar="S", help="at least (1.0)")
+    parser.add_argument(
+        "--iterations", type=positive, default=20, metavar="N", help="at least (20)"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="keep the record, as JSON")
     parser.add_argument("--against", metavar="FILE", help="an earlier record to compare with")
     parser.add_argument(
-        "--threshold", type=float, default=0.05, metavar="X", help="share that is no change (0.05)"
+        "--threshold", type=amount, default=0.05, metavar="X", help="share that is no change (0.05)"
     )
     parser.add_argument("--layers", action="store_true", help="measure every launch")
     parser.add_argument("--trace", metavar="FILE", help="launches, for trace viewers")

@@ -23,6 +23,7 @@ from ..options import (
     add_shapes,
     add_target,
     dims_of,
+    natural,
     options_of,
     shapes_of,
     source_of,
@@ -42,7 +43,7 @@ def add_checked(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-i", "--input", action="append", default=[], metavar="SPEC", help="an input of yours"
     )
-    parser.add_argument("--seed", type=int, default=0, help="another seed, other numbers (0)")
+    parser.add_argument("--seed", type=natural, default=0, help="another seed, other numbers (0)")
     add_shapes(parser)
     add_target(parser)
     add_pipeline(parser)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from ...runtime.model import Model
 
+from ..options import positive
+
 NAME = "demo"
 DATA = Path(__file__).parents[1] / "demo"
 RUNS = 2000
@@ -32,7 +34,7 @@ RUNS = 2000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="keep the library here")
-    parser.add_argument("--threads", type=int, default=1, help="threads of a run (default: 1)")
+    parser.add_argument("--threads", type=positive, default=1, help="threads of a run (default: 1)")
 
 
 def run(args: argparse.Namespace) -> int:

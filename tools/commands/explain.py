@@ -17,7 +17,7 @@ import argparse
 
 from ..console import Console
 from ..errors import UsageError
-from ..options import add_shapes, dims_of, shapes_of, source_of
+from ..options import add_shapes, dims_of, positive, shapes_of, source_of
 from .launch import cluster_of
 
 NAME = "explain"
@@ -44,7 +44,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--feed", action="append", default=[], metavar="NAME", help="a tensor that is fed"
     )
     parser.add_argument(
-        "--cpus", type=int, default=1, metavar="N", help="as how many devices the processor appears"
+        "--cpus",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="as how many devices the processor appears",
     )
     parser.add_argument("--cluster", metavar="JOBS", help="tasks of each job, as ps=1,worker=3")
     parser.add_argument(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 
 from ..fuzz import files, graphs, pipelines, programs
+from ..options import above_zero, amount, natural, positive
 
 NAME = "fuzz"
 WHAT = (files, graphs, programs, pipelines)
@@ -25,12 +26,16 @@ WHAT = (files, graphs, programs, pipelines)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be fuzzed, and the options of all."""
     parser.add_argument("what", choices=[module.NAME for module in WHAT], help="what is changed")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, other cases (0)")
-    parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with case N")
-    parser.add_argument("--cases", type=int, default=200, metavar="N", help="of each kind (200)")
-    parser.add_argument("--seconds", type=float, default=0, help="go on for so long, all together")
-    parser.add_argument("--limit", type=float, default=20, help="seconds for one case (20)")
-    parser.add_argument("--memory", type=int, default=16, metavar="GB", help="for one child (16)")
+    parser.add_argument("--seed", type=natural, default=0, help="another seed, other cases (0)")
+    parser.add_argument("--first", type=natural, default=0, metavar="N", help="begin with case N")
+    parser.add_argument(
+        "--cases", type=positive, default=200, metavar="N", help="of each kind (200)"
+    )
+    parser.add_argument("--seconds", type=amount, default=0, help="go on for so long, all together")
+    parser.add_argument("--limit", type=above_zero, default=20, help="seconds for one case (20)")
+    parser.add_argument(
+        "--memory", type=positive, default=16, metavar="GB", help="for one child (16)"
+    )
     parser.add_argument("--keep", metavar="FOLDER", help="write what is at fault there")
     for module in WHAT:
         first = (module.__doc__ or "").splitlines()[0]

@@ -17,20 +17,25 @@ from pathlib import Path
 
 from ..console import Console
 from ..errors import UsageError
+from ..options import above_zero, natural, positive
 
 NAME = "launch"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("-n", "--ranks", type=int, metavar="N", help="how many ranks")
+    parser.add_argument("-n", "--ranks", type=positive, metavar="N", help="how many ranks")
     parser.add_argument("--cluster", metavar="JOBS", help="tasks of each job, as ps=1,worker=3")
     parser.add_argument("--hosts", metavar="NAMES", help="machines, parted by commas")
     parser.add_argument(
-        "--restarts", type=int, default=0, metavar="K", help="start again so often after a failure"
+        "--restarts",
+        type=natural,
+        default=0,
+        metavar="K",
+        help="start again so often after a failure",
     )
     parser.add_argument(
-        "--timeout", type=float, metavar="S", help="seconds that one rank waits for another"
+        "--timeout", type=above_zero, metavar="S", help="seconds that one rank waits for another"
     )
     parser.add_argument("--mpiexec", metavar="PATH", help="the launcher of MPI, if not the first")
     parser.add_argument(
@@ -56,8 +61,6 @@ def run(args: argparse.Namespace) -> int:
     if cluster and ranks != sum(cluster.values()):
         total = sum(cluster.values())
         raise UsageError(f"-n {ranks}, and --cluster {args.cluster} has {total} tasks")
-    if args.restarts < 0 or (args.timeout is not None and args.timeout <= 0):
-        raise UsageError("--restarts and --timeout are not negative, and a timeout is above 0")
     if not Path(args.program).is_file():
         raise UsageError(f"there is no program {args.program!r}")
     hosts = tuple(filter(None, (args.hosts or "").split(",")))

@@ -30,6 +30,7 @@ from ..options import (
     is_library,
     options_of,
     output_of,
+    positive,
     shapes_of,
     source_of,
 )
@@ -48,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tensorboard", metavar="DIR", help="keep it for TensorBoard's plug-in profile"
     )
-    parser.add_argument("--runs", type=int, default=10, metavar="N", help="of a model (10)")
+    parser.add_argument("--runs", type=positive, default=10, metavar="N", help="of a model (10)")
     parser.add_argument(
         "--critical-path", action="store_true", help="what the whole time consists of"
     )
@@ -67,8 +68,6 @@ def run(args: argparse.Namespace) -> int:
     is_program = args.model.endswith(".py")
     if args.args and not is_program:
         raise UsageError(f"--args {args.args!r}: {args.model} is no program")
-    if args.runs < 1:
-        raise UsageError(f"--runs {args.runs}, expected 1 or more")
     again = None if is_program else calls(args)
     with profile(output, limits=not args.no_limits) as found:
         if again is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 
 from ..console import Console
-from ..options import model_output, source_of
+from ..options import above_zero, model_output, source_of
 
 NAME = "quantize"
 
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--dtype", choices=("i8", "f16", "bf16"), default="i8", help="what it computes in (i8)"
     )
     parser.add_argument(
-        "--percentile", type=float, default=100.0, metavar="P",
+        "--percentile", type=above_zero, default=100.0, metavar="P",
         help="what a range spans of a sample's numbers; less leaves outliers out (100)",
     )  # fmt: skip
 

@@ -30,8 +30,10 @@ from ..console import Console
 from ..options import (
     add_compile,
     add_model,
+    amount,
     dims_of,
     is_library,
+    natural,
     options_of,
     output_of,
     shapes_of,
@@ -59,9 +61,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trace", metavar="FILE", help="note what goes on, for Perfetto (gravure profile)"
     )
-    parser.add_argument("--rtol", type=float, metavar="X", help="relative tolerance")
-    parser.add_argument("--atol", type=float, metavar="X", help="absolute tolerance")
-    parser.add_argument("--ulp", type=int, metavar="N", help="tolerance in ulps")
+    parser.add_argument("--rtol", type=amount, metavar="X", help="relative tolerance")
+    parser.add_argument("--atol", type=amount, metavar="X", help="absolute tolerance")
+    parser.add_argument("--ulp", type=natural, metavar="N", help="tolerance in ulps")
     parser.add_argument(
         "--check-numerics", action="store_true", help="find what first gives NaN or infinity"
     )

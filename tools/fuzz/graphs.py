@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 
+from ..options import positive
 from .tally import fuzzed
 from .workers import Outcome
 
@@ -21,7 +22,7 @@ NAME = "graphs"
 
 def configure(parser: argparse._ArgumentGroup) -> None:
     """Add the options."""
-    parser.add_argument("--most", type=int, default=12, metavar="N", help="operators (12)")
+    parser.add_argument("--most", type=positive, default=12, metavar="N", help="operators (12)")
     parser.add_argument(
         "--no-peer", action="store_true", help="do not ask onnxruntime where it is installed"
     )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import GravureError
+from ..options import positive
 from .making.pipeline import LIST, NUMBER, Chained, Elements, chained, evaluated, namespace
 from .tally import fuzzed
 from .workers import FAULT, READ, REFUSED, Outcome
@@ -25,7 +26,7 @@ NAME = "pipelines"
 
 def configure(parser: argparse._ArgumentGroup) -> None:
     """Add the options."""
-    parser.add_argument("--steps", type=int, default=6, metavar="N", help="of a pipeline (6)")
+    parser.add_argument("--steps", type=positive, default=6, metavar="N", help="of a pipeline (6)")
 
 
 def case(seed: int, number: int, steps: int = 6) -> tuple[Chained, Random]:

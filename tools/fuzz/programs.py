@@ -19,6 +19,7 @@ from ...errors import GravureError
 from ...frontend.autograph.state import VariableValueError
 from ...ir import Array
 from ...runtime.compare import Tolerance, compare
+from ..options import positive
 from .making.python import BATCH, ROW, WIDTH, Script, written
 from .tally import fuzzed
 from .workers import FAULT, READ, REFUSED, Outcome
@@ -31,7 +32,7 @@ Results = list[Array]
 
 def configure(parser: argparse._ArgumentGroup) -> None:
     """Add the options."""
-    parser.add_argument("--statements", type=int, default=8, metavar="N", help="at most (8)")
+    parser.add_argument("--statements", type=positive, default=8, metavar="N", help="at most (8)")
 
 
 def case(seed: int, number: int, statements: int = 8) -> Script:
