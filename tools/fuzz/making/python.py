@@ -143,7 +143,8 @@ class Scribe:
             text, found = self.random.choice(rules)()
             if kind in ("", found):
                 return text, found
-        return self.pick(kind)
+        name, found = self.pick(kind)
+        return f"tf.identity({name})", found  # (see `repeated`: a branch may give it as it is)
 
     def unary(self) -> tuple[str, str]:
         """Return a function of a value."""
@@ -249,8 +250,9 @@ class Scribe:
         """Append a loop by a function."""
         name, kind = self.pick()
         step = self.random.choice(UNARY).format("a")
+        # (at once, a loop without turns gives what it began with, which a tape may watch later)
         self.keep(f"tf.while_loop(lambda i, a: i < {self.random.randint(0, 3)}, "
-                  f"lambda i, a: (i + 1, {step}), (0, {name}))[1]", kind)  # fmt: skip
+                  f"lambda i, a: (i + 1, {step}), (0, tf.identity({name})))[1]", kind)  # fmt: skip
 
     def tape(self) -> None:
         """Append a gradient."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from .maker import DIGITS, OPSET, Grower, Value
 
 LARGEST = 4096
 """Elements that the inputs of a case may have."""
+SIZED = ("Resize", "Upsample")
+"""Whose floats behind the first operand say sizes: as data they would leave these open."""
 DRAWN = ("Random", "Bernoulli", "Multinomial", "Dropout")
 
 
@@ -93,9 +95,10 @@ def standard(maker: Grower, x: Value) -> Value:
     inputs, outputs = case.data_sets[0]
     graph = case.model.graph
     names = {"": ""}
-    values = [moved(maker, numpy_array(each)) for each in inputs]
-    for declared, value in zip(graph.input, values, strict=False):
-        names[declared.name] = value.name
+    sizes = {name for n in graph.node if n.op_type in SIZED for name in n.input[1:]}
+    for declared, each in zip(graph.input, inputs, strict=False):
+        given = maker.constant if declared.name in sizes else partial(moved, maker)
+        names[declared.name] = given(numpy_array(each)).name
     for tensor in graph.initializer:
         names[tensor.name] = maker.constant(numpy_helper.to_array(tensor)).name
     copied = []
