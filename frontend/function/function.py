@@ -318,6 +318,7 @@ class Function:
         outer = STATE.context if isinstance(STATE.context, Graph) else None
         graph = self.graph_class(f"function {self.label!r}", outer, self.tensor_class)
         graph.may_create = may_create
+        graph.counted_by = f"function {getattr(self.python_function, '__qualname__', self.label)!r}"
         graph.keep_apart()
         self.traced += 1
         with entered(graph):

@@ -43,7 +43,8 @@ class FuncGraph(Graph):
 
     def __init__(self, label: str, outer: Graph | None, tensor_class: type[GraphTensor]) -> None:
         super().__init__()
-        self.name = label
+        self.name = self.counted_by = label
+        """How it is called in errors, and by what its random operations count in all processes."""
         self.outer = outer
         self.tensor_class = tensor_class
         self.inputs: list[GraphTensor] = []

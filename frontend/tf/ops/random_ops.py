@@ -120,7 +120,7 @@ def counted_as(type_: str, seeds: tuple[int, int], graph: Graph) -> dict[str, ob
     names: list[str] = []
     outer: Graph | None = graph
     while isinstance(outer, FuncGraph):
-        names, outer = [outer.name, *names], outer.outer
+        names, outer = [outer.counted_by, *names], outer.outer
     made = NamedDraw(replica, "/".join(names), type_, own_seeds(seeds, replica), 0)
     same = PLACES.setdefault(graph, Counter())
     same[made] += 1

@@ -149,6 +149,27 @@ def test_a_checkpoint_refuses_replicas_that_have_drawn_unequally(tmp_path: Path)
         tf.train.Checkpoint(strategy=strategy).save(str(tmp_path / "ckpt"))
 
 
+def test_functions_of_one_name_draw_by_themselves_in_what_they_are_of() -> None:
+    class One:
+        @tf.function
+        def step(self) -> Any:
+            return tf.random.uniform([])
+
+    class Other:
+        @tf.function
+        def step(self) -> Any:
+            return tf.random.uniform([])
+
+    def drawn(functions: list[Any]) -> list[list[float]]:
+        tf.random.set_seed(1)
+        return [[float(function()) for _ in range(2)] for function in functions]
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=2, ordered=True)
+    first, second = drawn([One().step, Other().step])
+    assert first == second  # (of one seed: neither goes on where the other has stopped)
+    del strategy
+
+
 def test_functions_draw_as_ever_once_there_is_no_ordered_strategy() -> None:
     def drawn(function: Any) -> list[float]:
         tf.random.set_seed(1)
