@@ -13,6 +13,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -63,10 +64,91 @@ class UnfitCheckpointError(InvalidArgumentError, CheckpointError, ValueError):
     code = "GV5520"
 
 
+PART = "\0"
+"""What stands between the name of a whole and which part of it is meant."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which part of a whole a value is.
+
+    >>> Share.parse("10 3 5,5:-")
+    Share(whole=(10, 3), begin=(5, 0), shape=(5, 3))
+    """
+
+    whole: tuple[int, ...]
+    begin: tuple[int, ...]
+    shape: tuple[int, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Share:
+        """Return what TensorFlow's text says: the sizes of the whole, and for each axis a range."""
+        *sizes, ranges = text.split(" ")
+        try:
+            whole = tuple(map(int, sizes))
+            pairs = [
+                (0, size) if each == "-" else tuple(map(int, each.split(",")))
+                for size, each in zip(whole, ranges.split(":"), strict=True)
+            ]
+            begin, shape = (tuple(axis) for axis in zip(*((a, b) for a, b in pairs), strict=True))
+        except ValueError:
+            raise InvalidArgumentError(
+                f"{text!r} says no part, expected 'SIZE ... BEGIN,SIZE:...'"
+            ) from None
+        inside = zip(begin, shape, whole, strict=True)
+        if not all(0 <= at and n > 0 and at + n <= size for at, n, size in inside):
+            raise InvalidArgumentError(f"the part {text!r} is not inside of its whole")
+        return cls(whole, begin, shape)
+
+    def __str__(self) -> str:
+        ranges = ":".join(f"{a},{n}" for a, n in zip(self.begin, self.shape, strict=True))
+        return f"{' '.join(map(str, self.whole))} {ranges}"
+
+    @property
+    def places(self) -> tuple[slice, ...]:
+        """Return where the part is."""
+        return tuple(slice(a, a + n) for a, n in zip(self.begin, self.shape, strict=True))
+
+
+def part_of(key: str) -> tuple[str, Share | None]:
+    """Return the name of a value in a file, and which part of it is meant; None is the whole.
+
+    >>> part_of("w")
+    ('w', None)
+    """
+    name, _, part = key.partition(PART)
+    return name, Share.parse(part) if part else None
+
+
+def joined(values: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return the wholes of values of which some are parts, and those parts that make no whole."""
+    wholes: dict[str, Array] = {}
+    parts: dict[str, list[tuple[Share, Array]]] = {}
+    for key, value in values.items():
+        name, share = part_of(key)
+        if share is None:
+            wholes[name] = value
+        else:
+            parts.setdefault(name, []).append((share, value))
+    rest: dict[str, Array] = {}
+    for name, each in parts.items():
+        whole = each[0][0].whole
+        made, there = np.zeros(whole, each[0][1].dtype), np.zeros(whole, np.bool_)
+        for share, value in each:
+            if share.whole == whole and value.shape == share.shape:
+                made[share.places], there[share.places] = value, True
+        if there.all():
+            wholes[name] = made
+        else:
+            rest |= {f"{name}{PART}{share}": value for share, value in each}
+    return wholes, rest
+
+
 def write(path: str, values: Mapping[str, Array], objects: object = None) -> None:
     """Write arrays by name; the file is replaced only when all is written."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    plain = {name: np.array(value, order="C") for name, value in values.items()}
+    wholes, parts = joined(values)
+    plain = {name: np.array(value, order="C") for name, value in (wholes | parts).items()}
     text = [n for n, v in plain.items() if v.dtype.kind in "OSU"]
     if text:
         raise InvalidArgumentError(f"text is not saved: {', '.join(text)}")
@@ -268,7 +350,13 @@ def _values(path: str, whole: Array) -> dict[str, Array]:
             found |= read_safetensors(data, os.path.basename(name) + SUFFIX)
         except ParseError as error:
             raise DamagedCheckpointError(error.message, location=name + SUFFIX) from error
-    return found
+    wholes, parts = joined(found)
+    if parts:
+        lacking = sorted({part_of(key)[0] for key in parts})
+        raise DamagedCheckpointError(
+            f"not all parts are there of {', '.join(lacking)}", location=path + SUFFIX
+        )
+    return wholes
 
 
 def shards_of(path: str, data: Array) -> dict[str, Array]:
@@ -342,7 +430,9 @@ def other_type(value: Array, spec: TensorSpec) -> str:
     return "" if value.dtype == spec.dtype.numpy else ", which does not equal its original dtype"
 
 
-def refuse_unfit(path: str, values: Mapping[str, Array], specs: Mapping[str, TensorSpec]) -> None:
+def refuse_unfit(
+    path: str, values: Mapping[str, Array], specs: Mapping[str, TensorSpec], says: str = ""
+) -> None:
     """Raise one error with every value that does not fit its variable."""
     wrong = [
         f"{name}: {values[name].dtype}{list(values[name].shape)}, expected {spec}"
@@ -351,7 +441,7 @@ def refuse_unfit(path: str, values: Mapping[str, Array], specs: Mapping[str, Ten
         if name in values and not fits(values[name], spec)
     ]
     if wrong:
-        raise UnfitCheckpointError(f"the checkpoint {path} does not fit: {'; '.join(wrong)}")
+        raise UnfitCheckpointError(f"{says}the checkpoint {path} does not fit: {'; '.join(wrong)}")
 
 
 def path_of(value: object) -> str:
@@ -431,21 +521,52 @@ class SaveShards(Files):
         write_safetensors(Path(path + SUFFIX), {}, {SHARDS: json.dumps(named)})
 
 
+MISMATCH = (
+    "Restoring from checkpoint failed: a mismatch between the current graph and the graph that was "
+    "saved. Assign requires shapes of both tensors to match. "
+)
+"""What TensorFlow says where a graph's variables are others than those that were saved."""
+
+
 class RestoreVariables(Files):
-    """Give the variables what is in the file; nothing is changed if one is missing."""
+    """Give the variables what is in the file; nothing is changed if one is missing.
+
+    `reshape` says that a value may have other axes than its variable.
+    """
 
     type = "RestoreV2"
 
+    def __init__(self, states: Mapping[str, VariableState], *, reshape: bool = False) -> None:
+        super().__init__(states)
+        self.reshape = reshape
+
     def use(self, store: Store, path: str) -> None:
         """Read the file."""
-        found = read(path)
-        missing = [name for name in self.states if name not in found]
+        found, wanted = read(path), {key: part_of(key) for key in self.states}
+        missing = sorted({name for name, _ in wanted.values() if name not in found})
         if missing:
             raise NotFoundError(
-                f"Restoring from checkpoint failed: Key {', '.join(missing)} not found in "
-                f"checkpoint {path}"
+                "Restoring from checkpoint failed: a Variable name or other graph key that is "
+                f"missing: Key {', '.join(missing)} not found in checkpoint {path}"
             )
-        refuse_unfit(path, found, {name: state.spec for name, state in self.states.items()})
+        if self.reshape:
+            self._reshape(found)
+        specs = {
+            name: TensorSpec(self.states[key].spec.dtype, share.whole)
+            if share
+            else self.states[key].spec
+            for key, (name, share) in wanted.items()
+        }
+        refuse_unfit(path, found, specs, MISMATCH)
         with Held([*self.states.values()]):
-            for name, state in self.states.items():
-                state.put_in(store, found[name])
+            for key, (name, share) in wanted.items():
+                value = found[name][share.places].copy() if share else found[name]
+                self.states[key].put_in(store, value)
+
+    def _reshape(self, found: dict[str, Array]) -> None:
+        """Give values the axes of their variables, where they have as many elements."""
+        for key, state in self.states.items():
+            name, share = part_of(key)
+            dims = share.whole if share else state.spec.static_shape
+            if found[name].size == math.prod(dims):
+                found[name] = found[name].reshape(dims)

@@ -53,6 +53,8 @@ class VariableState(Guarded):
 
     home: Operation | None = None
     """The operation that stands for it in a graph: it is used where that is placed."""
+    part = ""
+    """Of a part of a variable: the name of the whole and which part it is, as in checkpoints."""
 
     def key(self, store: Store) -> Hashable:
         """Return what a store keeps the value under."""

@@ -245,3 +245,71 @@ def test_rows_of_a_variable_with_a_constraint_are_refused():
         loss = tf.reduce_sum(tf.nn.embedding_lookup(table, [1]))
         with pytest.raises(RuntimeError, match="constraint function on a sparse variable"):
             tf.train.AdamOptimizer().minimize(loss)
+
+
+ROWS = np.arange(20, dtype=np.float32).reshape(10, 2)
+
+
+def saved(path, *, parts=0, first=ROWS, by_name=False, devices=None):
+    """Write a variable of ten rows, whole or in parts; return the names in the file."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        cut = tf.fixed_size_partitioner(parts) if parts else None
+        made = tf.get_variable("w", initializer=tf.constant(first), partitioner=cut)
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver({"w": made} if by_name else [made], sharded=by_name).save(session, path)
+    return [name for name, _ in tf.train.list_variables(path)]
+
+
+def restored(path, *, parts=0, by_name=False):
+    """Return what a variable of ten rows has that is read from a file, whole or in parts."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        cut = tf.fixed_size_partitioner(parts) if parts else None
+        made = tf.get_variable("w", [10, 2], initializer=tf.zeros_initializer(), partitioner=cut)
+        tf.train.Saver({"w": made} if by_name else None).restore(session, path)
+        return session.run(tf.identity(made))
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_parts_are_saved_as_what_they_are_parts_of(tmp_path, by_name):
+    path = str(tmp_path / "c")
+    for before in (0, 2, 4):
+        assert saved(path, parts=before, by_name=by_name) == ["w"]
+        for after in (0, 2, 3):
+            np.testing.assert_array_equal(restored(path, parts=after, by_name=by_name), ROWS)
+
+
+def test_a_part_of_another_whole_does_not_fit(tmp_path):
+    path = str(tmp_path / "c")
+    saved(path, first=ROWS[:5])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"w: float32\[5, 2\], expected"):
+        restored(path, parts=2)
+
+
+def test_a_saver_that_reshapes_gives_values_the_axes_of_their_variables(tmp_path):
+    path = str(tmp_path / "c")
+    saved(path)
+    for reshape in (True, False):
+        with tf.Graph().as_default(), tf.Session() as session:
+            made = tf.get_variable("w", [4, 5], initializer=tf.zeros_initializer())
+            saver = tf.train.Saver(reshape=reshape)
+            if reshape:
+                saver.restore(session, path)
+                np.testing.assert_array_equal(session.run(made), ROWS.reshape(4, 5))
+                continue
+            with pytest.raises(tf.errors.InvalidArgumentError, match="shapes of both tensors"):
+                saver.restore(session, path)
+
+
+def test_raw_nodes_write_and_read_parts(tmp_path):
+    path, raw = str(tmp_path / "c"), tf.raw_ops
+    halves = ["10 2 0,5:-", "10 2 5,5:0,2"]
+    parts = [ROWS[:5], ROWS[5:]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(raw.SaveV2(prefix=path, tensor_names=["w", "w"], shape_and_slices=halves,
+                               tensors=parts))  # fmt: skip
+        names, wanted = ["w", "w"], ["10 2 3,4:1,1", ""]
+        read = raw.RestoreV2(prefix=path, tensor_names=names, shape_and_slices=wanted,
+                             dtypes=[tf.float32, tf.float32])  # fmt: skip
+        middle, whole = session.run(read)
+    np.testing.assert_array_equal(middle, ROWS[3:7, 1:])
+    np.testing.assert_array_equal(whole, ROWS)

@@ -60,11 +60,15 @@ class FilesData(TypedDict):
     of: dict[str, str]
     shard: list[int]
     """Which shard it is, of how many; nothing where there are none."""
+    reshape: bool
+    """Whether a value may have other axes than its variable."""
 
 
 def _write_files(kind: Files, writer: Writer) -> FilesData:
     shard = [kind.number, kind.count] if isinstance(kind, SaveVariables) and kind.count else []
-    return {"of": {n: writer.variable(s) for n, s in kind.states.items()}, "shard": shard}
+    reshape = isinstance(kind, RestoreVariables) and kind.reshape
+    of = {n: writer.variable(s) for n, s in kind.states.items()}
+    return {"of": of, "shard": shard, "reshape": reshape}
 
 
 def _files(data: FilesData, reader: NodeReader) -> dict[str, VariableState]:
@@ -78,7 +82,8 @@ register_codec(
 )  # fmt: skip
 register_codec(
     RestoreVariables,
-    Codec("restore", _write_files, lambda data, reader: RestoreVariables(_files(data, reader))),
+    Codec("restore", _write_files, lambda data, reader: RestoreVariables(
+        _files(data, reader), reshape=bool(data.get("reshape")))),
 )
 register_codec(
     SaveShards,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types.dtypes import DType
-from ...graph.checkpoint_ops import path_of, read, write
+from ...graph.checkpoint_ops import PART, Share, part_of, path_of, read, write
 from ...graph.graph import Operation, spec_with_unknowns
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, NotFoundError, UnimplementedError
@@ -19,19 +19,15 @@ from ..core.values import convert
 
 
 def _names(tensor_names: Array, slices: Array, count: int) -> list[str]:
-    """Return the names of tensors, each of which is wanted whole."""
+    """Return what names tensors in a file, each whole or as a part."""
     names = [x.decode() for x in tensor_names.ravel().tolist()]
     parts = slices.ravel().tolist()
     if not len(names) == len(parts) == count:
         raise InvalidArgumentError(
             f"{len(names)} names and {len(parts)} slices, expected {count}: one for each tensor"
         )
-    for name, part in zip(names, parts, strict=True):
-        if part:
-            raise UnimplementedError(
-                f"the slice {part.decode()!r} of {name!r}, expected '': tensors are written whole"
-            )
-    return names
+    pairs = zip(names, (part.decode() for part in parts), strict=True)
+    return [f"{name}{PART}{Share.parse(part)}" if part else name for name, part in pairs]
 
 
 def save_v2(
@@ -45,6 +41,12 @@ def save_v2(
 
     def save(path: Array, names: Array, slices: Array, *values: Array) -> Sequence[Array]:
         found = _names(names, slices, len(values))
+        for key, value in zip(found, values, strict=True):
+            share = part_of(key)[1]
+            if share is not None and value.shape != share.shape:
+                raise InvalidArgumentError(
+                    f"{part_of(key)[0]} has shape {list(value.shape)}, its part is {share}"
+                )
         write(path_of(path), dict(zip(found, map(np.array, values), strict=True)))
         return ()
 
@@ -66,14 +68,19 @@ def restore_v2(
         where = path_of(path)
         found = read(where)
         made = []
-        for key, row in zip(_names(names, slices, len(rows)), rows, strict=True):
+        for given, row in zip(_names(names, slices, len(rows)), rows, strict=True):
+            key, share = part_of(given)
             if key not in found:
                 raise NotFoundError(f"Key {key} not found in checkpoint {where}")
             if found[key].dtype != row.numpy:
                 raise InvalidArgumentError(
                     f"{key} of {where} has elements of {found[key].dtype}, expected {row}"
                 )
-            made.append(found[key])
+            if share is not None and found[key].shape != share.whole:
+                raise InvalidArgumentError(
+                    f"{key} of {where} has shape {list(found[key].shape)}, the part is {share}"
+                )
+            made.append(found[key] if share is None else found[key][share.places])
         return made
 
     given = [convert(x, "string") for x in (prefix, tensor_names, shape_and_slices)]

@@ -20,6 +20,7 @@ from ...function.names import group
 from ...function.session import fetched
 from ...function.traces import ACTIVE
 from ...graph.checkpoint_ops import (
+    PART,
     NOTE,
     OBJECT_GRAPH,
     SUFFIX,
@@ -45,6 +46,7 @@ from ..graph.graph_lists import saveable_variables
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable, default_of, get_default_graph
 from ..ops.creation import constant
+from ..variables.partitioned import PartitionedVariable
 from .meta_graph import MetaGraphDef, SaverData, add_meta_graph, export_meta_graph, read_meta_graph
 
 
@@ -137,15 +139,20 @@ def _given(sess: Session | None) -> Session:
     return sess
 
 
-def _by_name(variables: Sequence[Variable]) -> dict[str, Variable]:
-    """Return variables by their names, which must differ."""
+def _by_name(given: Any) -> dict[str, Variable]:
+    """Return variables by what names them in files: they must differ; parts are named as such."""
     found: dict[str, Variable] = {}
-    for each in variables:
-        if found.setdefault(each.state.name, each) is not each:
-            raise ValueError(
-                f"Two different ResourceVariable objects with the same shared_name "
-                f"{each.state.name!r} were passed to the Saver"
-            )
+    pairs = given.items() if isinstance(given, dict) else ((None, each) for each in given)
+    for name, value in pairs:
+        for each in value if isinstance(value, PartitionedVariable) else [value]:
+            whole, _, share = each.state.part.partition(PART)
+            key = name or whole or each.state.name
+            key = f"{key}{PART}{share}" if share and PART not in key else key
+            if found.setdefault(key, each) is not each:
+                raise ValueError(
+                    f"Two different ResourceVariable objects with the same shared_name "
+                    f"{each.state.name!r} were passed to the Saver"
+                )
     return found
 
 
@@ -184,8 +191,7 @@ class Saver:
         for option, value in (("saver_def", saver_def), ("builder", builder)):
             if value is not None:
                 raise NotImplementedError(f"Saver: {option} is not supported")
-        if reshape:
-            raise NotImplementedError("Saver: reshape is not supported")
+        self._reshape = reshape
         self._given, self._name, self._may_be_empty = var_list, name, allow_empty
         self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
         self._pads, self._sharded = pad_step_number, sharded
@@ -213,7 +219,7 @@ class Saver:
             if not self._may_be_empty:
                 raise ValueError("No variables to save")
             return
-        self._variables = dict(found) if isinstance(found, dict) else _by_name(found)
+        self._variables = _by_name(found)
         states = {n: v.state for n, v in self._variables.items()}
         first = next(iter(self._variables.values()))
         if executing_eagerly() and first.graph is None:
@@ -229,7 +235,7 @@ class Saver:
             self._path = default_of(constant(self._file), [], name="Const")
             groups = self._groups(states)
             self._save = self._saving(graph, groups)
-            kinds = [RestoreVariables(group) for group in groups]
+            kinds = [RestoreVariables(group, reshape=self._reshape) for group in groups]
             self._restore = self._all(graph, kinds, "restore_all")
 
     def _groups(self, states: dict[str, VariableState]) -> list[dict[str, VariableState]]:
@@ -347,7 +353,7 @@ class Saver:
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
         if self._states is not None:
-            RestoreVariables(self._states).use(ACTIVE[-1], local(save_path))
+            RestoreVariables(self._states, reshape=self._reshape).use(ACTIVE[-1], local(save_path))
         else:
             _given(sess).run(self._restore, {self._path: local(save_path)})
 

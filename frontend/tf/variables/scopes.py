@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...graph.checkpoint_ops import PART, Share
 from ...graph.func_graph import graph_around
 from ...graph.graph import Graph
 from ...values.context import STATE, entered, executing_eagerly
@@ -371,6 +372,8 @@ def _made_in_parts(
         start = first_of_part(first, info, size)
         inner = f"{name}/part_{number}"
         parts.append(_made(inner, None if value else size, dtype, start, **options))
+        share = Share(tuple(info.full_shape), tuple(info.var_offset), tuple(size))
+        parts[-1].state.part = f"{name}{PART}{share}"
     return PartitionedVariable(name, parts, axis, count)
 
 
