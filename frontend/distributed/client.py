@@ -23,7 +23,12 @@ from ..graph.frame import DRAWN_AS
 from ..graph.graph import Graph, Operation
 from ..graph.partition import Partition, partition
 from ..values.devices import DeviceName, parse_device
-from ..values.run_errors import AbortedError, CancelledError, NotFoundError
+from ..values.run_errors import (
+    AbortedError,
+    CancelledError,
+    DeadlineExceededError,
+    NotFoundError,
+)
 from .closed import inside
 from .cut import Cut, Inner, TaskPart, ToldGraph
 from .delays import delayed
@@ -39,11 +44,11 @@ NUMBERS = count(1)
 class Client:
     """Begins the steps of one session."""
 
-    def __init__(self, task: Task, master: str) -> None:
-        self.task, self.master = task, master
+    def __init__(self, task: Task, master: str, *, isolated: bool = False) -> None:
+        self.task, self.master, self.isolated = task, master, isolated
         self.number = next(task.numbers)
         self.session = task.comm.rank, self.number
-        self.store = task.store_of(self.session)
+        self.store = task.store_of(self.session, isolated=isolated)
         self.told: set[str] = set()
         """The other tasks that have parts of its plans."""
         self.leave = weakref.finalize(self, task.gone.append, (self.session, self.told))
@@ -90,10 +95,11 @@ class Client:
         if delays is not None and delays != made.delays:
             made = Cut(plan, found.tasks, closed, self.bits, delays)
         key = self.key(plan)
-        for part in made.parts.values():
+        make = self.task.maker_of(self.session)
+        for each in made.parts.values():
+            part = replace(each, isolated=self.isolated)
             if part.task == self.task.name:
-                own = told_part(part, here=True)
-                self.own[plan] = RunningPart(self.store, own, self.task.graph_of)
+                self.own[plan] = RunningPart(self.store, told_part(part, here=True), make)
             else:
                 message = told_part(part, here=False)
                 self.told.add(part.task)
@@ -259,8 +265,13 @@ CLIENTS: WeakSet[Client] = WeakSet()
 WAS_RESET = "the session is over: containers of its target were reset"
 
 
-def reset(target: str, containers: Sequence[str] | None) -> None:
-    """Forget what is in containers of all tasks; the sessions of the target are over."""
+def reset(target: str, containers: Sequence[str] | None, patience: float = 0.0) -> None:
+    """Forget what is in containers of all tasks; the sessions of the target are over.
+
+    A server that is not here is waited for in vain for so many seconds.
+    """
+    if patience and target not in TASKS and target.startswith("grpc://"):
+        raise DeadlineExceededError(f"no server of target {target!r} within {patience} s")
     task = task_for(target)
     for client in [each for each in CLIENTS if each.task is task]:
         client.was_reset = True
@@ -280,9 +291,12 @@ def task_for(target: str) -> Task:
     return task
 
 
-def client_for(target: str) -> Client:
-    """Return what begins the steps of a session with a target, or say that there is no such."""
+def client_for(target: str, *, isolated: bool = False) -> Client:
+    """Return what begins the steps of a session with a target, or say that there is no such.
+
+    One that is isolated shares no variables and queues with other sessions.
+    """
     task = task_for(target)
-    made = Client(task, task.name)
+    made = Client(task, task.name, isolated=isolated)
     CLIENTS.add(made)
     return made

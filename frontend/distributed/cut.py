@@ -88,6 +88,8 @@ class TaskPart:
     """What the caller gives, by name."""
     fetched: list[str] = field(default_factory=list)
     """What the caller gets, by name."""
+    isolated: bool = False
+    """Whether the session shares no variables and queues with others."""
 
 
 @dataclass

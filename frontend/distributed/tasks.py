@@ -21,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence, Set
 from copy import copy
+from functools import partial
 from typing import Any
 
 from ...errors import GravureError
@@ -50,6 +51,8 @@ from .running import RunningPart
 
 SessionKey = tuple[int, int]
 """The rank that a session is of, and its number there."""
+States = dict[tuple[str, str], VariableState]
+"""Variables by container and name."""
 PartKey = tuple[int, int, int]
 """The session, and the plan of which a task has a part."""
 Step = tuple[int, int]
@@ -114,7 +117,9 @@ class Task:
         self.store.by_name, self.store.containers = True, {}
         self.stores: dict[SessionKey, Store] = {}
         """By session: the store, with counts of its own."""
-        self.states: dict[tuple[str, str], VariableState] = {}
+        self.states: States = {}
+        self.isolated: dict[SessionKey, States] = {}
+        """By session that shares nothing with others: the variables that it has."""
         self.parts: dict[PartKey, RunningPart | GravureError] = {}
         """By rank, session and plan: what this task does in its steps."""
         self.registered = threading.Condition()
@@ -134,6 +139,8 @@ class Task:
         """What ranks have asked for before it was there."""
         self.gone: deque[tuple[SessionKey, Set[str]]] = deque()
         """Sessions of this task that nobody has any more, and the tasks that are to be told."""
+        self.config: object = None
+        """What its sessions are told that are told nothing themselves."""
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
         self.kept = KeptValues(self.store, self.bind, self.run_named)
@@ -148,21 +155,32 @@ class Task:
         """Keep a part of a plan; an error is told when it is to run."""
         (_, key), part = message
         try:
-            store = self.store_of(key[:2])
-            made: RunningPart | GravureError = RunningPart(store, part, self.graph_of)
+            store = self.store_of(key[:2], isolated=part.isolated)
+            make = self.maker_of(key[:2])
+            made: RunningPart | GravureError = RunningPart(store, part, make)
         except GravureError as error:
             made = error
         with self.registered:
             self.parts[key] = made
             self.registered.notify_all()
 
-    def store_of(self, session: SessionKey) -> Store:
-        """Return the store as a session sees it: its draws and its own queues are for it alone."""
+    def store_of(self, session: SessionKey, *, isolated: bool = False) -> Store:
+        """Return the store as a session sees it: its draws and its own queues are for it alone.
+
+        One that is isolated has all else for itself, too.
+        """
         with self.lock:
             if session not in self.stores:
-                made = self.stores[session] = copy(self.store)
+                made = self.stores[session] = Store() if isolated else copy(self.store)
                 made.draws, made.own = {}, {}
+                if isolated:
+                    made.by_name, made.containers = True, {}
+                    self.isolated[session] = {}
             return self.stores[session]
+
+    def maker_of(self, session: SessionKey) -> Callable[[TaskPart], Graph]:
+        """Return what makes the graphs of a session, of the variables that it sees."""
+        return partial(self.graph_of, states=self.isolated.get(session))
 
     def on_leave(self, source: int, message: Message) -> None:
         """Let go what belongs to a session that has ended."""
@@ -172,28 +190,38 @@ class Task:
         """Let go the counts of a session, and its parts of plans; variables and queues stay."""
         with self.lock:
             self.stores.pop(session, None)
+            self.isolated.pop(session, None)
         with self.registered:
             for key in [each for each in self.parts if each[:2] == session]:
                 del self.parts[key]
 
     def on_reset(self, source: int, message: Message) -> None:
         """Forget what is in containers."""
-        self.store.reset(message[1])
+        self.clear(message[1])
+
+    def clear(self, containers: Sequence[str] | None) -> None:
+        """Forget what is in containers here, and which variables there were."""
+        self.store.reset(containers)
+        with self.lock:
+            names = [""] if containers is None else containers
+            for key in [each for each in self.states if each[0] in names]:
+                del self.states[key]
 
     def reset(self, containers: Sequence[str] | None) -> None:
         """Let all tasks forget what is in containers, before they do what they are told next."""
-        self.store.reset(containers)
+        self.clear(containers)
         for name in self.names:
             if name != self.name:
                 self.box.send(("reset", 0), containers, self.ranks[name])
 
-    def graph_of(self, part: TaskPart) -> Graph:
+    def graph_of(self, part: TaskPart, states: States | None = None) -> Graph:
         """Return the graph of a part: as it is, or made anew where it is told as data."""
         told = part.graph
         if isinstance(told, Graph):
             return told
         made = Graph()
-        for name, op in NodeReader(told.data, self.bind).add(made, told.data["nodes"]).items():
+        reader = NodeReader(told.data, partial(self.bind, states=states))
+        for name, op in reader.add(made, told.data["nodes"]).items():
             op.source = told.sources.get(name, "")
         return made
 
@@ -209,13 +237,13 @@ class Task:
             raise found
         return found
 
-    def bind(self, name: str, entry: VariableData) -> VariableState:
-        """Return the variable of a name, which graphs of all sessions share."""
+    def bind(self, name: str, entry: VariableData, states: States | None = None) -> VariableState:
+        """Return the variable of a name, which graphs of all sessions share, or of some states."""
         spec = NodeReader(empty_data(), self.bind).spec(entry["spec"])
         key = (entry["container"], entry["name"])
         with self.lock:
             made = VariableState(entry["name"], spec, container=entry["container"])
-            found = self.states.setdefault(key, made)
+            found = (self.states if states is None else states).setdefault(key, made)
         if found.spec.dtype != spec.dtype or dims_or_none(found.spec.shape) != dims_or_none(
             spec.shape
         ):

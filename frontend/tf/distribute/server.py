@@ -9,6 +9,7 @@ with tf.compat.v1.Session(server.target) as session: ...
 from __future__ import annotations
 
 import atexit
+import socket
 from collections.abc import Callable, Sequence
 
 from ....runtime.comm.local import alone
@@ -16,11 +17,12 @@ from ....runtime.comm.protocol import Comm, WorldError
 from ....runtime.comm.world import world
 from ...distributed.client import TASKS
 from ...distributed.tasks import Task
-from ...formats.messages import ServerDef
+from ...formats.messages import ConfigProto, ServerDef
 from ...graph.graph import Operation
 from ...values.devices import parse_device
-from ...values.run_errors import UnimplementedError
+from ...values.run_errors import InvalidArgumentError, UnimplementedError, UnknownError
 from ..graph.device_spec import DeviceSpec
+from ..runs.options import config_of
 from .cluster import ClusterSpec, tf_config
 
 PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp")
@@ -45,10 +47,10 @@ class Server:
     ) -> None:
         if protocol not in (None, "grpc"):
             raise UnimplementedError(f"protocol {protocol!r}: tasks talk by MPI, RDMA is its own")
-        if config is not None:
-            raise UnimplementedError("the config of a server: sessions have theirs")
         if isinstance(server_or_cluster_def, ServerDef):
             told_by = server_or_cluster_def
+            if config is None and told_by.HasField("default_session_config"):
+                config = told_by.default_session_config
             job_name = told_by.job_name if job_name is None else job_name
             task_index = told_by.task_index if task_index is None else task_index
             server_or_cluster_def = told_by.cluster
@@ -63,7 +65,9 @@ class Server:
         self._comm = world() if comm is None else comm
         self.name = f"{job}:{index}"
         self._names = [f"{each}:{number}" for each, number in tasks]
-        self._target = f"grpc://{self._cluster.task_address(str(job), int(str(index)))}"
+        self._target = f"grpc://{listening(self._cluster.task_address(str(job), int(str(index))))}"
+        config_of(config)  # what it cannot have is refused at once
+        self._config = config
         self._task: Task | None = None
         if start:
             self.start()
@@ -84,7 +88,10 @@ class Server:
                 f"order {', '.join(self._names)}",
                 hint="gravure launch --cluster ... tells each rank its task by TF_CONFIG",
             )
+        if self._target in TASKS:
+            raise UnknownError(f"Could not start a server at {self._target}: another one is there")
         self._task = TASKS[self._target] = Task(self._comm, self._names)
+        self._task.config = self._config
         atexit.register(self._task.leave)
 
     @property
@@ -104,7 +111,10 @@ class Server:
         """Return the cluster, and which task of it this is, as a message."""
         job, index = self.name.split(":")
         cluster = self._cluster.as_cluster_def()
-        return ServerDef(cluster=cluster, job_name=job, task_index=int(index), protocol="grpc")
+        made = ServerDef(cluster=cluster, job_name=job, task_index=int(index), protocol="grpc")
+        if isinstance(self._config, ConfigProto):
+            made.default_session_config.CopyFrom(self._config)
+        return made
 
     def join(self) -> None:
         """Serve until no task begins steps any more."""
@@ -114,6 +124,18 @@ class Server:
         """End: begin no steps, and serve none."""
         TASKS.pop(self._target, None)
         self.task.close()
+
+
+def listening(address: str) -> str:
+    """Return the address of a task, with a port that is free in place of 0."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise InvalidArgumentError(f'Could not interpret "{address}" as a host-port pair.')
+    if int(port):
+        return address
+    with socket.socket() as found:
+        found.bind(("", 0))
+        return f"{host}:{found.getsockname()[1]}"
 
 
 def replica_device_setter(

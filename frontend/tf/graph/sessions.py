@@ -12,7 +12,7 @@ from weakref import WeakSet
 from ....ir.types.tensor import Array
 from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
-from ...distributed.client import client_for, explained, reset
+from ...distributed.client import TASKS, client_for, explained, reset
 from ...distributed.simulate import CostModel, reasons, simulated
 from ...eager.recorded import unboxed
 from ...formats.messages import RunMetadata
@@ -62,15 +62,19 @@ class Session(CoreSession):
                 f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
             )
         super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
+        if config is None and target in TASKS:
+            config = TASKS[target].config
         self.config = config_of(config)
         self.soft_placement, self.wishes = self.config.soft_placement, self.config.wishes
         self.over = False
         """Whether it was closed because containers were reset."""
         self.processors = processors_of(config)
-        self.client = client_for(target) if target else None
+        self.client = client_for(target, isolated=self.config.isolated) if target else None
         """What begins steps over the tasks of a cluster."""
         if self.client is None:
             LOCAL.add(self)
+            if self.config.isolated:
+                self.store.containers = {}
         else:
             self.client.bits, self.client.filters = self.config.bits, [*self.config.filters]
         self.costs: CostModel | None = None
@@ -176,9 +180,9 @@ class Session(CoreSession):
 
         All sessions of the target are over.
         """
-        config_of(config)
+        told = config_of(config)
         if target:
-            reset(target, containers)
+            reset(target, containers, told.timeout)
             return
         for session in [*LOCAL]:
             session.reset_values(containers)

@@ -24,7 +24,6 @@ SWAPPED = RewriterConfig.SWAPPING_HEURISTICS
 """Ways to use less memory that there are: none, layers that are computed again, and what rests for
 long on a GPU lies on its host."""
 HOLDS: dict[str, Callable[[object], bool]] = {
-    "isolate_session_state": lambda wanted: True,  # each session has values of its own
     "graph_options.infer_shapes": lambda wanted: True,  # they are inferred when an edge is made
     "graph_options.place_pruned_graph": lambda wanted: True,  # what is not run is not placed
     "graph_options.optimizer_options.do_common_subexpression_elimination": lambda wanted: True,
@@ -50,7 +49,7 @@ HOLDS: dict[str, Callable[[object], bool]] = {
 ACTED = (
     *("allow_soft_placement", "log_device_placement", "intra_op_parallelism_threads"),
     *("operation_timeout_in_ms", "device_count", "graph_options.build_cost_model"),
-    *("inter_op_parallelism_threads", "device_filters"),
+    *("inter_op_parallelism_threads", "device_filters", "isolate_session_state"),
     *("graph_options.enable_bfloat16_sendrecv", "graph_options.enable_recv_scheduling"),
     "graph_options.optimizer_options.opt_level",
     "graph_options.optimizer_options.global_jit_level",
@@ -126,6 +125,8 @@ class Config:
     """Whether tasks let values of others come just before they need them."""
     filters: Sequence[DeviceName] = ()
     """The devices of other tasks that a session sees; nothing: all."""
+    isolated: bool = False
+    """Whether a session shares no variables and queues with others of its target."""
 
 
 def config_of(message: object) -> Config:
@@ -149,6 +150,7 @@ def config_of(message: object) -> Config:
         costs=message.graph_options.build_cost_model > 0,
         wishes=wishes_of(message),
         delays=message.graph_options.enable_recv_scheduling,
+        isolated=message.isolate_session_state,
         filters=[parse_device(each) for each in message.device_filters],
         bits=16 if message.graph_options.enable_bfloat16_sendrecv else transfer_bits(),
     )

@@ -244,7 +244,8 @@ def test_a_server_says_as_a_message_which_task_it_is() -> None:
     assert (told.job_name, told.task_index, told.protocol) == ("localhost", 0, "grpc")
     assert tf.train.ClusterSpec(told.cluster).as_dict() == {"localhost": ["localhost:0"]}
     again = tf.distribute.Server(told, start=False)
-    assert (again.target, again.server_def) == (server.target, told)
+    assert again.server_def == told
+    assert again.target != server.target  # (port 0 is any that is free)
 
 
 def test_what_is_beside_an_operation_is_of_the_group_of_that() -> None:
