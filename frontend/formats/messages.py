@@ -169,6 +169,7 @@ SessionLog, TaggedRunMetadata = message_class("SessionLog"), message_class("Tagg
 HistogramProto = message_class("HistogramProto")
 RunMetadata, FunctionDef = message_class("RunMetadata"), message_class("FunctionDef")
 OpDef, SaverDef = message_class("OpDef"), message_class("SaverDef")
+MetaGraph = message_class("MetaGraphDef")
 ClusterDef, JobDef, ServerDef = map(message_class, ("ClusterDef", "JobDef", "ServerDef"))
 RunOptions, ConfigProto = message_class("RunOptions"), message_class("ConfigProto")
 GPUOptions, GraphOptions = message_class("GPUOptions"), message_class("GraphOptions")

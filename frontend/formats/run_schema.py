@@ -111,6 +111,7 @@ OPTIONS: dict[str, list[str]] = {
         "ConfigProto default_session_config 4",
         "string protocol 5",
     ],
+    "MetaGraphDef": ["GraphDef graph_def 2", "SaverDef saver_def 3"],
     "SaverDef": [
         "string filename_tensor_name 1",
         "string save_tensor_name 2",

@@ -144,6 +144,10 @@ class Variable(Operators):
         """Return a value as a tensor of the variable's type."""
         return as_tensor(value, self._row)
 
+    def first_value(self, value: GraphTensor) -> GraphTensor:
+        """Return what a variable of a graph starts with: the value that was given."""
+        return value
+
     def _spec(self, found: TensorSpec) -> TensorSpec:
         return spec_with_unknowns(found.dtype, self._declared) if self._has_shape else found
 
@@ -204,7 +208,7 @@ class Variable(Operators):
         name = graph.unique_name(self._label)
         with graph.control_dependencies(None), graph.name_scope(f"{name}/"):
             value = initial() if callable(initial) else initial
-            tensor = graph.owned(self.converted(value))
+            tensor = self.first_value(graph.owned(self.converted(value)))
             self.initial_value = tensor
             state = VariableState(name, self._spec(tensor.spec), container=graph.container_name)
             self.state = state

@@ -96,7 +96,7 @@ class Share:
                 f"{text!r} says no part, expected 'SIZE ... BEGIN,SIZE:...'"
             ) from None
         inside = zip(begin, shape, whole, strict=True)
-        if not all(0 <= at and n > 0 and at + n <= size for at, n, size in inside):
+        if not all(at >= 0 and n > 0 and at + n <= size for at, n, size in inside):
             raise InvalidArgumentError(f"the part {text!r} is not inside of its whole")
         return cls(whole, begin, shape)
 

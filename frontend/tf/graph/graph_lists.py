@@ -75,9 +75,9 @@ def global_variables(scope: object = None) -> list[Any]:
     return get_collection(GLOBAL, scope)
 
 
-def saveable_variables() -> list[Any]:
+def saveable_variables(scope: object = None) -> list[Any]:
     """Return what a saver saves: the variables, and what else is in the list for it."""
-    return [*global_variables(), *get_collection(GraphKeys.SAVEABLE_OBJECTS)]
+    return [*global_variables(scope), *get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)]
 
 
 def model_variables(scope: object = None) -> list[Any]:

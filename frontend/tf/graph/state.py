@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from ..core.bridge import (
 )
 from ..core.calls import perform
 from ..core.creators import Created
+from ..core.dimensions import Behaviour
 from ..core.names import SCOPE, device_name
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
@@ -342,6 +343,8 @@ class Variable(Common, CoreVariable, metaclass=Created):
     """A tensor that can be changed."""
 
     KEPT = ("constraint", "aggregation", "synchronization")
+    guard: ClassVar[Callable[[GraphTensor], GraphTensor] | None] = None
+    """What lets first values of the first version do without the values of other variables."""
 
     def __hash__(self) -> int:
         if self.graph is None:
@@ -406,6 +409,11 @@ class Variable(Common, CoreVariable, metaclass=Created):
         made.state.home, made.state.initial = op, initializer
         made.state.owner = weakref.ref(made)
         return made
+
+    def first_value(self, value: GraphTensor) -> GraphTensor:
+        """Return the value, or in the first version one that no variable's lack can hinder."""
+        guard = Variable.guard
+        return guard(value) if Behaviour.references and guard is not None else value
 
     def _first_shape(self) -> TensorShape:
         """Return the shape of the first value."""

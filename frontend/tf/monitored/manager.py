@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....errors import GravureError
 from ...graph.graph import Graph
+from ...values.run_errors import DeadlineExceededError, FailedPreconditionError
 from ..graph.sessions import Session
+from ..graph.state import get_default_graph
 from ..program.logging import logger
 from ..train.checkpoint_state import get_checkpoint_state
 from ..train.savers import Saver
@@ -35,7 +36,8 @@ class SessionManager:
                 f"ready_for_local_init_op [{ready_for_local_init_op}]"
             )
         self._local_init_op, self._ready_op = local_init_op, ready_op
-        self._before_local, self._graph = ready_for_local_init_op, graph
+        self._before_local = ready_for_local_init_op
+        self._graph = get_default_graph() if graph is None else graph
         self._wait, self._options = recovery_wait_secs, local_init_run_options
         self._local_feeds = local_init_feed_dict
 
@@ -146,8 +148,6 @@ class SessionManager:
                 return session
             session.close()
             if time.monotonic() + self._wait > end:
-                from ...values.run_errors import DeadlineExceededError  # noqa: PLC0415
-
                 raise DeadlineExceededError(
                     f"Session was not ready after waiting {max_wait_secs} secs."
                 )
@@ -169,7 +169,9 @@ class SessionManager:
             return ""
         try:
             made = session.run(ready)
-        except GravureError as error:
+        except FailedPreconditionError as error:
+            if "uninitialized" not in str(error):
+                raise
             return str(error)
         if made is None or np.asarray(made).dtype == np.int32:  # what raises where it is not ready
             return ""

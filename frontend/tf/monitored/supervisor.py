@@ -10,7 +10,9 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ...formats.messages import SessionLog, Summary
+from ...function.variable import VariableV2
 from ...values.run_errors import AbortedError
+from ..core.dimensions import Behaviour
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable, get_default_graph
 from ..program.logging import logger
@@ -135,8 +137,17 @@ class Supervisor:
             local_init_run_options=local_init_run_options,
         )
         if not is_chief:
+            self._check_places()
             self._logdir = self._writer = self._save_path = None
         self._graph.finalize()
+
+    def _check_places(self) -> None:
+        """Raise where a variable of the first version could be on any task."""
+        for op in self._graph.get_operations() if Behaviour.references else ():
+            if isinstance(op.kind, VariableV2) and not op.device:
+                raise ValueError(
+                    f"When using replicas, all Variables must have their device set: {op.name}"
+                )
 
     @classmethod
     def _given(cls, value: object, usual: Callable[[], object]) -> Any:
@@ -219,6 +230,7 @@ class Supervisor:
         )
         if self._writer is not None:
             self._writer.add_graph(self._graph)
+            self._writer.add_meta_graph(self._graph)
             self._writer.add_session_log(SessionLog(status=1))
         if start_standard_services and self._logdir:
             self.start_standard_services(session)

@@ -50,11 +50,15 @@ from ..variables import partitioned as _pa
 from ..variables import scopes as _sc
 from ..variables import templates as _te
 from ..variables import wrapping as _wr
+from ..variables.guarded import guarded as _guarded
 from .first_calls import first_space, in_first_order
 from .importing import import_graph_def
 from .keras_names import keras_space
 from .trivia import FIRST as _FACTS
 from .v1_ops import TOP as _TOP
+
+_st.Variable.guard = staticmethod(_guarded)
+
 
 TOP = {**_TOP, **_FACTS, **_IO, **_DATA, **_LOOKUP, **_NONDENSE, **_SUMMARIES}
 

@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 from ....ir.types.tensor import Array
-from ...formats.messages import Proto, alike, parsed, shown
+from ...formats.messages import ConfigProto, Proto, alike, parsed, shown
 from ...graph.graph import GraphTensor, Operation
 from ...values.context import STATE, default_session, entered
 from ...values.devices import list_devices, parse_device
@@ -96,6 +96,11 @@ class CheckedThread:
         return self._thread.is_alive()
 
 
+def _of_tests(config: object) -> object:
+    """Return what a session of a test is configured with: its devices need not be there."""
+    return ConfigProto(allow_soft_placement=True) if config is None else config
+
+
 class SessionAtOnce:
     """Stands for a test's session where operations run at once: what it runs is computed."""
 
@@ -160,7 +165,7 @@ class TestCase(MoreAssertions):
         if STATE.context is None and graph is None:
             yield SessionAtOnce(self)
             return
-        with Session(graph=graph or get_default_graph(), config=config) as made:
+        with Session(graph=graph or get_default_graph(), config=_of_tests(config)) as made:
             yield made
 
     @contextmanager
@@ -176,7 +181,8 @@ class TestCase(MoreAssertions):
             yield SessionAtOnce(self)
             return
         if self._cached is None:
-            self._cached = Session(graph=graph or get_default_graph(), config=config)
+            home = graph or get_default_graph()
+            self._cached = Session(graph=home, config=_of_tests(config))
         with entered(self._cached.graph), self._cached.as_default():
             yield self._cached
 

@@ -14,7 +14,7 @@ from ....ir.op import Array
 from ...data.host import ArrayKind
 from ...formats import summaries as s
 from ...formats.events import EventFile
-from ...formats.messages import Event, GraphDef, Summary, SummaryMetadata
+from ...formats.messages import Event, GraphDef, MetaGraph, Summary, SummaryMetadata
 from ...graph.graph import Graph, GraphTensor
 from ...values.run_errors import InvalidArgumentError
 from ..core.host_ops import SCALAR_TEXT, text
@@ -258,6 +258,18 @@ class FileWriter:
         if not isinstance(found, GraphDef):
             raise TypeError(f"add_graph(): a graph was expected, got {type(found).__name__}")
         self._add(global_step, graph_def=found.SerializeToString())
+
+    def add_meta_graph(self, meta_graph_def: object, global_step: object = None) -> None:
+        """Write a graph as TensorFlow's message of one with what belongs to it: its nodes."""
+        found = meta_graph_def
+        if isinstance(found, Graph):
+            found = MetaGraph(graph_def=graph_message(found))
+        if not isinstance(found, MetaGraph):
+            raise TypeError(
+                f"meta_graph_def of {type(found).__name__}, expected the graph or TensorFlow's "
+                "message"
+            )
+        self._add(global_step, meta_graph_def=found.SerializeToString())
 
     def add_session_log(self, session_log: object, global_step: object = None) -> None:
         """Write that a session began, ended, or wrote a checkpoint."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypedDict
@@ -82,8 +83,13 @@ register_codec(
 )  # fmt: skip
 register_codec(
     RestoreVariables,
-    Codec("restore", _write_files, lambda data, reader: RestoreVariables(
-        _files(data, reader), reshape=bool(data.get("reshape")))),
+    Codec(
+        "restore",
+        _write_files,
+        lambda data, reader: RestoreVariables(
+            _files(data, reader), reshape=bool(data.get("reshape"))
+        ),
+    ),
 )
 register_codec(
     SaveShards,
@@ -107,6 +113,12 @@ class SaverData(TypedDict):
     variables: dict[str, str]
     keep: int | None
     name: str | None
+
+
+class MetaGraphFileError(GraphTextError, OSError):
+    """A file is not that of a graph."""
+
+    code = "GV2391"
 
 
 class MetaGraphDef:
@@ -144,6 +156,15 @@ class MetaGraphDef:
         self.saver = found["saver"]
         return len(serialized)
 
+    def without_devices(self) -> MetaGraphDef:
+        """Return the same, of which no operation says where it runs."""
+        made = MetaGraphDef.FromString(self.SerializeToString())
+        data = made.graph_def.data
+        for part in (data, *data["functions"].values()):
+            for node in part["nodes"]:
+                node["device"] = ""
+        return made
+
     @classmethod
     def FromString(cls, serialized: bytes) -> MetaGraphDef:  # noqa: N802
         """Return what the bytes say."""
@@ -156,7 +177,8 @@ def write_graph(graph_or_graph_def: object, logdir: object, name: str, as_text: 
     """Write a graph into a file of a folder; return the path.
 
     As text a graph is that of TensorFlow's message, which other programs show; as bytes, and
-    where it is given as data (`as_graph_def()`), it has the form that can be read again.
+    where it is given as data (`as_graph_def()`), it has the form that can be read again. Messages
+    are written as they are.
     """
     path = Path(str(logdir)) / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,8 +186,10 @@ def write_graph(graph_or_graph_def: object, logdir: object, name: str, as_text: 
         data = shown(graph_message(graph_or_graph_def)).encode()
     elif isinstance(graph_or_graph_def, Graph):
         data = GraphDef(graph_or_graph_def).SerializeToString()
-    elif isinstance(graph_or_graph_def, GraphDef):
+    elif isinstance(graph_or_graph_def, GraphDef | MetaGraphDef):
         data = graph_or_graph_def.SerializeToString()
+    elif (serialised := getattr(graph_or_graph_def, "SerializeToString", None)) is not None:
+        data = shown(graph_or_graph_def).encode() if as_text else serialised()
     else:
         raise TypeError(f"write_graph: a graph was expected, got {graph_or_graph_def!r}")
     with replacing(path) as file:
@@ -193,18 +217,18 @@ def export_meta_graph(
     **others: object,
 ) -> MetaGraphDef:
     """Return a graph as data with its lists; write it to a file if one is named."""
-    for option in ("graph_def", "meta_info_def", "export_scope", "as_text"):
+    for option in ("meta_info_def", "export_scope", "clear_extraneous_savers"):
         if others.pop(option, None):
             raise NotImplementedError(f"export_meta_graph: {option} is not supported")
-    for option in ("strip_default_attrs", "clear_extraneous_savers", "save_debug_info"):
-        others.pop(option, None)  # there is nothing of it here
+    for option in ("strip_default_attrs", "save_debug_info", "as_text"):
+        others.pop(option, None)  # there is nothing of it here: the form is one of text
+    home, given = graph or get_default_graph(), others.pop("graph_def", None)
     if others:
         raise TypeError(f"export_meta_graph() has no argument {next(iter(others))!r}")
-    home = graph or get_default_graph()
+    if not isinstance(given, GraphDef | None):
+        raise TypeError(f"export_meta_graph: a graph as data was expected, got {given!r}")
     made = MetaGraphDef()
-    made.graph_def = GraphDef(home)
-    for node in made.graph_def.data["nodes"] if clear_devices else ():
-        node["device"] = ""
+    made.graph_def = GraphDef(home) if given is None else given
     known: dict[int, Variable] = {}
     for values in home.collections.values():
         known |= {id(v): v for v in values if isinstance(v, Variable) and v.graph is home}
@@ -218,6 +242,8 @@ def export_meta_graph(
         entries = [_entry(v, places) for v in home.collections.get(key, [])]
         made.collection_def[str(key)] = [e for e in entries if e is not None]
     made.saver = saver_data
+    if clear_devices:
+        made = made.without_devices()
     if filename is not None:
         Path(filename).parent.mkdir(parents=True, exist_ok=True)
         with replacing(Path(filename)) as file:
@@ -232,13 +258,17 @@ def read_meta_graph(meta_graph_or_file: object) -> MetaGraphDef:
     path = Path(str(meta_graph_or_file))
     if not path.exists():
         raise OSError(f"File {path} does not exist.")
-    return MetaGraphDef.FromString(path.read_bytes())
+    try:
+        return MetaGraphDef.FromString(path.read_bytes())
+    except GraphTextError as error:
+        raise MetaGraphFileError(f"Cannot parse file {path}: {error.message}") from None
 
 
 def add_meta_graph(found: MetaGraphDef, scope: str | None) -> dict[str, Variable]:
     """Add a graph as data to the default graph, with its lists; return the variables by name."""
     graph, data = get_default_graph(), found.graph_def.data
-    with InGraph(graph), graph.name_scope(scope) as prefix:
+    inner = graph.name_scope(scope) if scope else nullcontext(graph.scope)
+    with InGraph(graph), inner as prefix:
         ops = NodeReader(data, fresh_variable(prefix or "")).add(graph, data["nodes"], {})
     variables = [
         Variable.of_operation(ops[v["op"]], ops[v["initial"]], trainable=v["trainable"])

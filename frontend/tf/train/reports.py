@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 
 from ....ir.types.tensor import Array, TensorSpec
+from ...function.graph_data import Codec, NodeReader, Writer, register_codec
 from ...graph.frame import Frame
 from ...graph.graph import GraphTensor, Kind, Operation
 from ..core.bridge import TfTensor
@@ -35,6 +37,23 @@ class Report(Kind):
         made = np.empty(len(missing), object)
         made[:] = missing
         return (made,)
+
+
+class ReportData(TypedDict):
+    """A node that says which variables have no value: their names."""
+
+    names: list[str]
+
+
+def _written(kind: Report, writer: Writer) -> ReportData:
+    return {"names": kind.names}
+
+
+def _read(data: ReportData, reader: NodeReader) -> Report:
+    return Report(list(map(str, data["names"])))
+
+
+register_codec(Report, Codec("report", _written, _read))
 
 
 def report_uninitialized_variables(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from ...function.names import group
 from ...function.session import fetched
 from ...function.traces import ACTIVE
 from ...graph.checkpoint_ops import (
-    PART,
     NOTE,
     OBJECT_GRAPH,
+    PART,
     SUFFIX,
     Files,
     NoCheckpointError,
@@ -139,10 +139,13 @@ def _given(sess: Session | None) -> Session:
     return sess
 
 
-def _by_name(given: Any) -> dict[str, Variable]:
+Saved: TypeAlias = Variable | PartitionedVariable
+
+
+def _by_name(given: Mapping[str, Saved] | Iterable[Saved]) -> dict[str, Variable]:
     """Return variables by what names them in files: they must differ; parts are named as such."""
     found: dict[str, Variable] = {}
-    pairs = given.items() if isinstance(given, dict) else ((None, each) for each in given)
+    pairs = given.items() if isinstance(given, Mapping) else (("", each) for each in given)
     for name, value in pairs:
         for each in value if isinstance(value, PartitionedVariable) else [value]:
             whole, _, share = each.state.part.partition(PART)
@@ -298,7 +301,7 @@ class Saver:
         """Write the values, and the graph beside them; return the path with the step in it.
 
         Variables outside of graphs are written without a session, and no graph beside them.
-        Without variables nothing is written, and the path is None.
+        Without variables only the graph is written, and the path is None.
         """
         del strip_default_attrs, save_debug_info
         self._check_built()
@@ -313,14 +316,14 @@ class Saver:
             is_told = sess is not None and hasattr(global_step, "graph")
             step = int(_given(sess).run(global_step) if is_told else np.asarray(global_step))
             path = f"{path}-{step:08d}" if self._pads else f"{path}-{step}"
-        if self._empty:
-            return None
         if self._states is not None:
             SaveVariables(self._states).use(ACTIVE[-1], path)
-        else:
-            _given(sess).run(self._save, {self._path: path})
+        elif not self._empty:  # (by names, as the session may be one of another graph)
+            _given(sess).run(self._save.name, {self._path.name: path})
         if write_meta_graph and sess is not None and self._states is None:
             export_meta_graph(f"{path}.{meta_graph_suffix}", sess.graph, self.names())
+        if self._empty:
+            return None
         if write_state:
             self._note(path, note, meta_graph_suffix)
         return path
@@ -355,7 +358,7 @@ class Saver:
         if self._states is not None:
             RestoreVariables(self._states, reshape=self._reshape).use(ACTIVE[-1], local(save_path))
         else:
-            _given(sess).run(self._restore, {self._path: local(save_path)})
+            _given(sess).run(self._restore.name, {self._path.name: local(save_path)})
 
     def as_saver_def(self) -> SaverDef:
         """Return what is known of the saver as a message."""
@@ -391,6 +394,9 @@ class Saver:
         as_text: bool = False,
         export_scope: str | None = None,
         clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
     ) -> MetaGraphDef:
         """Return the graph as data, with its lists and this saver; write it to a file."""
         return export_meta_graph(
@@ -401,6 +407,9 @@ class Saver:
             clear_devices,
             as_text=as_text,
             export_scope=export_scope,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+            save_debug_info=save_debug_info,
         )
 
 
@@ -433,7 +442,9 @@ def assert_global_step(global_step_tensor: Variable | GraphTensor) -> None:
 
 def get_global_step(graph: TfGraph | None = None) -> Variable | None:
     """Return the count of steps of a graph, None if there is none."""
-    found = (graph or get_default_graph()).get_collection("global_step")
+    home = graph or get_default_graph()
+    found = home.get_collection("global_step")
+    found = found or home.get_collection("variables", "global_step:0$")
     return found[0] if found else None
 
 
@@ -446,8 +457,7 @@ def import_meta_graph(
     """Add a graph as data to a graph; return a saver of its variables, None if there are none."""
     found = read_meta_graph(meta_graph_or_file)
     if clear_devices:
-        for node in found.graph_def.data["nodes"]:
-            node["device"] = ""
+        found = found.without_devices()
     with entered(graph or get_default_graph()):
         return _imported(found, import_scope)
 
@@ -456,7 +466,7 @@ def _imported(found: MetaGraphDef, scope: str | None) -> Saver | None:
     """Add a graph to the default one; return the saver that is stated, or one of all variables."""
     by_name = add_meta_graph(found, scope)
     if found.saver is None:
-        return Saver(list(by_name.values())) if by_name else None
+        return Saver() if saveable_variables(scope) else None
     names = found.saver["variables"].items()
     return Saver(
         {key: by_name[name] for key, name in names},
