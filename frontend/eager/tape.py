@@ -25,7 +25,7 @@ from ...ir.ops.gradient import Identity, StopGradient
 from ...ir.types.dims import product
 from ..values import nest
 from ..values.context import Use, start, stop
-from .backward import backward, filled_like, frozen, is_smooth, key_of
+from .backward import backward, dense, filled_like, frozen, is_smooth, key_of
 from .tensor import Tensor, apply, as_tensor, cast
 
 
@@ -227,7 +227,7 @@ class GradientTape:
         self, given: Iterable[tuple[object, object]], sources: Sequence[object]
     ) -> list[object]:
         """Return gradients of which none are slices with indices."""
-        return backward(list(self._uses), given, sources, lambda use, grads: None)
+        return list(map(dense, backward(list(self._uses), given, sources, lambda *_: None)))
 
     def _backward(
         self, given: Iterable[tuple[object, object]], sources: Sequence[object]

@@ -293,6 +293,11 @@ class GradientTape(CoreTape):
         """Return the derivatives of each example of the target by the same of the source."""
         self._check_unused()
         self._check_loop(experimental_use_pfor, "batch_jacobian")
+        if parallel_iterations is not None and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the batch_jacobian "
+                "with parallel_iterations."
+            )
         for x in (target, source):
             x.shape.with_rank_at_least(2)
         if not target.shape[:1].is_compatible_with(source.shape[:1]):
