@@ -467,6 +467,9 @@ class Variable(Operators):
     def __float__(self) -> float:
         return float(self.read_value())
 
+    def __complex__(self) -> complex:
+        return complex(self.read_value())
+
     def __eq__(self, other: object) -> bool:
         return self is other
 

@@ -199,7 +199,7 @@ class Fetching(Protocol):
 class TfTensor(Common, Tensor):  # type: ignore[misc]
     """A tensor with TensorFlow's rules: a computed one or an edge of a graph."""
 
-    __slots__ = ()
+    __slots__ = ("__dict__",)
 
     def set_shape(self, shape: ShapeLike) -> None:
         """State what is known of the shape, which must be true."""
@@ -248,12 +248,12 @@ class EagerTensor(TfTensor):
     def __float__(self) -> float:
         if self._array.ndim:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        return float(self._array)
+        return float(self._array[()])  # (numpy warns of the imaginary part that is lost)
 
     def __int__(self) -> int:
         if self._array.ndim:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        return int(self._array)
+        return int(self._array[()])
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise TypeError("'EagerTensor' object does not support item assignment")

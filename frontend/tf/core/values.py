@@ -57,7 +57,7 @@ def _of_python(value: object, array: Array, dtype: DType) -> Array:
         return array.astype(dtype.numpy)
     small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
     if not small and array.dtype.kind not in KINDS.get(dtype.kind, ""):
-        raise TypeError(f"cannot convert {value!r} to {dtype}")
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {of_row(dtype).name}")
     return array.astype(dtype.numpy)
 
 
