@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
 from ...ir.types.dtypes import DType
-from ...ir.types.tensor import TensorSpec
+from ...ir.types.tensor import Array, TensorSpec
 from ..dims.unknown import unknown_dim
 from ..eager.tensor import Tensor
-from ..graph.func_graph import FuncGraph
+from ..graph.func_graph import PLACEHOLDER, FuncGraph
 from ..graph.graph import GraphTensor, dims_or_none, within
 from ..values import nest
 
@@ -137,6 +139,18 @@ class Bound:
         for name, stated in signature.items():
             self.described[name] = _as_declared(in_order(stated), self.described[name])
 
+    def without_values(self) -> Bound:
+        """Return the same arguments for a trace to keep: specs for tensors, which are not kept."""
+        made = copy(self)
+        kept = {i: WithoutValue(spec, self.labels[i]) for i, spec in self.specs.items()}
+        places = iter(range(len(self.leaves)))
+        made.arguments = {
+            name: _without_values(value, places, kept) for name, value in self.arguments.items()
+        }
+        made.leaves = nest.flatten(made.arguments)
+        made.described = nest.described(made.arguments)
+        return made
+
     def relax(self, other: Bound) -> None:
         """Leave sizes open that differ from those of earlier arguments."""
         for place, spec in self.specs.items():
@@ -156,6 +170,10 @@ class Bound:
             spec_key(self.specs[i]) if i in self.specs else value_key(x)
             for i, x in enumerate(self.leaves)
         ]
+
+    def named(self) -> tuple[tuple[int, str], ...]:
+        """Return the places of the inputs that specs give names, and these."""
+        return tuple((i, name) for i, name in self.labels.items() if name and i in self.specs)
 
     def key(self) -> Hashable:
         """Return what the arguments are traced by."""
@@ -198,9 +216,108 @@ class Bound:
         return dict(nest.pack(self.described, made))
 
 
+class CallTime:
+    """Values that a function takes from outside anew at each call: what a closure gives then."""
+
+    def __init__(
+        self,
+        closure: Callable[[], object],
+        described: object,
+        to_tensor: Callable[[object, DType | None], Tensor],
+    ) -> None:
+        self.closure, self.described, self.to_tensor = closure, described, to_tensor
+        found = [spec_for(each) for each in nest.flatten(described)]
+        if None in found:
+            raise TypeError(f"a spec of tensors is expected for a value of a call: {described!r}")
+        self.specs = [spec for spec in found if spec is not None]
+        self.values = [CallTimeValue(self, place) for place in range(len(self.specs))]
+
+    def enter(self, graph: FuncGraph) -> object:
+        """Return what stands for the values in the graph of a function, as they are described."""
+        made = []
+        for value in self.values:
+            slot = graph.add(PLACEHOLDER, (), {"spec": value.spec}, name="captured").outputs[0]
+            graph.captured[id(value)] = (value, slot)
+            made.append(slot)
+        return nest.pack(self.described, made)
+
+    def now(self) -> list[Tensor]:
+        """Return the values of a call."""
+        found = self.closure()
+        nest.assert_same(self.described, found, check_types=False)
+        return [*map(self._fitting, nest.flatten(found), self.specs)]
+
+    def _fitting(self, value: object, spec: TensorSpec) -> Tensor:
+        """Return a value as a tensor, or raise `ValueError` if it is not what was said."""
+        made = value if isinstance(value, Tensor) else self.to_tensor(value, spec.dtype)
+        if made.spec.dtype != spec.dtype:
+            raise ValueError(
+                f"Value {value!r} does not convert to a tensor with dtype {spec.dtype}"
+            )
+        if not within(made.spec, spec):
+            raise ValueError(f"Value {value!r} has not the shape that was said: {spec}")
+        return made
+
+
+class CallTimeValue(Tensor):
+    """A value that is another one at each call."""
+
+    __slots__ = ("of", "place")
+    direct: ClassVar[bool] = False
+
+    def __init__(self, of: CallTime, place: int) -> None:
+        self.of, self.place = of, place
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return what is said of it."""
+        return self.of.specs[self.place]
+
+    @property
+    def _array(self) -> Array:  # type: ignore[override]
+        """Return the elements of now."""
+        return self.of.now()[self.place].numpy()
+
+
+def of_this_call(values: Sequence[Tensor]) -> list[Tensor]:
+    """Return values as they are now: each closure is asked once."""
+    asked = dict.fromkeys(x.of for x in values if isinstance(x, CallTimeValue))
+    found = {each: each.now() for each in asked}
+    return [found[x.of][x.place] if isinstance(x, CallTimeValue) else x for x in values]
+
+
 def _label(value: object) -> str | None:
     """Return the name that a spec gives to what it is for, None if there is none."""
     return getattr(value, "argument_name", None)
+
+
+@dataclass(frozen=True)
+class WithoutValue:
+    """What a tensor was like that is not kept."""
+
+    spec: TensorSpec
+    argument_name: str | None
+
+    def traced_spec(self) -> TensorSpec:
+        """Return its spec."""
+        return self.spec
+
+
+def _without_values(
+    tree: object, places: Iterator[int], kept: Mapping[int, WithoutValue]
+) -> object:
+    """Return a structure with what is kept of leaves in their place; composites stay whole."""
+    if isinstance(tree, nest.TensorGroup):
+        for _ in tree.components():
+            next(places)
+        return tree
+    if isinstance(tree, Mapping):
+        made = {key: _without_values(value, places, kept) for key, value in tree.items()}
+        return made if type(tree) is dict else type(tree)(made)  # type: ignore[call-arg]
+    if isinstance(tree, list | tuple):
+        return nest.pack_level(tree, [_without_values(x, places, kept) for x in tree])
+    place = next(places)
+    return kept.get(place, tree)
 
 
 def _as_declared(declared: object, tree: object) -> object:

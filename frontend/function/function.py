@@ -116,6 +116,7 @@ class Function:
         check: bool = False,
         recompute: bool = False,
         swap: bool = False,
+        stated: Mapping[str, str] | None = None,
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
@@ -124,6 +125,8 @@ class Function:
         self.input_signature = input_signature
         self.reduce_retracing = reduce_retracing
         self.check, self.recompute, self.swap = check, recompute, swap
+        self.stated = dict(stated or {})
+        """What is said of it to other programs."""
         self.effects: list[Effect] = []
         """What was found, where that is checked, that a trace does once and not each run."""
         self.signature = inspect.signature(python_function)
@@ -156,7 +159,7 @@ class Function:
     def options(self) -> dict[str, Any]:
         """Return what it was made with beside its Python."""
         names = ("input_signature", "reduce_retracing", "autograph", "features", "check")
-        return {name: getattr(self, name) for name in (*names, "recompute", "swap")}
+        return {name: getattr(self, name) for name in (*names, "recompute", "swap", "stated")}
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[object]]:
         """Return what makes it anew, in another process too: a copy has no traces yet."""
@@ -262,11 +265,19 @@ class Function:
         if self.input_signature is not None:
             bound.take_signature(self.declared)
         key = self._key(bound)
-        found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
+        found = self._known(bound, key)
         if found is not None:
             return found
         with self._making:
             return self._found_or_made(bound, key)
+
+    def _known(self, bound: Bound, key: object) -> ConcreteFunction | None:
+        """Return the trace that there is for arguments; names that specs give are its own."""
+        found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
+        named = bound.named()
+        if found is None or not named or found.bound.named() == named:
+            return found
+        return self.cache.get((key, named))
 
     @staticmethod
     def _key(bound: Bound) -> Hashable:
@@ -275,7 +286,7 @@ class Function:
         return bound.key() if number is None else (bound.key(), number)
 
     def _found_or_made(self, bound: Bound, key: object) -> ConcreteFunction:
-        found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
+        found = self._known(bound, key)
         if found is None and self.reduce_retracing:
             traces = [] if apart() else self.cache.values()
             found = next((c for c in traces if c.accepts(bound)), None)
@@ -301,7 +312,8 @@ class Function:
             finally:
                 self._tracing.discard(here)
             local = any(not tensor.eager for tensor in found.graph.captures)
-            self.cache[(key, id(STATE.context)) if local else key] = found
+            place = (key, bound.named()) if key in self.cache else key
+            self.cache[(key, id(STATE.context)) if local else place] = found
         return found
 
     @paused()
@@ -317,7 +329,7 @@ class Function:
     def _trace(self, bound: Bound, *, may_create: bool) -> ConcreteFunction:
         outer = STATE.context if isinstance(STATE.context, Graph) else None
         graph = self.graph_class(f"function {self.label!r}", outer, self.tensor_class)
-        graph.may_create = may_create
+        graph.may_create, graph.stated = may_create, self.stated
         graph.counted_by = f"function {getattr(self.python_function, '__qualname__', self.label)!r}"
         graph.keep_apart()
         self.traced += 1
@@ -336,7 +348,8 @@ class Function:
             leaves = nest.flatten(made)
             outputs = [self._output(graph, x) for x in leaves]
         graph.finish([x for x in outputs if x is not None])
-        return self.concrete_class(self, bound, graph, made, outputs)
+        graph.values = None
+        return self.concrete_class(self, bound.without_values(), graph, made, outputs)
 
     def _check_unchanged(self, before: object, after: object) -> None:
         """Raise where the Python changed a structure of its arguments: it was given a copy."""

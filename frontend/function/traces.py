@@ -33,7 +33,7 @@ from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.control_flow import GraphChoice
 from ..graph.execute import Plan
 from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store, counter_of
-from ..graph.func_graph import CallGraph, Draws, FuncGraph, must_run, touched_by
+from ..graph.func_graph import CallGraph, Draws, FuncGraph, known_of, must_run, touched_by
 from ..graph.gradients import gradients, node_backward
 from ..graph.graph import Graph, GraphTensor, dims_or_none, within
 from ..graph.placement import check_placement
@@ -44,7 +44,7 @@ from ..values import nest
 from ..values.context import STATE, accessed, entered, record, running_on, unrecorded
 from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
-from .arguments import Bound, Surface, structure_key, value_key
+from .arguments import Bound, Surface, of_this_call, structure_key, value_key
 from .in_common import Where
 from .lowering_gradient import Gradients
 from .on_device import (
@@ -290,7 +290,7 @@ class ConcreteFunction:
         if isinstance(context, Graph):
             found = self.call_in(context, inputs)
         else:
-            found = self.call_now(inputs)
+            found = self.call_now(of_this_call(inputs))
         filled = iter(found)
         made = [None if slot is None else next(filled) for slot in self.slots]
         return nest.pack(self.structure, made)
@@ -308,7 +308,9 @@ class ConcreteFunction:
     def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[object]:
         """Add a call to a graph."""
         with graph.control_dependencies(self.graph.waits):
-            op = graph.add(self.kind, [graph.owned(x) for x in inputs])
+            taken = [graph.owned(x) for x in inputs]
+            specs = [x.spec for x in self.graph.followed(list(map(known_of, taken)))]
+            op = graph.add(self.kind, taken, specs=specs)
         if STATE.recorders:
             backward, variables = node_backward(op)
             record(op.type, [*inputs, *variables], op.outputs, backward)

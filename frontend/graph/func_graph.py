@@ -22,6 +22,7 @@ from ..values.context import Context
 from .execute import Plan, Wishes
 from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn, counter_of
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
+from .inference import Abstract, is_small, together
 from .kinds import CONSTANT, Placeholder
 from .symbolic import leaked
 
@@ -62,6 +63,10 @@ class FuncGraph(Graph):
         self.control_outputs: list[Operation] = []
         """Operations that are run although nothing uses a result of theirs."""
         self.wishes = Wishes()
+        self.call_times: dict[Hashable, tuple[object, object]] = {}
+        """What is taken from outside anew at each call, and what stands for it, by its key."""
+        self.stated: dict[str, str] = {}
+        """What is said of the function to other programs."""
         self.waits: list[Operation] = []
         """The operations outside that something inside waits for."""
         if outer is not None:
@@ -94,7 +99,7 @@ class FuncGraph(Graph):
         if isinstance(tensor, GraphTensor):
             if not self.is_inside(tensor.graph):
                 raise leaked(tensor)
-        elif np.asarray(tensor).dtype.kind == "O":
+        elif tensor.direct and np.asarray(tensor).dtype.kind == "O":
             return self.constant(np.asarray(tensor))
         made = self.add(PLACEHOLDER, (), {"spec": tensor.spec}, name="captured").outputs[0]
         made._key = key_of(tensor)  # tapes that watch one know the other
@@ -164,6 +169,27 @@ class FuncGraph(Graph):
             return self.whole_plan().run(frame, values)
         inner = replace(frame, symbols={}, records={}, again_by=None)
         return self.whole_plan().run(inner, values)
+
+    def followed(self, given: Sequence[Abstract]) -> list[Abstract]:
+        """Return what is known of the outputs where this is known of all inputs.
+
+        Nothing is followed where the outputs have known sizes anyhow.
+        """
+        if all(tensor.spec.is_static for tensor in self.outputs):
+            return [Abstract(tensor.spec) for tensor in self.outputs]
+        found: dict[GraphTensor, Abstract] = {}
+        for tensor, each in zip(self.all_inputs, given, strict=True):
+            (spec,) = together([each.spec], [tensor.spec])
+            found[tensor.edge] = Abstract(spec, each.value)
+        for op in self.whole_plan().ops:
+            if all(tensor in found for tensor in op.outputs):
+                continue
+            values = [found.get(x) or Abstract(x.spec) for x in op.inputs]
+            made = op.kind.followed(op, values)
+            for tensor, each in zip(op.outputs, made, strict=True):
+                (spec,) = together([each.spec], [tensor.spec])
+                found[tensor] = Abstract(spec, each.value)
+        return [found[tensor.edge] for tensor in self.outputs]
 
     def smooth_sources(self) -> Set[Hashable]:
         """Return by what the results may change smoothly: inputs, and the ids of variables."""
@@ -281,6 +307,10 @@ class CallGraph(Kind):
         """Return the outputs' specs."""
         return [tensor.spec for tensor in self.graph.outputs]
 
+    def followed(self, op: Operation, values: Sequence[Abstract]) -> Sequence[Abstract]:
+        """Follow what is known through the graph."""
+        return self.graph.followed(values)
+
     def touched(self) -> Sequence[Touched]:
         """Return the variables read or written inside."""
         return touched_by([self.graph])
@@ -313,6 +343,27 @@ def smooth_operands_of(
     ]
     read = [(g, id(v)) for g in graphs for v in g.states_read()]
     return [*found, *(key for g, key in read if key in g.smooth_sources())]
+
+
+LOOKED_THROUGH = 8
+"""So many operations are looked through for a value that is known before the run."""
+
+
+def known_of(tensor: Tensor, depth: int = LOOKED_THROUGH) -> Abstract:
+    """Return what is known of a tensor before the run: of few integers, the elements too."""
+    spec = tensor.spec
+    if spec.dtype.kind not in "iub" or not is_small(spec):
+        return Abstract(spec)
+    if not isinstance(tensor, GraphTensor):
+        return Abstract(spec, tensor.numpy() if tensor.direct else None)
+    op = tensor.op
+    if isinstance(op.kind, Placeholder):
+        outer = op.graph.outside(tensor) if isinstance(op.graph, FuncGraph) else None
+        return Abstract(spec) if outer is None else known_of(outer, depth)
+    if not depth:
+        return Abstract(spec)
+    values = [known_of(x, depth - 1) for x in op.inputs]
+    return op.kind.followed(op, values)[tensor.value_index]
 
 
 STANDARD.inner = FuncGraph

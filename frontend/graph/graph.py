@@ -26,6 +26,7 @@ from ..values.context import Context, Emitter, default_session
 from ..values.devices import parse_device
 from ..values.origin import short, user_line
 from .frame import Frame, Guarded, Stateful, Touched
+from .inference import Abstract
 from .symbolic import SymbolicTensor
 
 
@@ -100,6 +101,10 @@ class Kind:
     ) -> Sequence[TensorSpec]:
         """Return the specs of the results, or raise `TypeError`."""
         raise NotImplementedError(self.type)
+
+    def followed(self, op: Operation, values: Sequence[Abstract]) -> Sequence[Abstract]:
+        """Return what is known of the results of a node where more is known of its inputs."""
+        return [Abstract(tensor.spec) for tensor in op.outputs]
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the results."""

@@ -63,7 +63,7 @@ def emit_abstract(
         return _infer_text(op, made, attributes)
     specs = op.inferred([x.spec for x in made], attributes)
     values: Sequence[object] = (None,) * len(specs)
-    if all(x.value is not None for x in made) and all(_is_small(s) for s in specs):
+    if all(x.value is not None for x in made) and all(is_small(s) for s in specs):
         with np.errstate(all="ignore"):
             values = op.evaluate(*[x.value for x in made], **op.complete(attributes))
     results = tuple(
@@ -89,8 +89,16 @@ def _infer_text(
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _is_small(spec: TensorSpec) -> bool:
+def is_small(spec: TensorSpec) -> bool:
+    """Say whether a value is followed through operations."""
     return spec.is_static and int(np.prod(spec.static_shape, dtype=np.int64)) <= FOLDED
+
+
+def abstracts(made: object) -> list[Abstract]:
+    """Return what an operation gives as values of which the specs are known."""
+    listed = made if isinstance(made, tuple | list) else (made,)
+    return [x if isinstance(x, Abstract) else Abstract(spec_of(np.asarray(x)), np.asarray(x))
+            for x in listed]  # fmt: skip
 
 
 def infer_primitive(
@@ -223,11 +231,11 @@ def infer_function(
             return stated()
         first_error = _attempts(attempt, specs)
         if isinstance(first_error, list):
-            return first_error if stated is None else _together(first_error, stated())
+            return first_error if stated is None else together(first_error, stated())
         raise
 
 
-def _together(tried: Sequence[TensorSpec], stated: Sequence[TensorSpec]) -> list[TensorSpec]:
+def together(tried: Sequence[TensorSpec], stated: Sequence[TensorSpec]) -> list[TensorSpec]:
     """Return what trying and a rule say together."""
     made = []
     for a, b in zip(tried, stated, strict=True):

@@ -23,7 +23,16 @@ from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..values.context import STATE, Emitter
 from .frame import Frame, NotStageableError
 from .graph import EVERYWHERE, STANDARD, Kind, Operation
-from .inference import Given, infer_function, infer_primitive, spec_of
+from .inference import (
+    Abstract,
+    Given,
+    abstracts,
+    emit_abstract,
+    infer_function,
+    infer_primitive,
+    is_small,
+    spec_of,
+)
 from .text_arrays import as_values, emit_text
 
 
@@ -52,6 +61,15 @@ class Primitive(Kind):
     ) -> Sequence[TensorSpec]:
         """Infer by the operation's rule; leave open what sizes leave open."""
         return infer_primitive(self.op, specs, attributes)
+
+    def followed(self, op: Operation, values: Sequence[Abstract]) -> Sequence[Abstract]:
+        """Infer anew, unless it is told of sizes by symbols: these belong to its graph."""
+        if any(is_symbolic(value) for value in op.attributes.values()):
+            return super().followed(op, values)
+        try:
+            return abstracts(emit_abstract(self.op, *values, **op.attributes))
+        except (TypeError, ValueError):
+            return super().followed(op, values)  # the run says what is wrong with it
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Carry the operation out."""
@@ -193,6 +211,18 @@ class Composite(Kind):
         stated = None if rule is None else lambda: rule(Given(specs, known, self.options))
         return infer_function(self.call, specs, known, stated)
 
+    def followed(self, op: Operation, values: Sequence[Abstract]) -> Sequence[Abstract]:
+        """Call the function on what is known, or infer with the values that are."""
+        try:
+            return abstracts(self.call(Maker(emit_abstract), *values))
+        except (TypeError, ValueError, IndexError):
+            known = {i: x.value for i, x in enumerate(values) if x.value is not None}
+        try:
+            made = self.infer([x.spec for x in values], {**op.attributes, "known": known})
+        except (TypeError, ValueError, IndexError):
+            return super().followed(op, values)  # the run says what is wrong with it
+        return list(map(Abstract, made))
+
     def call(self, make: Maker, *values: object) -> object:
         """Return what the function gives."""
         return self.rule.function(make, *values, **self.options)
@@ -242,6 +272,11 @@ class Const(Kind):
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the value."""
         return (frame.constant(op.attributes["value"]),)
+
+    def followed(self, op: Operation, values: Sequence[Abstract]) -> Sequence[Abstract]:
+        """Return the value, if it is of few elements."""
+        spec = op.outputs[0].spec
+        return (Abstract(spec, np.asarray(op.attributes["value"]) if is_small(spec) else None),)
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: Emitter) -> Sequence[object]:
         """Return nothing: there are no inputs."""
@@ -358,6 +393,10 @@ class Stop(Kind):
     ) -> Sequence[TensorSpec]:
         """Return the input's spec."""
         return (specs[0],)
+
+    def followed(self, op: Operation, values: Sequence[Abstract]) -> Sequence[Abstract]:
+        """Return what is known of the input."""
+        return values
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the input, unknown to who records."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
+
+from ..runs.implementing import IMPLEMENTS
 
 
 class Feature(Enum):
@@ -42,19 +44,30 @@ def names_of(features: Any) -> frozenset[str]:
     return frozenset(f.name for f in Feature) if "ALL" in found else frozenset(found)
 
 
-SAYING_NOTHING = {"experimental_implements", "experimental_attributes"}
-"""Options of `function` that name it for other programs, which there are none of here."""
-SAYING_NOTHING |= {"experimental_follow_type_hints"}  # (nor does it to TensorFlow, which keeps it)
+SAYING_NOTHING = {"experimental_follow_type_hints"}
+"""Options of `function` that say nothing to TensorFlow either, which keeps them."""
+STATED = {"experimental_implements", "experimental_attributes"}
+"""Options that name a function for other programs."""
 FLAGS = {"jit_compile", "experimental_compile", "experimental_relax_shapes", "reduce_retracing"}
 """Options of `function` that are true, false or None: functions are compiled in any case."""
 FLAGS |= {"recompute", "swap"}  # (TensorFlow's does not have them: see `gravure.function`)
+
+
+def stated(options: Mapping[str, object]) -> dict[str, str]:
+    """Return what is said of a function to other programs."""
+    attributes = options.get("experimental_attributes") or {}
+    if not isinstance(attributes, Mapping):
+        raise TypeError(f"function(): experimental_attributes is {attributes!r}, expected a dict")
+    found = {str(name): str(value) for name, value in attributes.items()}
+    implements = options.get("experimental_implements")
+    return found if implements is None else {**found, IMPLEMENTS: str(implements)}
 
 
 def options_of(given: dict[str, object]) -> dict[str, Any]:
     """Return the options of `tf.function` as those of `gravure.function`, or raise `TypeError`."""
     options = dict(given)
     features = names_of(options.pop("experimental_autograph_options", None))
-    known = {*SAYING_NOTHING, *FLAGS, "input_signature", "autograph"}
+    known = {*SAYING_NOTHING, *STATED, *FLAGS, "input_signature", "autograph"}
     unknown = sorted(options.keys() - known)
     if unknown:
         raise TypeError(f"function() got an unexpected keyword argument {unknown[0]!r}")
@@ -71,4 +84,5 @@ def options_of(given: dict[str, object]) -> dict[str, Any]:
         "recompute": bool(options.get("recompute")),
         "swap": bool(options.get("swap")),
         "features": features,
+        "stated": stated(options),
     }

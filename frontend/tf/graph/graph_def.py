@@ -86,13 +86,18 @@ class GraphDef:
     @property
     def node(self) -> list[NodeDef]:
         """Return the nodes in their order, as messages, whose devices may be changed."""
+        return list(self.message.node)
+
+    @property
+    def message(self) -> Message:
+        """Return the graph as a message."""
         if self.foreign is not None:
-            return list(self.foreign.node)
+            return self.foreign
         if self._shown is None:
             graph = Graph()
             NodeReader(self._data, fresh_variable("")).add(graph, self._data["nodes"])
             self._shown = Shown(graph)
-        return list(self._shown.message.node)
+        return self._shown.message
 
     @property
     def versions(self) -> SimpleNamespace:
@@ -104,10 +109,7 @@ class GraphDef:
     @property
     def library(self) -> SimpleNamespace:
         """Return the functions that are called."""
-        if self.foreign is not None:
-            return SimpleNamespace(function=list(self.foreign.library.function))
-        named = [SimpleNamespace(signature=SimpleNamespace(name=n)) for n in self.data["functions"]]
-        return SimpleNamespace(function=named)
+        return SimpleNamespace(function=list(self.message.library.function))
 
     def SerializeToString(self, deterministic: bool = True) -> bytes:  # noqa: N802
         """Return the graph as bytes, or raise an error that names what has no form."""

@@ -14,7 +14,6 @@ import numpy as np
 from ....ir.types.tensor import TensorSpec as Traced
 from ...eager.backward import key_of
 from ...eager.tensor import Tensor
-from ...function.function import Function
 from ...function.traces import ConcreteFunction
 from ...function.variable import NUMBERS
 from ...function.variable import Variable as CoreVariable
@@ -56,7 +55,9 @@ from ..ops.gathering import (
 )
 from ..ops.indexed_slices import as_parts, of_node
 from ..runs import printed as _printed
+from ..runs.call_time import capture_call_time_value
 from ..runs.counting import CountUpTo
+from ..runs.implementing import Implementing
 from ..runs.operations import TfOperation
 from ..runs.retracing import note_trace
 from .features import options_of
@@ -225,6 +226,18 @@ class TfFuncGraph(FuncGraph, TfGraph):
         return tuple(v.owner() for v in touched if isinstance(v, VariableState))
 
     @property
+    def trainable_variables(self) -> tuple[object, ...]:
+        """Return the variables that are used and are among what optimisers change."""
+        return tuple(v for v in self.variables if getattr(v, "trainable", False))
+
+    @property
+    def external_captures(self) -> list[object]:
+        """Return what is taken from outside: tensors, and variables by reference."""
+        return [*self.captures, *self.variables]
+
+    capture_call_time_value = capture_call_time_value
+
+    @property
     def outer_graph(self) -> Graph | None:
         """Return the graph that it was begun in, None if operations ran at once there."""
         return self.outer
@@ -246,7 +259,7 @@ def get_default_graph() -> TfGraph:
     return context if isinstance(context, TfGraph) else DEFAULT[0]
 
 
-class TfFunction(Function):
+class TfFunction(Implementing):
     """`tf.function`."""
 
     graph_class = TfFuncGraph
@@ -287,7 +300,7 @@ class TfFunction(Function):
         """Find or make the trace for arguments, and run it."""
         traced = self.traced
         made = super().call(args, kwargs)
-        if self.traced != traced:
+        if self.traced != traced and executing_eagerly():
             note_trace(self)
         return dressed_leaves(made)
 

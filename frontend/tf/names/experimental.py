@@ -15,6 +15,7 @@ from ..core.values import convert
 from ..extension import dispatching as _d
 from ..extension.types import BatchableExtensionType, ExtensionSpec, ExtensionType
 from ..ragged.names import experimental as _ragged
+from ..runs.executors import function_executor_type
 from ..runs.printed import AtomicFunction, FunctionType
 
 TensorLike: TypeAlias = (
@@ -92,6 +93,7 @@ experimental = Space(
     dispatch_for_api=_d.dispatch_for_api,
     dispatch_for_binary_elementwise_apis=_d.dispatch_for_binary_elementwise_apis,
     dispatch_for_unary_elementwise_apis=_d.dispatch_for_unary_elementwise_apis,
+    function_executor_type=function_executor_type,
     numpy=numpy,
     unregister_dispatch_for=_d.unregister_dispatch_for,
     **_ragged,

@@ -132,6 +132,8 @@ def function_name(graph: FuncGraph, functions: dict[FuncGraph, str]) -> str:
 def add_function(made: Any, graph: FuncGraph, name: str, functions: dict[FuncGraph, str]) -> None:
     """Fill in a function."""
     made.signature.name = name
+    for key, text in graph.stated.items():
+        made.attr[key].s = text.encode()
     inputs = {tensor: tensor.op.name for tensor in graph.all_inputs}
     for tensor, label in inputs.items():
         number = NUMBERS.get(str(tensor.spec.dtype), 0)
