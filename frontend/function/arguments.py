@@ -139,9 +139,10 @@ class Bound:
         for name, stated in signature.items():
             self.described[name] = _as_declared(in_order(stated), self.described[name])
 
-    def without_values(self) -> Bound:
+    def without_values(self, function: Surface) -> Bound:
         """Return the same arguments for a trace to keep: specs for tensors, which are not kept."""
         made = copy(self)
+        made.function = function
         kept = {i: WithoutValue(spec, self.labels[i]) for i, spec in self.specs.items()}
         places = iter(range(len(self.leaves)))
         made.arguments = {

@@ -141,6 +141,8 @@ class Function:
         """Held while a trace is made: other threads wait for it."""
         self._ready: dict[object, tuple[ConcreteFunction, Staged]] = {}
         """Compiled graphs by types and shapes of arguments that are all tensors."""
+        self._whole: Callable[[], Function | None] = lambda: None
+        """The function that this is the face of, if it is one and that is still there."""
         self._bound: weakref.WeakKeyDictionary[object, Function] = weakref.WeakKeyDictionary()
 
     def to_tensor(self, value: object, dtype: DType | None = None) -> Tensor:
@@ -164,6 +166,19 @@ class Function:
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[object]]:
         """Return what makes it anew, in another process too: a copy has no traces yet."""
         return functools.partial(type(self), **self.options), (self.python_function,)
+
+    @cached_property
+    def face(self) -> Function:
+        """Return what traces know of the function: without its traces.
+
+        So it keeps them, and not they it: what is let go of is gone at once.
+        """
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        made.cache, made._ready, made._compared = {}, {}, []
+        made._bound = weakref.WeakKeyDictionary()
+        made._whole = weakref.ref(self)
+        return made
 
     @property
     def label(self) -> str:
@@ -262,6 +277,9 @@ class Function:
 
     def concrete(self, bound: Bound) -> ConcreteFunction:
         """Return the trace for arguments, made now if there is none."""
+        whole = self._whole()
+        if whole is not None:
+            return whole.concrete(bound)
         if self.input_signature is not None:
             bound.take_signature(self.declared)
         key = self._key(bound)
@@ -349,7 +367,8 @@ class Function:
             outputs = [self._output(graph, x) for x in leaves]
         graph.finish([x for x in outputs if x is not None])
         graph.values = None
-        return self.concrete_class(self, bound.without_values(), graph, made, outputs)
+        kept = bound.without_values(self.face)
+        return self.concrete_class(self.face, kept, graph, made, outputs)
 
     def _check_unchanged(self, before: object, after: object) -> None:
         """Raise where the Python changed a structure of its arguments: it was given a copy."""

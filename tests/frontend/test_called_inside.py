@@ -211,3 +211,19 @@ def test_jacobians_of_rows_failed() -> None:
     wanted = np.zeros([2, 2, 3, 2])
     wanted[0, :, 0], wanted[1, :, 2] = np.eye(2), np.eye(2)
     np.testing.assert_array_equal(tape.jacobian(rows, table), wanted)
+
+
+def test_functions_kept_themselves_and_what_they_were_traced_by() -> None:
+    gc.disable()
+    try:
+        double = tf.function(lambda x: x * 2.0)
+        first = tf.constant([1.0, 2.0])
+        kept = weakref.ref(double), weakref.ref(first)
+        trace = double.get_concrete_function(tf.TensorSpec([None]))
+        assert double(first).numpy().tolist() == [2.0, 4.0]
+        del double, first
+        assert [each() for each in kept] == [None, None]
+        assert trace(tf.constant([3.0])).numpy().tolist() == [6.0]
+        assert trace(x=tf.constant([3.0, 4.0, 5.0])).numpy().tolist() == [6.0, 8.0, 10.0]
+    finally:
+        gc.enable()
