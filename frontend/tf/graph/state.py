@@ -17,10 +17,10 @@ from ...eager.tensor import Tensor
 from ...function.traces import ConcreteFunction
 from ...function.variable import NUMBERS
 from ...function.variable import Variable as CoreVariable
-from ...graph.func_graph import FuncGraph, graph_around, listing_around, touched_by
+from ...graph.func_graph import FuncGraph, graph_around, listing_around
 from ...graph.graph import Graph, GraphTensor, Operation, WaitedFor, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
-from ...graph.variables import IS_INITIALIZED, Handle, VariableState
+from ...graph.variables import IS_INITIALIZED, Handle
 from ...values import nest
 from ...values.context import STATE, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
@@ -55,7 +55,7 @@ from ..ops.gathering import (
 )
 from ..ops.indexed_slices import as_parts, of_node
 from ..runs import printed as _printed
-from ..runs.call_time import capture_call_time_value
+from ..runs.call_time import Taking
 from ..runs.counting import CountUpTo
 from ..runs.implementing import Implementing
 from ..runs.operations import TfOperation
@@ -214,28 +214,10 @@ class TfGraph(Graph):
         return found
 
 
-class TfFuncGraph(FuncGraph, TfGraph):
+class TfFuncGraph(Taking, TfGraph):
     """The graph of a function."""
 
     tensor_class = SymbolicTfTensor
-
-    @property
-    def variables(self) -> tuple[object, ...]:
-        """Return the variables that are used."""
-        touched = touched_by([self])
-        return tuple(v.owner() for v in touched if isinstance(v, VariableState))
-
-    @property
-    def trainable_variables(self) -> tuple[object, ...]:
-        """Return the variables that are used and are among what optimisers change."""
-        return tuple(v for v in self.variables if getattr(v, "trainable", False))
-
-    @property
-    def external_captures(self) -> list[object]:
-        """Return what is taken from outside: tensors, and variables by reference."""
-        return [*self.captures, *self.variables]
-
-    capture_call_time_value = capture_call_time_value
 
     @property
     def outer_graph(self) -> Graph | None:
