@@ -142,7 +142,7 @@ class Cache:
 
     def entries(self) -> Iterator[Entry]:
         """Return the kept objects, by name."""
-        if self.folder is None or not self.folder.is_dir():
+        if self.folder is None or not _is_folder(self.folder):
             return
         for path in sorted(self.folder.glob("*" + SUFFIX)):
             try:
@@ -251,9 +251,17 @@ def _touch(path: Path) -> None:
         return
 
 
+def _is_folder(path: Path) -> bool:
+    """Say whether there is a folder that may be looked into: `is_dir` raises where it may not."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode) and os.access(path, os.R_OK | os.X_OK)
+    except OSError:
+        return False
+
+
 def _sweep(folder: Path, older_than: float = _STALE) -> None:
     """Delete files that were being written by processes that were killed."""
-    if not folder.is_dir():
+    if not _is_folder(folder):
         return
     now = time.time()
     for path in folder.glob("*.tmp"):

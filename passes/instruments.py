@@ -15,6 +15,7 @@ from pathlib import Path
 from xdsl.ir import Operation
 
 from .. import knobs
+from ..errors import OutputError
 from ..ir import Program, canonical_hash, print_module
 from ..ir.program import optional_function
 from .base import Observer, Report, Step
@@ -127,9 +128,13 @@ class DumpDirectory(Observer):
         """Write one file."""
         op = self.changes.of(program)
         if op is not None:
-            self.directory.mkdir(parents=True, exist_ok=True)
             path = self.directory / f"{self.number:02}-{name}.mlir"
-            path.write_text(print_module(op), encoding="utf-8")
+            try:
+                self.directory.mkdir(parents=True, exist_ok=True)
+                path.write_text(print_module(op), encoding="utf-8")
+            except OSError as error:
+                reason = f"cannot write: {(error.strerror or str(error)).lower()}"
+                raise OutputError(reason, location=str(path)) from error
 
 
 @dataclass

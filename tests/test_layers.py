@@ -199,7 +199,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "devices model", "profile",
     ),
     "tools": (
-        "errors launching machine paths talk tensorflow_names torch_models", "console inputs",
+        "errors given launching machine talk tensorflow_names torch_models", "console inputs",
         "accuracy bench_gpu failures fuzz measuring viewing", "options", "watch",
         "onnx_tests", "verbs comparing", "checking", "surgery completion", "commands site",
         "cli operator_table tensorflow_table tune_gpu",

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, cast
 
-from .console import Console, accept_any_text
+from .console import Console, accept_any_text, open_streams
 from .errors import UsageError
 
 COMMANDS = Path(__file__).parent / "commands"
@@ -57,6 +57,7 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    open_streams()
     accept_any_text()
     if argv is None:
         complete()

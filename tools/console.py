@@ -178,6 +178,20 @@ def write_binary(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def open_streams() -> None:
+    """Let what is written to a standard stream that was closed go nowhere.
+
+    Else the next file that is opened would take its number, and what any code prints.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # (the least number that is free: this one)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
 def accept_any_text() -> None:
     """Let the standard streams write every character, as an escape where they cannot else."""
     for stream in (sys.stdout, sys.stderr):

@@ -26,7 +26,7 @@ from ..runtime.arguments import numpy_dtype
 from ..runtime.artifact import DTYPES, DimInfo, TensorInfo, bindings
 from ..runtime.values import ValueInfo
 from .errors import DataError, UsageError
-from .paths import readable
+from .given import readable
 
 if TYPE_CHECKING:
     from ..runtime.buffer import Array

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import sys
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .console import is_terminal
 from .errors import UsageError
-from .paths import readable
+from .given import positive, readable
 
 if TYPE_CHECKING:
     from ..codegen.compile import Options
@@ -111,44 +110,6 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-verify-inputs", action="store_true", help="a run trusts its arguments blindly"
     )
-
-
-def positive(text: str) -> int:
-    """Return a number from 1 on."""
-    if not text.isdecimal() or not 0 < int(text) < 1 << 31:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
-    return int(text)
-
-
-def natural(text: str) -> int:
-    """Return a number from 0 on."""
-    if not text.isdecimal() or int(text) >= 1 << 63:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
-    return int(text)
-
-
-def amount(text: str) -> float:
-    """Return a number that is not negative: a tolerance, or seconds that may be none."""
-    found = _finite(text)
-    if found is None or found < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
-    return found
-
-
-def above_zero(text: str) -> float:
-    """Return a number above 0, such as seconds that a wait may take."""
-    found = _finite(text)
-    if found is None or found <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return found
-
-
-def _finite(text: str) -> float | None:
-    try:
-        found = float(text)
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
 
 
 def size(text: str) -> int:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .console import Console, table
-from .options import amount, dims_of, natural, shapes_of, source_of
+from .given import amount, natural
+from .options import dims_of, shapes_of, source_of
 
 if TYPE_CHECKING:
     from ..frontend.programs.save import Saving

@@ -13,6 +13,7 @@ from ...ir.ops.structure import Launch
 from ...ir.program import by_name
 from ...ir.types import dims
 from ...passes.analysis.cost import Cost, cost_of_function
+from ...runtime.arguments import MAX_THREADS
 from ..values.run_errors import InvalidArgumentError
 
 WORTH = 200_000
@@ -51,10 +52,16 @@ def threads_for(compiled: Compiled) -> int:
 
 
 def all_threads() -> int:
-    """Return how many threads to use: as asked, `GRAVURE_THREADS`, or all that there are."""
+    """Return how many threads to use: as asked, `GRAVURE_THREADS`, or all that there are.
+
+    Raises `InvalidArgumentError` where the variable says anything but a number that can be.
+    """
     if Asked.count:
         return Asked.count
-    if (told := knobs.THREADS.text()).isdecimal():
+    if told := knobs.THREADS.text():
+        if not told.isdecimal() or not 1 <= int(told) <= MAX_THREADS:
+            name = knobs.THREADS.name
+            raise InvalidArgumentError(f"{name}={told!r}, expected 1 to {MAX_THREADS} threads")
         return int(told)
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return found or 1

@@ -11,7 +11,7 @@ import pytest
 from xdsl.dialects.builtin import StringAttr
 
 from gravure import knobs
-from gravure.errors import CompileError, GraphError
+from gravure.errors import CompileError, GraphError, OutputError
 from gravure.ir import GraphEmit, Program, parse, print_module
 from gravure.ir.ops.elementwise import Add, Sub
 from gravure.passes import (
@@ -172,6 +172,12 @@ def test_dump_numbers_its_files_over_several_pipelines(tmp_path: Path) -> None:
 def test_dump_of_changes_only_keeps_the_numbers(tmp_path: Path) -> None:
     run("dce,cse,dce", program(), observers=[DumpDirectory(tmp_path, only_changed=True)])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["00-input.mlir", "02-cse.mlir"]
+
+
+def test_a_dump_that_cannot_be_written_is_an_error_of_that_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file/here/00-input\.mlir: cannot write: not a dir"):
+        run("cse", program(), observers=[DumpDirectory(tmp_path / "file" / "here")])
 
 
 def test_environment_asks_for_observers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,29 @@ def test_cache_that_cannot_be_written_is_off_with_one_warning(cache: Path, wante
     np.testing.assert_array_equal(model(X), wanted)
 
 
+def test_cache_that_cannot_be_looked_into_is_off_with_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Any
+) -> None:
+    """Where the home is another user's, whatever asks whether there is a folder raised."""
+    folder, stat = tmp_path / "home" / "cache", Path.stat
+
+    def denied(path: Path, **options: Any) -> os.stat_result:
+        if path.is_relative_to(folder):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **options)
+
+    def none(path: Path, *_: Any, **__: Any) -> None:
+        denied(path)
+
+    monkeypatch.setenv("GRAVURE_CACHE", str(folder))
+    for name, function in (("stat", denied), ("mkdir", none), ("read_bytes", none)):
+        monkeypatch.setattr(Path, name, function)
+    with pytest.warns(RuntimeWarning, match="no object cache.*Permission denied") as warned:
+        model = gv.compile(MODEL)
+    assert len(warned) == 1
+    np.testing.assert_array_equal(model(X), wanted)
+
+
 LIMITED = """
 import resource, signal, sys, warnings
 import numpy as np

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gravure as gv
@@ -197,6 +198,24 @@ def test_closed_pipe_is_quiet() -> None:
     process.stdout.close()
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (141, "")
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_streams_that_are_closed_are_no_mistake_of_ours(
+    tmp_path: Path, closed: tuple[int, ...]
+) -> None:
+    """What is printed goes nowhere, and not into a file that has got the stream's number."""
+    path, made = tmp_path / "m.gv", tmp_path / "m.so"
+    path.write_bytes(RELU)
+    line = ["compile", str(path), "-o", str(made), "--no-cache"]
+    shut = " ".join(f"{number}>&-" for number in closed)
+    command = [sys.executable, "-m", "gravure", *line]
+    done = subprocess.run(
+        ["bash", "-c", f'exec "$@" {shut}', "bash", *command], cwd=ROOT, check=False,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert gv.load(made)(np.zeros(2, np.float32)).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

@@ -25,15 +25,14 @@ from typing import Any
 
 from ..console import Console
 from ..errors import UsageError
+from ..given import amount, positive
 from ..options import (
     add_compile,
     add_model,
-    amount,
     dims_of,
     is_library,
     options_of,
     output_of,
-    positive,
     shapes_of,
     source_of,
 )

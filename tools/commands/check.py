@@ -17,13 +17,13 @@ from __future__ import annotations
 import argparse
 
 from ..console import Console
+from ..given import natural
 from ..options import (
     add_model,
     add_pipeline,
     add_shapes,
     add_target,
     dims_of,
-    natural,
     options_of,
     shapes_of,
     source_of,

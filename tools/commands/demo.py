@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ...runtime.model import Model
 
-from ..options import positive
+from ..given import positive
 
 NAME = "demo"
 DATA = Path(__file__).parents[1] / "demo"

@@ -17,7 +17,8 @@ import argparse
 
 from ..console import Console
 from ..errors import UsageError
-from ..options import add_shapes, dims_of, positive, shapes_of, source_of
+from ..given import positive
+from ..options import add_shapes, dims_of, shapes_of, source_of
 from .launch import cluster_of
 
 NAME = "explain"

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 
 from ..fuzz import files, graphs, pipelines, programs
-from ..options import above_zero, amount, natural, positive
+from ..given import above_zero, amount, natural, positive
 
 NAME = "fuzz"
 WHAT = (files, graphs, programs, pipelines)

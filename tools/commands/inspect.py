@@ -21,15 +21,8 @@ from typing import TYPE_CHECKING
 
 from ..console import Console
 from ..errors import UsageError
-from ..options import (
-    add_model,
-    add_shapes,
-    dims_of,
-    output_of,
-    positive,
-    shapes_of,
-    source_of,
-)
+from ..given import positive
+from ..options import add_model, add_shapes, dims_of, output_of, shapes_of, source_of
 
 if TYPE_CHECKING:
     from ..verbs.view import View

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..console import Console
 from ..errors import UsageError
-from ..options import above_zero, natural, positive
+from ..given import above_zero, natural, positive
 
 NAME = "launch"
 

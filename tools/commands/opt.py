@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..console import Console
 from ..errors import UsageError
+from ..given import readable
 from ..options import (
     add_model,
     add_shapes,
@@ -32,7 +33,6 @@ from ..options import (
     source_of,
     target_of,
 )
-from ..paths import readable
 from ..surgery import add_comparison, add_onnx, report, saving_of
 from ..watch import add_watch, observers_of, print_report
 

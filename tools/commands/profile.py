@@ -23,6 +23,7 @@ from pathlib import Path
 from ...codegen.compiled import Options
 from ..console import Console
 from ..errors import UsageError
+from ..given import positive, readable
 from ..options import (
     add_compile,
     add_model,
@@ -30,11 +31,9 @@ from ..options import (
     is_library,
     options_of,
     output_of,
-    positive,
     shapes_of,
     source_of,
 )
-from ..paths import readable
 from .run import add_inputs
 
 NAME = "profile"

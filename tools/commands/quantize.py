@@ -15,7 +15,8 @@ from __future__ import annotations
 import argparse
 
 from ..console import Console
-from ..options import above_zero, model_output, source_of
+from ..given import above_zero
+from ..options import model_output, source_of
 
 NAME = "quantize"
 

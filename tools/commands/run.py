@@ -27,13 +27,12 @@ import argparse
 from contextlib import nullcontext
 
 from ..console import Console
+from ..given import amount, natural
 from ..options import (
     add_compile,
     add_model,
-    amount,
     dims_of,
     is_library,
-    natural,
     options_of,
     output_of,
     shapes_of,

@@ -14,9 +14,9 @@ from ...errors import Advice
 from ...frontend.dims.symbols import DimOption, ShapeOption
 from ...runtime.compare import Difference, Tolerance, compare
 from ..errors import NotInstalledError, UsageError
+from ..given import readable
 from ..inputs import read_arrays
 from ..options import is_library
-from ..paths import readable
 
 if TYPE_CHECKING:
     from ...runtime.buffer import Array

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..console import table
 from ..errors import NotInstalledError, UsageError
+from ..given import readable
 from ..options import is_library
-from ..paths import readable
 from .judges import JUDGES, Task, Tolerances, differences, judgement
 
 if TYPE_CHECKING:

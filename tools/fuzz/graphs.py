@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from ..options import positive
+from ..given import positive
 from .tally import fuzzed
 from .workers import Outcome
 

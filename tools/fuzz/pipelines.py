@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import GravureError
-from ..options import positive
+from ..given import positive
 from .making.pipeline import LIST, NUMBER, Chained, Elements, chained, evaluated, namespace
 from .tally import fuzzed
 from .workers import FAULT, READ, REFUSED, Outcome

@@ -19,7 +19,7 @@ from ...errors import GravureError
 from ...frontend.autograph.state import VariableValueError
 from ...ir import Array
 from ...runtime.compare import Tolerance, compare
-from ..options import positive
+from ..given import positive
 from .making.python import BATCH, ROW, WIDTH, Script, written
 from .tally import fuzzed
 from .workers import FAULT, READ, REFUSED, Outcome

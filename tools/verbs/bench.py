@@ -21,11 +21,11 @@ from ...runtime.measure import METRICS, SIGNIFICANT, Change, MeasurePlan, Timing
 from ...runtime.model import Model
 from ..console import in_bytes, in_count, in_seconds, table, to_json
 from ..errors import DataError, UsageError
+from ..given import readable
 from ..inputs import Inputs
 from ..machine import machine, now, versions
 from ..measuring.layers import Layers, measure_layers
 from ..measuring.trace import trace_of
-from ..paths import readable
 from ..talk import FilePath, Progress, Source, silent
 from ..viewing.page import page
 from .subject import Subject, Wanted, subject_of
