@@ -238,13 +238,13 @@ def _fault_of_token(token: str) -> str:
         return ""
     if token[0] == '"':
         return "" if len(token) > 1 and token[-1] == '"' else "unterminated string"
-    if token[0] in "siu":  # xDSL computes the range of such a type
+    if token[0] in "siu":  # xDSL computes the range of such a type, or divides by its size
         return f"no element type {token[:40]}"
     return f"character {token!r} is not allowed"
 
 
 _STRUCTURE = re.compile(
-    r'//[^\n]*|"(?:[^"\\\n]|\\.)*+"?|[(\[{<>)\]}]|(?<![\w%@#.!^$-])[su]?i\d{6,}'
+    r'//[^\n]*|"(?:[^"\\\n]|\\.)*+"?|[(\[{<>)\]}]|(?<![\w%@#.!^$-])[su]?i(?:\d{6,}|0+(?!\w))'
     r"|[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]"
 )
 # xDSL's own pattern backtracks exponentially on unterminated strings; possessive does not.

@@ -106,6 +106,7 @@ VAST = 99_999_999_999_999_999_999
 MAIN = "func.func @main(%x: {0}) -> {0} {{\n{1}\nfunc.return %x : {0} }}"
 FOUND = {
     "a vast integer": "module attributes {a = array<i4294967296: 8, 16>} {}",
+    "integers of no bits": "module attributes {a = array<i0: 8>} {}",
     "a vast dimension": MODEL.format("broadcast_to(x, shape=[4611686018427387904, 4])"),
     "a vast attribute": MODEL.format(f"reshape(x, shape=[{VAST}, 4])"),
     "a vast argument": MAIN.format(f"tensor<{VAST}xf32>", ""),

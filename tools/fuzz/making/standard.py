@@ -16,6 +16,12 @@ from .maker import DIGITS, OPSET, Grower, Value
 
 LARGEST = 4096
 """Elements that the inputs of a case may have."""
+DOUBTED = {
+    "test_maxunpool_export_with_output_shape",
+    "test_resize_downsample_scales_linear_align_corners",
+    "test_resize_downsample_scales_cubic_align_corners",
+}
+"""Cases for which onnxruntime gives other results than the standard."""
 SIZED = ("Resize", "Upsample")
 """Whose floats behind the first operand say sizes: as data they would leave these open."""
 DRAWN = ("Random", "Bernoulli", "Multinomial", "Dropout")
@@ -34,7 +40,7 @@ def cases() -> tuple[Any, ...]:
 def fits(case: Any) -> bool:
     """Say whether a case has one set of small arrays and operators that draw nothing."""
     model = case.model
-    if model is None or len(model.graph.node) > 8 or model.functions or not case.data_sets:
+    if case.name in DOUBTED or model is None or len(model.graph.node) > 8 or model.functions or not case.data_sets:
         return False
     if any(each.domain or each.version > OPSET for each in model.opset_import):
         return False
@@ -124,7 +130,7 @@ def standard(maker: Grower, x: Value) -> Value:
 def result(maker: Grower, name: str, array: Array) -> Value:
     """Return a result of a case: floats are rounded in ways that only the case knows."""
     is_float = array.dtype.name in DIGITS
-    most = _most(array) if is_float else 3.0
+    most = _most(array)
     step, noise = (0.0, 2e-3 * most) if is_float else (1.0, 0.0)
     shape = tuple(map(maker.fixed, array.shape))
     return Value(name, array.dtype.name, shape, most, step, noise, single=False)
