@@ -179,8 +179,7 @@ def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
                 raise TypeError(
                     f"tf.raw_ops.{type_}: found argument {key!r}, expected {', '.join(names)}"
                 )
-            ours: dict[str, object] = {names[key]: value for key, value in given.items()}
-            ours |= told
+            ours: dict[str, object] = told | {names[key]: value for key, value in given.items()}
             found = function(**ours) if name is None else function(**ours, name=name)
             if fields and not isinstance(found, list | tuple):  # the others were not asked for
                 value = convert(found)

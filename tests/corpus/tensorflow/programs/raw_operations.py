@@ -80,3 +80,44 @@ def raw_operations_of_matrices_and_images(tf):
         raw.StringToHashBucketFast(input=tf.constant(["a", "bc"]), num_buckets=100),
         raw.StaticRegexReplace(input=tf.constant(["a1"]), pattern="[0-9]", rewrite="x"),
     ]  # fmt: skip
+
+
+def raw_operations_by_other_names(tf):
+    raw = tf.raw_ops
+    image = tf.constant(np.linspace(0.0, 1.0, 48).reshape(1, 4, 4, 3), tf.float32)
+    boxes = tf.constant([[[0.1, 0.1, 0.8, 0.8]]])
+    x = tf.constant([[0.5, -1.0, 2.0], [3.0, 0.25, -0.75]])
+    wave = tf.complex(x, x * 2.0)
+    picture = tf.io.encode_png(tf.constant(np.arange(12).reshape(2, 2, 3) * 20, tf.uint8))
+    rows = raw.DecodeCSV(records=["1,a", "2,b"], record_defaults=[[0], [""]])
+    hits = raw.ComputeAccidentalHits(
+        true_classes=tf.constant([[1], [3]], tf.int64), num_true=1,
+        sampled_candidates=tf.constant([3, 1, 5], tf.int64),
+    )  # fmt: skip
+    raw.Assert(condition=tf.constant(True), data=[x])
+    return [
+        raw.AdjustContrastv2(images=image, contrast_factor=1.5),
+        raw.AdjustHue(images=image, delta=0.1),
+        raw.AdjustSaturation(images=image, scale=0.5),
+        *(hits.indices, hits.ids, *rows),
+        raw.ConjugateTranspose(x=wave, perm=[1, 0]),
+        raw.DecodeImage(contents=picture),
+        raw.Dilation2D(
+            input=image, filter=tf.ones([2, 2, 3]), strides=[1, 1, 1, 1], rates=[1, 1, 1, 1],
+            padding="SAME",
+        ),
+        raw.DrawBoundingBoxes(images=image, boxes=boxes),
+        raw.DrawBoundingBoxesV2(images=image, boxes=boxes, colors=[[0.0, 1.0, 0.0]]),
+        raw.QuantizeAndDequantizeV2(input=x, input_min=-1.0, input_max=1.0, range_given=True),
+        raw.QuantizeAndDequantizeV3(input=x, input_min=-1.0, input_max=1.0, num_bits=4),
+        raw.QuantizeAndDequantizeV4(input=x, input_min=-2.0, input_max=2.0, num_bits=5),
+        raw.ScatterNdNonAliasingAdd(input=x, indices=[[1]], updates=[[1.0, 2.0, 3.0]]),
+        raw.StatelessRandomBinomial(shape=[3], seed=[1, 2], counts=10.0, probs=0.5),
+        raw.StridedSlice(input=x, begin=[0, 1], end=[2, 3], strides=[1, 1], shrink_axis_mask=1),
+        raw.StringFormat(inputs=[tf.constant([1, 2])], template="x: %s"),
+        raw.TridiagonalSolve(
+            diagonals=tf.constant([[1.0, 1.0, 0.0], [4.0, 4.0, 4.0], [0.0, 1.0, 1.0]]),
+            rhs=tf.constant([[1.0], [2.0], [3.0]]),
+        ),
+        raw.UpperBound(sorted_inputs=[[1.0, 2.0, 2.0, 3.0]], values=[[2.0, 0.5, 9.0]]),
+    ]  # fmt: skip
