@@ -77,7 +77,8 @@ class Scatter(Op):
         expect_same(x, updates)
         if reduction not in ("none", *REDUCTIONS):
             raise TypeError(f"reduction {reduction!r}, expected none, {', '.join(REDUCTIONS)}")
-        if x.dtype.kind not in ("iufc" if reduction == "add" else "iuf") and reduction != "none":
+        kinds = "iufc" if reduction in ("add", "mul") else "iuf"
+        if x.dtype.kind not in kinds and reduction != "none":
             raise TypeError(f"reduction {reduction!r} of {x.dtype}, expected numbers")
 
     @classmethod

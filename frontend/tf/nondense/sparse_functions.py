@@ -89,10 +89,15 @@ def _segments(how: str) -> Callable[..., TfTensor]:
         """Combine rows of a table by their segment; the segments are in order."""
         with InGraph(graph_of([data, indices, segment_ids, num_segments])):
             table, places, ids = convert(data), convert(indices), convert(segment_ids)
+            if table.shape.rank == 0:
+                raise InvalidShapesError("Shape must be at least rank 1 but is rank 0")
+            number = static(num_segments)
+            if not isinstance(number, int):
+                number, places = _counted(table, places, ids, num_segments)
             fits = places.shape.rank == ids.shape.rank == 1 and places.shape == ids.shape
-            if fits and isinstance(number := _number(ids, num_segments), int):
+            if fits and isinstance(number, int):
                 return _combined_of(table, places, ids, number, how, name)
-            return combined_rows(g.gather(table, places), ids, num_segments, how, name)
+            return combined_rows(g.gather(table, places), ids, number, how, name)
 
     return function
 
@@ -156,16 +161,41 @@ def _count(ids: TfTensor, least: list[TfTensor]) -> TfTensor:
     """Return how many segments there are, which have to be in order."""
 
     def compute(numbers: Array, *wanted: Array) -> Sequence[Array]:
-        if (numbers[1:] < numbers[:-1]).any():
-            raise InvalidArgumentError("segment ids are not increasing")
-        if len(numbers) and numbers[0] < 0:
-            raise InvalidArgumentError("segment ids must be >= 0")
-        found = int(numbers[-1]) + 1 if len(numbers) else 0
-        if wanted and int(wanted[0]) < found:
-            raise InvalidArgumentError("segment ids must be < num_segments")
-        return (np.array(int(wanted[0]) if wanted else found, np.int64),)
+        return (np.array(_count_of(numbers, wanted), np.int64),)
 
     return host("SegmentCount", compute, [ids, *least], [unknown(rows.i64)])[0]
+
+
+def _count_of(numbers: Array, wanted: Sequence[Array]) -> int:
+    """Return how many segments there are: as many as are wanted, or named."""
+    count = int(wanted[0]) if wanted else None
+    fault = g.fault_of_order(numbers, count)
+    if fault:
+        raise InvalidArgumentError(fault)
+    if count is not None:
+        return count
+    return int(numbers[-1]) + 1 if len(numbers) else 0
+
+
+def _counted(
+    table: TfTensor, places: TfTensor, ids: TfTensor, count: object
+) -> tuple[object, TfTensor]:
+    """Return how many segments there are, and the places of rows, which must be in the table."""
+
+    def compute(numbers: Array, at: Array, sizes: Array, *wanted: Array) -> Sequence[Array]:
+        if numbers.shape != at.shape:
+            raise InvalidArgumentError("segment_ids and indices should have same size.")
+        found = _count_of(numbers, wanted)
+        fault = g.fault_of_size(sizes[1:].tolist(), found)
+        for place in np.flatnonzero((at < 0) | (at >= sizes[0]))[:1].tolist():
+            fault = fault or f"indices[{place}] == {at[place]} out of range [0, {sizes[0]})"
+        if fault:
+            raise InvalidArgumentError(fault)
+        return np.array(found, np.int64), at
+
+    given = [ids, places, a.shape(table, "int64"), *([] if count is None else [convert(count)])]
+    found, inside = host("SegmentCount", compute, given, [unknown(rows.i64), places.spec])
+    return (int(found) if isinstance(found, EagerTensor) else found), inside
 
 
 segment_sum, segment_mean = _segments("sum"), _segments("mean")

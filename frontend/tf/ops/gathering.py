@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
@@ -21,11 +22,12 @@ from ...eager.kernels import Kernel, by_need
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
 from ...values.dtypes import finfo
+from ...values.run_errors import InvalidArgumentError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
 from ..core.extents import read_extent, read_extents
-from ..core.required import require_below, require_rows, require_within
+from ..core.required import refuse, require_below, require_rows, require_within
 from ..core.values import (
     InGraph,
     at_once,
@@ -255,10 +257,51 @@ def _in_order(m: Maker, data: object, ids: object, sizes: object, how: str) -> o
     )
 
 
+def fault_of_order(ids: Array, count: int | None = None) -> str:
+    """Return what is wrong with the segments of rows, which have to be in order from 0 on.
+
+    `count` is how many there are; if none is given, the last one says it.
+    """
+    if not ids.size:
+        return ""
+    last = int(ids[-1]) + 1
+    if count is not None and last > count:
+        return "segment ids must be < num_segments"
+    if last < 1:
+        return "segment ids must be >= 0"
+    ends = np.append(np.flatnonzero(ids[1:] != ids[:-1]), len(ids) - 1)
+    for place in ends.tolist():  # each segment is looked at when it ends
+        if place + 1 < len(ids) and ids[place] > ids[place + 1]:
+            return "segment ids are not increasing"
+        if not 0 <= ids[place] < last:
+            return (
+                f"Segment id {ids[place]} out of range [0, {last}), possibly because "
+                "'segment_ids' input is not sorted."
+            )
+    return ""
+
+
+def fault_of_size(rest: Sequence[Dim], count: int) -> str:
+    """Say that so many rows are more elements than there can be numbers for."""
+    size = math.prod(n for n in rest if isinstance(n, int))
+    most = np.iinfo(np.int64).max
+    return f"Encountered overflow when multiplying {count} with {size}" * (count * size > most)
+
+
+def _check_order(data: Sequence[Dim], ids: Array) -> None:
+    """Raise for segments of rows that are none."""
+    if isinstance(data[0], int) and data[0] != len(ids):
+        raise InvalidArgumentError(
+            "segment_ids should be the same size as dimension 0 of input."
+        )
+    fault = fault_of_order(ids) or fault_of_size(data[1:], int(ids[-1]) + 1 if ids.size else 0)
+    if fault:
+        raise InvalidArgumentError(fault)
+
+
 def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     """Combine rows by their segment, as `_in_order` does."""
-    if (ids[1:] < ids[:-1]).any():
-        raise TypeError("segment ids are not increasing")
+    _check_order(data.shape, ids)
     is_float = data.dtype.kind == "f" and data.dtype.itemsize > 2
     has_kernel = is_float or (data.dtype.kind in "iu" and how != "mean")
     if not has_kernel or not data.size or ids.ndim != 1 or ids[0] < 0:
@@ -328,14 +371,22 @@ def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, shapes=shapes_of.segments)
     def function(m: Maker, data: object, segment_ids: object) -> object:
         """Combine rows by their segment; the segments are in order."""
+        spec, numbers = spec_of_value(data), spec_of_value(segment_ids)
+        if not spec.rank:
+            raise TypeError("Shape must be at least rank 1 but is rank 0")
+        if numbers.rank != 1:
+            raise TypeError(f"Shape must be rank 1 but is rank {numbers.rank}")
         if notes_of([x for x in (data, segment_ids) if isinstance(x, Tensor)]) is not None:
             return at_once(partial(_rows_in_order, how=how), data, segment_ids, is_open=True)
         found = elements(segment_ids)
-        if found.size and (found[1:] < found[:-1]).any():
-            raise TypeError("segment ids are not increasing")
+        try:
+            _check_order(spec.dims, found)
+        except InvalidArgumentError as error:
+            refuse(m, error, data, segment_ids)
+            return m.filled(0, spec.dtype, (0, *spec.dims[1:]))  # (the run ends before)
         count = int(found.max(initial=-1)) + 1
         sizes = np.bincount(found[found >= 0], minlength=count)
-        shape_ = (count, *[1] * (spec_of_value(data).rank - found.ndim))
+        shape_ = (count, *[1] * (spec.rank - found.ndim))
         if isinstance(data, Tensor) and isinstance(segment_ids, Tensor):
             return _in_order_at_once(data, segment_ids, Tensor(sizes.reshape(shape_)), how)
         return _in_order(m, data, segment_ids, m.constant(value=sizes.reshape(shape_)), how)

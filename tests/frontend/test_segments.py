@@ -1,0 +1,81 @@
+"""Rows by segments: what is no order of segments, and where it is said; values are TensorFlow's."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+v1 = tf.compat.v1
+ROWS = np.arange(16, dtype=np.float32).reshape(4, 4)
+WRONG = {
+    "Segment id -1 out of range [0, 1), possibly because 'segment_ids' input is not sorted.": [
+        -1, -1, 0, 0,
+    ],
+    "segment ids are not increasing": [0, 1, 0, 1],
+    "Segment id 1 out of range [0, 1), possibly because 'segment_ids' input is not sorted.": [
+        0, 1, 2, 0,
+    ],
+    "segment ids must be >= 0": [0, 0, 0, -2],
+}  # fmt: skip
+SORTED = [getattr(tf.math, f"segment_{how}") for how in ("sum", "prod", "min", "max", "mean")]
+SPARSE = [tf.sparse.segment_sum, tf.sparse.segment_mean, tf.sparse.segment_sqrt_n]
+
+
+def of_rows(function, ids):
+    """Return what a function gives for all rows, in order."""
+    places = [] if function in SORTED else [[0, 1, 2, 3]]
+    return function(tf.constant(ROWS), *places, tf.constant(ids))
+
+
+@pytest.mark.parametrize("ids", WRONG.values(), ids=str)
+@pytest.mark.parametrize("function", [*SORTED, *SPARSE], ids=lambda f: f.__name__)
+def test_wrong_orders_of_segments_are_told_in_the_run(function, ids):
+    (said,) = [text for text, each in WRONG.items() if each is ids]
+    with pytest.raises(tf.errors.InvalidArgumentError) as now:
+        of_rows(function, ids)
+    with tf.Graph().as_default(), v1.Session() as session:
+        made = of_rows(function, ids)
+        with pytest.raises(tf.errors.InvalidArgumentError) as later:
+            session.run(made)
+    with pytest.raises(tf.errors.InvalidArgumentError) as staged:
+        tf.function(lambda: of_rows(function, ids))()
+    for each in (now, later, staged):
+        assert said in str(each.value)
+
+
+def test_segments_are_as_many_as_rows():
+    with tf.Graph().as_default(), v1.Session() as session:
+        made = tf.math.segment_sum(ROWS, [0, 1])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="should be the same size"):
+            session.run(made)
+        with pytest.raises(ValueError, match="rank 1 but is rank 2"):
+            tf.math.segment_sum(ROWS, [[0, 1], [2, 2]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be at least rank 1"):
+        tf.math.segment_mean(np.float32(1.0), np.zeros(0, np.int64))
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="at least rank 1"):
+        tf.sparse.segment_sum(1.0, [0], [3])
+
+
+@pytest.mark.parametrize(
+    ("places", "ids", "said"),
+    [
+        ([3, -1, 0], [0, 1, 2], r"indices\[1\] == -1 out of range \[0, 4\)"),
+        ([3, 0, 4], [0, 1, 2], r"indices\[2\] == 4 out of range \[0, 4\)"),
+        ([2**62 - 1], [2**62 - 1], "Encountered overflow when multiplying"),
+    ],
+)
+def test_rows_of_segments_are_inside_of_the_table(places, ids, said):
+    for run in (lambda f: f(), lambda f: tf.function(f)()):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=said):
+            run(lambda: tf.sparse.segment_sum(tf.constant(ROWS), places, ids))
+
+
+def test_products_of_complex_segments():
+    rows = tf.constant([1 + 2j, 3 - 1j, 2j], tf.complex64)
+    expected = [(1 + 2j) * (3 - 1j), 2j]
+    for run in (lambda f: f(), lambda f: tf.function(f)(), tf.function):
+        made = run(lambda: tf.math.segment_prod(rows, [0, 0, 1]))
+        made = made() if callable(made) else made
+        np.testing.assert_allclose(made, expected, rtol=1e-6)
+        made = run(lambda: tf.math.unsorted_segment_prod(rows, [0, 0, 1], 2))
+        np.testing.assert_allclose(made() if callable(made) else made, expected, rtol=1e-6)
