@@ -6,6 +6,7 @@ and the two offsets of its bytes), and the bytes. Nothing in it is code.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from math import prod
@@ -32,6 +33,11 @@ _CODES = {ours: theirs for theirs, ours in _NAMES.items()}
 METADATA = "__metadata__"
 COMPLEX = "gravure.complex128"
 """The name in a file's metadata of the list of tensors that are pairs of f64."""
+TEXTS = "gravure.texts"
+"""The name in a file's metadata of the shapes of tensors of texts, by their names.
+
+They are bytes: how long each text is in 8 of them, and behind all of that the texts.
+"""
 
 
 def read_safetensors(data: Bytes, name: str) -> dict[str, Array]:
@@ -46,6 +52,8 @@ def read_safetensors(data: Bytes, name: str) -> dict[str, Array]:
             raise ParseError(f"tensor {key!r} of {name!r} is no pairs of f64, as its file says")
         flat = np.frombuffer(array.reshape(-1), np.complex128)
         found[key] = flat.reshape(array.shape[:-1])
+    for key, shape in _text_shapes(header, name).items():
+        found[key] = _texts(found.get(key), shape, f"tensor {key!r} of {name!r}")
     return found
 
 
@@ -67,6 +75,43 @@ def _complex_names(header: Mapping[str, object], name: str) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
         raise ParseError(f"{name!r} is not a safetensors file: {COMPLEX} is no list of names")
     return found
+
+
+def _text_shapes(header: Mapping[str, object], name: str) -> dict[str, list[int]]:
+    metadata = header.get(METADATA)
+    text = metadata.get(TEXTS, "{}") if isinstance(metadata, dict) else "{}"
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParseError(f"{name!r} is not a safetensors file: {TEXTS}: {error}") from error
+    rows = found.items() if isinstance(found, dict) else [("", None)]
+    for _, shape in rows:
+        if not isinstance(shape, list) or not all(
+            type(d) is int and 0 <= d < 1 << 31 for d in shape
+        ):
+            raise ParseError(f"{name!r} is not a safetensors file: {TEXTS} is no shapes by name")
+    return dict(rows)
+
+
+def _texts(data: Array | None, shape: list[int], what: str) -> Array:
+    """Return the texts that bytes are."""
+    count = prod(shape)
+    if data is None or data.dtype != np.uint8 or data.ndim != 1 or data.size < 8 * count:
+        raise ParseError(f"{what} is no texts, as its file says")
+    ends = [0, *np.cumsum(np.frombuffer(data[: 8 * count].tobytes(), "<u8")).tolist()]
+    body = data[8 * count :].tobytes()
+    if ends[-1] != len(body) or any(a > b for a, b in itertools.pairwise(ends)):
+        raise ParseError(f"{what} is no texts: they are not as long as it has bytes")
+    made = np.empty(count, object)
+    made[:] = [body[a:b] for a, b in itertools.pairwise(ends)]
+    return made.reshape(shape)
+
+
+def _bytes_of_texts(array: Array) -> Array:
+    """Return texts as bytes."""
+    flat = [x if isinstance(x, bytes) else str(x).encode() for x in array.ravel().tolist()]
+    lengths = np.array([len(x) for x in flat], "<u8")
+    return np.frombuffer(lengths.tobytes() + b"".join(flat), np.uint8)
 
 
 def _parted(data: Bytes, name: str) -> tuple[dict[str, object], Bytes]:
@@ -108,6 +153,8 @@ def write_safetensors(
     """Write weights into a file that replaces an old one only when it is complete."""
     header: dict[str, object] = {}
     pairs = [name for name, array in weights.items() if array.dtype == np.complex128]
+    texts = {name: [*x.shape] for name, x in weights.items() if x.dtype.kind in "OSU"}
+    weights = {name: _bytes_of_texts(x) if name in texts else x for name, x in weights.items()}
     weights = {
         name: np.asarray(array, order="C").reshape(-1).view(np.float64).reshape(*array.shape, 2)
         if name in pairs
@@ -115,6 +162,7 @@ def write_safetensors(
         for name, array in weights.items()
     }
     more = {**(metadata or {}), **({COMPLEX: json.dumps(pairs)} if pairs else {})}
+    more |= {TEXTS: json.dumps(texts)} if texts else {}
     if more:
         header[METADATA] = more
     offset = 0

@@ -149,9 +149,6 @@ def write(path: str, values: Mapping[str, Array], objects: object = None) -> Non
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     wholes, parts = joined(values)
     plain = {name: np.array(value, order="C") for name, value in (wholes | parts).items()}
-    text = [n for n, v in plain.items() if v.dtype.kind in "OSU"]
-    if text:
-        raise InvalidArgumentError(f"text is not saved: {', '.join(text)}")
     more = None if objects is None else {OBJECT_GRAPH: json.dumps(objects, sort_keys=True)}
     write_safetensors(Path(path + SUFFIX), plain, more)
 

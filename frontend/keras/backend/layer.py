@@ -12,9 +12,10 @@ from keras.src.utils.io_utils import print_msg
 from ...function.function import Function
 from ...tf.core.specs import TensorSpec
 from ...tf.graph.state import Variable, function
-from ...tf.train.checkpoints import PARTS, Checkpoint, settle
+from ...tf.train.checkpoints import Checkpoint, settle
 from ...tf.train.modules import Module
 from ...tf.train.saved_model import DEFAULT_SIGNATURE, SaveOptions, save
+from ...tf.train.savers import PARTS
 
 if TYPE_CHECKING:
     from keras.src.backend.common.keras_tensor import KerasTensor

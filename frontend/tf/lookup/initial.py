@@ -13,7 +13,7 @@ from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import InvalidArgumentError, NotFoundError
 from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype, int64, string
-from ..core.values import InGraph, convert, graph_of
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 
 Pairs = tuple[Array, Array]
 
@@ -97,7 +97,13 @@ class TextFileInitializer(Initializer):
         value_index_offset: int = 0,
     ) -> None:
         self.key_dtype, self.value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
+        if isinstance(filename, str) and not filename:
+            raise ValueError("`filename` argument required for tf.lookup.TextFileInitializer")
         self.name, self._filename = name, convert(filename, "string")
+        if self._filename.shape.rank not in (0, None):
+            raise InvalidShapesError(
+                f"filename should be a single string, but got {self._filename.shape}"
+            )
         for what, index, dtype in (
             ("key", key_index, self.key_dtype),
             ("value", value_index, self.value_dtype),

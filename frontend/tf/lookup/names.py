@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.space import Space
+from . import dense as _dense
 from . import initial as _i
 from . import tables as _t
 
@@ -15,7 +16,7 @@ lookup = Space(
     TextFileInitializer=_i.TextFileInitializer,
     experimental=Space(
         "lookup.experimental",
-        DenseHashTable=_t.DenseHashTable,
+        DenseHashTable=_dense.DenseHashTable,
         MutableHashTable=_t.MutableHashTable,
     ),
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,18 +15,20 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...data.stored import StoredStep, stored
 from ...formats.fingerprints import farm
-from ...graph.graph import Operation
+from ...graph.graph import Graph, Operation
+from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import FailedPreconditionError, InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype, int32, int64, string
 from ..core.host_ops import host, host_effect, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
-from ..graph.graph_lists import add_to_collection, get_collection
+from ..graph.graph_lists import GraphKeys, add_to_collection, get_collection
 from ..graph.state import group
 from ..nondense.sparse_tensor import SparseTensor
 from ..ragged.tensor import RaggedTensor
 from .initial import Initializer
+from .saving import Columns
 
 INITIALIZERS = "table_initializer"
 """The list of a graph that what fills its tables is kept in."""
@@ -44,8 +47,17 @@ def row_for(dtype: DataType) -> DType:
     return row
 
 
+Key = Hashable
+"""A key: a number or a text, or several of them."""
+
+
 class Table:
     """What all tables have: types, and how keys become values."""
+
+    _dims: tuple[int, ...] = ()
+    """The shape of a value."""
+    _key_dims: tuple[int, ...] = ()
+    """The shape of a key."""
 
     def __init__(self, key_dtype: DataType, value_dtype: DataType, name: str) -> None:
         self.key_dtype, self.value_dtype, self.name = key_dtype, value_dtype, name
@@ -92,15 +104,28 @@ class Table:
         types = [self.key_dtype.name, self.value_dtype.name]
         return {"keys": keys, "values": values, "types": types}
 
-    def _exported(self, dims: tuple[int, ...]) -> list[TfTensor]:
+    def _pairs(self) -> tuple[Array, Array]:
+        """Return all keys and their values."""
+        keys = filled(list(self._content), self.key_dtype, self._key_dims)
+        return keys, filled(list(self._content.values()), self.value_dtype, self._dims)
+
+    def _exported(self) -> list[TfTensor]:
         def compute() -> Sequence[Array]:
             self._check_ready()
-            keys = filled(list(self._content), self.key_dtype, ())
-            return keys, filled(list(self._content.values()), self.value_dtype, dims)
+            return self._pairs()
 
         keys, values = row_for(self.key_dtype), row_for(self.value_dtype)
-        specs = [unknown(keys, None), unknown(values, None, *dims)]
+        specs = [unknown(keys, None, *self._key_dims), unknown(values, None, *self._dims)]
         return host("LookupTableExportV2", compute, [], specs, effect=True)
+
+
+def shape_text(dims: Sequence[int]) -> str:
+    """Return a shape as TensorFlow's runtime writes it.
+
+    >>> shape_text((2, 3))
+    '[2,3]'
+    """
+    return f"[{','.join(map(str, dims))}]"
 
 
 def filled(values: Sequence[object], dtype: DataType, dims: tuple[int, ...]) -> Array:
@@ -161,7 +186,7 @@ class StaticHashTable(Table):
 
     def export(self, name: str | None = None) -> tuple[TfTensor, TfTensor]:
         """Return all keys and their values."""
-        keys, values = self._exported(())
+        keys, values = self._exported()
         return keys, values
 
 
@@ -333,9 +358,56 @@ class MutableHashTable(Table):
         checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
     ) -> None:
-        super().__init__(as_dtype(key_dtype), as_dtype(value_dtype), name)
+        graph = STATE.context if isinstance(STATE.context, Graph) else None
+        label = name if graph is None else graph.unique_name(name)
+        super().__init__(as_dtype(key_dtype), as_dtype(value_dtype), label)
         self._default = convert(default_value, value_dtype)
         self._dims = tuple(self._default.shape.known())
+        if len(self._dims) > 1:
+            raise InvalidArgumentError(
+                f"Default value must be a vector, got shape {shape_text(self._dims)}"
+            )
+        self._is_saved = checkpoint
+        if checkpoint and graph is not None:
+            graph.add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self)
+
+    def checkpoint_parts(self) -> dict[str, object]:
+        """Return what checkpoints have of it: its keys and its values."""
+        return {**self._columns.parts} if self._is_saved else {}
+
+    @cached_property
+    def _columns(self) -> Columns:
+        """Return the keys and the values as they are saved."""
+        keys, values = row_for(self.key_dtype), row_for(self.value_dtype)
+        specs = unknown(keys, None, *self._key_dims), unknown(values, None, *self._dims)
+        return Columns(self.name, specs, self._pairs, self._fill)
+
+    def _fill(self, keys: Array, values: Array) -> None:
+        """Have these pairs, and no others."""
+        self._content.clear()
+        self._put_all(self._names(keys), values)
+
+    def _keys(self, keys: object) -> TfTensor:
+        return convert(keys, self.key_dtype)
+
+    def _names(self, keys: Array) -> list[Key]:
+        """Return keys one by one; those of several elements are tuples."""
+        if not self._key_dims:
+            made: list[Key] = keys.ravel().tolist()
+            return made
+        return list(map(tuple, keys.reshape(-1, *self._key_dims).tolist()))
+
+    def _around(self, dims: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the axes of keys around those that a key has itself."""
+        return tuple(dims[: len(dims) - len(self._key_dims)])
+
+    def _check_keys(self, keys: Array, values: tuple[int, ...] | None) -> None:
+        """Raise where values of a shape do not fit keys."""
+        whole = (*self._around(keys.shape), *self._dims)
+        if values is not None and values != whole:
+            raise InvalidShapesError(
+                f"Expected shape {shape_text(whole)} for value, got {shape_text(values)}"
+            )
 
     def lookup(
         self, keys: object, dynamic_default_values: object = None, name: str | None = None
@@ -348,7 +420,8 @@ class MutableHashTable(Table):
                 rest = convert(dynamic_default_values, self.value_dtype)
             row = row_for(self.value_dtype)
             dims = given.shape._dims
-            spec = TensorSpec(row, None) if dims is None else unknown(row, *dims, *self._dims)
+            around = None if dims is None else self._around(dims)
+            spec = TensorSpec(row, None) if around is None else unknown(row, *around, *self._dims)
             operands = [given, rest]
             made = host("LookupTableFindV2", self._found, operands, [spec], effect=True, name=name)
             return made[0]
@@ -356,16 +429,15 @@ class MutableHashTable(Table):
         return self._with_values(keys, found)
 
     def _found(self, keys: Array, default: Array) -> Sequence[Array]:
-        whole = (*keys.shape, *self._dims)
+        self._check_keys(keys, None)
+        whole = (*self._around(keys.shape), *self._dims)
         if default.shape not in (self._dims, whole):
             raise InvalidArgumentError(
-                f"Expected shape {list(self._dims)} or {list(whole)} for default value, got "
-                f"{list(default.shape)}"
+                f"Expected shape {shape_text(self._dims)} or {shape_text(whole)} for default "
+                f"value, got {shape_text(default.shape)}"
             )
         rest = np.broadcast_to(default, whole).reshape(-1, *self._dims)
-        flat = [
-            self._content.get(key, rest[place]) for place, key in enumerate(keys.ravel().tolist())
-        ]
+        flat = [self._content.get(key, rest[i]) for i, key in enumerate(self._names(keys))]
         return (filled(flat, self.value_dtype, self._dims).reshape(whole),)
 
     def __getitem__(self, keys: object) -> Found:
@@ -377,31 +449,25 @@ class MutableHashTable(Table):
             given = [convert(keys, self.key_dtype), convert(values, self.value_dtype)]
 
             def compute(names: Array, new: Array) -> Sequence[Array]:
-                if new.shape != (*names.shape, *self._dims):
-                    raise InvalidShapesError(
-                        f"Expected shape {[*names.shape, *self._dims]} for value, got "
-                        f"{list(new.shape)}"
-                    )
-                flat = new.reshape(-1, *self._dims)
-                for key, value in zip(names.ravel().tolist(), flat, strict=True):
-                    self._put(key, value)
+                self._check_keys(names, new.shape)
+                self._put_all(self._names(names), new.reshape(-1, *self._dims))
                 return ()
 
             return host_effect("LookupTableInsertV2", compute, given, name)
 
-    def _put(self, key: object, value: object) -> None:
-        self._content[key] = value
+    def _put_all(self, keys: Sequence[Key], values: Array) -> None:
+        self._content |= zip(keys, values, strict=True)
 
-    def _drop(self, key: object) -> None:
+    def _drop(self, key: Key) -> None:
         self._content.pop(key, None)
 
     def remove(self, keys: object, name: str | None = None) -> Operation | None:
         """Forget keys; what is not there need not be forgotten."""
         with InGraph(graph_of([keys])):
-            given = self._keys(keys)
+            given = super()._keys(keys)
 
             def compute(names: Array) -> Sequence[Array]:
-                for key in names.ravel().tolist():
+                for key in self._names(names):
                     self._drop(key)
                 return ()
 
@@ -409,41 +475,8 @@ class MutableHashTable(Table):
 
     def export(self, name: str | None = None) -> tuple[TfTensor, TfTensor]:
         """Return all keys and their values."""
-        keys, values = self._exported(self._dims)
+        keys, values = self._exported()
         return keys, values
-
-
-class DenseHashTable(MutableHashTable):
-    """A table that changes, of which two keys stand for places that are empty or were emptied."""
-
-    def __init__(
-        self,
-        key_dtype: DTypeLike,
-        value_dtype: DTypeLike,
-        default_value: object,
-        empty_key: object,
-        deleted_key: object,
-        initial_num_buckets: int | None = None,
-        name: str = "MutableDenseHashTable",
-        checkpoint: bool = True,
-        experimental_is_anonymous: bool = False,
-    ) -> None:
-        super().__init__(key_dtype, value_dtype, default_value, name)
-        marks = [convert(each, key_dtype) for each in (empty_key, deleted_key)]
-        self._marks = [each._array.item() for each in marks]
-
-    def _put(self, key: object, value: object) -> None:
-        self._refuse(key)
-        super()._put(key, value)
-
-    def _drop(self, key: object) -> None:
-        self._refuse(key)
-        super()._drop(key)
-
-    def _refuse(self, key: object) -> None:
-        if key in self._marks:
-            kind = "empty_key" if key == self._marks[0] else "deleted_key"
-            raise InvalidArgumentError(f"Using the {kind} as a table key is not allowed")
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation | None:

@@ -33,12 +33,10 @@ from ...graph.text_arrays import TEXT
 from ...values.context import STATE, default_session, entered
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
-from .savers import latest_checkpoint
+from .savers import PARTS, latest_checkpoint
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 COUNTER = "save_counter"
-PARTS = "checkpoint_parts"
-"""The method of objects that say themselves what is kept of them."""
 
 
 class NumpyState:

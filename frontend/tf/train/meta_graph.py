@@ -15,7 +15,14 @@ from typing import Any, TypedDict
 
 from ....runtime.files import replacing
 from ...formats.messages import shown
-from ...function.graph_data import Codec, GraphTextError, NodeReader, Writer, register_codec
+from ...function.graph_data import (
+    Codec,
+    GraphTextError,
+    NodeReader,
+    NotSerialisableError,
+    Writer,
+    register_codec,
+)
 from ...function.graph_text import fresh_variable
 from ...graph.checkpoint_ops import Files, RestoreVariables, SaveShards, SaveVariables
 from ...graph.frame import Frame, OutsideError
@@ -68,6 +75,8 @@ class FilesData(TypedDict):
 def _write_files(kind: Files, writer: Writer) -> FilesData:
     shard = [kind.number, kind.count] if isinstance(kind, SaveVariables) and kind.count else []
     reshape = isinstance(kind, RestoreVariables) and kind.reshape
+    if any(type(s) is not VariableState for s in kind.states.values()):
+        raise NotSerialisableError("tables are in the process that has made them")
     of = {n: writer.variable(s) for n, s in kind.states.items()}
     return {"of": of, "shard": shard, "reshape": reshape}
 

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -139,17 +139,36 @@ def _given(sess: Session | None) -> Session:
     return sess
 
 
-Saved: TypeAlias = Variable | PartitionedVariable
+PARTS = "checkpoint_parts"
+"""The method of objects that say themselves what is kept of them."""
 
 
-def _by_name(given: Mapping[str, Saved] | Iterable[Saved]) -> dict[str, Variable]:
+class Kept(Protocol):
+    """What a saver saves: a variable, or a part of something else."""
+
+    @property
+    def state(self) -> VariableState:
+        """Return what has the value."""
+
+
+def _parts(value: object) -> list[Kept]:
+    """Return what a saver saves of something."""
+    parts = getattr(value, PARTS, None)
+    if parts is not None:
+        return [*parts().values()]
+    return [*value] if isinstance(value, PartitionedVariable) else [cast("Kept", value)]
+
+
+def _by_name(given: Mapping[str, object] | Iterable[object]) -> dict[str, Kept]:
     """Return variables by what names them in files: they must differ; parts are named as such."""
-    found: dict[str, Variable] = {}
+    found: dict[str, Kept] = {}
     pairs = given.items() if isinstance(given, Mapping) else (("", each) for each in given)
     for name, value in pairs:
-        for each in value if isinstance(value, PartitionedVariable) else [value]:
+        for each in _parts(value):
             whole, _, share = each.state.part.partition(PART)
             key = name or whole or each.state.name
+            if name and not isinstance(each, Variable):
+                key = f"{name}-{each.state.name.rpartition('-')[2]}"
             key = f"{key}{PART}{share}" if share and PART not in key else key
             if found.setdefault(key, each) is not each:
                 raise ValueError(
@@ -225,10 +244,11 @@ class Saver:
         self._variables = _by_name(found)
         states = {n: v.state for n, v in self._variables.items()}
         first = next(iter(self._variables.values()))
-        if executing_eagerly() and first.graph is None:
+        home = getattr(first, "graph", None)
+        if executing_eagerly() and home is None:
             self._states = states
             return
-        graph = first.graph or get_default_graph()
+        graph = home or get_default_graph()
         with (
             entered(graph),
             graph.control_dependencies(None),
@@ -382,7 +402,9 @@ class Saver:
         if self._empty:
             return None
         return {
-            "variables": {name: v.op.name for name, v in self._variables.items()},
+            "variables": {
+                name: v.op.name for name, v in self._variables.items() if isinstance(v, Variable)
+            },
             "keep": self._keep,
             "name": self._name,
         }
