@@ -258,10 +258,10 @@ def _text_rows(data: bytes, path: Path) -> dict[str, object]:
 
 
 def _is_name(name: object) -> bool:
-    """Say whether a name can only be that of a file in the same folder."""
-    if not isinstance(name, str) or name in ("", ".", ".."):
+    """Say whether a name can only be that of a file in the same folder, which may be `./`."""
+    if not isinstance(name, str) or name.removeprefix("./") in ("", ".", ".."):
         return False
-    return not set(name) & {"/", "\\", "\0"}
+    return not set(name.removeprefix("./")) & {"/", "\\", "\0"}
 
 
 NOTE = "checkpoint"

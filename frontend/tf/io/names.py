@@ -90,7 +90,7 @@ PRODUCERS: dict[str, object] = {
     n: getattr(_pr, n)
     for n in (
         *("input_producer", "string_input_producer", "range_input_producer"),
-        *("slice_input_producer", "limit_epochs"),
+        *("slice_input_producer", "limit_epochs", "match_filenames_once"),
     )
 } | {
     f"{kept}{how}{many}": getattr(_b, f"{kept}{how}{many}")

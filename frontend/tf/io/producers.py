@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.bridge import TfTensor
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert
 from ..draws.ops import shuffle as shuffled
 from ..graph.graph_lists import LOCAL
@@ -18,6 +19,7 @@ from ..ops.creation import range_
 from ..ops.gathering import gather
 from ..ops.math_ops import identity
 from ..train.coordinator import QueueRunner, add_queue_runner
+from .files import matching_files
 
 
 def count_up_to(ref: Variable, limit: int, name: str | None = None) -> TfTensor:
@@ -41,9 +43,17 @@ def limit_epochs(
             return identity(convert(tensor))
 
 
+def match_filenames_once(pattern: object, name: str | None = None) -> Variable:
+    """Return a local variable of the names of files that a pattern names when it begins."""
+    graph = get_default_graph()
+    with InGraph(graph), graph.name_scope(name or "matching_filenames"):
+        found = matching_files(pattern)
+        return Variable(found, False, name="matching_filenames", collections=[LOCAL])
+
+
 def input_producer(
     input_tensor: object,
-    element_shape: object = None,
+    element_shape: ShapeLike = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -59,7 +69,12 @@ def input_producer(
         rows = convert(input_tensor)
         if rows.shape.rank == 0:
             raise ValueError("input_tensor must have at least one axis")
-        element = rows.shape[1:] if element_shape is None else element_shape
+        element = rows.shape[1:].merge_with(TensorShape(element_shape))
+        if not element.is_fully_defined():
+            raise ValueError(
+                "Either `input_tensor` must have a fully defined shape or `element_shape` must be "
+                "specified"
+            )
         if shuffle:
             rows = shuffled(rows, seed=seed)
         rows = limit_epochs(rows, num_epochs)

@@ -75,7 +75,7 @@ class DenseHashTable(MutableHashTable):
         super()._put_all(keys, values)
 
     def _make_room(self, count: int) -> None:
-        """Let there be buckets for so many keys; what was emptied is forgotten if there were not."""
+        """Let there be buckets for so many keys; what was emptied is forgotten by then."""
         if count <= self._buckets * MOST_FULL and count + len(self._emptied) <= self._buckets:
             return
         self._emptied.clear()

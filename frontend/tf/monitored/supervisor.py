@@ -25,6 +25,9 @@ from .manager import SessionManager
 from .scaffold import SAVERS, Feeds, Node, Scaffold
 from .writing import CHECKPOINT
 
+BEGIN = 1
+"""What a log of a session says when it begins."""
+
 
 class LooperThread(threading.Thread):
     """Calls a function again and again, every so many seconds, until all threads shall stop."""
@@ -139,6 +142,8 @@ class Supervisor:
         if not is_chief:
             self._check_places()
             self._logdir = self._writer = self._save_path = None
+        self._is_written = False
+        """Whether the graph is in the file of events."""
         self._graph.finalize()
 
     def _check_places(self) -> None:
@@ -229,13 +234,18 @@ class Supervisor:
             init_fn=self._init_fn,
         )
         if self._writer is not None:
-            self._writer.add_graph(self._graph)
-            self._writer.add_meta_graph(self._graph)
-            self._writer.add_session_log(SessionLog(status=1))
+            self._write_graph(self._writer)
         if start_standard_services and self._logdir:
             self.start_standard_services(session)
         start_queue_runners(session, self._coord)
         return session
+
+    def _write_graph(self, writer: FileWriter) -> None:
+        """Write the graph, once."""
+        if not self._is_written:
+            writer.add_graph(self._graph)
+            writer.add_meta_graph(self._graph)
+            self._is_written = True
 
     def start_standard_services(self, sess: Session) -> list[LooperThread]:
         """Start the threads that save, write summaries and count steps; return them."""
@@ -250,6 +260,7 @@ class Supervisor:
             made.append(self.loop(self._summary_secs, self._write_summaries, (sess, writer)))
         if self._global_step is not None and writer is not None and self._summary_secs:
             self._counted = time.time(), self._now(sess)
+            writer.add_session_log(SessionLog(status=BEGIN), self._counted[1])
             given = sess, writer, f"{self._global_step.op.name}/sec"
             made.append(self.loop(self._summary_secs, self._write_rate, given))
         if saver is not None and path is not None and self._model_secs:

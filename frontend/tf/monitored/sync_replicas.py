@@ -10,13 +10,13 @@ import numpy as np
 from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor, Operation
 from ...values.context import entered
-from ..core.values import convert
 from ..graph.graph_lists import LOCAL, global_variables
 from ..graph.queues import FIFOQueue
 from ..graph.sessions import Session
 from ..graph.state import Variable, get_default_graph, group
 from ..ops.creation import fill
 from ..ops.indexed_slices import IndexedSlices
+from ..ops.math_ops import cast
 from ..train.accumulators import (
     ConditionalAccumulator,
     ConditionalAccumulatorBase,
@@ -88,7 +88,7 @@ class SyncReplicasOptimizer:
             local = Variable(
                 np.int64(0), trainable=False, name="sync_rep_local_step", collections=[LOCAL]
             )
-            self.local_step_init_op = local.assign(convert(global_step, "int64"))
+            self.local_step_init_op = local.assign(cast(global_step, "int64"))
             given, taken = [], []
             for number, (grad, variable) in enumerate(pairs):
                 with graph.beside(variable.op):
@@ -99,7 +99,7 @@ class SyncReplicasOptimizer:
                     self._kept.append(kept)
                     given.append(give)
                     taken.append((take(kept, self._wanted), variable))
-            now = convert(global_step, "int64")
+            now = cast(global_step, "int64")
             drop = [kept.set_global_step(now) for kept in self._kept]
             self.chief_init_op = group(self.local_step_init_op, *drop)
             with graph.beside(global_step.op):
@@ -115,7 +115,7 @@ class SyncReplicasOptimizer:
                     changed = self._averages.apply(self._averaged)
             self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
             with graph.beside(global_step.op), graph.control_dependencies([changed]):
-                told = fill([self._tokens], convert(global_step.read_value(), "int64"))
+                told = fill([self._tokens], cast(global_step.read_value(), "int64"))
                 self._runner = QueueRunner(self._queue, [self._queue.enqueue_many([told])])
                 self._runner.endless = True  # (behind the last step nobody gives gradients)
             return group(train)
@@ -174,7 +174,7 @@ class SyncReplicasOptimizer:
             if wanted <= 0:
                 return group()
             return self._queue.enqueue_many(
-                [fill([wanted], convert(self._step.read_value(), "int64"))]
+                [fill([wanted], cast(self._step.read_value(), "int64"))]
             )
 
 
@@ -198,7 +198,9 @@ class SyncReplicasHook(SessionRunHook):
         """Add what the session is to run at first."""
         optimizer = self._optimizer
         if optimizer.local_step_init_op is None:
-            raise ValueError("make_session_run_hook: apply_gradients was not called before")
+            raise ValueError(
+                "apply_gradient should be called before the hook of make_session_run_hook begins"
+            )
         self._init = optimizer.local_step_init_op
         if self._is_chief:
             self._init = optimizer.chief_init_op

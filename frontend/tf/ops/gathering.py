@@ -291,9 +291,7 @@ def fault_of_size(rest: Sequence[Dim], count: int) -> str:
 def _check_order(data: Sequence[Dim], ids: Array) -> None:
     """Raise for segments of rows that are none."""
     if isinstance(data[0], int) and data[0] != len(ids):
-        raise InvalidArgumentError(
-            "segment_ids should be the same size as dimension 0 of input."
-        )
+        raise InvalidArgumentError("segment_ids should be the same size as dimension 0 of input.")
     fault = fault_of_order(ids) or fault_of_size(data[1:], int(ids[-1]) + 1 if ids.size else 0)
     if fault:
         raise InvalidArgumentError(fault)

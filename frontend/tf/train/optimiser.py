@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from ...function.variable import Variable as CoreVariable
+from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, Operation
 from ...values.context import STATE, entered
 from ..core.bridge import TfTensor
@@ -329,8 +330,11 @@ class Optimizer:
         return [*[v for kept in self._kept.values() for v in kept.values()], *self._others.values()]
 
     def variables(self) -> list[Variable]:
-        """Return what the optimiser keeps."""
-        return self.kept_variables()
+        """Return what the optimiser keeps in the present graph, or outside of graphs, by names."""
+        home = STATE.context if isinstance(STATE.context, Graph) else None
+        home = None if isinstance(home, FuncGraph) else home
+        here = [each for each in self.kept_variables() if each.graph is home]
+        return sorted(here, key=lambda each: each.name)
 
     def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Change one variable; a program's own optimiser says so by `_apply_dense`."""

@@ -465,9 +465,12 @@ def assert_global_step(global_step_tensor: Variable | GraphTensor) -> None:
 def get_global_step(graph: TfGraph | None = None) -> Variable | None:
     """Return the count of steps of a graph, None if there is none."""
     home = graph or get_default_graph()
-    found = home.get_collection("global_step")
+    found: list[Variable] = home.get_collection("global_step")
     found = found or home.get_collection("variables", "global_step:0$")
-    return found[0] if found else None
+    if not found:
+        return None
+    assert_global_step(found[0])
+    return found[0]
 
 
 def import_meta_graph(

@@ -133,7 +133,7 @@ def test_monitored_replicas_over_parameter_servers_make_each_step_together(tmp_p
             opt = v1.train.SyncReplicasOptimizer(
                 v1.train.GradientDescentOptimizer(0.5), replicas_to_aggregate=2
             )
-            with pytest.raises(ValueError, match="apply_gradients was not called before"):
+            with pytest.raises(ValueError, match="apply_gradient should be called"):
                 opt.make_session_run_hook(index == 0).begin()
             train = opt.minimize(tf.reduce_sum(w * x + b), global_step=count)
             hooks = [opt.make_session_run_hook(index == 0), v1.train.StopAtStepHook(last_step=5)]

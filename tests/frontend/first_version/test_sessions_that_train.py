@@ -77,6 +77,77 @@ def test_the_count_of_steps_may_only_be_named_so():
         assert train.get_global_step() is step is train.get_or_create_global_step()
 
 
+def test_the_count_of_steps_is_one_integer():
+    for first in (1.0, [1, 2]):
+        with tf.Graph().as_default():
+            v1.Variable(first, name="global_step")
+            with pytest.raises(TypeError, match=r"does not have integer type|is not scalar"):
+                train.get_global_step()
+
+
+def test_steps_of_replicas_are_counted_in_any_integer():
+    with tf.Graph().as_default():
+        made = train.SyncReplicasOptimizer(train.GradientDescentOptimizer(1.0), 1)
+        hook = made.make_session_run_hook(True)
+        with pytest.raises(ValueError, match="apply_gradient should be called"):
+            hook.begin()
+        v = v1.Variable([0.0])
+        made.minimize(v, global_step=v1.Variable(0, name="global_step", trainable=False))
+        hook.begin()
+
+
+def test_an_optimiser_tells_the_variables_of_the_present_graph():
+    made = train.MomentumOptimizer(0.1, 0.5)
+    for names in (["b", "a"], ["d", "c"]):
+        with tf.Graph().as_default():
+            found = [v1.Variable([1.0], name=name) for name in names]
+            made.minimize(tf.add_n(found))
+            kept = [each.name for each in made.variables()]
+            assert kept == [f"{name}/Momentum:0" for name in sorted(names)]
+
+
+def test_queues_are_filled_with_rows_of_a_known_shape():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, None)
+        with pytest.raises(ValueError, match="fully defined shape"):
+            train.input_producer(x)
+        assert train.input_producer(x, element_shape=[2]).shapes[0].as_list() == [2]
+
+
+def test_files_are_matched_once(tmp_path):
+    for name in ("a.1", "a.2"):
+        (tmp_path / name).write_text("")
+    with tf.Graph().as_default(), v1.Session() as session:
+        found = train.match_filenames_once(str(tmp_path / "a.*"))
+        session.run(v1.local_variables_initializer())
+        (tmp_path / "a.3").write_text("")
+        assert sorted(session.run(found)) == [str(tmp_path / f"a.{i}").encode() for i in (1, 2)]
+
+
+def test_notes_of_checkpoints_may_say_that_they_are_here(tmp_path):
+    note = 'model_checkpoint_path: "./m-2"\nall_model_checkpoint_paths: "./m-1"\n'
+    (tmp_path / "checkpoint").write_text(note)
+    state = train.get_checkpoint_state(str(tmp_path))
+    assert state.model_checkpoint_path == os.path.join(tmp_path, "./m-2")
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("/./m-2")
+
+
+def test_supervisors_write_their_graph_once(tmp_path):
+    folder = str(tmp_path)
+    with tf.Graph().as_default():
+        summary = v1.summary.scalar("c", tf.constant(1.0))
+        made = train.Supervisor(logdir=folder)
+        for _ in range(2):
+            with made.managed_session(
+                close_summary_writer=False, start_standard_services=False
+            ) as session:
+                made.summary_computed(session, session.run(summary))
+        made.summary_writer.close()
+    (file,) = [x for x in os.listdir(folder) if x.startswith("events")]
+    kinds = [e.WhichOneof("what") for e in train.summary_iterator(os.path.join(folder, file))]
+    assert kinds == ["file_version", "graph_def", "meta_graph_def", "summary", "summary"]
+
+
 def test_variables_of_supervisors_that_wait_are_on_a_device(tmp_path, references):
     with tf.Graph().as_default():
         v1.Variable(1.0)
