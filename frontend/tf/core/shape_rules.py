@@ -7,6 +7,7 @@ stays open, and for a size that does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -241,6 +242,41 @@ def segments(given: Given) -> Sequence[TensorSpec]:
         return (TensorSpec(data.dtype, None),)
     behind = 1 if numbers.shape is None else numbers.rank
     return (made(data.dtype, (None, *data.dims[behind:])),)
+
+
+def blocks(*, apart: bool) -> Shapes:
+    """Pixels of blocks become images of their own, or the other way round."""
+
+    def rule(given: Given) -> Sequence[TensorSpec]:
+        data, sizes, _ = given.specs
+        if data.shape is None:
+            return (TensorSpec(data.dtype, None),)
+        batch, *rest = dims_of(data) or [None]
+        told, ends = given.known.get(1), given.known.get(2)
+        count = sizes.dims[0] if sizes.shape is not None and sizes.rank else 2
+        if not isinstance(count, int):
+            return (made(data.dtype, (None,) * data.rank),)
+        each = [None] * count if told is None else np.resize(told, count).tolist()
+        pairs = [(None, None)] * count if ends is None else np.asarray(ends).tolist()
+        triples = zip(rest, each, pairs, strict=False)
+        inner = [_of_blocks(n, b, pair, apart) for n, b, pair in triples]
+        whole = None if None in each else math.prod(each)
+        first = None
+        if isinstance(batch, int) and whole:
+            first = batch * whole if apart else batch // whole
+        return (made(data.dtype, (first, *inner, *rest[count:])),)
+
+    return rule
+
+
+def _of_blocks(
+    size: object, block: int | None, ends: Sequence[int | None], apart: bool
+) -> int | None:
+    """Return how large an axis becomes, None if that is not known."""
+    around = [n for n in ends if n is not None]
+    if not isinstance(size, int) or not block or len(around) < len(ends):
+        return None
+    return (size + sum(around)) // block if apart else size * block - sum(around)
 
 
 def grid(given: Given) -> Sequence[TensorSpec]:

@@ -236,14 +236,21 @@ def space_to_batch(
     input: object, paddings: object, block_size: int, name: str | None = None
 ) -> TfTensor:
     """Move blocks of height and width into the first axis."""
-    return _co.space_to_batch(input, [block_size, block_size], paddings, name=name)
+    return _of_images(_co.space_to_batch(input, [block_size, block_size], paddings, name=name))
 
 
 def batch_to_space(
     input: object, crops: object, block_size: int, name: str | None = None
 ) -> TfTensor:
     """Move blocks of the first axis into height and width."""
-    return _co.batch_to_space(input, [block_size, block_size], crops, name=name)
+    return _of_images(_co.batch_to_space(input, [block_size, block_size], crops, name=name))
+
+
+def _of_images(made: TfTensor) -> TfTensor:
+    """Return a tensor, of which is known that it has four axes."""
+    if made.shape.rank is None:
+        made.set_shape([None] * 4)
+    return made
 
 
 OPERATIONS: dict[str, object] = {

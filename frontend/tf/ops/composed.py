@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
+from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import product
+from ....ir.types.dims import Dim, product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor
 from ...graph.inference import Abstract, is_unknown
+from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
+from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op
 from ..core.shapes import ShapeLike
@@ -35,11 +39,9 @@ from .array_ops import (
     broadcast_dynamic_shape,
     broadcast_to,
     concat,
-    pad,
     reshape,
     split,
     stack,
-    transpose,
 )
 from .array_ops import shape as tensor_shape
 from .creation import zeros_like
@@ -241,45 +243,79 @@ def unravel_index(indices: object, dims: object, name: str | None = None) -> TfT
         return stack(made[::-1], name=name)
 
 
-def _blocks(block_shape: object) -> Array:
-    """Return how large blocks are along each axis; one number is for height and width."""
-    sizes = np.asarray(static(block_shape))
-    return sizes if sizes.ndim else np.full(2, sizes)
+def _blocks(block_shape: object, ends: object) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return how large blocks are along each axis, and what is put on or cut off there."""
+    sizes, pairs = (np.asarray(elements(x)) for x in (block_shape, ends))
+    sizes = sizes if sizes.ndim else np.full(2, sizes)  # (one number is for height and width)
+    if pairs.shape != (len(sizes), 2):
+        raise TypeError(
+            f"paddings or crops should have shape {[len(sizes), 2]}, got {list(pairs.shape)}"
+        )
+    if (sizes < 1).any():
+        raise TypeError(f"All values in block_shape must be positive, got {sizes.tolist()}")
+    if (pairs < 0).any():
+        raise TypeError(f"paddings and crops must be non-negative, got {pairs.tolist()}")
+    return sizes.tolist(), [(a, b) for a, b in pairs.tolist()]
 
 
-def space_to_batch(
-    input: object, block_shape: object, paddings: object, name: str | None = None
-) -> TfTensor:
+def _axes(value: object, count: int) -> tuple[Dim, tuple[Dim, ...], tuple[Dim, ...]]:
+    """Return the sizes of the first axis, of those that blocks are along, and of the rest."""
+    dims = spec_of_value(value).dims
+    if len(dims) < 1 + count:
+        raise TypeError(f"input rank should be >= {1 + count} instead of {len(dims)}")
+    return dims[0], dims[1 : 1 + count], dims[1 + count :]
+
+
+def _fitted(number: Dim, block: int, what: str) -> Dim:
+    """Return how many blocks a size is; it must be a multiple."""
+    if isinstance(number, int) and number % block:
+        raise TypeError(f"{what} {number} is not divisible by {block}")
+    return number // block
+
+
+@op(
+    "SpaceToBatchND", "input", "block_shape", "paddings",
+    strict=False, shapes=shapes_of.blocks(apart=True),
+)  # fmt: skip
+def space_to_batch(m: Maker, input: object, block_shape: object, paddings: object) -> object:
     """Move the pixels of blocks, of which each image has one, to images of their own."""
-    with InGraph(graph_of([input])):
-        blocks, x = _blocks(block_shape), convert(input)
-        rest = len(x.shape) - 1 - len(blocks)
-        x = pad(x, [[0, 0], *static(paddings), *[[0, 0]] * rest])
-        batch, *dims = x.shape.as_list()
-        inner = [n for d, b in zip(dims, blocks, strict=False) for n in (d // b, b)]
-        outer, count = dims[len(blocks) :], len(blocks)
-        x = reshape(x, [batch, *inner, *outer])
-        order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2)]
-        x = transpose(x, [*order, *range(2 * count + 1, 2 * count + 1 + rest)])
-        small = [d // b for d, b in zip(dims, blocks, strict=False)]
-        return reshape(x, [-1, *small, *outer], name=name)
+    blocks, ends = _blocks(block_shape, paddings)
+    count = len(blocks)
+    batch, inner, outer = _axes(input, count)
+    wide = [d + a + b for d, (a, b) in zip(inner, ends, strict=True)]
+    small = [_fitted(d, b, "padded size") for d, b in zip(wide, blocks, strict=True)]
+    if any(a or b for a, b in ends):
+        whole = np.array([(0, 0), *ends, *[(0, 0)] * len(outer)])
+        input = RULES["Pad"].function(m, input, whole)
+    parts = [n for pair in zip(small, blocks, strict=True) for n in pair]
+    made = m.reshape(input, shape=(batch, *parts, *outer))
+    order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2)]
+    made = m.transpose(made, order=(*order, *range(2 * count + 1, 2 * count + 1 + len(outer))))
+    return m.reshape(made, shape=(batch * math.prod(blocks), *small, *outer))
 
 
-def batch_to_space(
-    input: object, block_shape: object, crops: object, name: str | None = None
-) -> TfTensor:
+@op(
+    "BatchToSpaceND", "input", "block_shape", "crops",
+    strict=False, shapes=shapes_of.blocks(apart=False),
+)  # fmt: skip
+def batch_to_space(m: Maker, input: object, block_shape: object, crops: object) -> object:
     """Put images together as the pixels of blocks: what `space_to_batch` did is undone."""
-    with InGraph(graph_of([input])):
-        blocks, x = _blocks(block_shape), convert(input)
-        count = len(blocks)
-        _, *dims = x.shape.as_list()
-        x = reshape(x, [*blocks, -1, *dims])
-        inner = [n for i in range(count) for n in (count + 1 + i, i)]
-        x = transpose(x, [count, *inner, *range(2 * count + 1, len(dims) + count + 1)])
-        big = [d * b for d, b in zip(dims, blocks, strict=False)]
-        x = reshape(x, [-1, *big, *dims[count:]])
-        ends = [slice(a, d - b) for (a, b), d in zip(static(crops), big, strict=True)]
-        return x[(slice(None), *ends)]
+    blocks, ends = _blocks(block_shape, crops)
+    count = len(blocks)
+    whole, inner, outer = _axes(input, count)
+    batch = _fitted(whole, math.prod(blocks), "batch size")
+    big = [d * b for d, b in zip(inner, blocks, strict=True)]
+    for d, (a, b) in zip(big, ends, strict=True):
+        if isinstance(d, int) and a + b > d:
+            raise TypeError(f"cropped size must be non-negative, got {d} without {a} and {b}")
+    made = m.reshape(input, shape=(*blocks, batch, *inner, *outer))
+    order = [count, *(n for i in range(count) for n in (count + 1 + i, i))]
+    made = m.transpose(made, order=(*order, *range(2 * count + 1, 2 * count + 1 + len(outer))))
+    made = m.reshape(made, shape=(batch, *big, *outer))
+    for axis, (d, (a, b)) in enumerate(zip(big, ends, strict=True), 1):
+        if a or b:
+            made = c.cut(m.emit, made, axis, a, d - b)
+    return made
 
 
 remember_all(globals())

@@ -14,6 +14,7 @@ from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract, is_unknown
+from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, op_of_several
 from ..core.values import InGraph, elements, graph_of, same, static
@@ -131,21 +132,35 @@ def _ends(k: object) -> tuple[int, int]:
     return low, high
 
 
-def _places(height: int, width: int, ends: tuple[int, int], align: str) -> Array:
+def _require_axes(what: str, value: object, least: int) -> tuple[Dim, ...]:
+    """Return the sizes of a value, or raise if it has fewer axes than it must have."""
+    spec = spec_of_value(value)
+    if spec.rank < least:
+        raise TypeError(
+            f"{what} must be at least {least}-dim: its shape must be at least rank {least} but is "
+            f"rank {spec.rank}"
+        )
+    return spec.dims
+
+
+def _places(
+    height: int, width: int, ends: tuple[int, int], align: str, *, inside: bool = True
+) -> Array:
     """Return where in a matrix each element of diagonals is, the highest first; -1 is none.
 
-    `align` says at which end those above and those below begin: `RIGHT_LEFT`.
+    `align` says at which end those above and those below begin: `RIGHT_LEFT`. Where they need not
+    be `inside`, those outside have no elements.
     """
     if align not in ("LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"):
         raise ValueError(f"Align must be LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT or RIGHT_RIGHT: {align}")
     for what, end in zip(("lower", "upper"), ends, strict=True):
-        if not (-height < end < width) and end != 0:
+        if inside and not (-height < end < width) and end != 0:
             raise TypeError(
                 f"{what}_diag_index is out of bound: {end}, expected one between {-height} and "
                 f"{width}"
             )
     low, high = ends
-    sizes = [min(height + min(d, 0), width - max(d, 0)) for d in range(high, low - 1, -1)]
+    sizes = [max(0, min(height + min(d, 0), width - max(d, 0))) for d in range(high, low - 1, -1)]
     made = np.full((len(sizes), max(sizes)), -1, np.int64)
     above, below = (side == "RIGHT" for side in align.split("_"))
     for row, (d, size) in enumerate(zip(range(high, low - 1, -1), sizes, strict=True)):
@@ -175,8 +190,8 @@ def diag_part(
     align: str = "RIGHT_LEFT",
 ) -> object:
     """Return the diagonals of matrices, `k` above the main one, or those between two ends."""
-    spec = spec_of_value(input)
-    dims, ends = spec.dims, _ends(k)
+    spec, ends = spec_of_value(input), _ends(k)
+    dims = _require_axes("input", input, 2)
     height, width = (int(d) for d in dims[-2:])  # type: ignore[arg-type]
     places = _places(height, width, ends, align)
     places = places if len(places) > 1 else places[0]
@@ -196,9 +211,11 @@ def _spread(
     given = spec_of_value(diagonal).dims
     batch, (height, width) = tuple(dims[:-2]), (int(d) for d in dims[-2:])  # type: ignore[arg-type]
     own = places.shape if len(places) > 1 else places.shape[1:]
-    if tuple(given[len(given) - len(own) :]) != own:
+    if tuple(given) != (*batch, *own):
         raise TypeError(
-            f"diagonals {list(given)}, expected {[*batch, *own]} for matrices {list(dims)}"
+            "either first dimensions of diagonal don't match those of the matrices, or it is not "
+            f"as long as the longest one: diagonals {list(given)}, expected {[*batch, *own]} for "
+            f"matrices {list(dims)}"
         )
     order, hit = _inverted(places, height * width)
     flat = m.reshape(diagonal, shape=(*batch, places.size))
@@ -207,14 +224,15 @@ def _spread(
     return m.reshape(made, shape=(*batch, height, width)), hits
 
 
-@op("SetDiag", "input", "diagonal")
+@op("SetDiag", "input", "diagonal", shapes=shapes_of.like())
 def set_diag(
     m: Maker, input: object, diagonal: object, k: object = 0, align: str = "RIGHT_LEFT"
 ) -> object:
     """Return matrices with other diagonals."""
-    dims = spec_of_value(input).dims
+    dims, ends = _require_axes("input", input, 2), _ends(k)
+    _require_axes("diagonal", diagonal, 1)
     height, width = (int(d) for d in dims[-2:])  # type: ignore[arg-type]
-    made, hits = _spread(m, diagonal, _places(height, width, _ends(k), align), dims)
+    made, hits = _spread(m, diagonal, _places(height, width, ends, align), dims)
     return m.select(hits, made, input)
 
 
@@ -230,6 +248,7 @@ def diag(
 ) -> object:
     """Matrices with a diagonal, `k` above the main one, or several, and one value elsewhere."""
     spec, (low, high) = spec_of_value(diagonal), _ends(k)
+    _require_axes("diagonal", diagonal, 1 if low == high else 2)
     longest = int(spec.dims[-1])  # type: ignore[arg-type]
     height, width = (int(np.asarray(static(x)).item()) for x in (num_rows, num_cols))
     least = longest - min(high, 0), longest + max(low, 0)
@@ -243,7 +262,8 @@ def diag(
         raise TypeError(f"The number of rows or columns is not consistent: {height} x {width}")
     batch = spec.dims[: -1 if low == high else -2]
     dims = (*batch, height, width)
-    made, hits = _spread(m, diagonal, _places(height, width, (low, high), align), dims)
+    places = _places(height, width, (low, high), align, inside=False)
+    made, hits = _spread(m, diagonal, places, dims)
     return m.select(hits, made, m.number(static(padding_value), spec.dtype))
 
 
@@ -251,6 +271,7 @@ def diag(
 def tensor_diag(m: Maker, diagonal: object) -> object:
     """Return a tensor of twice the axes whose diagonal a tensor is."""
     spec = spec_of_value(diagonal)
+    _require_axes("diagonal", diagonal, 1)
     n = int(spec.size)  # type: ignore[arg-type]
     eye = m.constant(value=np.eye(n, dtype=np.bool_))
     spread = m.select(eye, m.reshape(diagonal, shape=(n, 1)), m.number(0, spec.dtype))
@@ -260,8 +281,12 @@ def tensor_diag(m: Maker, diagonal: object) -> object:
 @op("TensorDiagPart", "input", strict=False)
 def tensor_diag_part(m: Maker, input: object) -> object:
     """Return the diagonal of a tensor of twice its axes."""
-    dims = spec_of_value(input).dims
+    dims = _require_axes("input", input, 2)
     half = dims[: len(dims) // 2]
+    if half != dims[len(half) :]:
+        raise TypeError(
+            f"input must have even rank, and be as large in each half of its axes: {list(dims)}"
+        )
     n: Any = product(half)
     place = m.constant(value=np.arange(n) * (n + 1))
     return m.reshape(m.gather(m.reshape(input, shape=(n * n,)), place, axis=0), shape=half)

@@ -52,3 +52,55 @@ def test_gradients_go_to_the_diagonals():
         made = tf.linalg.set_diag(X, diagonals, k=(1, 2)) * X
     expected = [[0.0, 3.0, 8.0], [2.0, 7.0, 12.0]]
     assert tape.gradient(made, diagonals).numpy().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (tf.linalg.diag, "diagonal must be at least 1-dim.*at least rank 1"),
+        (tf.linalg.diag_part, "input must be at least 2-dim.*at least rank 2"),
+        (lambda x: tf.linalg.set_diag(x, [x]), "input must be at least 2-dim.*at least rank 2"),
+        (lambda x: tf.linalg.set_diag([[x]], x), "diagonal must be at least 1-dim"),
+        (tf.linalg.tensor_diag, "at least rank 1"),
+        (tf.linalg.tensor_diag_part, "at least rank 2"),
+    ],
+    ids=range(6),
+)
+def test_too_few_axes_are_told_when_a_graph_is_made_or_run(make, said):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=said):
+        make(tf.constant(0.0))
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        with pytest.raises(ValueError, match=said):
+            make(tf.constant(0.0))
+        x = tf.compat.v1.placeholder(tf.float32)
+        made = make(x)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=said):
+            session.run(made, {x: 0.0})
+
+
+def test_matrices_of_unknown_axes_get_other_diagonals():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x, v = (tf.compat.v1.placeholder(tf.float32) for _ in range(2))
+        made = tf.linalg.set_diag(x, v)
+        grads = tf.compat.v1.gradients(made, [x, v])
+        ones = np.ones((2, 2), np.float32)
+        found = session.run([made, *grads], {x: ones, v: [3.0, 4.0]})
+        for value, expected in zip(
+            found, ([[3, 1], [1, 4]], [[0, 1], [1, 0]], [1, 1]), strict=True
+        ):
+            np.testing.assert_array_equal(value, expected)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="first dimensions of diagonal"):
+            session.run(made, {x: np.ones((2, 3, 3)), v: np.ones((2, 4))})
+
+
+def test_diagonals_beyond_a_matrix_have_no_elements():
+    given = np.arange(1, 13, dtype=np.float32).reshape(4, 3)
+    made = tf.linalg.diag(given, k=(0, 3), num_rows=3, align="LEFT_LEFT")
+    expected = np.diag(given[3]) + np.diag(given[2, :2], 1) + np.diag(given[1, :1], 2)
+    np.testing.assert_array_equal(made, expected)
+
+
+def test_diagonals_are_of_two_halves_of_axes():
+    for shape in ((2, 2, 2), (2, 3)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="even rank"):
+            tf.linalg.tensor_diag_part(np.ones(shape))
