@@ -509,8 +509,10 @@ class Variable(Common, CoreVariable, metaclass=Created):
         return None if made is self else made.op
 
     def is_initialized(self) -> TfTensor:
-        """Say whether it has a value: one outside of graphs has."""
+        """Say whether it has a value, in its graph or a function: one outside of graphs has."""
         graph = self._home()
+        if self.graph is not None and not isinstance(graph, FuncGraph):
+            graph = self.graph
         if graph is None:
             return wrap(np.array(True))
         attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}

@@ -34,6 +34,16 @@ def test_a_manager_uses_the_graph_it_was_made_in(tmp_path):
             np.testing.assert_array_equal(session.run(v), [1.0, 2.0])
 
 
+def test_whether_a_variable_has_a_value_is_asked_in_its_own_graph():
+    with tf.Graph().as_default() as graph:
+        v = v1.get_variable("v", initializer=1.0)
+    with tf.Graph().as_default(), v1.Session(graph=graph) as session:
+        there = v1.is_variable_initialized(session.graph.get_tensor_by_name("v:0"))
+        assert not session.run(there)
+        session.run(v.initializer)
+        assert session.run(v1.is_variable_initialized(v))
+
+
 def test_a_manager_tells_errors_that_are_not_about_missing_values():
     with tf.Graph().as_default():
         x = v1.placeholder(tf.float32, [])
