@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ def row_for(dtype: DataType) -> DType:
     return row
 
 
+Size = TypeVar("Size")
 Key = Hashable
 """A key: a number or a text, or several of them."""
 
@@ -397,7 +398,7 @@ class MutableHashTable(Table):
             return made
         return list(map(tuple, keys.reshape(-1, *self._key_dims).tolist()))
 
-    def _around(self, dims: Sequence[Any]) -> tuple[Any, ...]:
+    def _around(self, dims: Sequence[Size]) -> tuple[Size, ...]:
         """Return the axes of keys around those that a key has itself."""
         return tuple(dims[: len(dims) - len(self._key_dims)])
 

@@ -143,7 +143,7 @@ PARTS = "checkpoint_parts"
 """The method of objects that say themselves what is kept of them."""
 
 
-class Kept(Protocol):
+class SavedPart(Protocol):
     """What a saver saves: a variable, or a part of something else."""
 
     @property
@@ -151,17 +151,17 @@ class Kept(Protocol):
         """Return what has the value."""
 
 
-def _parts(value: object) -> list[Kept]:
+def _parts(value: object) -> list[SavedPart]:
     """Return what a saver saves of something."""
     parts = getattr(value, PARTS, None)
     if parts is not None:
         return [*parts().values()]
-    return [*value] if isinstance(value, PartitionedVariable) else [cast("Kept", value)]
+    return [*value] if isinstance(value, PartitionedVariable) else [cast("SavedPart", value)]
 
 
-def _by_name(given: Mapping[str, object] | Iterable[object]) -> dict[str, Kept]:
+def _by_name(given: Mapping[str, object] | Iterable[object]) -> dict[str, SavedPart]:
     """Return variables by what names them in files: they must differ; parts are named as such."""
-    found: dict[str, Kept] = {}
+    found: dict[str, SavedPart] = {}
     pairs = given.items() if isinstance(given, Mapping) else (("", each) for each in given)
     for name, value in pairs:
         for each in _parts(value):
