@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...ir import Dim
 from ...ir.types import dims as dim_rules
 from .node import Node
 
 Pads = tuple[tuple[int, int], ...]
+Edges = tuple[tuple[Dim, Dim], ...]
+"""Pads that depend on a symbol."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,14 @@ class Windows:
         return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True))
 
 
-def windows_of(node: Node, kernel: Sequence[int], extents: Sequence[Dim]) -> Windows:
-    """Return the windows that a node's attributes describe on axes of these extents."""
+def windows_of(
+    node: Node, kernel: Sequence[int], extents: Sequence[Dim]
+) -> tuple[Windows, Edges | None]:
+    """Return the windows that a node's attributes describe on axes of these extents.
+
+    Where their pads depend on a symbol they have none: those are the second result, which has to
+    be put around the image before.
+    """
     rank = len(extents)
     if len(kernel) != rank:
         node.fail(f"a window of {len(kernel)} axes, expected {rank}")
@@ -42,28 +50,31 @@ def windows_of(node: Node, kernel: Sequence[int], extents: Sequence[Dim]) -> Win
     if min(*strides, *dilations, *kernel) < 1:
         node.fail(f"window {kernel}, strides {strides}, dilations {dilations}, expected from 1 on")
     made = Windows(tuple(kernel), strides, dilations, tuple(zip(pads, pads[rank:], strict=False)))
+    bare = replace(made, pads=((0, 0),) * rank)
     mode = node.text("auto_pad", "NOTSET")
     if mode == "VALID":
-        return Windows(made.kernel, strides, dilations, ((0, 0),) * rank)
+        return bare, None
     if mode in ("SAME_UPPER", "SAME_LOWER"):
-        return _same(node, made, extents, upper=mode == "SAME_UPPER")
+        edges = _same(made, extents, upper=mode == "SAME_UPPER")
+        known = [(a, b) for a, b in edges if isinstance(a, int) and isinstance(b, int)]
+        if len(known) < rank:
+            return bare, edges
+        return replace(made, pads=tuple(known)), None
     if mode not in ("", "NOTSET"):
         node.fail(f"auto_pad {mode!r}, expected NOTSET, VALID, SAME_UPPER or SAME_LOWER")
-    return made
+    return made, None
 
 
-def _same(node: Node, windows: Windows, extents: Sequence[Dim], *, upper: bool) -> Windows:
+def _same(windows: Windows, extents: Sequence[Dim], *, upper: bool) -> Edges:
     """Pad so that there are as many windows as strides fit on the axis."""
     pads = []
     for extent, span, stride in zip(extents, windows.spans, windows.strides, strict=True):
-        count = dim_rules.ceil_divide(extent, stride)
-        total = (count - 1) * stride + span - extent
-        if not isinstance(total, int):
-            node.refuse(f"auto_pad on {extent} elements with stride {stride} depends on a symbol")
-        total = max(total, 0)
-        small, large = total // 2, total - total // 2
-        pads.append((small, large) if upper else (large, small))
-    return Windows(windows.kernel, windows.strides, windows.dilations, tuple(pads))
+        total = (dim_rules.ceil_divide(extent, stride) - 1) * stride + span - extent
+        if span < stride:
+            total = 0 if span == 1 else dim_rules.maximum(total, 0)
+        small = dim_rules.floor_divide(total, 2)
+        pads.append((small, total - small) if upper else (total - small, small))
+    return tuple(pads)
 
 
 def clamped(windows: Windows, extents: Sequence[Dim]) -> Windows:

@@ -10,10 +10,9 @@ from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
-from ..windows import windows_of
 from .convert import to_narrow
 from .matrix import centred, matmul
-from .window import along_channels, convolved
+from .window import along_channels, convolved, windowed
 
 
 @rule("QuantizeLinear")
@@ -133,12 +132,12 @@ def quantized_conv(node: Node, *inputs: Value) -> Value:
     rank = node.rank(x)
     kernel = node.static_shape(w, "for the weights of a convolution")[2:]
     node.integers("kernel_shape")
-    windows = windows_of(node, kernel, node.shape(x)[2:])
     if node.rank(w_zero) == 1 and node.shape(w_zero) != (1,):
         w_zero = node.make.reshape(w_zero, shape=(*node.shape(w_zero), *(1,) * (rank - 1)))
     if node.rank(w_scale) == 1 and node.shape(w_scale) != (1,):
         w_scale = along_channels(node, w_scale, rank)
     image, weights = centred(node, x, x_zero), centred(node, w, w_zero)
+    image, windows = windowed(node, image, kernel)
     made = convolved(node, image, weights, windows, node.integer("group", 1))
     if bias is not None:
         made = node.make.add(made, along_channels(node, bias, rank))

@@ -190,7 +190,7 @@ def deform_conv(
         node.fail(f"kernel_shape {given}, expected {kernel} as the weights have")
     n, channels, height, width = node.shape(x)
     groups, parts = node.integer("group", 1), node.integer("offset_group", 1)
-    windows = windows_of(node, kernel, (height, width))
+    windows, _ = windows_of(node, kernel, (height, width))
     taps, places = kernel[0] * kernel[1], node.shape(offset)[2:]
     moved = make.reshape(offset, shape=(n, parts, taps, 2, *places))
     lines = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
+from math import inf, prod
 
 from ....ir import Dim
 from ....ir.compose import functions as c
@@ -20,6 +20,16 @@ def along_channels(node: Node, bias: Value, rank: int) -> Value:
     return node.make.reshape(bias, shape=(*node.shape(bias), *(1,) * (rank - 2)))
 
 
+def windowed(
+    node: Node, x: Value, kernel: Sequence[int], edge: float = 0.0
+) -> tuple[Value, Windows]:
+    """Return an image with what is put around it before, and the windows on that."""
+    windows, edges = windows_of(node, kernel, node.shape(x)[2:])
+    if edges is None:
+        return x, windows
+    return node.make.pad(x, pads=((0, 0), (0, 0), *edges), value=edge), windows
+
+
 @rule("Conv")
 def conv(node: Node, x: Value, w: Value, bias: Value | None = None) -> Value:
     """Convolve, and add a number for each filter."""
@@ -30,7 +40,7 @@ def conv(node: Node, x: Value, w: Value, bias: Value | None = None) -> Value:
     given = node.integers("kernel_shape")
     if given is not None and given != kernel:
         node.fail(f"kernel_shape {given}, expected {kernel} as the weights have")
-    windows = windows_of(node, kernel, node.shape(x)[2:])
+    x, windows = windowed(node, x, kernel)
     made = convolved(node, x, w, windows, node.integer("group", 1))
     return made if bias is None else node.make.add(made, along_channels(node, bias, rank))
 
@@ -95,8 +105,11 @@ def _transposed_pads(
 def max_pool(node: Node, x: Value) -> Sequence[Value]:
     """Return the largest element of each window, and where it is on request."""
     node.integer("storage_order", 0)
-    kernel = node.integers("kernel_shape") or ()
-    windows = windows_of(node, kernel, node.shape(x)[2:])
+    kernel, dtype = node.integers("kernel_shape") or (), node.dtype(x)
+    whole, windows = windowed(node, x, kernel, -inf if dtype.is_float else dtype.minimum)
+    if whole is not x and node.wants(1):
+        node.refuse("places of the largest, with an auto_pad that depends on a symbol")
+    x = whole
     extra = _rounded_up(node, windows, node.shape(x)[2:])
     windows = clamped(replace(windows, pads=_longer(windows.pads, extra)), node.shape(x)[2:])
     made = node.make.max_pool(
@@ -110,9 +123,12 @@ def max_pool(node: Node, x: Value) -> Sequence[Value]:
 def average_pool(node: Node, x: Value) -> Value:
     """Return the mean of each window, of its padding too if `count_include_pad`."""
     kernel = node.integers("kernel_shape") or ()
-    windows = windows_of(node, kernel, node.shape(x)[2:])
-    extra = _rounded_up(node, windows, node.shape(x)[2:])
+    whole_image, windows = windowed(node, x, kernel)
     counts_pads = bool(node.integer("count_include_pad", 0))
+    if whole_image is not x and not counts_pads:
+        return _mean_inside(node, x, whole_image, kernel)
+    x = whole_image
+    extra = _rounded_up(node, windows, node.shape(x)[2:])
     pads = windows.pads
     if counts_pads and any(extra):  # what is added at the end by rounding up never counts
         x = node.make.pad(x, pads=((0, 0), (0, 0), *pads))
@@ -127,6 +143,20 @@ def average_pool(node: Node, x: Value) -> Value:
         share = prod(fitting.kernel) / prod(whole.kernel)
         made = node.make.mul(made, node.make.number(share, node.dtype(x)))
     return made
+
+
+def _mean_inside(node: Node, x: Value, whole: Value, kernel: Sequence[int]) -> Value:
+    """Return the mean of what windows on an image with edges hold of the image itself."""
+    make, dtype = node.make, node.dtype(x)
+    ones, windows = windowed(node, make.filled(1, dtype, (1, 1, *node.shape(x)[2:])), kernel)
+    total, count = (
+        make.avg_pool(
+            each, window=windows.kernel, strides=windows.strides, pads=windows.pads,
+            dilations=windows.dilations, count_padding=True,
+        )
+        for each in (whole, ones)
+    )  # fmt: skip
+    return make.div(total, count)
 
 
 def _longer(pads: Pads, extra: Sequence[int]) -> Pads:
@@ -159,7 +189,7 @@ def lp_pool(node: Node, x: Value) -> Value:
     make, dtype = node.make, node.dtype(x)
     power = make.number(node.integer("p", 2) if node.version > 1 else node.number("p", 2.0), dtype)
     kernel = node.integers("kernel_shape") or ()
-    windows = windows_of(node, kernel, node.shape(x)[2:])
+    x, windows = windowed(node, x, kernel)
     extra = _rounded_up(node, windows, node.shape(x)[2:])
     windows = clamped(replace(windows, pads=_longer(windows.pads, extra)), node.shape(x)[2:])
     mean = make.avg_pool(
@@ -206,6 +236,6 @@ def conv_integer(
         w_zero = node.make.reshape(w_zero, shape=(*node.shape(w_zero), *(1,) * (node.rank(w) - 1)))
     kernel = node.static_shape(w, "for the weights of a convolution")[2:]
     node.has("kernel_shape")
-    windows = windows_of(node, kernel, node.shape(x)[2:])
     image, weights = centred(node, x, x_zero), centred(node, w, w_zero)
+    image, windows = windowed(node, image, kernel)
     return convolved(node, image, weights, windows, node.integer("group", 1))
