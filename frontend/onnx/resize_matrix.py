@@ -33,11 +33,6 @@ class Stretch:
     region: tuple[float, float]
     """Begin and end of what is cropped, as parts of the axis."""
 
-    @property
-    def is_identity(self) -> bool:
-        """Say whether nothing changes."""
-        return self.extent == self.result and self.factor == 1 and self.region == (0.0, 1.0)
-
 
 def places(how: Stretch) -> Array:
     """Return where in the axis each element of the result lies."""

@@ -37,6 +37,14 @@ Number: TypeAlias = Term | float
 """An extent: a number, or a term where it is a symbol."""
 
 
+def times(extent: int, factor: float) -> int:
+    """Return an extent times a factor, rounded down; the product is of 32 bits, as ONNX has it.
+
+    In more bits, 3 times 5/3 would be less than 5.
+    """
+    return int(np.floor(np.float32(extent) * np.float32(factor)))
+
+
 @dataclass(frozen=True)
 class Stretch:
     """The extents of an axis before and after, and the scale if one is given."""

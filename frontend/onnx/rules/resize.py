@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor
-from typing import Any
 
 from ....ir import Dim
 from ....ir.compose import functions as c
+from ....ir.ops.resize import times
+from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
 from ..resize_matrix import Stretch, outside, weights
+
+WHOLE = (0.0, 1.0)
+"""Begin and end of an axis that is not cropped."""
+FINEST = 1 << 10
+"""The largest divisor of a factor whose product with a size rounds nowhere, in 32 bits either."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +96,13 @@ def resize(
         shape, given = _stretched_shape(node, x, factors)
     if not crops and not antialias:
         return _resized(node, x, how, tuple(shape), given)
-    regions = _regions(node, roi, axes) if crops else [(0.0, 1.0)] * rank
-    return _by_matrix(node, x, how, _rows(node, x, shape, given, regions), fill)
+    regions = _regions(node, roi, axes) if crops else [WHOLE] * rank
+    return _by_matrix(node, x, _rows(node, x, how, shape, given, regions), fill)
 
 
 def _regions(node: Node, roi: Value | None, axes: Sequence[int]) -> list[tuple[float, float]]:
     """Return begin and end of what is cropped of each axis, as parts of it."""
-    found = [(0.0, 1.0)] * (max(axes) + 1)
+    found = [WHOLE] * (max(axes) + 1)
     if roi is None:
         node.fail("roi is missing")
     numbers = node.numbers(roi, "roi").ravel()
@@ -143,50 +149,57 @@ def _stretched_shape(
     exact = True
     for extent, factor in zip(node.shape(x), factors, strict=True):
         if isinstance(extent, int):
-            shape.append(floor(extent * factor))
+            shape.append(times(extent, factor))
             exact = exact and shape[-1] == extent * factor
-        elif factor == int(factor):
-            shape.append(extent * int(factor))
         else:
-            node.refuse(f"{extent} elements times {factor} depends on a symbol")
+            shape.append(_times(node, extent, factor))
+            exact = exact and factor == int(factor)
     return shape, () if exact else tuple(factors)
 
 
+def _times(node: Node, extent: Dim, factor: float) -> Dim:
+    """Return a symbolic extent times a factor, rounded down; the product has to be exact."""
+    above, below = factor.as_integer_ratio()
+    if below > FINEST:
+        node.refuse(f"{extent} elements times {factor} depends on a symbol")
+    return dim_rules.floor_divide(extent * above, below)
+
+
 def _rows(
-    node: Node, x: Value, shape: Sequence[Dim], given: Sequence[float],
+    node: Node, x: Value, how: How, shape: Sequence[Dim], given: Sequence[float],
     regions: Sequence[tuple[float, float]],
-) -> list[tuple[int, int, float, tuple[float, float]]]:  # fmt: skip
-    """Return extent, extent of the result, factor and region of each axis, as numbers."""
+) -> list[tuple[int, Stretch]]:  # fmt: skip
+    """Return the axes that change, and how."""
     found = []
+    cubic = node.number("cubic_coeff_a", -0.75)
+    antialias, exclude = (node.integer(n, 0) > 0 for n in ("antialias", "exclude_outside"))
     for axis, (extent, result) in enumerate(zip(node.shape(x), shape, strict=True)):
-        region = regions[axis] if axis < len(regions) else (0.0, 1.0)
+        region = regions[axis] if axis < len(regions) else WHOLE
+        if extent == result and region == WHOLE and (not given or given[axis] == 1):
+            continue
         if not isinstance(extent, int) or not isinstance(result, int):
             node.refuse(f"antialias and cropping of {extent} elements depend on a symbol")
         factor = given[axis] if given else result / max(extent, 1)
-        found.append((extent, result, factor, region))
+        found.append((axis, Stretch(
+            extent, result, factor, how.mode, how.coordinate, how.nearest, cubic, antialias,
+            exclude, region,
+        )))  # fmt: skip
     return found
 
 
-def _by_matrix(node: Node, x: Value, how: How, rows: Sequence[Any], fill: float) -> Value:
+def _by_matrix(node: Node, x: Value, rows: Sequence[tuple[int, Stretch]], fill: float) -> Value:
     """Multiply each axis that changes by its matrix; put the fill where nothing was."""
     make, dtype = node.make, node.dtype(x)
     wide = dtype if dtype.is_float else d.f32
     made, beyond = make.to(x, wide), None
-    cubic = node.number("cubic_coeff_a", -0.75)
-    antialias, exclude = (node.integer(n, 0) > 0 for n in ("antialias", "exclude_outside"))
-    for axis, (extent, result, factor, region) in enumerate(rows):
-        stretch = Stretch(
-            extent, result, factor, how.mode, how.coordinate, how.nearest, cubic, antialias,
-            exclude, region,
-        )  # fmt: skip
-        if stretch.is_identity:
-            continue
+    rank = node.rank(x)
+    for axis, stretch in rows:
         matrix = node.constant(weights(stretch).T, wide)
-        last = c.move_axis(node.emit, made, axis, len(rows) - 1)
-        made = c.move_axis(node.emit, make.matmul(last, matrix), len(rows) - 1, axis)
+        last = c.move_axis(node.emit, made, axis, rank - 1)
+        made = c.move_axis(node.emit, make.matmul(last, matrix), rank - 1, axis)
         missing = outside(stretch)
-        if how.coordinate == "tf_crop_and_resize" and missing.any():
-            shape = tuple(result if i == axis else 1 for i in range(len(rows)))
+        if stretch.coordinate == "tf_crop_and_resize" and missing.any():
+            shape = tuple(stretch.result if i == axis else 1 for i in range(rank))
             mask = node.constant(missing.reshape(shape))
             beyond = mask if beyond is None else make.logical_or(beyond, mask)
     if beyond is not None:

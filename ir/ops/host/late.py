@@ -6,7 +6,7 @@ What shapes are computed from shapes alone needs none of these: such sizes are s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, prod
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...op import REGISTRY, Array, register
 from ...types.dims import Dim, evaluate
 from ...types.dtypes import bool_, i64
 from ...types.tensor import TensorSpec
+from ..resize import times
 
 
 def count_of(vector: TensorSpec) -> int:
@@ -305,5 +306,5 @@ class ResizeBy(HostOp):
         factors = [1.0] * x.ndim
         for axis, factor in zip(axes, scales, strict=True):
             factors[axis] = float(factor)
-        shape = tuple(floor(d * factor) for d, factor in zip(x.shape, factors, strict=True))
+        shape = tuple(times(d, factor) for d, factor in zip(x.shape, factors, strict=True))
         return REGISTRY["gv.resize"].evaluate(x, shape=shape, scales=tuple(factors), **rules)
