@@ -88,14 +88,19 @@ def clip_by_attributes(node: Node, x: Value) -> Value:
 @rule("Clip", since=11)
 def clip(node: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     """Limit elements to a range, either end of which may be left open."""
-    for bound in (low, high):
-        if bound is not None and node.rank(bound):
-            node.fail(f"the range's ends have rank {node.rank(bound)}, expected 0")
+    low, high = (None if end is None else _one_number(node, end) for end in (low, high))
     if low is not None and high is not None:
         return node.make.clip(x, low, high)
     if low is not None:
         return node.make.maximum(x, low)
     return x if high is None else node.make.minimum(x, high)
+
+
+def _one_number(node: Node, end: Value) -> Value:
+    """Return the end of a range as a number; a vector of one is what other runtimes take, too."""
+    if node.shape(end) not in ((), (1,)):
+        node.fail(f"an end of the range has shape {list(node.shape(end))}, expected one number")
+    return node.make.reshape(end, shape=())
 
 
 @rule("Pow", since=7)
