@@ -99,14 +99,24 @@ def _clamped(value: Dim, extent: Dim, low: int, high: Dim, known: Knowledge) -> 
             return high
         if value < 0:
             value = low if value <= -FAR else _raised(extent + value, low, known)
-            return value if known.at_least(high, low) else dim_rules.minimum(value, high)
+            return value if known.at_least(high, low) else _lowered(value, high, known)
     else:
         value = _raised(value, low, known)
-    return value if known.at_least(high, value) else dim_rules.minimum(value, high)
+    return _lowered(value, high, known)
 
 
 def _raised(value: Dim, low: Dim, known: Knowledge) -> Dim:
-    return value if known.at_least(value, low) else dim_rules.maximum(value, low)
+    """Return the larger of two; that itself, where it is known which it is."""
+    if known.at_least(value, low):
+        return value
+    return low if known.at_least(low, value) else dim_rules.maximum(value, low)
+
+
+def _lowered(value: Dim, high: Dim, known: Knowledge) -> Dim:
+    """Return the smaller of two; that itself, where it is known which it is."""
+    if known.at_least(high, value):
+        return value
+    return high if known.at_least(value, high) else dim_rules.minimum(value, high)
 
 
 def _simpler(dim: DimExpr) -> Iterator[Dim]:

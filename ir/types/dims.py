@@ -121,8 +121,26 @@ def floor_divide(a: Dim, b: Dim) -> Dim:
             return _sum(whole)
         if whole:
             return _sum(whole) + floor_divide(_sum(rest), b)
+        joined = _joined_quotient(a, b)
+        if joined is not None:
+            return joined
     quotient = _exact_quotient(a, b)
     return _function("//", a, b) if quotient is None else quotient
+
+
+def _joined_quotient(a: DimExpr, b: int) -> Dim | None:
+    """Return (x // m + y) // b as (x + m * y) // (m * b), where there is one such x.
+
+    So what is halved twice is what is divided by four.
+    """
+    quotients = [m[0] for m, times in a.terms if len(m) == 1 and times == 1 and m[0].op == "//"]
+    if len(quotients) != 1 or b < 1:
+        return None
+    dividend, divisor = map(parse, quotients[0].args)
+    if not isinstance(divisor, int) or divisor < 1:
+        return None
+    rest = a - _function("//", dividend, divisor)
+    return floor_divide(dividend + rest * divisor, b * divisor)
 
 
 def _exact_quotient(a: Dim, b: Dim) -> Dim | None:

@@ -226,6 +226,13 @@ def test_bounds_of_a_rest_and_of_the_smaller_are_attained() -> None:
         assert bounds(maximum(N, M), ranges) == (4, 9)
 
 
+def test_quotients_of_quotients_are_one() -> None:
+    assert (N // 2) // 2 == N // 4
+    assert ((N - 1) // 2 + 1) // 4 == (N + 1) // 8
+    assert ((N // 3 + M) // 2) == (N + 3 * M) // 6
+    assert (N // 2 * 2) // 2 == N // 2
+
+
 def test_shapes_broadcast_by_structure() -> None:
     assert broadcast((N, 1), (M,)) == (N, M)
     assert broadcast((N, 1, 3), (N, 2, 1)) == (N, 2, 3)

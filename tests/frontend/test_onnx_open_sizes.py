@@ -1,0 +1,145 @@
+"""What depends on sizes that are not known until a run, beside onnxruntime at several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import helper
+
+import gravure as gv
+from gravure.frontend.programs.load import load_program
+from gravure.ir.program import result_specs
+
+node = helper.make_node
+Make = Callable[..., onnx.ModelProto]
+RANDOM = np.random.default_rng(0)
+OPEN = {"x": ("f32", ["n", 3, "h", "w"])}
+SIZES = ((1, 5, 6), (2, 8, 7), (3, 3, 9), (1, 10, 10))
+RANGES = {"n": (1, 4), "h": (2, 12), "w": (2, 12)}
+
+
+def check(made: onnx.ModelProto, tried: Sequence[tuple[int, int, int]] = SIZES) -> None:
+    """Compare one compiled model with onnxruntime at several sizes."""
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    named = {d.dim_param for d in made.graph.input[0].type.tensor_type.shape.dim}
+    dims = {name: sizes for name, sizes in RANGES.items() if name in named}
+    compiled = gv.compile(data, dims=dims, level="O1")
+    for n, h, w in tried:
+        x = RANDOM.standard_normal((n, 3, h, w)).astype(np.float32)
+        (wanted,), (found,) = peer.run(None, {"x": x}), compiled.run({"x": x})
+        assert np.asarray(found).shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize(("kernel", "stride"), [(3, 2), (1, 2), (2, 3), (4, 3)])
+def test_windows_that_fit_as_often_as_strides_had_no_pads_of_an_open_size(
+    model: Make, mode: str, kernel: int, stride: int
+) -> None:
+    more = {"auto_pad": mode, "strides": [stride, 1]}
+    weights = RANDOM.standard_normal((4, 3, kernel, kernel)).astype(np.float32)
+    check(model([node("Conv", ["x", "w"], ["y"], **more)], OPEN, ["y"], {"w": weights}))
+    if kernel < stride:  # which onnxruntime does not pool
+        return
+    more["kernel_shape"] = [kernel, kernel]
+    for kind in ("MaxPool", "AveragePool", "LpPool"):
+        check(model([node(kind, ["x"], ["y"], **more)], OPEN, ["y"]))
+    counted = node("AveragePool", ["x"], ["y"], count_include_pad=1, **more)
+    check(model([counted], OPEN, ["y"]))
+
+
+def test_the_largest_of_windows_of_integers_is_above_their_pads(model: Make) -> None:
+    pooled = node("MaxPool", ["q"], ["p"], kernel_shape=[3, 3], auto_pad="SAME_UPPER",
+                  strides=[2, 2])  # fmt: skip
+    nodes = [node("Cast", ["x"], ["q"], to=3), pooled, node("Cast", ["p"], ["y"], to=1)]
+    check(model(nodes, OPEN, ["y"]))
+
+
+def test_places_of_the_largest_with_pads_of_an_open_size_are_refused(model: Make) -> None:
+    pooled = node("MaxPool", ["x"], ["y", "i"], kernel_shape=[3, 3], auto_pad="SAME_UPPER",
+                  strides=[2, 2])  # fmt: skip
+    made = model([pooled], OPEN, ["y", "i"])
+    with pytest.raises(gv.GravureError, match="places of the largest, with an auto_pad"):
+        gv.compile(made.SerializeToString(), dims=RANGES)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5, 0.25])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_open_sizes_are_resized_by_factors_that_are_no_integers(
+    model: Make, factor: float, mode: str
+) -> None:
+    scales = np.float32([1, 1, factor, 2])
+    for where in ("half_pixel", "asymmetric", "align_corners"):
+        resized = node("Resize", ["x", "", "scales"], ["y"], mode=mode,
+                       coordinate_transformation_mode=where)  # fmt: skip
+        # where rounding makes the last element another, onnxruntime aligns that
+        sizes = [each for each in SIZES if where != "align_corners" or each[1] * factor % 1 == 0]
+        check(model([resized], OPEN, ["y"], {"scales": scales}), sizes)
+
+
+@pytest.mark.parametrize(("size", "factor"), [(10, 0.7), (3, 5 / 3), (5, 0.6), (9, 7 / 9)])
+def test_a_size_times_a_factor_was_one_too_small(
+    model: Make, size: int, factor: float, same_as_onnxruntime: Any
+) -> None:
+    image = RANDOM.standard_normal((1, 1, size, size)).astype(np.float32)
+    resized = node("Resize", ["x", "", "scales"], ["y"], mode="linear")
+    scales = {"scales": np.float32([1, 1, factor, factor])}
+    same_as_onnxruntime(model([resized], {"x": ("f32", image.shape)}, ["y"], scales), image)
+    late = model([resized], {"x": ("f32", image.shape), "scales": ("f32", [4])}, ["y"])
+    same_as_onnxruntime(late, image, scales["scales"])
+
+
+def test_axes_that_stay_may_be_open_where_others_are_made_smaller_smoothly(model: Make) -> None:
+    scales = {"scales": np.float32([1, 1, 0.5, 0.5])}
+    resized = node("Resize", ["x", "", "scales"], ["y"], mode="linear", antialias=1)
+    made = model([resized], {"x": ("f32", ["n", 3, 8, 10])}, ["y"], scales, opset=18)
+    check(made, [(1, 8, 10), (3, 8, 10)])
+
+
+def test_a_range_may_end_at_vectors_of_one(model: Make) -> None:
+    ends = {"low": np.float32([-0.5]), "high": np.float32([0.5])}
+    check(model([node("Clip", ["x", "low", "high"], ["y"])], OPEN, ["y"], ends))
+
+
+def test_what_is_halved_twice_is_what_is_divided_by_four(model: Make) -> None:
+    """As torch's exporter writes a pyramid of features, which had to be multiples of four."""
+    halved = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}
+    nodes = [
+        node("Conv", ["x", "w"], ["half"], **halved),
+        node("Conv", ["half", "w"], ["quarter"], **halved),
+        node("Conv", ["quarter", "w"], ["eighth"], **halved),
+        node("Shape", ["x"], ["from"], start=2),
+        node("Sub", ["from", "one"], ["less"]),
+        node("Div", ["less", "four"], ["part"]),
+        node("Add", ["part", "one"], ["size"]),
+        node("Shape", ["x"], ["batch"], end=2),
+        node("Concat", ["batch", "size"], ["sizes"], axis=0),
+        node("Resize", ["eighth", "", "", "sizes"], ["large"], mode="nearest",
+             coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+        node("Add", ["quarter", "large"], ["y"]),
+    ]  # fmt: skip
+    constants = {
+        "w": RANDOM.standard_normal((3, 3, 3, 3)).astype(np.float32) / 5,
+        "one": np.int64([1]), "four": np.int64([4]),
+    }  # fmt: skip
+    check(model(nodes, OPEN, ["y"], constants))
+
+
+@pytest.mark.parametrize(("start", "end", "step"), [(-9, 9, 2), (-30, 20, 1), (20, -30, -1)])
+def test_slices_beyond_the_largest_size_are_of_all(
+    model: Make, start: int, end: int, step: int
+) -> None:
+    """What is never smaller or larger than an edge is the edge: two of them broadcast."""
+    rows = {key: np.int64([n]) for key, n in zip("abde", (start, end, 0, step), strict=True)}
+    cut = node("Slice", ["x", "a", "b", "d", "e"], ["part"])
+    made = model([cut, node("Shape", ["part"], ["y"])], OPEN, ["y"], rows)
+    (found,) = result_specs(load_program(made.SerializeToString(), dims=RANGES).main)
+    assert found.dims == (4,)
+    if abs(step) == 1:
+        check(model([cut, node("Add", ["part", "x"], ["y"])], OPEN, ["y"], rows))
