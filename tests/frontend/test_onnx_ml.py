@@ -132,11 +132,38 @@ def test_maps_of_classes_are_columns(model: Callable[..., Any], of_texts: bool) 
 
 
 @pytest.mark.parametrize(
+    ("operator", "attributes"),
+    [("TreeEnsembleClassifier", CLASSES), ("TreeEnsembleClassifier", TWO),
+     ("TreeEnsembleClassifier", {**TWO, **SHARES}), ("SVMClassifier", MACHINE),
+     ("SVMClassifier", DUEL),
+     ("LinearClassifier", {"coefficients": RANDOM.standard_normal(12).tolist(),
+                           "classlabels_ints": [3, 1, 8], "intercepts": [0.1, -0.2, 0.3]})],
+)  # fmt: skip
+def test_classes_whose_labels_are_texts_were_refused(
+    model: Callable[..., Any], operator: str, attributes: dict[str, Any]
+) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    labels = [key for key in attributes if key.startswith("classlabels")]
+    texts = [f"class {n}" for n in attributes[labels[0]]]
+    given = {k: v for k, v in attributes.items() if k not in labels}
+    node = helper.make_node(
+        operator, ["x"], ["y", "scores"], domain="ai.onnx.ml", classlabels_strings=texts, **given
+    )
+    made = model([node], {"x": ("f32", ["N", 4])}, ["y", "scores"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    data = made.SerializeToString()
+    label, scores = gv.compile(data, dims={"N": (1, 9)}).run([X])
+    wanted = onnxruntime.InferenceSession(data).run(None, {"x": X})
+    assert label.tolist() == wanted[0].tolist()
+    np.testing.assert_allclose(scores, wanted[1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"kernel_type": "COSINE"}, "expected LINEAR, POLY, RBF or SIGMOID"),
         ({"vectors_per_class": [6]}, "1 counts of support vectors for 3 classes"),
-        ({"classlabels_ints": None, "classlabels_strings": ["a", "b", "c"]}, "that are texts"),
+        ({"classlabels_ints": None}, "neither classlabels_ints nor classlabels_strings"),
     ],
 )
 def test_machines_of_other_forms_are_refused(

@@ -14,6 +14,7 @@ from ..node import Node, Value
 from ..registry import rule
 from .control import Running
 from .ml import ML, transformed
+from .text import label_at, labels_of
 
 SURE = 1e-7
 """What a probability of one class against another is away from 0 and 1 at least."""
@@ -49,10 +50,8 @@ def regress(node: Node, x: Value) -> Value:
 def classify(node: Node, x: Value) -> Sequence[Value]:
     """Return the class that wins most often against another, and scores or probabilities."""
     make = node.make
-    labels = node.integers("classlabels_ints")
+    labels = labels_of(node, "classlabels_ints")
     counts = node.integers("vectors_per_class") or ()
-    if labels is None:
-        node.refuse("classes that are texts are not supported", hint="export with integer labels")
     if not counts or len(counts) != len(labels):
         node.refuse(f"{len(counts)} counts of support vectors for {len(labels)} classes")
     factors = _stored(node, "coefficients").reshape(-1, sum(counts))
@@ -73,7 +72,7 @@ def classify(node: Node, x: Value) -> Sequence[Value]:
         scores = transformed(node, make.concat(make.neg(duels), duels, axis=1), post)
     else:
         scores = transformed(node, duels, post)
-    return [make.gather(node.constant(labels, d.i64), place, axis=0), scores]
+    return [label_at(node, place, labels), scores]
 
 
 def _stored(node: Node, name: str) -> Array:

@@ -130,6 +130,22 @@ def encode(node: Node, x: Value) -> Value:
     return node.make.lookup(x, keys=keys, values=values, default=default)
 
 
+def labels_of(node: Node, name: str) -> Array:
+    """Return the labels of classes: numbers of an attribute, or texts of `classlabels_strings`."""
+    numbers, texts = node.integers(name), node.texts("classlabels_strings")
+    if numbers is None and texts is None:
+        node.refuse(f"neither {name} nor classlabels_strings are given")
+    return as_texts(texts or ()) if numbers is None else np.array(numbers, np.int64)
+
+
+def label_at(node: Node, place: Value, labels: Array) -> Value:
+    """Return the label of each place; texts are looked up by the host."""
+    if labels.dtype == object:
+        none = as_texts(("",))
+        return node.make.lookup(place, keys=np.arange(len(labels)), values=labels, default=none)
+    return node.make.gather(node.constant(labels, d.i64), place, axis=0)
+
+
 def _number_beside(node: Node, x: Value, keys: Array, values: Array, default: Array) -> Value:
     """Return the number beside each key, of the first of equal ones."""
     make, rank = node.make, node.rank(x)

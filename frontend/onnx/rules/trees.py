@@ -14,6 +14,7 @@ from ..node import Node, Value
 from ..registry import rule
 from ..trees import MODES, Ensemble, Nodes, decided
 from .ml import ML, transformed
+from .text import label_at, labels_of
 
 POST = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
@@ -75,7 +76,7 @@ def regression(node: Node, x: Value) -> Value:
 @rule("TreeEnsembleClassifier", domain=ML)
 def classification(node: Node, x: Value) -> Sequence[Value]:
     """Return the class of the largest sum of weights, and all sums."""
-    labels = _labels(node, "classlabels_int64s")
+    labels = labels_of(node, "classlabels_int64s")
     ensemble = _ensemble(node, "class", len(labels))
     used = ensemble.used.any(axis=0)
     scores = _scores(node, x, ensemble, "SUM")
@@ -94,7 +95,7 @@ def classification(node: Node, x: Value) -> Sequence[Value]:
 
 
 def _one_of_two(
-    node: Node, score: Value, labels: Sequence[int], ensemble: Ensemble
+    node: Node, score: Value, labels: Array, ensemble: Ensemble
 ) -> Sequence[Value]:
     """Return the class and two scores where the trees weigh one class: a share, or odds about 0."""
     make, post = node.make, node.text("post_transform", "NONE")
@@ -108,15 +109,14 @@ def _one_of_two(
         both = transformed(node, make.concat(make.neg(score), score, axis=1), post)
     limit = make.number(0.5 if is_share else 0.0, d.f32)
     above = make.reshape(make.greater(score, limit), shape=(node.shape(score)[0],))
-    first, second = (make.number(label, d.i64) for label in labels)
-    return [make.select(above, second, first), both]
+    return [label_at(node, make.to(above, d.i64), labels), both]
 
 
 @rule("LinearClassifier", domain=ML)
 def linear_classification(node: Node, x: Value) -> Sequence[Value]:
     """Return the class of the largest product with coefficients, and all products."""
     node.integer("multi_class", 0)
-    labels = _labels(node, "classlabels_ints")
+    labels = labels_of(node, "classlabels_ints")
     given = np.array(node.floats("coefficients") or ())
     features = node.shape(x)[-1]
     if not isinstance(features, int):
@@ -130,17 +130,10 @@ def linear_classification(node: Node, x: Value) -> Sequence[Value]:
     return _chosen(node, made, labels)
 
 
-def _labels(node: Node, name: str) -> tuple[int, ...]:
-    labels = node.integers(name)
-    if labels is None:
-        node.refuse("classes that are texts are not supported", hint="export with integer labels")
-    return labels
-
-
-def _chosen(node: Node, scores: Value, labels: Sequence[int]) -> Sequence[Value]:
+def _chosen(node: Node, scores: Value, labels: Array) -> Sequence[Value]:
     """Return the label of the largest score, and the scores as they are asked for."""
     place = node.make.argmax(scores, axis=1, keepdims=False)
-    label = node.make.gather(node.constant(labels, d.i64), place, axis=0)
+    label = label_at(node, place, labels)
     return [label, transformed(node, scores, node.text("post_transform", "NONE"))]
 
 
