@@ -257,6 +257,7 @@ def estimator(name: str) -> tuple[Any, np.ndarray[Any, Any]]:
 def all_names() -> list[str]:
     """Return the names of all cases, with their family in front."""
     names = [f"{family}/{name}" for family, (text, _) in FAMILIES.items() for name in text.split()]
+    names += [f"small/{name}" for name in importlib.import_module("small").CASES]
     more = importlib.import_module("more").more_names()
     return [*names, *(f"sklearn/{name}" for name in ESTIMATORS.split()), *more]
 
@@ -265,7 +266,10 @@ def case_of(name: str) -> Case:
     """Return the case of a name."""
     family, _, rest = name.partition("/")
     torch.manual_seed(0)
-    families = {**FAMILIES, **importlib.import_module("more").TORCH}
-    made = families[family][1](rest)
+    if family == "small":
+        made = importlib.import_module("small").CASES[rest]()
+    else:
+        families = {**FAMILIES, **importlib.import_module("more").TORCH}
+        made = families[family][1](rest)
     made.module.eval()
     return made

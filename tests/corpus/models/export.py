@@ -74,6 +74,8 @@ def note(path: Path, inputs: list[Feed], edges: list[Feed]) -> None:
             if number < len(inputs):
                 raise
             continue
+        if any(isinstance(rows, list) and not rows for rows in made):
+            continue  # maps of no rows have no classes
         results = {f"={i}": array for i, array in enumerate(made)}
         for name, rows in results.items():  # maps of classes, as their values in order
             if not isinstance(rows, np.ndarray):
@@ -86,7 +88,8 @@ def main(folder: str, name: str, exporter: str, axes: str, form: str) -> None:
     """Export one architecture."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    path = Path(folder, "model.onnx")
+    path = Path(folder, "model.onnx").absolute()
+    os.chdir(folder)  # where onnxruntime's tools leave files
     family, _, rest = name.partition("/")
     if family == "sklearn":
         note(path, export_estimator(rest, path), [])

@@ -1,16 +1,20 @@
-"""Forms of an exported model: halves, quantised by onnxruntime, opsets, weights beside the file.
+"""Forms of an exported model: halves, quantised by onnxruntime, other operator sets, what
+optimisers make of it, weights beside the file.
 
-`plain` is none of them. Run by the Python that has torch and onnxruntime.
+`plain` is none of them; `opset12` is exported so, `converted12` by ONNX's own converter. Run by the
+Python that has torch and onnxruntime.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import importlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import onnx
+import onnxruntime
 import torch
 from architectures import Case
 from onnxruntime.quantization import (
@@ -24,6 +28,7 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 OPSET = 18
 HALVES = {"half": torch.float16, "bfloat": torch.bfloat16}
+Inputs = Sequence[dict[str, Any]]
 
 
 def opset_of(form: str) -> int:
@@ -55,30 +60,118 @@ class InHalves(torch.nn.Module):
 class Rows(CalibrationDataReader):
     """Gives the inputs by which ranges are found."""
 
-    def __init__(self, inputs: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, inputs: Inputs) -> None:
         self.rows: Iterator[dict[str, Any]] = iter(inputs)
 
     def get_next(self) -> Any:
         return next(self.rows, None)
 
 
-def rewrite(path: Path, form: str, inputs: Sequence[dict[str, Any]]) -> None:
-    """Write an exported file again in a form."""
-    if form == "external":
-        model = onnx.load(path)
-        onnx.save_model(model, str(path), save_as_external_data=True, size_threshold=0)
-    if form not in ("dynamic8", "qdq", "qoperator"):
-        return
+# -- quantised ----------------------------------------------------------------------------
+
+QDQ, OPERATOR = QuantFormat.QDQ, QuantFormat.QOperator
+S8, U8, S16 = QuantType.QInt8, QuantType.QUInt8, QuantType.QInt16
+STATIC: dict[str, tuple[Any, Any, Any, bool, dict[str, Any]]] = {
+    "qdq": (QDQ, U8, S8, True, {}),
+    "qdqtensor": (QDQ, U8, U8, False, {}),
+    "qdqsigned": (QDQ, S8, S8, True, {"ActivationSymmetric": True, "WeightSymmetric": True}),
+    "qdqwide": (QDQ, S16, S8, True, {}),
+    "qdqpairs": (QDQ, U8, S8, False, {"DedicatedQDQPair": True, "QuantizeBias": False}),
+    "qoperator": (OPERATOR, U8, S8, False, {}),
+    "qoperatorchannel": (OPERATOR, U8, S8, True, {}),
+    "qoperatorunsigned": (OPERATOR, U8, U8, False, {"ActivationSymmetric": False}),
+    "qoperatorsigned": (OPERATOR, S8, S8, False, {}),
+}
+"""Format, types of activations and weights, whether a channel has a scale, and options."""
+DYNAMIC: dict[str, tuple[Any, bool, dict[str, Any]]] = {
+    "dynamic8": (S8, False, {}),
+    "dynamic8unsigned": (U8, False, {}),
+    "dynamic8channel": (S8, True, {"MatMulConstBOnly": False}),
+}
+"""Type of weights, whether a channel has a scale, and options."""
+
+
+def quantise(path: Path, form: str, inputs: Inputs) -> None:
+    """Write a file again with 8-bit layers."""
     plain = path.with_name("plain.onnx")
     try:
         quant_pre_process(str(path), str(plain))
     except Exception:
         plain.write_bytes(path.read_bytes())
-    if form == "dynamic8":
-        quantize_dynamic(str(plain), str(path))
+    if form in DYNAMIC:
+        weights, channels, more = DYNAMIC[form]
+        quantize_dynamic(
+            str(plain), str(path), weight_type=weights, per_channel=channels, extra_options=more
+        )
         return
-    kind = QuantFormat.QDQ if form == "qdq" else QuantFormat.QOperator
+    kind, values, weights, channels, more = STATIC[form]
     quantize_static(
-        str(plain), str(path), Rows(inputs), quant_format=kind, activation_type=QuantType.QUInt8,
-        weight_type=QuantType.QInt8, per_channel=form == "qdq",
+        str(plain), str(path), Rows(inputs), quant_format=kind, activation_type=values,
+        weight_type=weights, per_channel=channels, extra_options=more,
     )  # fmt: skip
+
+
+# -- rewritten by others ------------------------------------------------------------------
+
+
+def half(path: Path, block: Sequence[str] | None = None) -> None:
+    """Have all but inputs and results be halves, by onnxconverter-common."""
+    tool = importlib.import_module("onnxconverter_common.float16")
+    made = tool.convert_float_to_float16(
+        onnx.load(path), keep_io_types=True, disable_shape_infer=False, op_block_list=block
+    )
+    onnx.save(made, path)
+
+
+def converted(path: Path, version: int) -> None:
+    """Write a file again in another version of the operator set, by ONNX's converter."""
+    onnx.save(onnx.version_converter.convert_version(onnx.load(path), version), path)
+
+
+def simplified(path: Path) -> None:
+    """Write a file again as onnxsim makes it."""
+    made, _ = importlib.import_module("onnxsim").simplify(onnx.load(path))
+    onnx.save(made, path)
+
+
+def optimised(path: Path) -> None:
+    """Write a file again as onnxoptimizer makes it."""
+    tool = importlib.import_module("onnxoptimizer")
+    chosen = tool.get_fuse_and_elimination_passes()
+    onnx.save(tool.optimize(onnx.load(path), chosen), path)
+
+
+def dumped(path: Path, level: str) -> None:
+    """Write a file again as onnxruntime has it before it runs it."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(
+        onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level.upper()}"
+    )
+    options.log_severity_level = 4
+    after = path.with_name("after.onnx")
+    options.optimized_model_filepath = str(after)
+    onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+    after.replace(path)
+
+
+def external(path: Path) -> None:
+    """Write a file again with its weights beside it."""
+    onnx.save_model(onnx.load(path), str(path), save_as_external_data=True, size_threshold=0)
+
+
+REWRITTEN: dict[str, Callable[[Path], None]] = {
+    "external": external, "simplified": simplified, "optimised": optimised,
+    "basic": lambda path: dumped(path, "basic"), "extended": lambda path: dumped(path, "extended"),
+    "halved": half,
+}  # fmt: skip
+
+
+def rewrite(path: Path, form: str, inputs: Inputs) -> None:
+    """Write an exported file again in a form; `+` is between several."""
+    for each in form.split("+"):
+        if each in STATIC or each in DYNAMIC:
+            quantise(path, each, inputs)
+        elif each in REWRITTEN:
+            REWRITTEN[each](path)
+        elif each.startswith("converted"):
+            converted(path, int(each.removeprefix("converted")))

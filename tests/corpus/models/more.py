@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from architectures import Axes, Case, First
+from estimators import NAMES, write
 from torch import nn
 from wider import WIDER
 
@@ -355,6 +356,7 @@ def frame(tables: dict[str, Any]) -> Any:
 FILES: dict[str, tuple[str, Callable[[str, Path], tuple[list[Feed], list[Feed]]]]] = {
     "boosted": (BOOSTED, boosted),
     "pipelines": (PIPELINES, pipeline),
+    "sklearn2": (NAMES, write),
 }
 
 

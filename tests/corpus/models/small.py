@@ -235,6 +235,12 @@ def control() -> Case:
     return Case(torch.jit.script(Chosen()), inputs, {"x": {0: "batch"}, "turns": {}})
 
 
+CASES: dict[str, Callable[[], Case]] = {
+    **{each.__name__: each for each in (grouped, pyramid, windows, vit, decoder, sound, detector,
+                                        diffusion, recurrent, control)},
+    "bert": lambda: encoder("Bert"), "t5": lambda: encoder("T5"),
+}  # fmt: skip
+"""Cases by name, which `run.py` tries in all forms."""
 LEGACY, DYNAMO = "legacy", "dynamo"
 TORCH: dict[str, tuple[Callable[[], Case], str, str]] = {
     "grouped": (grouped, LEGACY, "plain"),
