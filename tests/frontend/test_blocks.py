@@ -73,3 +73,21 @@ def test_gradients_go_through_blocks():
             tape.watch(x)
             y = run(lambda x: tf.reduce_sum(tf.space_to_batch(x, **APART) ** 2))(x)
         np.testing.assert_array_equal(tape.gradient(y, x), 2 * IMAGES)
+
+
+def test_one_number_is_for_blocks_of_images():
+    with tf.Graph().as_default():
+        x, ends = v1.placeholder(tf.float32), v1.placeholder(tf.int32)
+        assert v1.space_to_batch(x, ends, block_size=4).shape.rank == 4
+        assert v1.batch_to_space(x, ends, block_size=4).shape.rank == 4
+
+
+def test_paddings_that_blocks_need_are_known_where_all_is():
+    with tf.Graph().as_default(), v1.Session() as session:
+        for base in (None, [[0, 0], [0, 1]]):
+            pads, crops = tf.required_space_to_batch_paddings([4, 5], [3, 2], base)
+            assert tf.get_static_value(crops).tolist() == [[0, 2], [0, 1 if base is None else 0]]
+            told = v1.placeholder(tf.int32, [2])
+            found = tf.required_space_to_batch_paddings(told, [3, 2], base)
+            for a, b in zip(session.run(found, {told: [4, 5]}), (pads, crops), strict=True):
+                np.testing.assert_array_equal(a, tf.get_static_value(b))

@@ -249,8 +249,9 @@ def blocks(*, apart: bool) -> Shapes:
 
     def rule(given: Given) -> Sequence[TensorSpec]:
         data, sizes, _ = given.specs
-        if data.shape is None:
-            return (TensorSpec(data.dtype, None),)
+        if data.shape is None:  # (one number is for height and width of images)
+            images = (None,) * 4 if sizes.shape == () else None
+            return (made(data.dtype, images),)
         batch, *rest = dims_of(data) or [None]
         told, ends = given.known.get(1), given.known.get(2)
         count = sizes.dims[0] if sizes.shape is not None and sizes.rank else 2

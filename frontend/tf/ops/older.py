@@ -116,15 +116,25 @@ def required_space_to_batch_paddings(
 ) -> tuple[TfTensor, TfTensor]:
     """Return what has to be put on so that blocks fit, and what has to be cut off afterwards."""
     with InGraph(graph_of([input_shape, block_shape, base_paddings])):
-        extents, blocks = convert(input_shape, "int32"), convert(block_shape, "int32")
-        if base_paddings is None:
-            begin = end = zeros_like(blocks)
-        else:
-            base = convert(base_paddings, "int32")
-            begin, end = base[:, 0], base[:, 1]
+        given = [input_shape, block_shape, *([] if base_paddings is None else [base_paddings])]
+        tensors = [convert(x, "int32") for x in given]
+        known = [static(x) for x in tensors]
+        if not any(isinstance(x, TfTensor) for x in known):
+            return _known_paddings(*(np.asarray(x, np.int32) for x in known))
+        extents, blocks, *base = tensors
+        begin, end = (base[0][:, 0], base[0][:, 1]) if base else (zeros_like(blocks),) * 2
         over = FUNCTIONS["floormod"](extents + begin + end, blocks)
         more = FUNCTIONS["floormod"](blocks - over, blocks)
         return stack([begin, end + more], axis=1), stack([zeros_like(more), more], axis=1)
+
+
+def _known_paddings(
+    extents: Array, blocks: Array, base: Array | None = None
+) -> tuple[TfTensor, TfTensor]:
+    """Return the same of numbers that are known, as constants."""
+    begin, end = np.zeros((2, len(blocks)), np.int32) if base is None else base.reshape(-1, 2).T
+    more = -(extents + begin + end) % blocks
+    return convert(np.stack([begin, end + more], 1)), convert(np.stack([0 * more, more], 1))
 
 
 def space_to_batch_nd(
