@@ -79,3 +79,14 @@ def test_products_of_complex_segments():
         np.testing.assert_allclose(made, expected, rtol=1e-6)
         made = run(lambda: tf.math.unsorted_segment_prod(rows, [0, 0, 1], 2))
         np.testing.assert_allclose(made() if callable(made) else made, expected, rtol=1e-6)
+
+
+def test_matrices_of_slopes_have_the_type_of_what_they_are_by():
+    for dtype in (np.float16, np.float32, np.float64, np.complex64):
+        x, part = np.ones(2, dtype), np.ones(1, dtype).real.dtype
+        with tf.Graph().as_default(), v1.Session():
+            y = tf.constant(x)
+            found = v1.test.compute_gradient(y, [2], y * y, [2])
+        for each in (*tf.test.compute_gradient(lambda x: x * x, [x]), *found):
+            matrix = each[0] if isinstance(each, list) else each
+            assert matrix.dtype == part

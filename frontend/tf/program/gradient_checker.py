@@ -69,7 +69,9 @@ def _start(x: GraphTensor, shape: object, value: object) -> Array:
     if value is None:
         sizes = np.ravel(np.asarray(shape, int)).tolist()
         made = np.random.random_sample(sizes).astype(dtype)
-        return made + 1j * np.random.random_sample(sizes) if x.spec.dtype.kind == "c" else made
+        if x.spec.dtype.kind == "c":
+            made += (1j * np.random.random_sample(sizes)).astype(dtype)
+        return made
     return np.array(value, dtype, order="C")
 
 
@@ -103,7 +105,8 @@ class Point:
             weight = placeholder(y.spec.dtype, shape)
             (slope,) = gradients(y, [self.x], grad_ys=[weight])
         row = np.zeros(shape, y.spec.dtype.numpy)
-        made = np.zeros((numbers(self.start).size, numbers(row).size))
+        parts = numbers(self.start)
+        made = np.zeros((parts.size, numbers(row).size), parts.dtype)
         for at in range(numbers(row).size if slope is not None else 0):
             numbers(row)[at] = 1
             made[:, at] = self.dense(self.session.run(slope, {**self.feeds, weight: row}))
@@ -128,4 +131,4 @@ class Point:
                 numbers(moved)[at] += sign * delta
                 found = np.asarray(self.session.run(y, {**self.feeds, self.x: moved}))
                 made[at] += sign * numbers(found).astype(np.float64) / (2 * delta)
-        return made
+        return made.astype(numbers(self.start).dtype)

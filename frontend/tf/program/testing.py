@@ -559,7 +559,8 @@ def _slopes(f: Callable[..., TfTensor], arrays: Sequence[Array], place: int) -> 
         tape.watch(given[place])
         found = f(*given)
     row = np.zeros(found.numpy().shape, found.dtype.as_numpy_dtype)
-    made = np.zeros((numbers(row).size, numbers(arrays[place]).size))
+    parts = numbers(arrays[place])
+    made = np.zeros((numbers(row).size, parts.size), parts.dtype)
     for at in range(len(made)):
         numbers(row)[at] = 1
         slope = tape.gradient(found, given[place], output_gradients=convert(row.copy()))
@@ -580,7 +581,8 @@ def _differences(
             found = f(*[convert(a) for a in moved]).numpy()
             ends.append(numbers(np.asarray(found)).astype(np.float64))
         columns.append((ends[0] - ends[1]) / (2 * step))
-    return np.stack(columns, 1) if columns else np.zeros((0, 0))
+    made = np.stack(columns, 1) if columns else np.zeros((0, 0))
+    return made.astype(numbers(arrays[place]).dtype)
 
 
 def gpu_device_name() -> str:
