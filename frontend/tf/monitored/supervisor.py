@@ -323,6 +323,7 @@ class Supervisor:
             if close_summary_writer and self._writer is not None:
                 self._writer.add_session_log(SessionLog(status=2))
                 self._writer.close()
+                self._is_written = False  # (the next file has it, too)
 
     def should_stop(self) -> bool:
         """Say whether the loop shall end."""

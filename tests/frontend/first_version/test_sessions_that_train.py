@@ -1,6 +1,7 @@
 """What makes sessions ready to train, and the graphs beside checkpoints: as TensorFlow has it."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -156,6 +157,20 @@ def test_supervisors_write_their_graph_once(tmp_path):
     (file,) = [x for x in os.listdir(folder) if x.startswith("events")]
     kinds = [e.WhichOneof("what") for e in train.summary_iterator(os.path.join(folder, file))]
     assert kinds == ["file_version", "graph_def", "meta_graph_def", "summary", "summary"]
+
+
+def test_each_file_of_a_supervisor_has_the_graph(tmp_path):
+    folder = str(tmp_path)
+    with tf.Graph().as_default():
+        made = train.Supervisor(logdir=folder)
+        for _ in range(2):
+            with made.managed_session(start_standard_services=False):
+                time.sleep(1.1)  # (files are named by seconds)
+    files = [x for x in os.listdir(folder) if x.startswith("events")]
+    assert len(files) == 2
+    for file in files:
+        kinds = [e.WhichOneof("what") for e in train.summary_iterator(os.path.join(folder, file))]
+        assert kinds == ["file_version", "graph_def", "meta_graph_def", "session_log"]
 
 
 def test_variables_of_supervisors_that_wait_are_on_a_device(tmp_path, references):
