@@ -36,8 +36,9 @@ from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store, coun
 from ..graph.func_graph import CallGraph, Draws, FuncGraph, known_of, must_run, touched_by
 from ..graph.gradients import gradients, node_backward
 from ..graph.graph import Graph, GraphTensor, dims_or_none, within
+from ..graph.kinds import Composite, Const, Primitive, Stop
 from ..graph.placement import check_placement
-from ..graph.variables import VariableState
+from ..graph.variables import ReadVariable, VariableState
 from ..models.compiled import tag_of
 from ..models.pieces import on_host
 from ..values import nest
@@ -306,7 +307,9 @@ class ConcreteFunction:
         )
 
     def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[object]:
-        """Add a call to a graph."""
+        """Add a call to a graph; under a tape what it does, if it gives gradients of rows."""
+        if STATE.recorders and self.gives_rows:
+            return self.inlined(graph, inputs)
         with graph.control_dependencies(self.graph.waits):
             taken = [graph.owned(x) for x in inputs]
             specs = [x.spec for x in self.graph.followed(list(map(known_of, taken)))]
@@ -315,6 +318,20 @@ class ConcreteFunction:
             backward, variables = node_backward(op)
             record(op.type, [*inputs, *variables], op.outputs, backward)
         return op.outputs
+
+    def inlined(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[object]:
+        """Add the operations of the trace to a graph, where tapes see each of them."""
+        taken = [graph.owned(x) for x in inputs]
+        known = dict(zip((x.edge for x in self.graph.all_inputs), taken, strict=True))
+        for op in self.graph.operations:
+            if all(x.edge in known for x in op.outputs):
+                continue
+            made = graph.add(op.kind, [known[x] for x in op.inputs], dict(op.attributes))
+            made.source = op.source
+            known.update(zip((x.edge for x in op.outputs), made.outputs, strict=True))
+            backward, variables = node_backward(made)
+            record(made.type, [*made.inputs, *variables], made.outputs, backward)
+        return [known[x.edge] for x in self.graph.outputs]
 
     def call_now(self, inputs: Sequence[Tensor]) -> Sequence[object]:
         """Run at once; where a tape watches, every operation is seen by it."""
@@ -507,6 +524,14 @@ class ConcreteFunction:
             outputs = [None if x is None else graph.output(x) for x in found]
         graph.finish([x for x in outputs if x is not None])
         return ConcreteFunction(self.function, self.bound, graph, outputs, outputs)
+
+    @cached_property
+    def gives_rows(self) -> bool:
+        """Say whether rows are taken, by operations that may as well stand in another graph."""
+        plain = (Primitive, Composite, Const, ReadVariable, Stop)
+        inside = [op for op in self.graph.operations if op.type != "Placeholder"]
+        taken = [op for op in inside if op.type == "GatherV2"]
+        return bool(taken) and all(isinstance(op.kind, plain) for op in inside)
 
     @cached_property
     def is_dense(self) -> bool:

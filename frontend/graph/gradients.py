@@ -216,7 +216,7 @@ def node_backward(op: Operation) -> tuple[BackwardRule, list[Owner | None]]:
     def backward(*grads: object) -> Sequence[object]:
         nodes = GraphNodes(apply if STATE.recorders else graph_emit(op.graph))
         keys = nodes.operands(op)
-        given = [None if g is None else op.graph.owned(g) for g in grads]
+        given = [g if g is None or isinstance(g, Slices) else op.graph.owned(g) for g in grads]
         made = walk_back(nodes, [op], zip(op.outputs, given, strict=True), keys)
         found = dict(zip(keys, made, strict=True))
         return [found.pop(key, None) for key in keys]
