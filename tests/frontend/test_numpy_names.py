@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.tf.arrays import behaviour, promoting
+from gravure.frontend.tf.core import bridge
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 F, W, Z = np.float32([1, 2]), np.int32([1, 2]), np.complex64([1 + 1j, 2])
@@ -121,3 +123,72 @@ def test_draws_are_those_of_tensorflow():
         np.testing.assert_allclose(one, other, rtol=1e-6)
     with pytest.raises(NotImplementedError, match="poisson"):
         tnp.random.poisson(1.0, 3)
+
+
+@pytest.fixture
+def as_numpy(monkeypatch):
+    """Let tensors behave as numpy's for one test."""
+    monkeypatch.setattr(bridge, "OF_NUMPY", {})
+    monkeypatch.setattr(behaviour, "OF_NUMPY", bridge.OF_NUMPY)
+    for table in (bridge.OPERATORS, bridge.COMPARISONS, promoting.PREFERRED):
+        for name, value in table.items():
+            monkeypatch.setitem(table, name, value)
+    tnp.experimental_enable_numpy_behavior()
+
+
+KEYS = {
+    "mask": lambda x: x > 5,
+    "rows": lambda x: [0, 2],
+    "columns": lambda x: (slice(None), [-1, 0]),
+    "pairs": lambda x: ([0, 1], [1, 2]),
+    "apart": lambda x: ([0, 1], None, [[1], [2]]),
+    "after": lambda x: (Ellipsis, [1, 1]),
+    "masked": lambda x: (np.array([True, False, True]), slice(1, 3)),
+    "number": lambda x: (1, [0, 3]),
+    "plain": lambda x: (slice(None, None, -1), 2),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_brackets_take_what_numpy_takes(name, as_numpy):
+    x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    wanted = x[KEYS[name](x)]
+    np.testing.assert_array_equal(tf.constant(x)[KEYS[name](x)], wanted)
+    np.testing.assert_array_equal(tf.function(lambda t: t[KEYS[name](x)])(x), wanted)
+    with tf.GradientTape() as tape:
+        v = tf.constant(x)
+        tape.watch(v)
+        loss = tf.reduce_sum(v[KEYS[name](x)])
+    assert np.sum(tape.gradient(loss, v)) == wanted.size
+
+
+def test_operators_cast_as_numpy_does(as_numpy):
+    whole, single = tf.constant([1, 2]), tf.constant([0.5, 1.5])
+    assert (whole + single).dtype == tf.float64
+    assert (single * np.float64(2)).dtype == tf.float64
+    assert (whole * 1.5).dtype == tf.float64
+    assert (single * 2).dtype == tf.float32
+    np.testing.assert_array_equal(tf.function(lambda a, b: a / b)(whole, single), [2, 4 / 3])
+    np.testing.assert_array_equal(whole == single, [False, False])
+
+
+def test_tensors_have_methods_of_numpys(as_numpy):
+    x = np.arange(6.0).reshape(2, 3)
+    t = tf.constant(x)
+    assert (t.T.shape, t.size, t.tolist(), t.data) == ((3, 2), 6, x.tolist(), t)
+    for name, arguments in {"reshape": (3, 2), "ravel": (), "clip": (1, 4), "mean": (1,)}.items():
+        wanted = getattr(x, name)(*arguments)
+        np.testing.assert_array_equal(getattr(t, name)(*arguments), wanted)
+    assert isinstance(t.T, tf.Tensor)
+    assert t.astype("int32").dtype == tf.int32
+    np.testing.assert_array_equal(tf.function(lambda t: t.transpose(1, 0).max(0))(t), x.T.max(0))
+
+
+def test_names_of_numpys_want_to_be_asked_for():
+    for name in ("T", "mT", "astype", "reshape", "size", "tolist"):
+        with pytest.raises(AttributeError, match="experimental_enable_numpy_behavior"):
+            getattr(tf.constant([[1.0]]), name)
+    with pytest.raises(NotImplementedError, match="'safe'"):
+        tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="safe")
+    with pytest.raises(ValueError, match="does not exist"):
+        tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="other")

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.bridge import Common
 from ..core.space import Space
+from .behaviour import experimental_enable_numpy_behavior
 from .elementwise import ELEMENTWISE
 from .making import MAKING, random
 from .promoting import Value, tensor
@@ -54,6 +55,7 @@ numpy = Space(
     **ELEMENTWISE,
     **REDUCED,
     **SHAPING,
+    experimental_enable_numpy_behavior=experimental_enable_numpy_behavior,
     iscomplexobj=lambda x: tensor(x).dtype.is_complex,
     isrealobj=lambda x: not tensor(x).dtype.is_complex,
     isscalar=isscalar,

@@ -37,7 +37,19 @@ def _leaves(value: Value) -> list[Value]:
 def result_type(*values: Value) -> np.dtype[Any]:
     """Return the element type that values have together."""
     given = [v if isinstance(v, type | np.dtype) else _leading(v) for v in values]
-    return np.result_type(*given)
+    found = np.result_type(*given)
+    if PREFERRED["float32"] and found == np.float64 and not any(map(_is_double, given)):
+        return np.dtype(np.float32)
+    return found
+
+
+def _is_double(value: Value) -> bool:
+    """Say whether an element type is one of double precision that was asked for."""
+    return isinstance(value, np.dtype | type) and np.dtype(value) == np.float64
+
+
+PREFERRED = {"float32": False}
+"""Whether Python's numbers are taken as float32."""
 
 
 def as_type(value: Value, dtype: Any) -> TfTensor:

@@ -50,6 +50,9 @@ OPERATORS: dict[str, Callable[..., TfTensor]] = {}
 COMPARISONS: dict[str, Callable[..., TfTensor | bool]] = {}
 """The functions of `==` and `!=`, which give a truth value of Python's for some operands."""
 
+OF_NUMPY: dict[str, Callable[[Common], object]] = {}
+"""What names of numpy's give of a tensor: none, until a program asks for numpy's behaviour."""
+
 NAMED.add(TfDataType)
 Made = TypeVar("Made")
 
@@ -195,11 +198,37 @@ class Fetching(Protocol):
         """Return the values of what is fetched."""
 
 
+class OfNumpy:
+    """A name of numpy's, which tensors have once a program asks for numpy's behaviour."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: object, owner: object = None) -> object:
+        """Return what the name gives, or raise `AttributeError`."""
+        found = OF_NUMPY.get(self._name)
+        if found is None or not isinstance(tensor, Common):
+            raise AttributeError(
+                f"{type(tensor).__name__} object has no attribute '{self._name}'. If you are "
+                "looking for numpy-related methods, please run the following: "
+                "tf.experimental.numpy.experimental_enable_numpy_behavior()"
+            )
+        return found(tensor)
+
+
 # Shapes are TensorShapes here.
 class TfTensor(Common, Tensor):  # type: ignore[misc]
     """A tensor with TensorFlow's rules: a computed one or an edge of a graph."""
 
     __slots__ = ("__dict__",)
+
+    T = OfNumpy("T")  # type: ignore[assignment]
+    mT = OfNumpy("mT")  # type: ignore[assignment]  # noqa: N815  (the standard's name)
+    size = OfNumpy("size")  # type: ignore[assignment]
+    tolist = OfNumpy("tolist")  # type: ignore[assignment]
+    astype, clip, data, flatten = map(OfNumpy, ("astype", "clip", "data", "flatten"))
+    max, mean, min, ravel = map(OfNumpy, ("max", "mean", "min", "ravel"))
+    reshape, transpose, __round__ = map(OfNumpy, ("reshape", "transpose", "round"))
 
     def set_shape(self, shape: ShapeLike) -> None:
         """State what is known of the shape, which must be true."""

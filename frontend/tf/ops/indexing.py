@@ -142,7 +142,7 @@ def holds(key: slice) -> bool:
 
 
 @remembered
-def _getitem(x: object, key: object) -> TfTensor:
+def getitem(x: object, key: object) -> TfTensor:
     """Index a tensor."""
     keys = tuple(key) if isinstance(key, tuple | list) else (key,)
     if len(keys) == 1 and isinstance(keys[0], np.ndarray) and keys[0].dtype == np.bool_:
@@ -294,4 +294,4 @@ def _end(value: int | None, extent: Dim, way: int) -> Dim:
     return extent - minimum(-value, extent) if value < 0 else value
 
 
-OPERATORS["getitem"] = _getitem
+OPERATORS["getitem"] = getitem

@@ -1,0 +1,109 @@
+"""Numpy's rules for the operators and names of tensors, once a program asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ..core.bridge import COMPARISONS, OF_NUMPY, OPERATORS, Common, TfTensor
+from ..ops.math_ops import cast
+from . import promoting
+from .elementwise import around, clip
+from .indexing import getitem
+from .promoting import Together, promoted
+from .reducing import REDUCED
+from .shaping import ravel, reshape, transpose
+
+PROMOTED = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("less", "less_equal", "greater", "greater_equal"),
+)
+MODES = ("off", "legacy", "safe", "all")
+PLAIN = {**OPERATORS}, {**COMPARISONS}
+"""The functions of the operators by TensorFlow's own rules."""
+
+
+def _reshaped(x: Common, *sizes: object, order: str = "C") -> TfTensor:
+    """Return the elements in another shape, which is one argument or several."""
+    return reshape(x, sizes[0] if len(sizes) == 1 else sizes, order)
+
+
+def _turned(x: Common, *axes: int) -> TfTensor:
+    return transpose(x, list(axes) or None)
+
+
+def _size(x: Common) -> int | None:
+    return x.shape.num_elements()
+
+
+METHODS: dict[str, Callable[..., object]] = {
+    "astype": cast,
+    "clip": clip,
+    "flatten": ravel,
+    "max": REDUCED["max"],
+    "mean": REDUCED["mean"],
+    "min": REDUCED["min"],
+    "ravel": ravel,
+    "reshape": _reshaped,
+    "round": around,
+    "tolist": lambda x: x.numpy().tolist(),
+    "transpose": _turned,
+}
+PROPERTIES: dict[str, Callable[[Common], object]] = {
+    "T": transpose,
+    "data": lambda x: x,
+    "size": _size,
+}
+
+
+def _promoting(function: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
+    """Return the function of an operator that casts both operands by numpy's rule first."""
+
+    def run(a: object, b: object) -> TfTensor:
+        with Together(a, b):
+            return function(*promoted(a, b))
+
+    return run
+
+
+def _comparing(
+    function: Callable[..., TfTensor | bool],
+) -> Callable[..., TfTensor | bool]:
+    """Return the function of `==` or `!=` that casts what both are tensors of."""
+
+    def run(a: object, b: object) -> TfTensor | bool:
+        try:
+            with Together(a, b):
+                return function(*promoted(a, b))
+        except (TypeError, ValueError):
+            return function(a, b)
+
+    return run
+
+
+def experimental_enable_numpy_behavior(
+    prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
+) -> None:
+    """Let operators cast as numpy does, brackets take indices, and tensors have numpy's methods.
+
+    It holds for the rest of the program.
+    """
+    if dtype_conversion_mode not in MODES:
+        raise ValueError(
+            f"The provided promotion mode {dtype_conversion_mode} does not exist. Make sure the "
+            "provided dtype conversion mode is one of the followings: 'off', 'legacy', 'safe' or "
+            "'all'."
+        )
+    if dtype_conversion_mode in ("safe", "all"):
+        raise NotImplementedError(
+            f"dtype_conversion_mode {dtype_conversion_mode!r} is not supported: element types are "
+            "cast by numpy's rule, 'legacy', or not at all, 'off'"
+        )
+    by_name, compared = PLAIN
+    if dtype_conversion_mode == "legacy":
+        OPERATORS.update({name: _promoting(by_name[name]) for name in PROMOTED})
+        COMPARISONS.update({name: _comparing(f) for name, f in compared.items()})
+    OPERATORS["getitem"] = getitem
+    OF_NUMPY.update(PROPERTIES)
+    OF_NUMPY.update({name: partial(partial, method) for name, method in METHODS.items()})
+    promoting.PREFERRED["float32"] = bool(prefer_float32)
