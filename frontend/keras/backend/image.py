@@ -10,6 +10,7 @@ from keras.src.backend.common.variables import is_float_dtype as _is_float
 from keras.src.backend.config import standardize_data_format as _format
 
 from ...eager.tensor import Tensor
+from ...tf.graph.loops import map_fn as _map
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
@@ -447,18 +448,24 @@ def _through(
     count = batch.shape[0] if batch.shape[0] is not None else matrix.shape[0]
     kind = name_of(batch)
     wide = cast(batch, float_for(kind))
-    made = [
-        _pictured(wide[i], (down[i % _many(down)], across[i % _many(across)]), degree, fill_mode,
-                  fill_value)
-        for i in range(int(count))
-    ]  # fmt: skip
-    found = _as_pixels(_a.stack(made), kind)
+
+    def pictured(i: Tensor | int) -> Tensor:
+        of_image = (down[i % _many(down)], across[i % _many(across)])
+        return _pictured(wide[i], of_image, degree, fill_mode, fill_value)
+
+    if count is None:
+        numbers = _made.range_(_a.shape(batch)[0])
+        every = _m.identity(_map(pictured, numbers, fn_output_signature=wide.dtype))
+    else:
+        every = _a.stack([pictured(i) for i in range(int(count))])
+    found = _as_pixels(every, kind)
     found = found if order == "channels_last" else _a.transpose(found, [0, 3, 1, 2])
     return found[0] if single else found
 
 
-def _many(x: Tensor) -> int:
-    return int(x.shape[0])
+def _many(x: Tensor) -> Tensor | int:
+    """Return the extent of the first axis, a tensor where it is not known."""
+    return x.shape[0] if x.shape[0] is not None else _a.shape(x)[0]
 
 
 def _pictured(

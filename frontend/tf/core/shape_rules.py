@@ -168,11 +168,15 @@ def counted(index: int, like: int = 0) -> Shapes:
     return rule
 
 
-def filled(index: int, like: int) -> Shapes:
-    """Return the rule of results whose shape an operand lists: known sizes are kept."""
+def filled(index: int, like: int | str) -> Shapes:
+    """Return the rule of results whose shape an operand lists: known sizes are kept.
+
+    Their type is that of an operand, or of an option.
+    """
 
     def rule(given: Given) -> Sequence[TensorSpec]:
-        row, count, sizes = given.specs[like].dtype, of_length(index, given), given.known.get(index)
+        row = given.specs[like].dtype if isinstance(like, int) else given.options[like]
+        count, sizes = of_length(index, given), given.known.get(index)
         if sizes is not None:
             listed = np.ravel(np.asarray(sizes, object)).tolist()
             return (made(row, [d if isinstance(d, int) and d >= 0 else None for d in listed]),)

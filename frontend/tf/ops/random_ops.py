@@ -29,15 +29,16 @@ from ...function.traces import ACTIVE
 from ...graph.frame import DRAWN_AS, EVEN, Frame, NamedDraw, OutsideError, counter_of
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
-from ...graph.inference import Abstract, is_unknown
+from ...graph.inference import Abstract
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
+from ..core import shape_rules as shapes_of
 from ..core.bridge import EagerTensor, TfTensor, dressed, row_of
 from ..core.calls import perform, rule
 from ..core.required import require
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import sizes_of
-from ..core.values import InGraph, InvalidShapesError, at_once, convert, graph_of, static
+from ..core.values import InGraph, InvalidShapesError, at_once, convert, elements, graph_of, static
 from .array_ops import shape, stack, where
 from .creation import ints
 
@@ -492,17 +493,16 @@ def _dims_of(shape: ShapeLike) -> tuple[int, ...]:
     return tuple(int(d) for d in np.ravel(np.asarray(shape)))
 
 
-def _unknown_draw(shape: ShapeLike, row: rows.DType) -> Abstract:
-    return Abstract(spec_with_unknowns(row, (None,) * int(spec_of_value(shape).dims[0])))  # type: ignore[arg-type]
-
-
-@rule("Philox", differentiable=False)
+@rule("Philox", differentiable=False, shapes=shapes_of.filled(0, "row"))
 def _philox(
     m: Maker, shape: ShapeLike, key: object, drawn: str, row: rows.DType, **options: object
 ) -> object:
     """Return the numbers that a key gives."""
-    if is_unknown(shape):
-        return _unknown_draw(shape, row)
+    if isinstance(shape, Abstract):
+        sizes = np.ravel(elements(shape)).tolist()
+        if not all(isinstance(d, int) for d in sizes):
+            known = [d if isinstance(d, int) else None for d in sizes]
+            return Abstract(spec_with_unknowns(row, known))
     return DRAWS[drawn](m, key, _dims_of(shape), row, **options)
 
 
