@@ -436,12 +436,21 @@ def rank(m: Maker, input: object) -> object:
 
 
 @op("Size", "input", strict=False, differentiable=False, shapes=shapes_of.count)
-def size(m: Maker, input: object, out_type: DTypeLike | None = "int32") -> object:
-    """Return the number of elements."""
+def _size(m: Maker, input: object, out_type: DTypeLike | None = "int32") -> object:
     count, row = spec_of_value(input).size, named_row(out_type)
     if not isinstance(count, int) and is_unknown(input):
         return Abstract(spec_of_value(input).with_shape(()).with_dtype(row))
     return m.extent_of(count, row)
+
+
+def size(input: object, out_type: DTypeLike | None = "int32", name: str | None = None) -> TfTensor:
+    """Return the number of elements, a constant where it is known."""
+    with InGraph(graph_of([input])):
+        x = convert(input)
+        if x.spec.shape is not None and x.spec.is_static:
+            count = np.array(x.spec.size, named_row(out_type).numpy)
+            return constant(count, name=name or "Size")
+        return _size(x, out_type, name=name)
 
 
 @op("BroadcastTo", "input", "shape", strict=False, shapes=shapes_of.filled(1, 0))

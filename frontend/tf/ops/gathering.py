@@ -120,7 +120,7 @@ def scatter_nd(m: Maker, indices: object, updates: object, shape: object) -> obj
 
 
 def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
-    @rule(type_, refuses=True)
+    @rule(type_, refuses=True, shapes=shapes_of.like())
     def changed(m: Maker, tensor: object, indices: object, updates: object) -> object:
         require_rows(m, indices, spec_of_value(tensor).dims)
         given = m.neg(updates) if reduction == "sub" else updates

@@ -15,7 +15,7 @@ from ...values.dtypes import DataType
 from ...values.nest import Parted
 from ..core.bridge import TfTensor, dressed, dressed_leaves
 from ..core.shapes import TensorShape
-from ..core.values import InGraph, graph_of
+from ..core.values import InGraph, graph_of, static
 from .array_ops import concat, expand_dims, reshape, shape
 from .gathering import scatter_nd
 from .math_ops import cast
@@ -66,6 +66,11 @@ class IndexedSlices(Slices, Parted):
     @property
     def shape(self) -> TensorShape:
         """Return the shape of the whole tensor as far as it is known."""
+        known = static(self._dense_shape)
+        if isinstance(known, list):
+            return TensorShape(known)
+        if isinstance(known, GraphTensor) and known.op.type == "Shape":
+            return dressed(known.op.inputs[0]).shape
         rest = self._values.shape._dims
         return TensorShape(None if rest is None else [None, *rest[1:]])
 
