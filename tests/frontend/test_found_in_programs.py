@@ -275,3 +275,127 @@ def test_a_variable_is_made_while_arguments_are_not_known():
     again = Late()
     with pytest.raises(ValueError, match="of which only the type is known"):
         again.__call__.get_concrete_function(tf.TensorSpec([2, 2]), of_argument=True)
+
+
+def test_rows_that_a_nested_function_takes_keep_their_indices():
+    table, weight = tf.Variable(tf.reshape(tf.range(12.0), [6, 2])), tf.Variable([[1.0], [2.0]])
+
+    def looked_up(ids, scale=1.0):
+        return tf.gather(table, ids) @ weight * scale
+
+    inner = tf.function(looked_up)
+
+    def slopes(function):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(function([[1, 2], [1, 3]]) ** 2) + tf.reduce_sum(function([4]))
+        return tape.gradient(loss, [table, weight])
+
+    wanted = slopes(looked_up)
+    for found in (tf.function(lambda: slopes(inner))(), slopes(inner)):
+        assert isinstance(found[0], tf.IndexedSlices)
+        np.testing.assert_array_equal(found[0].indices, wanted[0].indices)
+        np.testing.assert_allclose(found[0].values, wanted[0].values)
+        np.testing.assert_allclose(found[1], wanted[1])
+
+
+def test_slices_know_the_shape_of_the_whole():
+    table = tf.Variable([[1.0, 2], [3, 4], [5, 6]])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(table, [0, 0]))
+    assert tape.gradient(loss, table).shape == (3, 2)
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [5, 2])
+        assert tf.compat.v1.gradients(tf.gather(x, [0]), x)[0].shape == (5, 2)
+
+
+def test_frames_have_a_gradient_that_is_a_tensor():
+    x = tf.Variable(tf.range(8.0))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.signal.frame(x, 4, 2) ** 2)
+    np.testing.assert_allclose(tape.gradient(loss, x)[2:4], [8.0, 12.0])
+
+
+def test_text_is_saved_in_checkpoints_and_models(tmp_path):
+    words, name = tf.Variable(["a", "bcd", ""]), tf.Variable("n")
+    saver = tf.train.Checkpoint(words=words, name=name, number=tf.Variable([1.5]))
+    path = saver.save(tmp_path / "saved")
+    words.assign(["x", "y", "z"])
+    name.assign("other")
+    saver.restore(path).assert_consumed()
+    assert words.numpy().tolist() == [b"a", b"bcd", b""]
+    assert name.numpy() == b"n"
+    module = tf.Module()
+    module.words = words
+    module.run = tf.function(
+        lambda x: tf.strings.join([module.words, x]), input_signature=[tf.TensorSpec([], "string")]
+    )
+    assert not tf.saved_model.contains_saved_model(tmp_path)
+    tf.saved_model.save(module, tmp_path / "model")
+    assert tf.saved_model.contains_saved_model(tmp_path / "model")
+    again = tf.saved_model.load(tmp_path / "model")
+    assert again.run("!").numpy().tolist() == [b"a!", b"bcd!", b"!"]
+
+
+def test_penalties_are_named_after_their_variables():
+    v1 = tf.compat.v1
+    with (
+        tf.Graph().as_default(),
+        v1.name_scope("tower"),
+        v1.variable_scope("layer", regularizer=lambda v: 0.1 * tf.reduce_sum(v * v)),
+    ):
+        v1.get_variable("w", [2, 2])
+        (loss,) = v1.losses.get_regularization_losses()
+    assert loss.name.startswith("layer/w/Regularizer/")
+
+
+def test_sizes_that_are_known_are_numbers_of_shapes():
+    @tf.function
+    def made(x, at):
+        rows = tf.zeros([5, tf.size(x)])
+        assert rows.shape == (5, 3)
+        for _ in tf.range(2):
+            rows = tf.tensor_scatter_nd_update(rows, [[at % 5]], [x])
+        return rows
+
+    np.testing.assert_array_equal(made(tf.constant([1.0, 2, 3]), 2)[2], [1, 2, 3])
+
+    @tf.function(input_signature=[tf.TensorSpec([5, None])])
+    def changed(x):
+        found = tf.tensor_scatter_nd_add(x, [[1]], [x[0]])
+        assert found.shape.as_list() == [5, None]
+        return found
+
+    np.testing.assert_array_equal(changed(np.ones((5, 2), "f4"))[1], [2, 2])
+
+
+def test_draws_of_a_seed_keep_what_is_known_of_their_shape():
+    @tf.function(input_signature=[tf.TensorSpec([None, 4, 3])])
+    def drawn(x):
+        sizes = tf.shape(x)
+        found = tf.random.stateless_uniform(sizes, [1, 2])
+        assert found.shape.as_list() == [None, 4, 3]
+        assert tf.random.stateless_normal([sizes[0], 5], [1, 2]).shape.as_list() == [None, 5]
+        return found
+
+    wanted = tf.random.stateless_uniform([2, 4, 3], [1, 2])
+    np.testing.assert_array_equal(drawn(np.zeros((2, 4, 3), "f4")), wanted)
+
+
+def test_a_tape_that_was_not_entered_gives_no_gradients():
+    with pytest.raises(RuntimeError, match="non-persistent"):
+        tf.GradientTape().gradient(tf.constant(1.0), tf.constant(2.0))
+
+
+def test_placeholders_are_of_graphs():
+    for made in (tf.compat.v1.placeholder, tf.compat.v1.sparse_placeholder):
+        with pytest.raises(RuntimeError, match="not compatible with eager execution"):
+            made(tf.float32, [2])
+
+
+def test_layers_turn_batches_of_any_size():
+    layer = tf.keras.layers.RandomRotation(0.1, seed=2)
+    images = np.random.default_rng(0).random((5, 6, 6, 1), np.float32)
+    data = tf.data.Dataset.from_tensor_slices(images).batch(3)
+    turned = data.map(lambda x: layer(x, training=True))
+    assert turned.element_spec.shape.as_list() == [None, 6, 6, 1]
+    assert [x.shape[0] for x in turned] == [3, 2]

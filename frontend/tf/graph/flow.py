@@ -6,7 +6,7 @@ import functools
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -234,6 +234,12 @@ class UnconnectedGradients(Enum):
 class GradientTape(CoreTape):
     """Records operations for gradients."""
 
+    _has_begun = False
+
+    def __enter__(self) -> Self:
+        self._has_begun = True
+        return super().__enter__()
+
     def sparse(self, use: Use, grads: Sequence[object]) -> Sequence[object] | None:
         """Return the gradients of a use of which some are `IndexedSlices`, or None."""
         return of_use(use, grads)
@@ -267,8 +273,8 @@ class GradientTape(CoreTape):
         super()._begin()
 
     def _check_unused(self) -> None:
-        """Raise if a tape that gives gradients once has done so."""
-        if self._used and not self._persistent:
+        """Raise if a tape that gives gradients once has done so, or one that was never entered."""
+        if not self._has_begun or (self._used and not self._persistent):
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients "
                 "(or jacobians)"

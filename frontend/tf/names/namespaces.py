@@ -68,6 +68,7 @@ from ..train import savers as _t
 from ..train import starting as _ss
 from ..train.saved_model import LoadOptions as _LoadOptions
 from ..train.saved_model import SaveOptions as _SaveOptions
+from ..train.saved_model import contains_saved_model as _contains_saved_model
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
 from .raw_layers import SECOND as _WAYS_BACK
@@ -362,6 +363,7 @@ saved_model = Space(
     "saved_model",
     save=_save,
     load=_load,
+    contains_saved_model=_contains_saved_model,
     SaveOptions=_SaveOptions,
     LoadOptions=_LoadOptions,
     **_SAVED,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
-from ...values.context import entered
+from ...values.context import entered, executing_eagerly
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
@@ -30,6 +30,8 @@ def sparse_placeholder(
     dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None
 ) -> SparseTensor:
     """Make a sparse tensor that is fed; a shape that is known need not be fed."""
+    if executing_eagerly():
+        raise RuntimeError("`sparse_placeholder` is not compatible with eager execution.")
     label = f"{name}/" if name else ""
     graph = get_default_graph()
     with entered(graph):

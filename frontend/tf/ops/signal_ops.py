@@ -25,7 +25,7 @@ from .array_ops import pad, reshape, roll, shape, transpose, where
 from .creation import constant, ones_like, range_, zeros
 from .gathering import gather
 from .gathering import unsorted_segment_sum as segment_sum
-from .math_ops import FUNCTIONS, REDUCTIONS, cast, matmul, real
+from .math_ops import FUNCTIONS, REDUCTIONS, cast, identity, matmul, real
 
 Gradient: TypeAlias = Callable[[TfTensor], TfTensor]
 Dims: TypeAlias = Sequence[int | None] | None
@@ -380,7 +380,7 @@ def frame(
         else:
             count = _or_none(1 + (extent - length) // step)
         places = _counted(count)[:, None] * step + _counted(length)
-        return gather(x, places, axis=at, name=name)
+        return gather(identity(x), places, axis=at, name=name)  # its gradient is no slices
 
 
 def _counted(count: int | TfTensor) -> TfTensor:

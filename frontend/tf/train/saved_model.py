@@ -589,6 +589,11 @@ class _Signature:
         return self._by_name(self.function(*args, **kwargs))
 
 
+def contains_saved_model(export_dir: str) -> bool:
+    """Say whether a folder is one that `save` wrote."""
+    return (Path(export_dir) / GRAPH).is_file()
+
+
 def load(export_dir: str, tags: object = None, options: LoadOptions | None = None) -> Loaded:
     """Return the module of a folder."""
     if not isinstance(options, LoadOptions | None):

@@ -347,7 +347,9 @@ def _made(
             constraint=constraint,
         )
     if regularizer is not None:
-        get_default_graph().add_to_collection("regularization_losses", regularizer(made))
+        graph = get_default_graph()
+        with graph.name_scope(f"{name}/Regularizer/"):
+            graph.add_to_collection("regularization_losses", regularizer(made))
     return made
 
 
