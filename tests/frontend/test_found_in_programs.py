@@ -399,3 +399,26 @@ def test_layers_turn_batches_of_any_size():
     turned = data.map(lambda x: layer(x, training=True))
     assert turned.element_spec.shape.as_list() == [None, 6, 6, 1]
     assert [x.shape[0] for x in turned] == [3, 2]
+
+
+def test_loops_carry_elements_that_may_not_be_there():
+    data = tf.data.Dataset.range(10).batch(4)
+
+    @tf.function
+    def counted(iterator):
+        found, count = iterator.get_next_as_optional(), 0
+        while found.has_value():
+            count += tf.size(found.get_value())
+            found = iterator.get_next_as_optional()
+        return count
+
+    assert [int(counted(iter(data))) for _ in range(2)] == [10, 10]
+
+    @tf.function
+    def chosen(first):
+        found = tf.experimental.Optional.from_value(tf.constant(3))
+        if first:
+            found = tf.experimental.Optional.from_value(tf.constant(5))
+        return found.get_value()
+
+    assert [int(chosen(tf.constant(x))) for x in (True, False)] == [5, 3]

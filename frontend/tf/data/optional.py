@@ -11,6 +11,7 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import wrap
 from ..core.nested import flatten
 from ..core.structures import normal, packed, spec_of, tensor_of
+from ..core.values import convert
 
 
 class Optional:
@@ -30,6 +31,27 @@ class Optional:
     def empty(cls, element_spec: object) -> Optional:
         """Return that there is none."""
         return cls(wrap(np.array(False)), [], element_spec)
+
+    def staged_parts(self) -> list[object] | None:
+        """Return the tensors that a choice gives and a loop carries; None of an empty one."""
+        known = len(self._tensors) == len(flatten(self._spec))
+        return [convert(self._there), *map(convert, self._tensors)] if known else None
+
+    def with_staged_parts(self, parts: Sequence[object]) -> Optional:
+        """Return such a value of other tensors."""
+        return Optional(parts[0], parts[1:], self._spec)
+
+    def staged_copy(self) -> Optional:
+        """Return the value: it does not change."""
+        return self
+
+    def staged_like(self, other: Optional) -> Optional:
+        """Return what the other value is like."""
+        return other
+
+    def staged_shapes(self) -> list[object]:
+        """Return the shapes of the tensors: those of the first turn."""
+        return [None] * (len(self._tensors) + 1)
 
     @property
     def element_spec(self) -> object:

@@ -12,6 +12,7 @@ from ..arrays.names import numpy
 from ..core.bridge import Common, TfTensor
 from ..core.space import Space
 from ..core.values import convert
+from ..data.optional import Optional
 from ..extension import dispatching as _d
 from ..extension.types import BatchableExtensionType, ExtensionSpec, ExtensionType
 from ..ragged.names import experimental as _ragged
@@ -90,6 +91,7 @@ experimental = Space(
     BatchableExtensionType=BatchableExtensionType,
     ExtensionType=ExtensionType,
     ExtensionTypeSpec=ExtensionSpec,
+    Optional=Optional,
     dispatch_for_api=_d.dispatch_for_api,
     dispatch_for_binary_elementwise_apis=_d.dispatch_for_binary_elementwise_apis,
     dispatch_for_unary_elementwise_apis=_d.dispatch_for_unary_elementwise_apis,
