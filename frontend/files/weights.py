@@ -192,7 +192,8 @@ def digest_of_weights(weights: Mapping[str, Array]) -> str:
 
 
 def _bytes_of(array: Array) -> Bytes:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    plain = _bytes_of_texts(array) if array.dtype.kind in "OSU" else array
+    return np.ascontiguousarray(plain).reshape(-1).view(np.uint8)
 
 
 def _dtype(array: Array) -> DType:
