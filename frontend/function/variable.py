@@ -18,7 +18,7 @@ from ..eager.recorded import EMIT, unboxed
 from ..eager.tensor import Tensor, as_tensor, operate
 from ..graph.execute import Plan
 from ..graph.frame import Frame, Store
-from ..graph.func_graph import FuncGraph
+from ..graph.func_graph import FuncGraph, lifted
 from ..graph.graph import Graph, GraphTensor, Operation, dims_or_none, spec_with_unknowns, within
 from ..graph.inference import spec_of
 from ..graph.kinds import MissingFeedError
@@ -197,18 +197,29 @@ class Variable(Operators):
             with entered(None):
                 return np.asarray(unboxed(plan.run(Frame(ACTIVE[-1]), [*known.values()])[0]))
         except MissingFeedError as error:
-            raise VariableError(
-                f"the initial value of variable {self._label!r} depends on an argument of which "
-                "only the type is known",
-                hint="make the variable outside of the function, or of a value that is known",
-            ) from error
+            raise self._of_argument() from error
+
+    def _of_argument(self) -> VariableError:
+        """Return the error of a first value that is made of an argument."""
+        return VariableError(
+            f"the initial value of variable {self._label!r} depends on an argument of which "
+            "only the type is known",
+            hint="make the variable outside of the function, or of a value that is known",
+        )
+
+    def _lifted(self, graph: Graph, value: Tensor) -> GraphTensor:
+        """Return the first value in the graph around the function that makes the variable."""
+        try:
+            return lifted(value, graph)
+        except MissingFeedError as error:
+            raise self._of_argument() from error
 
     def _make_in_graph(self, graph: Graph, initial: object) -> None:
         self.graph = graph
         name = graph.unique_name(self._label)
         with graph.control_dependencies(None), graph.name_scope(f"{name}/"):
             value = initial() if callable(initial) else initial
-            tensor = self.first_value(graph.owned(self.converted(value)))
+            tensor = self.first_value(self._lifted(graph, self.converted(value)))
             self.initial_value = tensor
             state = VariableState(name, self._spec(tensor.spec), container=graph.container_name)
             self.state = state

@@ -23,7 +23,7 @@ from .execute import Plan, Wishes
 from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn, counter_of
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
 from .inference import Abstract, is_small, together
-from .kinds import CONSTANT, Placeholder
+from .kinds import CONSTANT, MissingFeedError, Placeholder
 from .symbolic import leaked
 
 PLACEHOLDER = Placeholder()
@@ -364,6 +364,34 @@ def known_of(tensor: Tensor, depth: int = LOOKED_THROUGH) -> Abstract:
         return Abstract(spec)
     values = [known_of(x, depth - 1) for x in op.inputs]
     return op.kind.followed(op, values)[tensor.value_index]
+
+
+def lifted(tensor: Tensor, graph: Graph) -> GraphTensor:
+    """Return a tensor of a function in a graph around it, where all that makes it is made, too.
+
+    Raises `MissingFeedError` if that is made of an argument of the function.
+    """
+    if not isinstance(tensor, GraphTensor) or not isinstance(tensor.graph, FuncGraph):
+        return graph.owned(tensor)
+    inner, needed = tensor.graph, {tensor.op}
+    for op in reversed(inner.operations):
+        if op in needed:
+            needed.update(x.op for x in op.inputs)
+    made: dict[GraphTensor, GraphTensor] = {}
+    for op in (op for op in inner.operations if op in needed):
+        first = op.outputs[0]
+        outer = inner.outside(first)
+        if first in inner.inputs:
+            raise MissingFeedError(op)
+        if outer is not None:
+            made[first] = lifted(outer, graph)
+            continue
+        specs = [x.spec for x in op.outputs]
+        node = graph.add(
+            op.kind, [made[x] for x in op.inputs], op.attributes, specs=specs, name=op.name
+        )
+        made.update(zip(op.outputs, node.outputs, strict=True))
+    return made[tensor.edge]
 
 
 STANDARD.inner = FuncGraph

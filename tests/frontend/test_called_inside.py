@@ -227,3 +227,48 @@ def test_functions_kept_themselves_and_what_they_were_traced_by() -> None:
         assert trace(x=tf.constant([3.0, 4.0, 5.0])).numpy().tolist() == [6.0, 8.0, 10.0]
     finally:
         gc.enable()
+
+
+def test_a_first_value_that_a_function_computes_was_of_another_graph() -> None:
+    kept: list[Any] = []
+
+    @tf.function
+    def scaled(x: Any) -> Any:
+        if not kept:
+            two = tf.constant(2.0) * offset
+            kept.append(tf.Variable(tf.sqrt(two * two) + 4.0))
+        return kept[0] * x
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        offset = tf.constant(1.0)
+        made = scaled(3.0)
+        session.run(tf.compat.v1.global_variables_initializer())
+        assert session.run([kept[0], made]) == [6.0, 18.0]
+
+
+def test_a_first_value_that_is_made_of_an_argument_is_refused() -> None:
+    kept: list[Any] = []
+
+    @tf.function
+    def scaled(x: Any) -> Any:
+        kept.append(tf.Variable(x * 2.0))
+        return kept[0] * x
+
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="depends on an argument"):
+        scaled(tf.constant(3.0))
+
+
+def test_a_benchmark_runs_and_reports(capsys: pytest.CaptureFixture[str]) -> None:
+    class Adding(tf.test.Benchmark):  # type: ignore[misc]
+        def benchmark_add(self) -> Any:
+            with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+                x = tf.compat.v1.placeholder(tf.float32)
+                return self.run_op_benchmark(session, x + 1.0, {x: 2.0}, min_iters=3, mbs=1)
+
+    found = Adding().benchmark_add()
+    assert found["iters"] == 3
+    assert found["wall_time"] > 0
+    assert '"iters": 3' in capsys.readouterr().out
+    assert (tf.test.Benchmark.is_abstract(), Adding.is_abstract()) == (True, False)
+    with pytest.raises(NotImplementedError, match="store_trace"):
+        Adding().run_op_benchmark(None, None, store_trace=True)

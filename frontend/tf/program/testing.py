@@ -29,6 +29,7 @@ from ..graph.sessions import Session, reset_default_graph
 from ..graph.state import DEFAULT, TfGraph, get_default_graph, placeholder
 from ..ops.random_ops import set_seed
 from . import gradient_checker as first
+from .benchmarks import Benchmark
 from .gradient_checker import numbers
 from .more_assertions import MoreAssertions
 
@@ -598,6 +599,7 @@ def main(argv: list[str] | None = None) -> None:
 
 SHARED: dict[str, object] = {
     "TestCase": TestCase,
+    "Benchmark": Benchmark,
     "main": main,
     "mock": mock,
     "gpu_device_name": gpu_device_name,
