@@ -1,6 +1,7 @@
 """Which names that are not public a test's source asks for, whether it comes to them or not.
 
-Looked at are the test, what sets it up, and the methods and functions of its file that these call.
+Looked at are the test, what sets it up and ends it, and the methods and functions of its file that
+these call.
 Not public is what the stand-ins of modules say so of, and what begins with an underscore and is
 not of the test's own file.
 """
@@ -14,6 +15,8 @@ import types
 
 TUPLES = {"_replace", "_asdict", "_fields", "_make"}
 """Public names of named tuples."""
+FIXTURES = ("setUp", "tearDown")
+"""What is run around each test."""
 
 
 def body_of(function):
@@ -68,7 +71,7 @@ def private_name(test, absent):
     `absent` says of a value whether it stands for such a name.
     """
     kind, seen = type(test), set()
-    left = [getattr(kind, name, None) for name in (test._testMethodName, "setUp")]
+    left = [getattr(kind, name, None) for name in (test._testMethodName, *FIXTURES)]
     while left:
         function = inspect.unwrap(left.pop())
         own = isinstance(function, types.FunctionType) and function.__module__ == kind.__module__
