@@ -6,19 +6,13 @@ import json
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from ...values import nest
+from ..core.bridge import Fetching
 
 Number: TypeAlias = int | float
 Extras: TypeAlias = Mapping[str, Number | str]
-
-
-class Running(Protocol):
-    """A session, in so far as it runs what is measured."""
-
-    def run(self, fetches: object, feed_dict: object = None) -> object:
-        """Return the values of what is fetched."""
 
 
 class Benchmark:
@@ -61,7 +55,7 @@ class Benchmark:
 
     def run_op_benchmark(
         self,
-        sess: Running,
+        sess: Fetching,
         op_or_tensor: object,
         feed_dict: Mapping[object, object] | None = None,
         burn_iters: int = 2,
