@@ -232,6 +232,7 @@ class ConvTranspose(Op):
         Sample(((1, 4, 3), (3, 2, 3)), _moves(1, channels_last=True, output_pads=(0,))),
         Sample(((2, 3, 3, 2), (3, 4, 1, 1)), _moves(2, strides=(2, 3), output_pads=(1, 0))),
         Sample(((0, 2, 3), (2, 2, 2)), _moves(1, strides=(2,), output_pads=(0,))),
+        Sample(((1, 2, 1), (2, 2, 2)), _moves(1, pads=((1, 1),), output_pads=(0,))),
     )  # fmt: skip
 
     @classmethod
@@ -297,7 +298,9 @@ class ConvTranspose(Op):
         phases r is a convolution of stride 1 with some taps, all phases are one convolution
         with more filters, and the result is read out of its channels.
         """
-        windows = Windows.of(call.specs[1].dims[2:], call.attributes)
+        windows, (made,) = Windows.of(call.specs[1].dims[2:], call.attributes), call.result_specs
+        if 0 in spatial(made, channels_last=call.attributes["channels_last"]):
+            return Maker(call.emit).filled(0.0, made.dtype, made.dims)  # all of it is cut off
         if set(windows.strides) == {1}:
             return _turned(call, windows)
         if set(windows.kernel) == {1}:
