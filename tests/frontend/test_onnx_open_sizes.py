@@ -50,8 +50,8 @@ def test_windows_that_fit_as_often_as_strides_had_no_pads_of_an_open_size(
     more["kernel_shape"] = [kernel, kernel]
     for kind in ("MaxPool", "AveragePool", "LpPool"):
         check(model([node(kind, ["x"], ["y"], **more)], OPEN, ["y"]))
-    counted = node("AveragePool", ["x"], ["y"], count_include_pad=1, **more)
-    check(model([counted], OPEN, ["y"]))
+    for rule in ("count_include_pad", "ceil_mode"):
+        check(model([node("AveragePool", ["x"], ["y"], **{rule: 1}, **more)], OPEN, ["y"]))
 
 
 def test_the_largest_of_windows_of_integers_is_above_their_pads(model: Make) -> None:

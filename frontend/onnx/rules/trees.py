@@ -94,9 +94,7 @@ def classification(node: Node, x: Value) -> Sequence[Value]:
     return [label, made]
 
 
-def _one_of_two(
-    node: Node, score: Value, labels: Array, ensemble: Ensemble
-) -> Sequence[Value]:
+def _one_of_two(node: Node, score: Value, labels: Array, ensemble: Ensemble) -> Sequence[Value]:
     """Return the class and two scores where the trees weigh one class: a share, or odds about 0."""
     make, post = node.make, node.text("post_transform", "NONE")
     is_share = bool((ensemble.weights >= 0).all())

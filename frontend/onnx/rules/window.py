@@ -125,6 +125,7 @@ def average_pool(node: Node, x: Value) -> Value:
     kernel = node.integers("kernel_shape") or ()
     whole_image, windows = windowed(node, x, kernel)
     counts_pads = bool(node.integer("count_include_pad", 0))
+    node.integer("ceil_mode", 0)  # changes nothing where the edges are as long as it takes
     if whole_image is not x and not counts_pads:
         return _mean_inside(node, x, whole_image, kernel)
     x = whole_image
