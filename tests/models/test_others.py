@@ -18,7 +18,7 @@ from gravure.ir.types.dims import symbols
 
 SMALL = Path(__file__).parent.parent / "corpus" / "models" / "small"
 NAMES = sorted(path.stem for path in SMALL.glob("*.onnx"))
-TOLERANCES = {"half": 2e-2, "qdq": 2e-2, "dynamic8": 2e-2}
+TOLERANCES = dict.fromkeys(("half", "halved", "qdq", "qoperator", "dynamic8"), 2e-2)
 """The largest difference, as a part of the largest magnitude, of forms that round to few digits."""
 
 

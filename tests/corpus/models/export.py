@@ -80,6 +80,8 @@ def note(path: Path, inputs: list[Feed], edges: list[Feed]) -> None:
         for name, rows in results.items():  # maps of classes, as their values in order
             if not isinstance(rows, np.ndarray):
                 results[name] = np.array([[*row.values()] for row in rows])
+            elif rows.dtype == object:
+                results[name] = rows.astype(str)
         edge = "edge" if number >= len(inputs) else ""
         np.savez(path.with_name(f"{edge}{number}.npz"), **feed, **results)
 

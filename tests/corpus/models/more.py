@@ -329,7 +329,7 @@ def boosted(name: str, path: Path) -> tuple[list[Feed], list[Feed]]:
 
 PIPELINES = """
 scaled chosen joined columns texts counted hashed_words categories ordinal missing voted stacked
-calibrated searched chained several_outputs one_vs_rest nearest binned spline text_and_numbers
+calibrated searched chained several_outputs one_vs_rest nearest binned spline named text_and_numbers
 """
 
 

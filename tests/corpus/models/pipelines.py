@@ -74,10 +74,15 @@ def pipeline_of(name: str) -> tuple[Any, Any, Any]:
         "one_vs_rest": multiclass.OneVsRestClassifier(classify),
         "nearest": make_pipeline(preprocessing.StandardScaler(), neighbors.KNeighborsClassifier(3)),
         "binned": make_pipeline(preprocessing.KBinsDiscretizer(4, encode="onehot-dense"), classify),
+        "named": make_pipeline(
+            preprocessing.StandardScaler(), tree.DecisionTreeClassifier(max_depth=3)
+        ),
         "spline": make_pipeline(preprocessing.PowerTransformer(), classify),
     }
     if name == "missing":
         rows[::7, 2] = np.nan
+    if name == "named":
+        return numbers[name], rows, kinds[:, 0]
     if name in numbers:
         return numbers[name], rows, rows[:, :2] if name == "several_outputs" else labels
     words = {

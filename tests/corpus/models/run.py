@@ -212,17 +212,23 @@ def serve() -> None:
         print(f"status {os.waitpid(child, 0)[1]}", file=sys.stderr, flush=True)
 
 
-def table(rows: list[Row]) -> str:
-    """Return the rows as Markdown: counts by family, then what was not equal."""
-    families = dict.fromkeys(row["name"].partition("/")[0] for row in rows)
+def counted(rows: list[Row], title: str, of: Callable[[Row], str]) -> list[str]:
+    """Return how many rows of each kind came out how, as lines of Markdown."""
     states = ("equal", "wrong", "crash", "refused", "slow", "not exported")
-    lines = [f"| family | architectures | {' | '.join(states)} |", "|---|" + "---|" * 7]
-    for family in families:
-        own = [row for row in rows if row["name"].startswith(f"{family}/")]
+    lines = [f"| {title} | architectures | {' | '.join(states)} |", "|---|" + "---|" * 7]
+    for kind in dict.fromkeys(map(of, rows)):
+        own = [row for row in rows if of(row) == kind]
         count = Counter(row["state"] for row in own)
         names = {row["name"] for row in own}
         cells = " | ".join(str(count[state]) for state in states)
-        lines.append(f"| {family} | {len(names)} | {cells} |")
+        lines.append(f"| {kind} | {len(names)} | {cells} |")
+    return lines
+
+
+def table(rows: list[Row]) -> str:
+    """Return the rows as Markdown: counts by family, then what was not equal."""
+    lines = counted(rows, "family", lambda row: row["name"].partition("/")[0])
+    lines += ["", *counted(rows, "form", lambda row: f"{row['exporter']} {row['form']}")]
     lines += ["", "| model | exporter, axes | | |", "|---|---|---|---|"]
     for row in rows:
         if row["state"] in ("wrong", "crash", "refused", "slow"):

@@ -246,11 +246,14 @@ TORCH: dict[str, tuple[Callable[[], Case], str, str]] = {
     "grouped": (grouped, LEGACY, "plain"),
     "grouped-dynamo": (grouped, DYNAMO, "plain"),
     "grouped-qdq": (grouped, LEGACY, "qdq"),
+    "grouped-qoperator": (grouped, LEGACY, "qoperator"),
     "pyramid": (pyramid, LEGACY, "plain"),
+    "pyramid-dynamo": (pyramid, DYNAMO, "plain"),
     "windows": (windows, LEGACY, "plain"),
     "vit": (vit, DYNAMO, "plain"),
     "vit-half": (vit, LEGACY, "half"),
     "bert": (lambda: encoder("Bert"), LEGACY, "plain"),
+    "bert-extended": (lambda: encoder("Bert"), LEGACY, "extended"),
     "bert-dynamic8": (lambda: encoder("Bert"), LEGACY, "dynamic8"),
     "t5": (lambda: encoder("T5"), LEGACY, "plain"),
     "decoder": (decoder, LEGACY, "plain"),
@@ -266,7 +269,7 @@ TORCH: dict[str, tuple[Callable[[], Case], str, str]] = {
 def estimators() -> Iterator[tuple[str, bytes, list[dict[str, Any]]]]:
     """Give pipelines of scikit-learn as files, with rows to try them on."""
     library = importlib.import_module("pipelines")
-    for name in ("columns", "joined", "categories", "stacked"):
+    for name in ("columns", "joined", "categories", "stacked", "named"):
         made, tables, targets = library.pipeline_of(name)
         table = tables
         if isinstance(tables, dict):
@@ -330,7 +333,8 @@ def write(name: str, path: Path, inputs: Sequence[dict[str, Any]]) -> None:
         arrays |= {f"{number}.{key}": value for key, value in given.items()}
         for place, rows in enumerate(made):
             whole = rows if isinstance(rows, np.ndarray) else [[*row.values()] for row in rows]
-            arrays[f"{number}.={place}"] = np.asarray(whole)
+            array = np.asarray(whole)
+            arrays[f"{number}.={place}"] = array.astype(str) if array.dtype == object else array
     (HERE / f"{name}.onnx").write_bytes(data)
     np.savez_compressed(HERE / f"{name}.npz", **arrays)
     print(name, len(data), (HERE / f"{name}.npz").stat().st_size, len(model.graph.node))
