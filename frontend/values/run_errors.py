@@ -27,6 +27,11 @@ class OpError(GravureError):
         self.op = parts[1] if len(parts) > 1 else None
         self.node_def = parts[0] if len(parts) > 1 else None
 
+    @property
+    def experimental_payloads(self) -> dict[bytes, bytes]:
+        """Return what is said beside the message: nothing."""
+        return {}
+
 
 class InvalidArgumentError(OpError):
     """The values that an operation was given do not fit it."""

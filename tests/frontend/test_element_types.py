@@ -84,3 +84,18 @@ def test_short_floats_show_all_digits_and_messages_name_types_as_tensorflow() ->
 def test_a_row_that_has_no_name_here_is_refused_by_its_own() -> None:
     with pytest.raises(TypeError, match=r"element type .*f8e5m2.* is unknown"):
         of_row(DTYPES["f8e5m2"])
+
+
+def test_a_class_that_says_its_element_type_was_none() -> None:
+    class Halves:
+        dtype = "f2"
+
+    class Complex:
+        dtype = np.dtype(np.complex64)
+
+    assert tf.as_dtype(Halves) is tf.float16
+    assert tf.as_dtype(Complex) is tf.complex64
+
+
+def test_errors_of_runs_had_no_payloads() -> None:
+    assert tf.errors.CancelledError(None, None, "stopped").experimental_payloads == {}

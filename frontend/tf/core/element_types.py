@@ -139,6 +139,8 @@ def as_dtype(value: object) -> TfDataType:
         return value
     if isinstance(value, np.dtype) and value.kind in "OSU":
         return string
+    if isinstance(value, type) and not issubclass(value, np.generic) and hasattr(value, "dtype"):
+        return as_dtype(np.dtype(value.dtype))
     return TYPES[dtypes.as_dtype(value).name]
 
 
