@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -72,7 +72,7 @@ def _compiled(op: type[Elementwise], dtype: DType, attributes: Sequence[tuple[st
     spec = TensorSpec(dtype, (parse("N"),))
     count = len(op.signature().operands)
     build = partial(_applied, op, dict(attributes))
-    return _loaded(_program(build, [spec] * count, {"N": (1, LONGEST)}), "elementwise")
+    return _made(_program(build, [spec] * count, {"N": (1, LONGEST)}), "elementwise")
 
 
 def in_a_row(build: Build, specs: Sequence[TensorSpec], longest: int) -> Kernel:
@@ -80,30 +80,48 @@ def in_a_row(build: Build, specs: Sequence[TensorSpec], longest: int) -> Kernel:
 
     `build` is given an `emit` and the values.
     """
-    return _loaded(_program(build, specs, {"N": (1, longest)}), "row")
+    return _made(_program(build, specs, {"N": (1, longest)}), "row")
 
 
 def of_sizes(build: Build, specs: Sequence[TensorSpec], ranges: Mapping[str, Range]) -> Kernel:
     """Return what is built of values as a function of arrays whose sizes are in these ranges."""
-    return _loaded(_program(build, specs, ranges), "single")
+    return _made(_program(build, specs, ranges), "single")
+
+
+def of_any_length(build: Build, specs: Sequence[TensorSpec]) -> Kernel:
+    """Return what is built of rows of any length, and of numbers, as a function of such arrays.
+
+    Where something lies between two kernels, they are gone through in parts, and that is small.
+    """
+    found = _found(_program(build, specs, {"N": (1, LONGEST)}), "row")
+    return in_parts(build, specs) if found.description.workspace else _loaded(found)
 
 
 def in_parts(build: Build, specs: Sequence[TensorSpec], most: int = 1 << 15) -> Kernel:
-    """Return what is built of rows of any length as a function of arrays of one axis.
+    """Return what is built of rows of any length, and of numbers, as a function of such arrays.
 
     They are gone through in parts of at most so many elements, which stay in a processor's cache.
     """
     kernel = in_a_row(build, specs, most)
+    rows = [bool(spec.dims) for spec in specs]
+    first = rows.index(True)
 
-    def call(*arrays: Array) -> Array:
+    def call(*arrays: Array) -> Array | list[Array]:
         """Carry it out part by part."""
-        count = len(arrays[0])
+        count = len(arrays[first])
         if 0 < count <= most:
             return kernel(*arrays)
-        parts = [kernel(*[x[i : i + most] for x in arrays]) for i in range(0, count, most)]
-        return np.concatenate(parts) if parts else np.empty(0, specs[0].dtype.numpy)
+        if not count:
+            return np.empty(0, specs[first].dtype.numpy)
+        parts = [
+            kernel(*[x[i : i + most] if cut else x for x, cut in zip(arrays, rows, strict=True)])
+            for i in range(0, count, most)
+        ]
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        return [np.concatenate(results) for results in zip(*parts, strict=True)]
 
-    return call
+    return cast("Kernel", call)
 
 
 def together(build: Build, specs: Sequence[TensorSpec]) -> Kernel:
@@ -111,7 +129,7 @@ def together(build: Build, specs: Sequence[TensorSpec]) -> Kernel:
 
     Where several values are built, it returns as many arrays.
     """
-    return _loaded(_program(build, specs, {}), "together")
+    return _made(_program(build, specs, {}), "together")
 
 
 def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, Any]) -> Kernel:
@@ -138,7 +156,7 @@ def _whole(
     attributes: Sequence[tuple[str, Any]],
     ranges: tuple[tuple[str, Range], ...],
 ) -> Kernel:
-    return _loaded(_program(partial(_applied, op, dict(attributes)), specs, dict(ranges)), "single")
+    return _made(_program(partial(_applied, op, dict(attributes)), specs, dict(ranges)), "single")
 
 
 def _applied(op: type[Op], attributes: dict[str, Any], emit: GraphEmit, *values: Any) -> Any:
@@ -173,8 +191,13 @@ def bound(size: Dim) -> int:
     return max(LEAST, 1 << (size - 1).bit_length())
 
 
-def _loaded(program: Program, kind: str) -> Kernel:
+def _made(program: Program, kind: str) -> Kernel:
     """Return the function of arrays that a program is, compiled or out of the cache."""
+    return _loaded(_found(program, kind))
+
+
+def _found(program: Program, kind: str) -> Compiled:
+    """Return what a program is compiled to, or was; its memory goes."""
     options = Options(tag=kind, numerics="exact", slots=1, jobs=1)
     target = target_of(options)
     key = program_key(f"{kind}\n{print_module(program.module)}", options, target)
@@ -183,6 +206,11 @@ def _loaded(program: Program, kind: str) -> Kernel:
         found = _lowered(program, options)
         keep(key, found, [])
     take_apart(program.module.regions)  # it is compiled once: its memory goes
+    return found
+
+
+def _loaded(found: Compiled) -> Kernel:
+    """Return the function of arrays that compiled code is."""
     weights = found.blob if found.description.weights else None
     kernel: Kernel = Model.load(found.code(), weights=weights).call
     return kernel

@@ -28,8 +28,6 @@ SOME = 2
 """So many that compute do, where they are carried out often."""
 ELEMENTS = 1 << 18
 """So many elements, written and read, cost more than it costs to compile once."""
-LONGEST = 1 << 40
-"""The most elements that an array may have."""
 MOST = 512
 """How many kernels for all sizes are remembered."""
 Kernel = Callable[..., Array]
@@ -157,7 +155,7 @@ def compiled(noted: Noted, *, often: bool = False) -> Kernel | None:
     if (key := noted.row_key()) not in ROWS:
         if len(ROWS) >= MOST:
             ROWS.clear()
-        ROWS[key] = single.in_a_row(build, specs, LONGEST)
+        ROWS[key] = single.of_any_length(build, specs)
     shape = noted.arrays[noted.results[0]].shape
     if len(noted.results) == 1:
         return partial(_in_a_row, ROWS[key], shape)

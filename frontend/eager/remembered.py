@@ -63,11 +63,16 @@ def depends_on_state() -> None:
 class HiddenElements:
     """Stands for the elements of a tensor while only their type and shape may be seen."""
 
-    def __init__(self, notes: Notes, array: Array) -> None:
-        self.notes, self.place = notes, len(notes.arrays)
+    def __init__(self, notes: Notes, array: Array, *, is_made: bool = False) -> None:
+        self.notes, self.arrays, self.place = notes, notes.arrays, len(notes.arrays)
         self.dtype, self.shape = array.dtype, array.shape
-        self.ndim, self.size = array.ndim, array.size
+        self.ndim, self.size, self.is_made = array.ndim, array.size, is_made
         notes.arrays.append(array)
+
+    def __del__(self) -> None:
+        """Give the memory of many elements back: what is noted needs their type and shape."""
+        if self.is_made and self.arrays[self.place].nbytes > LARGEST:
+            self.arrays[self.place] = _like(self.arrays[self.place])
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         self.notes.failed = True
@@ -187,7 +192,7 @@ class Notes:
         places = [self.place_of(x) for x in operands]
         made = [Tensor(x)._array for x in function(*[self.arrays[place] for place in places])]
         kind = OpenElements if is_open else HiddenElements
-        found: list[Tensor] = [Watched(kind(self, x)) for x in made]
+        found: list[Tensor] = [Watched(kind(self, x, is_made=True)) for x in made]
         alone = (lambda *xs: function(*xs)[0]) if len(made) == 1 else function
         self.steps.append(NotedStep(alone, places, [self.place_of(x) for x in found]))
         self.only_calls = False
@@ -204,7 +209,8 @@ class Notes:
             raise
         except ElementsError:
             arrays, steps, calls, self.failed = marks
-            del self.arrays[arrays:], self.steps[steps:], self.calls[calls:]
+            self.arrays = self.arrays[:arrays]  # another list: those that go look at theirs
+            del self.steps[steps:], self.calls[calls:]
             return self.step(whole, operands)
 
     def begun(
@@ -227,7 +233,7 @@ class Notes:
         given = [self.arrays[place] for place in places]
         made = [Tensor(x)._array for x in results]
         self.failed |= not op.PURE and op is not Require
-        found = [Watched(HiddenElements(self, x)) for x in made]
+        found = [Watched(HiddenElements(self, x, is_made=True)) for x in made]
         function = prepared(op, given, attributes, count=len(made))
         numbers = [x._array.place for x in found]
         call = NotedCall(op, tuple(places), tuple(numbers), tuple(attributes.items()))

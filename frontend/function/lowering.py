@@ -479,7 +479,8 @@ class StagingFrame(RegionFrame):
         block, sizes = loop.region(carried, fixed)
         types = [spec.type for spec in sizes.named(self.shared.size)]
         pairs = zip(carried, sizes.specs, strict=True)
-        carried = [begun(self.shared, Maker(self.append), x, spec) for x, spec in pairs]
+        make = Maker(self.append)
+        carried = [self.value(begun(self.shared, make, x, spec)) for x, spec in pairs]
         op = HostLoop.make_from([trips, self.goes_on(first[0])], carried, fixed, block, types)
         return self.added(op, loop.touched, [False] * len(loop.touched))
 

@@ -1,15 +1,21 @@
 """What numpy's steps compute until it was called often has the same bits from then on."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import gravure.tf as tf
 from gravure.codegen import single
 from gravure.frontend.eager import kernels
+from gravure.frontend.eager.remembered import remembered
 from gravure.frontend.tf.ops import creation, gathering, sorting
 from gravure.ir.op import REGISTRY
 from gravure.ir.ops.selecting import places
-from gravure.ir.types.tensor import spec_of_array
+from gravure.ir.types import dtypes as rows
+from gravure.ir.types.dims import parse
+from gravure.ir.types.tensor import TensorSpec, spec_of_array
+from gravure.runtime.buffer import VAST_ROOMS
 
 SEGMENTS = {
     "sum": tf.math.segment_sum,
@@ -122,3 +128,43 @@ def test_single_rows_are_multiplied_by_columns(equation, shapes):
     once, staged = tf.einsum(equation, *xs), tf.function(lambda *x: tf.einsum(equation, *x))(*xs)
     np.testing.assert_allclose(once, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(staged, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 1 << 15, (1 << 15) + 7])
+def test_long_chains_work_in_little_memory_whatever_their_length(count):
+    """They are several kernels: what lies between was as long as an array may be at most."""
+    steps = 250
+
+    def chain(emit, x, y):
+        for i in range(steps):
+            x = emit(REGISTRY["gv.add"], emit(REGISTRY["gv.mul"], x, y if i % 3 else x), y)
+        return x, emit(REGISTRY["gv.sub"], x, y)
+
+    row = TensorSpec(rows.f32, (parse("N"),))
+    kernel = single.of_any_length(chain, [row, TensorSpec(rows.f32, ())])
+    x, y = np.linspace(-0.3, 0.3, count, dtype=np.float32), np.array(0.25, np.float32)
+    found, wanted = kernel(x, y), x
+    for i in range(steps):
+        wanted = wanted * (y if i % 3 else wanted) + y
+    assert [a.tobytes() for a in found] == [wanted.tobytes(), (wanted - y).tobytes()]
+    assert sum(map(len, VAST_ROOMS)) == 0
+
+
+def test_noting_a_long_chain_keeps_no_elements():
+    """The first calls of a function of many steps held the elements of all of them."""
+    count, steps = 1 << 18, 60
+
+    @remembered
+    def chain(x):
+        for _ in range(steps):
+            x = tf.add(tf.multiply(x, 0.5), 1.0)
+        return x
+
+    x = tf.constant(np.ones(count, np.float32))
+    chain(x)
+    tracemalloc.start()
+    second = chain(x)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 20 * 4 * count
+    assert second.numpy().tobytes() == chain(x).numpy().tobytes()

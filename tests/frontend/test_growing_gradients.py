@@ -133,3 +133,22 @@ def test_d4_what_is_printed_in_a_branch_or_loop_under_a_tape_is_printed_once(tmp
         line for count in (1, 2, 2, 1) for line in wanted[count]
     ]
     assert refusals(slope) == [""]
+
+
+def test_an_array_of_pythons_numbers_grows_in_a_loop_that_may_end_early():
+    """Two of its sizes are open: that of the array, and what Python gives for each turn."""
+
+    def act(a):
+        return np.float32([a, 2]), np.int32(a)
+
+    def rewards(state):
+        found = tf.TensorArray(tf.int32, 0, dynamic_size=True)
+        for t in tf.range(4):
+            state, reward = tf.numpy_function(act, [state[0] + 1.0], [tf.float32, tf.int32])
+            state.set_shape([2])
+            found = found.write(t, reward)
+            if tf.reduce_sum(state) > 6.0:
+                break
+        return found.stack()
+
+    check(rewards, ([1.0, 2.0],), ([4.0, 0.0],))

@@ -217,7 +217,7 @@ def _counting(row: DType) -> Kernel:
     def by_numpy(places: Array, start: Array, step: Array) -> Array:
         return np.arange(len(places), dtype=row.numpy) * step + start
 
-    return by_need(by_numpy, partial(single.in_a_row, build, specs, single.LONGEST), is_simple=True)
+    return by_need(by_numpy, partial(single.of_any_length, build, specs), is_simple=True)
 
 
 def _counted(m: Maker, start: int, limit: SSAValue, step: int, dtype: DType | None) -> object:
