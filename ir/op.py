@@ -254,6 +254,9 @@ class Op(Operation, metaclass=OpKind):
     COMPILED_ALONE: ClassVar[bool] = False
     """Whether eager code compiles it for many elements, which numpy would pass several times."""
 
+    COMPILED_KINDS: ClassVar[str] = "biufcV"
+    """Of what is compiled alone: the kinds of numpy's types of the first operand with which."""
+
     COMPILED_SIZED: ClassVar[bool] = False
     """Of what is compiled alone: whether for its exact sizes, of which much can be worked out."""
 

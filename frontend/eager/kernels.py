@@ -246,7 +246,9 @@ class Runner:
 
     def is_for_many(self, arrays: Sequence[Array]) -> bool:
         """Say whether compiled code may be faster than a function of numpy's."""
-        return self.op.COMPILED_ALONE and max([x.size for x in arrays]) >= MANY
+        op = self.op
+        alone = op.COMPILED_ALONE and arrays[0].dtype.kind in op.COMPILED_KINDS
+        return alone and max([x.size for x in arrays]) >= MANY
 
     def check_once(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Check, unless the same was checked for operands of these types and shapes.
@@ -319,7 +321,8 @@ class Runner:
     def may_be_whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> bool:
         """Say whether it depends on the sizes whether compiled code is faster than numpy."""
         if self.op.COMPILED_ALONE or self.op.COMPILED_FIXED:
-            return all(x.dtype.kind not in "OSU" for x in arrays)
+            kinds = [x.dtype.kind for x in arrays]
+            return kinds[0] in self.op.COMPILED_KINDS and not {*"OSU"} & {*kinds}
         if not issubclass(self.op, Elementwise) or REGISTRY.get(self.op.name) is not self.op:
             return False
         types = {x.dtype for x in arrays} | {getattr(attributes.get("dtype"), "numpy", None)}

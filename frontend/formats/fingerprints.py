@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+from .alike import Text, Word, byte
+from .alike import word as _word
+
 MASK = (1 << 64) - 1
 K0, K1, K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
-Pair = tuple[int, int]
+Pair = tuple[Word, Word]
 
 
-def _word(data: bytes, at: int, size: int = 8) -> int:
-    return int.from_bytes(data[at : at + size], "little")
-
-
-def _turned(x: int, by: int) -> int:
+def _turned(x: Word, by: int) -> Word:
     """Rotate to the right."""
     x &= MASK
     return (x >> by | x << (64 - by)) & MASK
 
 
-def _shifted(x: int) -> int:
+def _shifted(x: Word) -> Word:
     x &= MASK
     return x ^ x >> 47
 
 
-def _mixed(u: int, v: int, factor: int) -> int:
+def _mixed(u: Word, v: Word, factor: Word) -> Word:
     a = _shifted((u ^ v) * factor)
     return _shifted((v ^ a) * factor) * factor & MASK
 
 
-def farm(data: bytes) -> int:
+def farm(data: Text) -> Word:
     """Return FarmHash's fingerprint."""
     size = len(data)
     if size <= 16:
@@ -41,7 +40,7 @@ def farm(data: bytes) -> int:
     return _middle(data) if size <= 64 else _long(data)
 
 
-def _short(data: bytes) -> int:
+def _short(data: Text) -> Word:
     size = len(data)
     factor = K2 + size * 2
     if size >= 8:
@@ -51,13 +50,13 @@ def _short(data: bytes) -> int:
     if size >= 4:
         return _mixed(size + (_word(data, 0, 4) << 3), _word(data, size - 4, 4), factor)
     if size:
-        y = data[0] + (data[size >> 1] << 8)
-        z = size + (data[-1] << 2)
+        y = byte(data, 0) + (byte(data, size >> 1) << 8)
+        z = size + (byte(data, -1) << 2)
         return _shifted(y * K2 & MASK ^ z * K0 & MASK) * K2 & MASK
     return K2
 
 
-def _middle(data: bytes) -> int:
+def _middle(data: Text) -> Word:
     size = len(data)
     factor = K2 + size * 2
     a, b = _word(data, 0) * K2 & MASK, _word(data, 8)
@@ -71,7 +70,7 @@ def _middle(data: bytes) -> int:
     return _mixed(first, e + _turned(f + a, 18) + g & MASK, factor)
 
 
-def _weak(data: bytes, at: int, a: int, b: int) -> Pair:
+def _weak(data: Text, at: int, a: Word, b: Word) -> Pair:
     """Mix 32 bytes into two seeds."""
     w, x, y, z = (_word(data, at + 8 * i) for i in range(4))
     a = a + w & MASK
@@ -83,8 +82,8 @@ def _weak(data: bytes, at: int, a: int, b: int) -> Pair:
 
 
 def _step(
-    data: bytes, at: int, sums: tuple[int, int, int], v: Pair, w: Pair, last: int | None = None
-) -> tuple[tuple[int, int, int], Pair, Pair]:
+    data: Text, at: int, sums: tuple[Word, Word, Word], v: Pair, w: Pair, last: Word | None = None
+) -> tuple[tuple[Word, Word, Word], Pair, Pair]:
     """Mix 64 bytes into the state; `last` is the factor of the last step."""
     x, y, z = sums
     factor, times = (K1, 1) if last is None else (last, 9)
@@ -98,10 +97,10 @@ def _step(
     return (z, y, x), v, w
 
 
-def _long(data: bytes) -> int:
+def _long(data: Text) -> Word:
     seed, size = 81, len(data)
     y = seed * K1 + 113 & MASK
-    sums = (seed * K2 + _word(data, 0) & MASK, y, _shifted(y * K2 + 113) * K2 & MASK)
+    sums = ((seed * K2 & MASK) + _word(data, 0) & MASK, y, _shifted(y * K2 + 113) * K2 & MASK)
     v: Pair = (0, 0)
     w: Pair = (0, 0)
     end = (size - 1) // 64 * 64

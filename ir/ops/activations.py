@@ -193,6 +193,7 @@ class ThresholdedRelu(Unary):
     """Each element, 0 where it is not more than alpha."""
 
     name = "gv.thresholded_relu"
+    COMPILED_ALONE: ClassVar = True
     NEAR: ClassVar = False
     ONNX: ClassVar = "ThresholdedRelu"
 

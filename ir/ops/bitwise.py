@@ -72,6 +72,7 @@ class ShiftLeft(Bitwise):
     """Bits shifted up; 0 where the amount, read as unsigned, is the width or more."""
 
     name = "gv.shift_left"
+    COMPILED_ALONE: ClassVar = True
     FUNCTION: ClassVar = numerics.shift_left
 
 
@@ -80,4 +81,5 @@ class ShiftRight(Bitwise):
     """Bits shifted down, the sign kept; an amount of the width or more leaves only that."""
 
     name = "gv.shift_right"
+    COMPILED_ALONE: ClassVar = True
     FUNCTION: ClassVar = numerics.shift_right

@@ -129,6 +129,7 @@ class IsInf(Unary):
     """Whether elements are infinite, of the signs asked for."""
 
     name = "gv.isinf"
+    COMPILED_ALONE: ClassVar = True
     NEAR: ClassVar = False
     RESULT: ClassVar = bool_
     SAMPLES: ClassVar = (

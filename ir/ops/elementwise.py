@@ -77,6 +77,8 @@ class Div(Binary):
     """The quotient of two tensors; of integers, rounded towards zero, and 0 where divided by 0."""
 
     name = "gv.div"
+    COMPILED_ALONE: ClassVar = True
+    COMPILED_KINDS: ClassVar = "iu"
     NODE: ClassVar = "RealDiv"
     ONNX: ClassVar = "Div"
     KINDS: ClassVar = NUMBER
@@ -102,6 +104,7 @@ class FloorDivide(Binary):
     """The quotient of two tensors rounded down; 0 where an integer is divided by 0."""
 
     name = "gv.floor_divide"
+    COMPILED_ALONE: ClassVar = True
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = numerics.floor_divide
     SAMPLES: ClassVar = (
@@ -115,6 +118,8 @@ class Mod(Binary):
     """The remainder with the sign of the divisor; 0 where an integer is divided by 0."""
 
     name = "gv.mod"
+    COMPILED_ALONE: ClassVar = True
+    COMPILED_KINDS: ClassVar = "iu"
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = numerics.floor_remainder
     SAMPLES: ClassVar = FloorDivide.SAMPLES
@@ -130,6 +135,7 @@ class Fmod(Binary):
     """The remainder with the sign of the dividend; 0 where an integer is divided by 0."""
 
     name = "gv.fmod"
+    COMPILED_ALONE: ClassVar = True
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = numerics.truncated_remainder
     SAMPLES: ClassVar = FloorDivide.SAMPLES
@@ -187,6 +193,8 @@ class Pow(Binary):
     """
 
     name = "gv.pow"
+    COMPILED_ALONE: ClassVar = True
+    COMPILED_KINDS: ClassVar = "iu"
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = _power
     NEAR: ClassVar = True
@@ -314,6 +322,7 @@ class Sign(Unary):
     """-1, 0 or 1; NaN of NaN."""
 
     name = "gv.sign"
+    COMPILED_ALONE: ClassVar = True
     IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Sign"
     KINDS: ClassVar = REAL
@@ -341,6 +350,7 @@ class Reciprocal(Unary):
     """One over each element."""
 
     name = "gv.reciprocal"
+    COMPILED_ALONE: ClassVar = True
     NEAR: ClassVar = False
     ONNX: ClassVar = "Reciprocal"
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=0.5, high=4.0)

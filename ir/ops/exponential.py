@@ -123,6 +123,7 @@ class Sqrt(Unary):
     """The square root; NaN of negative numbers."""
 
     name = "gv.sqrt"
+    COMPILED_ALONE: ClassVar = True
     ONNX: ClassVar = "Sqrt"
     FUNCTION: ClassVar = np.sqrt
     SAMPLES: ClassVar = Log.SAMPLES

@@ -28,18 +28,20 @@ Lu = namedtuple("Lu", "lu p")
 def _factors(a: Array) -> tuple[Array, Array]:
     """Return both triangles in one matrix, and which row of the matrix each of its rows is."""
     check_square(a)
-    made, n = np.array(a), a.shape[-1]
-    order = np.broadcast_to(np.arange(n), a.shape[:-1]).copy()
-    for at in np.ndindex(a.shape[:-2]):
-        one, rows = made[at], order[at]
-        for k in range(n):
-            best = k + int(np.argmax(np.abs(one[k:, k])))
-            if not np.abs(one[best, k]) > 0:
-                raise InvalidShapesError("Input is not invertible.")
-            one[[k, best]], rows[[k, best]] = one[[best, k]], rows[[best, k]]
-            one[k + 1 :, k] /= one[k, k]
-            one[k + 1 :, k + 1 :] -= np.outer(one[k + 1 :, k], one[k, k + 1 :])
-    return made, order
+    n = a.shape[-1]
+    made = np.array(a).reshape(-1, n, n)
+    each = np.arange(len(made))
+    order = np.tile(np.arange(n), (len(made), 1))
+    for k in range(n):
+        sizes = np.abs(made[:, k:, k])
+        best = k + sizes.argmax(axis=1)
+        if not (sizes[each, best - k] > 0).all():
+            raise InvalidShapesError("Input is not invertible.")
+        for x in (made, order):
+            x[each, k], x[each, best] = x[each, best], x[each, k]
+        made[:, k + 1 :, k] /= made[:, k, None, k]
+        made[:, k + 1 :, k + 1 :] -= made[:, k + 1 :, k, None] * made[:, k, None, k + 1 :]
+    return made.reshape(a.shape), order.reshape(a.shape[:-1])
 
 
 def _with_ones(x: TfTensor) -> TfTensor:

@@ -10,6 +10,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
+from ...formats.alike import hashes
 from ...formats.fingerprints import farm
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
@@ -62,23 +63,17 @@ def fingerprint(data: object, method: str = "farmhash64", name: str | None = Non
         def compute(array: Array) -> tuple[Array]:
             texts = array.dtype.kind == "O"
             if texts and array.ndim == 1:
-                found = [farm(each) for each in array.tolist()]
+                found = hashes(farm, array.tolist())
+            elif texts:
+                each = hashes(farm, array.ravel().tolist()).reshape(len(array), -1)
+                found = hashes(farm, [row.tobytes() for row in each.astype("<u8")])
             else:
-                pieces = array.reshape(len(array), -1)
-                found = [
-                    farm(
-                        b"".join(_eight(farm(v)) for v in row.tolist()) if texts else row.tobytes()
-                    )
-                    for row in pieces
-                ]
-            return (np.array(found, "<u8").view(np.uint8).reshape(len(array), 8),)
+                rows_ = array.reshape(len(array), -1)
+                found = hashes(farm, [row.tobytes() for row in rows_])
+            return (found.astype("<u8").view(np.uint8).reshape(len(array), 8),)
 
         spec = unknown(rows.u8, x.shape.as_list()[0] if x.shape.rank else None, 8)
         return host("Fingerprint", compute, [x], [spec], name=name)[0]
-
-
-def _eight(number: int) -> bytes:
-    return number.to_bytes(8, "little")
 
 
 class AggregationMethod:

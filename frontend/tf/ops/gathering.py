@@ -309,8 +309,8 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
         return np.asarray(_in_order_at_once(Tensor(data), Tensor(ids), counted, how))
     table = data if data.ndim == 2 else data.reshape(len(ids), -1)
     places = np.empty(int(ids[-1]) + 1, np.bool_)
-    most = tuple(map(single.bound, (*table.shape, len(places))))
-    combine = _combining(of_numpy(data.dtype), of_numpy(ids.dtype), how, most)
+    most = [single.bound(size) if size != 1 else 1 for size in (*table.shape, len(places))]
+    combine = _combining(of_numpy(data.dtype), of_numpy(ids.dtype), how, tuple(most))
     made: Array = combine(table, ids, places)
     return made if data.ndim == 2 else made.reshape(-1, *data.shape[1:])
 
@@ -321,7 +321,8 @@ def _combining(row: DType, kind: DType, how: str, most: tuple[int, ...]) -> Kern
 
     Its operands are the matrix, the segments in order, and an array with an element for each.
     """
-    n, k, count = map(parse, ("N", "K", "C"))
+    n, count = map(parse, "NC")
+    k = parse("K") if most[1] > 1 else 1
     specs = [TensorSpec(row, (n, k)), TensorSpec(kind, (n,)), TensorSpec(rows.bool_, (count,))]
 
     def build(emit: Emit, data: object, ids: object, _: object) -> object:

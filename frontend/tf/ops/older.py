@@ -66,9 +66,13 @@ def setdiff1d(
         a, b = same(x, y)
 
         def compute(left: Array, right: Array) -> Sequence[Array]:
-            gone = set(right.tolist())
-            places = [i for i, value in enumerate(left.tolist()) if value not in gone]
-            return left[places], np.array(places, np.int64)
+            if left.dtype.kind == "O":
+                gone = set(right.tolist())
+                stays = np.fromiter((x not in gone for x in left.tolist()), np.bool_, len(left))
+            else:
+                stays = np.isin(left, right, invert=True)
+            places = np.flatnonzero(stays)
+            return left[places], places
 
         specs = [unknown(a.spec.dtype, None), unknown(rows.i64, None)]
         out, idx = host("ListDiff", compute, [a, b], specs, name=name)

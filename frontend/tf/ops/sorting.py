@@ -140,10 +140,12 @@ def _unique(m: Maker, x: object) -> object:
 
 def _in_order_of_coming(array: Array) -> tuple[Array, Array]:
     """Return the different elements in the order they come, and which one each is."""
-    if len(array) <= FEW and array.dtype.kind in "iub":
-        known: dict[int, int] = {}
-        places = [known.setdefault(x, len(known)) for x in array.tolist()]
-        return np.array(list(known), array.dtype), np.array(places, np.int32)
+    if array.dtype.kind == "O" or (len(array) <= FEW and array.dtype.kind in "iub"):
+        each = array.tolist()
+        known = {x: i for i, x in enumerate(dict.fromkeys(each))}
+        values = np.empty(len(known), array.dtype)
+        values[:] = [*known]
+        return values, np.fromiter(map(known.__getitem__, each), np.int32, len(each))
     if array.dtype.kind in "iu" and len(array):
         small = array.view(f"u{array.dtype.itemsize}")  # what is below 0 is large here
         if (width := int(small.max()) + 1) <= CLOSE * len(array):
@@ -509,9 +511,12 @@ def invert_permutation(m: Maker, x: object) -> object:
     wrong = found[(found < 0) | (found >= found.size)]
     if wrong.size:
         raise TypeError(f"{wrong[0]} is not between 0 and {found.size}")
-    if np.unique(found).size != found.size:
-        raise TypeError(f"{np.bincount(found).argmax()} is duplicated in the input.")
-    return np.argsort(found).astype(found.dtype)
+    counts = np.bincount(found, minlength=1)
+    if counts.max() > 1:
+        raise TypeError(f"{counts.argmax()} is duplicated in the input.")
+    places = np.empty_like(found)
+    places[found] = np.arange(found.size, dtype=found.dtype)
+    return places
 
 
 remember_all(globals())

@@ -9,11 +9,12 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
+from ...formats.alike import Text, Word, hashes
 from ...formats.fingerprints import farm
 from ...graph.text_arrays import TEXT
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
-from ..core.host_ops import each, host, like_input, unknown
+from ..core.host_ops import host, like_input, unknown
 from ..core.values import convert, static
 from ..graph.printing import shown
 from ..ragged.moving import expand_dims
@@ -192,13 +193,14 @@ def _rows_text(x: RaggedTensor) -> TfTensor:
     return host("RaggedFormat", compute, x.components(), [unknown(TEXT)])[0]
 
 
-def _buckets(type_: str, input: object, hashed: Callable[[bytes], int], count: int,
+def _buckets(type_: str, input: object, hashed: Callable[[Text], Word], count: int,
              name: str | None) -> Ragged:  # fmt: skip
     if not isinstance(count, int) or count < 1:
         raise ValueError(f"num_buckets must be a positive int, got {count!r}")
 
     def compute(values: Array) -> Sequence[Array]:
-        return (each(lambda text: hashed(text) % count, values, np.int64),)
+        found = hashes(hashed, values.ravel().tolist()) % np.uint64(count)
+        return (found.astype(np.int64).reshape(values.shape),)
 
     with same_graph(input):
         x = texts_of(input)

@@ -1,0 +1,62 @@
+"""Hashes of many texts: those of one length are gone through together, in numpy's words of 64 bits.
+
+A hash is written once, by `word` and `byte` and arithmetic modulo 2^64: of bytes, or of `Alike`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ir.types.tensor import Array
+
+FEW = 12
+"""So few texts of one length are faster one by one."""
+Word = int | Array
+"""A word of one text, or of each of several."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Texts of one length, a row of bytes for each."""
+
+    rows: Array
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[1])
+
+
+Text = bytes | Alike
+
+
+def word(text: Text, at: int, size: int = 8) -> Word:
+    """Return so many bytes as a number, the lowest first."""
+    if isinstance(text, bytes):
+        return int.from_bytes(text[at : at + size], "little")
+    room = np.zeros((len(text.rows), 8), np.uint8)
+    part = text.rows[:, at : at + size]
+    room[:, : part.shape[1]] = part
+    found: Array = room.view("<u8")[:, 0]
+    return found
+
+
+def byte(text: Text, at: int) -> Word:
+    """Return one byte as a number; those below 0 are counted from the end."""
+    return text[at] if isinstance(text, bytes) else text.rows[:, at].astype(np.uint64)
+
+
+def hashes(function: Callable[[Text], Word], texts: Sequence[bytes]) -> Array:
+    """Return a function's hash of each text."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    made = np.empty(len(texts), np.uint64)
+    for size in np.unique(sizes).tolist():
+        places = np.flatnonzero(sizes == size)
+        here = [texts[i] for i in places.tolist()]
+        if len(here) <= FEW or not size:
+            made[places] = [function(text) for text in here]
+        else:
+            rows = np.frombuffer(b"".join(here), np.uint8).reshape(len(here), size)
+            made[places] = function(Alike(rows))
+    return made
