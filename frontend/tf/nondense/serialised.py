@@ -54,8 +54,11 @@ def _parts_of_rows(indices: Array, values: Array, extents: Array) -> Sequence[Ar
 def _slices(indices: Array, values: Array, extents: Array) -> Sequence[Array]:
     """Return each slice along the first axis, which may be a single element, as three texts."""
     made = np.empty((int(extents[0]), 3), object)
+    first = indices[:, 0]
+    order = first.argsort(kind="stable")
+    ends = np.searchsorted(first[order], np.arange(len(made) + 1))
     for row in range(len(made)):
-        here = indices[:, 0] == row
+        here = order[ends[row] : ends[row + 1]]
         made[row] = _texts(indices[here][:, 1:], values[here], extents[1:])
     return (made,)
 

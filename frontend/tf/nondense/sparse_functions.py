@@ -22,6 +22,7 @@ from ..ops import sorting
 from ..ops.creation import ones_like, range_
 from ..ops.indexed_slices import IndexedSlices
 from ..ops.math_ops import FUNCTIONS
+from .numbering import different
 from .sparse_dense import added
 from .sparse_tensor import SparseTensor
 
@@ -279,9 +280,11 @@ def _counts(
         raise InvalidArgumentError("Input values must all be non-negative")
     used = numbers < width
     pairs = np.stack([line, numbers.astype(np.int64)], axis=1)[used]
-    there, place = np.unique(pairs, axis=0, return_inverse=True)
-    total = np.zeros(len(there), weight[0].dtype if weight else np.int64)
-    np.add.at(total, place.reshape(-1), weight[0][used] if weight else 1)
+    there, place = different(pairs)
+    if not weight:
+        return there, np.bincount(place, minlength=len(there))
+    total = np.zeros(len(there), weight[0].dtype)
+    np.add.at(total, place, weight[0][used])
     return there, total
 
 

@@ -23,6 +23,7 @@ from ..ops.gathering import (
     tensor_scatter_nd_max,
 )
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, truediv
+from .numbering import different, numbered
 from .sparse_dense import added, taken, whole
 from .sparse_places import Moved, moved
 from .sparse_tensor import COMBINE, SparseTensor, known_sizes, sparse_of
@@ -162,7 +163,7 @@ def _sparse(kept: Reduced, made: TfTensor) -> SparseTensor:
 
     def compute(indices: Array, sizes: Array) -> Sequence[Array]:
         axes = kept.left(len(sizes))
-        there = np.unique(indices[:, axes], axis=0) if axes else np.zeros((1, 0), np.int64)
+        there = different(indices[:, axes])[0] if axes else np.zeros((1, 0), np.int64)
         if not kept.keepdims:
             return there, there, sizes[axes]
         wide = np.zeros((len(there), len(sizes)), np.int64)
@@ -269,7 +270,18 @@ def interleaved(first: Array, second: Array) -> tuple[Array, Array]:
 
     What is not in order stays as it is: the smaller of the two next ones comes first.
     """
-    one, two = first.tolist(), second.tolist()
+    numbers = numbered(first, second)
+    if numbers is not None and all((x[1:] > x[:-1]).all() for x in numbers):
+        both = np.concatenate(numbers)
+        order = both.argsort(kind="stable")
+        found = both[order]
+        return order, np.concatenate([np.ones(min(len(found), 1), bool), found[1:] > found[:-1]])
+    return _interleaved_slowly(first.tolist(), second.tolist())
+
+
+def _interleaved_slowly(
+    one: Sequence[Sequence[int]], two: Sequence[Sequence[int]]
+) -> tuple[Array, Array]:
     order, fresh = [], []
     i = j = 0
     while i < len(one) or j < len(two):
@@ -313,8 +325,7 @@ def softmax(sp_input: object, name: str | None = None) -> SparseTensor:
     with InGraph(graph_of(sp.components())):
 
         def compute(indices: Array, sizes: Array) -> Sequence[Array]:
-            _, group = np.unique(indices[:, :-1], axis=0, return_inverse=True)
-            found = group.reshape(-1).astype(np.int64)
+            found = different(indices[:, :-1])[1]
             return found, np.array(found.max(initial=-1) + 1, np.int64)
 
         specs = [unknown(rows.i64, None), unknown(rows.i64)]
@@ -370,7 +381,7 @@ def to_indicator(sp_input: object, vocab_size: int, name: str | None = None) -> 
                     f"{vocab_size})"
                 )
             there = np.concatenate([indices[:, :-1], values[:, None].astype(np.int64)], axis=1)
-            return np.unique(there, axis=0), np.array([*sizes[:-1], vocab_size], np.int64)
+            return different(there)[0], np.array([*sizes[:-1], vocab_size], np.int64)
 
         rank = sp.shape.rank
         specs = [unknown(rows.i64, None, rank), unknown(rows.i64, rank)]

@@ -399,13 +399,21 @@ def overlap_and_add(signal: object, frame_step: object, name: str | None = None)
         x, step = convert(signal), whole(frame_step)
         *outer, count, length = _extents(x)
         if x.shape.is_fully_defined() and isinstance(step, int):
-            total = length + step * (count - 1)
-            parts = [
-                pad(x[..., i, :], [[0, 0]] * len(outer) + [[i * step, total - length - i * step]])
-                for i in range(count)
-            ]
-            return sum(parts[1:], parts[0]) if parts else zeros([*outer, 0], x.dtype)
+            return _shifted(x, step) if count else zeros([*outer, 0], x.dtype)
         return _added_up(x, step, outer, count, length)
+
+
+def _shifted(x: TfTensor, step: int) -> TfTensor:
+    """Add up pieces that overlap: of each the first steps, the second ones, and so on together."""
+    *outer, count, length = x.shape.known()
+    times, rest = -(-length // step), [[0, 0]] * len(outer)
+    whole_steps = pad(x, [*rest, [0, 0], [0, times * step - length]])
+    steps = reshape(whole_steps, [*outer, count, times, step])
+    parts = [
+        pad(steps[..., k, :], [*rest, [k, times - 1 - k], [0, 0]]) for k in reversed(range(times))
+    ]
+    flat = reshape(sum(parts[1:], parts[0]), [*outer, (count + times - 1) * step])
+    return flat[..., : length + step * (count - 1)]
 
 
 def _added_up(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...eager.remembered import remembered
+from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of, same
@@ -14,6 +16,7 @@ from ..ops.math_ops import cast as cast_to
 from ..ops.nn_ops import clip_by_value
 
 
+@remembered
 def _bounds(
     low: TfTensor, high: TfTensor, bits: int, narrow: bool
 ) -> tuple[TfTensor, TfTensor, TfTensor]:
@@ -30,11 +33,19 @@ def _bounds(
 
 def _quantised(x: TfTensor, low: TfTensor, high: TfTensor, bits: int, narrow: bool) -> TfTensor:
     least, most, step = _bounds(low, high, bits, narrow)
+    return _rounded(x, (least, most, step), 1.0 / step, _is_point(low, high))
+
+
+@remembered
+def _rounded(
+    x: TfTensor, ends: tuple[TfTensor, TfTensor, TfTensor], inverse: TfTensor, is_point: TfTensor
+) -> TfTensor:
+    least, most, step = ends
     away = clip_by_value(x, least, most) - least
-    wide, inverse = cast_to(away, "float64"), cast_to(1.0 / step, "float64")
-    count = FUNCTIONS["floor"](wide * inverse + 0.5)  # of one rounding, as in TensorFlow
+    wide = cast_to(away, "float64") * cast_to(inverse, "float64")
+    count = FUNCTIONS["floor"](wide + 0.5)  # of one rounding, as in TensorFlow
     made = cast_to(count, x.dtype) * step + least
-    return where(_is_point(low, high), zeros_like(made), made)
+    return where(is_point, zeros_like(made), made)
 
 
 def _is_point(low: TfTensor, high: TfTensor) -> TfTensor:
@@ -42,6 +53,7 @@ def _is_point(low: TfTensor, high: TfTensor) -> TfTensor:
     return FUNCTIONS["logical_and"](low == 0.0, high == 0.0)
 
 
+@remembered
 def _parts(
     x: TfTensor, low: TfTensor, high: TfTensor, grad: TfTensor, bits: int, narrow: bool
 ) -> tuple[TfTensor, TfTensor, TfTensor]:
@@ -73,7 +85,8 @@ def fake_quant_with_min_max_vars(
         return _quantised(x, low, high, num_bits, narrow_range), gradient
 
     with InGraph(graph_of([inputs, min, max])):
-        return run(*same(inputs, min, max))
+        values = same(inputs, min, max)
+        return run(*values) if STATE.busy else _quantised(*values, num_bits, narrow_range)
 
 
 def fake_quant_with_min_max_vars_per_channel(
@@ -116,6 +129,28 @@ def _ends(
     )
 
 
+How = tuple[bool, int, bool]
+"""Whether there are steps below 0, of how many bits they are, and whether one is left out."""
+
+
+def _in_steps(
+    x: TfTensor, low: TfTensor, high: TfTensor, clips: bool, mode: str, how: How
+) -> TfTensor:
+    steps, least, most = _ends(x, low, high, *how)
+    scaled = (clip_by_value(x, least, most) if clips else x) * steps
+    up = mode == "HALF_UP"
+    return (FUNCTIONS["floor"](scaled + 0.5) if up else FUNCTIONS["round"](scaled)) / steps
+
+
+@remembered
+def _all_in_steps(
+    x: TfTensor, low: TfTensor, high: TfTensor, is_given: bool, mode: str, how: How
+) -> TfTensor:
+    if not is_given:
+        low, high = REDUCTIONS["reduce_min"](x), REDUCTIONS["reduce_max"](x)
+    return _in_steps(x, low, high, is_given, mode, how)
+
+
 def quantize_and_dequantize_v2(
     input: object, input_min: object, input_max: object, signed_input: bool = True,
     num_bits: int = 8, range_given: bool = False, round_mode: str = "HALF_TO_EVEN",
@@ -126,6 +161,7 @@ def quantize_and_dequantize_v2(
         raise NotImplementedError(f"axis {axis}: the ends are those of the whole tensor")
     if round_mode not in ("HALF_TO_EVEN", "HALF_UP"):
         raise ValueError(f"round_mode is {round_mode!r}, expected HALF_TO_EVEN or HALF_UP")
+    how = signed_input, num_bits, narrow_range
 
     @custom_gradient
     def run(
@@ -133,20 +169,19 @@ def quantize_and_dequantize_v2(
     ) -> tuple[TfTensor, Callable[[TfTensor], list[TfTensor]]]:
         if not range_given:
             low, high = REDUCTIONS["reduce_min"](x), REDUCTIONS["reduce_max"](x)
-        steps, least, most = _ends(x, low, high, signed_input, num_bits, narrow_range)
-        scaled = (clip_by_value(x, least, most) if range_given else x) * steps
-        up = round_mode == "HALF_UP"
-        made = FUNCTIONS["floor"](scaled + 0.5) if up else FUNCTIONS["round"](scaled)
 
         def gradient(grad: TfTensor) -> list[TfTensor]:
             below, above = (cast_to(side, grad.dtype) for side in (x < low, x > high))
             total = REDUCTIONS["reduce_sum"]
             return [grad * (1.0 - below - above), total(grad * below), total(grad * above)]
 
-        return made / steps, gradient
+        return _in_steps(x, low, high, range_given, round_mode, how), gradient
 
     with InGraph(graph_of([input, input_min, input_max])):
-        return run(*same(input, input_min, input_max))
+        values = same(input, input_min, input_max)
+        if STATE.busy:
+            return run(*values)
+        return _all_in_steps(*values, range_given, round_mode, how)
 
 
 def quantize_and_dequantize(

@@ -1,0 +1,166 @@
+"""What is done to many elements together is what would be done to each of them alone."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gravure import tf
+from gravure.frontend.eager import kernels
+from gravure.frontend.formats.alike import FEW, hashes
+from gravure.frontend.formats.fingerprints import farm
+from gravure.frontend.formats.messages import Summary
+from gravure.frontend.formats.summaries import histogram, limits, merged
+from gravure.frontend.tf.nondense import numbering
+from gravure.frontend.tf.nondense.sparse_math import _interleaved_slowly, interleaved
+from gravure.frontend.tf.text.hashes import murmur, sip
+from gravure.ir.op import REGISTRY
+from gravure.ir.types.tensor import spec_of_array
+
+pytestmark = pytest.mark.filterwarnings("error")
+HASHES = {"farm": farm, "murmur": murmur, "sip": lambda text: sip(text, (3, 1 << 63))}
+ALONE = ("isinf", "sign", "reciprocal", "sqrt", "thresholded_relu", "shift_left", "shift_right",
+         "div", "floor_divide", "mod", "fmod", "pow")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_texts_of_one_length_have_the_hashes_that_each_has_alone(name):
+    random = np.random.default_rng(0)
+    texts = [random.bytes(size) for size in (*range(140), 1000) for _ in range(FEW + 1)]
+    assert hashes(HASHES[name], texts).tolist() == [HASHES[name](text) for text in texts]
+
+
+@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("dtype", [np.int8, np.uint32, np.int64, np.float32, np.float64])
+def test_many_elements_have_the_bits_that_few_have(monkeypatch, name, dtype):
+    """Compiled code does what numpy does: at the ends, and where 0 or -1 divides."""
+    op = REGISTRY[f"gv.{name}"]
+    if np.dtype(dtype).kind == "f":
+        ends = [0.0, -0.0, 1, -1, 2.5, -3.7, np.inf, -np.inf, np.nan, 1e-42, 1e30]
+    else:
+        about = np.iinfo(dtype)
+        ends = [0, 1, 2, 7, 100, about.min, about.max, about.max - 1, max(about.min, -1)]
+    one = np.array(ends, dtype)
+    pairs = [np.repeat(one, len(one)), np.tile(one, len(one))]
+    given = pairs[: len(op.signature().operands)]
+    try:
+        op.inferred([spec_of_array(x) for x in given], {})
+    except TypeError:
+        pytest.skip("not of this type")
+    [few] = kernels.evaluate(op, given, {})
+    monkeypatch.setattr(kernels, "MANY", 16)
+    monkeypatch.setattr(kernels, "_RUNNERS", {})
+    [many] = kernels.evaluate(op, given, {})
+    np.testing.assert_array_equal(many, few)
+    assert (np.signbit(many) == np.signbit(few))[few == few].all()
+
+
+@pytest.mark.parametrize(("length", "step"), [(4, 2), (5, 2), (6, 1), (3, 3), (2, 5), (1, 1)])
+def test_pieces_that_overlap_are_added_up_step_by_step(length, step):
+    pieces = np.random.default_rng(0).standard_normal((2, 7, length)).astype(np.float32)
+    wanted = np.zeros((2, length + 6 * step), np.float32)
+    for i in range(7):
+        wanted[:, i * step : i * step + length] += pieces[:, i]
+    found = tf.signal.overlap_and_add(pieces, step)
+    assert found.numpy().tobytes() == wanted.tobytes()
+    assert tf.signal.overlap_and_add(pieces[:, :0], step).shape == (2, 0)
+
+
+def test_lists_of_indices_are_merged_alike_by_numbers_and_one_by_one():
+    random = np.random.default_rng(0)
+    for count in (0, 1, 5, 30):
+        one, two = (np.unique(random.integers(0, 6, (count, 2)), axis=0) for _ in range(2))
+        found, wanted = interleaved(one, two), _interleaved_slowly(one.tolist(), two.tolist())
+        assert [x.tolist() for x in found] == [x.tolist() for x in wanted]
+
+
+def test_indices_too_large_for_a_number_are_told_apart(monkeypatch):
+    table = np.array([[1 << 40, 1 << 40], [0, 3], [1 << 40, 1 << 40], [0, 1]])
+    assert numbering.numbered(table) is None
+    there, place = numbering.different(table)
+    assert there.tolist() == [[0, 1], [0, 3], [1 << 40, 1 << 40]]
+    assert place.tolist() == [2, 1, 2, 0]
+
+
+def test_numbers_that_others_have_not_are_found_with_nan_and_zeros():
+    x = np.array([np.nan, 0.0, -0.0, 3.0, np.inf, 2.0], np.float32)
+    out, places = tf.compat.v1.setdiff1d(x, np.array([-0.0, np.nan, np.inf], np.float32))
+    np.testing.assert_array_equal(out.numpy(), np.float32([np.nan, 3.0, 2.0]))
+    assert places.numpy().tolist() == [0, 3, 5]
+    out, places = tf.compat.v1.setdiff1d([b"a", b"b", b"a"], [b"b", b"c"])
+    assert (out.numpy().tolist(), places.numpy().tolist()) == ([b"a", b"a"], [0, 2])
+
+
+def test_numbers_are_written_as_cs_printf_writes_them():
+    x = tf.constant([[1.5, -2.25], [np.nan, -np.inf]], tf.float64)
+    for options, wanted in (
+        ({}, [b"1.500000", b"-2.250000", b"nan", b"-inf"]),
+        ({"precision": 1}, [b"1.5", b"-2.2", b"nan", b"-inf"]),
+        ({"width": 6, "shortest": True}, [b"   1.5", b" -2.25", b"   nan", b"  -inf"]),
+        ({"width": 6, "shortest": True, "fill": "-"}, [b"1.5   ", b"-2.25 ", b"nan   ", b"-inf  "]),
+        ({"precision": 1, "scientific": True}, [b"1.5e+00", b"-2.2e+00", b"nan", b"-inf"]),
+    ):
+        assert tf.as_string(x, **options).numpy().ravel().tolist() == wanted
+    assert tf.as_string(tf.zeros([0, 3])).shape == (0, 3)
+
+
+def test_texts_are_different_in_the_order_they_come():
+    values, places = tf.unique([b"b", b"a", b"b", b"", b"a"])
+    assert values.numpy().tolist() == [b"b", b"a", b""]
+    assert places.numpy().tolist() == [0, 1, 0, 2, 1]
+
+
+def test_matrices_of_a_batch_have_the_factors_that_each_has_alone():
+    x = np.random.default_rng(0).standard_normal((5, 4, 4)).astype(np.float32)
+    both, order = tf.linalg.lu(x)
+    for i, one in enumerate(x):
+        alone = tf.linalg.lu(one)
+        assert both[i].numpy().tobytes() == alone.lu.numpy().tobytes()
+        assert order[i].numpy().tolist() == alone.p.numpy().tolist()
+    np.testing.assert_allclose(tf.linalg.lu_reconstruct(both, order), x, atol=1e-5)
+    x[3] = 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.lu(x)
+
+
+def test_parts_of_a_distribution_that_follow_without_values_are_one():
+    made = histogram(np.array([0.0, 1.0, 1.0, 1e30, -1e-13]))
+    edges, counts = [*made.bucket_limit], [*made.bucket]
+    assert sum(counts) == 5
+    assert edges[-1] == limits()[-1]
+    assert all(a or b for a, b in itertools.pairwise(counts))
+    assert set(edges) <= set(limits().tolist())
+
+
+def test_summaries_that_follow_each_other_are_one_of_all():
+    parts = [Summary(value=[{"tag": tag, "simple_value": 1.5}]) for tag in "abc"]
+    whole = Summary()
+    for part in parts:
+        whole.MergeFrom(part)
+    assert merged([part.SerializeToString() for part in parts]) == whole.SerializeToString()
+
+
+@pytest.mark.parametrize("range_given", [True, False])
+def test_what_is_quantised_is_the_same_whether_a_tape_watches_or_not(range_given):
+    x = tf.constant(np.linspace(-2, 2, 23, dtype=np.float32))
+    for quantise in (
+        lambda x: tf.quantization.fake_quant_with_min_max_vars(x, -1.0, 1.5),
+        lambda x: tf.quantization.quantize_and_dequantize_v2(x, -1.0, 1.5, range_given=range_given),
+    ):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            watched = quantise(x)
+        assert tape.gradient(watched, x) is not None
+        for _ in range(4):
+            assert quantise(x).numpy().tobytes() == watched.numpy().tobytes()
+
+
+@pytest.mark.parametrize("how", ["sum", "mean", "max", "prod"])
+def test_segments_of_numbers_are_those_of_rows_of_one(monkeypatch, how):
+    monkeypatch.setattr(kernels, "OFTEN", 2)
+    function = getattr(tf.math, f"segment_{how}")
+    x = np.random.default_rng(0).standard_normal(50).astype(np.float32)
+    ids = np.sort(np.random.default_rng(1).integers(0, 9, 50))
+    wide = function(np.stack([x, x], axis=1), ids).numpy()
+    for _ in range(6):
+        assert function(x, ids).numpy().tobytes() == wide[:, 0].tobytes()
