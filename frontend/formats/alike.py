@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from ...ir.types.tensor import Array
 
 FEW = 12
 """So few texts of one length are faster one by one."""
-Word = int | Array
-"""A word of one text, or of each of several."""
+Word = int
+"""A word of a text; of texts that are alike an array of them, which has the same arithmetic."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,14 @@ def word(text: Text, at: int, size: int = 8) -> Word:
     room = np.zeros((len(text.rows), 8), np.uint8)
     part = text.rows[:, at : at + size]
     room[:, : part.shape[1]] = part
-    found: Array = room.view("<u8")[:, 0]
-    return found
+    return cast("Word", room.view("<u8")[:, 0])
 
 
 def byte(text: Text, at: int) -> Word:
     """Return one byte as a number; those below 0 are counted from the end."""
-    return text[at] if isinstance(text, bytes) else text.rows[:, at].astype(np.uint64)
+    if isinstance(text, bytes):
+        return text[at]
+    return cast("Word", text.rows[:, at].astype(np.uint64))
 
 
 def hashes(function: Callable[[Text], Word], texts: Sequence[bytes]) -> Array:

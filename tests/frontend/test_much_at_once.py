@@ -164,3 +164,24 @@ def test_segments_of_numbers_are_those_of_rows_of_one(monkeypatch, how):
     wide = function(np.stack([x, x], axis=1), ids).numpy()
     for _ in range(6):
         assert function(x, ids).numpy().tobytes() == wide[:, 0].tobytes()
+
+
+def test_parts_and_sizes_of_many_texts_are_those_of_each():
+    texts = tf.constant([["äx€ö", ""], ["abcd", "日本"]])
+    assert tf.strings.length(texts).numpy().tolist() == [[8, 0], [4, 6]]
+    assert tf.strings.length(texts, "UTF8_CHAR").numpy().tolist() == [[4, 0], [4, 2]]
+    assert tf.strings.length("abc").numpy() == 3
+    words = [b"abcde", b"fghi", b"jkl"]
+    for first in range(-3, 4):
+        for size in range(-1, 6):
+            wanted = [x[first + len(x) * (first < 0) :][: max(size, 0)] for x in words]
+            assert tf.strings.substr(words, first, size).numpy().tolist() == wanted
+    with pytest.raises(tf.errors.InvalidArgumentError, match="pos 4 out of range"):
+        tf.strings.substr(words, 4, 1)
+
+
+def test_what_is_written_for_a_match_has_groups_and_backslashes():
+    found = tf.strings.regex_replace(["word", "ward"], "(o|(a))r", r"[\2\\\0]")
+    assert found.numpy().tolist() == [rb"w[\or]d", rb"w[a\ar]d"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="group 3 of 0"):
+        tf.strings.regex_replace(["abc"], "b", r"\3")

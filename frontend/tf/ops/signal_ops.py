@@ -399,11 +399,11 @@ def overlap_and_add(signal: object, frame_step: object, name: str | None = None)
         x, step = convert(signal), whole(frame_step)
         *outer, count, length = _extents(x)
         if x.shape.is_fully_defined() and isinstance(step, int):
-            return _shifted(x, step) if count else zeros([*outer, 0], x.dtype)
+            return _added_in_steps(x, step) if count else zeros([*outer, 0], x.dtype)
         return _added_up(x, step, outer, count, length)
 
 
-def _shifted(x: TfTensor, step: int) -> TfTensor:
+def _added_in_steps(x: TfTensor, step: int) -> TfTensor:
     """Add up pieces that overlap: of each the first steps, the second ones, and so on together."""
     *outer, count, length = x.shape.known()
     times, rest = -(-length // step), [[0, 0]] * len(outer)

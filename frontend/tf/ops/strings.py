@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -62,10 +63,8 @@ CONTINUES = 0b10000000
 """The first two bits of a byte of UTF-8 that is not the first one of its character."""
 
 
-def _units(text: bytes, unit: str) -> list[int]:
-    """Return the bytes where the units of a text begin, and its end."""
-    if unit == "BYTE":
-        return list(range(len(text) + 1))
+def _characters(text: bytes) -> Sequence[int]:
+    """Return the bytes where the characters of a text begin, and its end."""
     return [*(i for i, x in enumerate(text) if x & 0b11000000 != CONTINUES), len(text)]
 
 
@@ -110,7 +109,15 @@ def length(m: Maker, input: object, unit: str = "BYTE") -> object:
     open_ = _unknown([input], rows.i32)
     if open_ is not None:
         return open_
-    return texts(lambda x: len(_units(x, unit)) - 1, input).astype(np.int32)
+    given = np.asarray(elements(input), object)
+    flat: list[bytes] = given.ravel().tolist()
+    sizes = np.fromiter(map(len, flat), np.int32, len(flat))
+    if unit != "BYTE":
+        every = np.frombuffer(b"".join(flat), np.uint8)
+        begun = np.cumsum([0, *sizes], dtype=np.int64)
+        before = np.concatenate([[0], np.cumsum(every & 0b11000000 != CONTINUES)])
+        sizes = np.diff(before[begun]).astype(np.int32)
+    return sizes.reshape(given.shape)
 
 
 @op("StringToNumber", "input", strict=False, differentiable=False)
@@ -148,6 +155,13 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
     open_ = _unknown([input, pos, count], TEXT)
     if open_ is not None:
         return open_
+    at, size = elements(pos), elements(count)
+    if unit == "BYTE" and not at.ndim and not size.ndim:
+        first = int(at)
+        end = first + max(int(size), 0)
+        least = min(map(len, elements(input).ravel().tolist()), default=abs(first))
+        if least >= abs(first):
+            return texts(itemgetter(slice(first, end if first >= 0 or end < 0 else None)), input)
     return texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, pos, count)
 
 
@@ -166,7 +180,7 @@ def substr(
 
 
 def _part(text: bytes, start: int, length: int, unit: str) -> bytes:
-    ends = _units(text, unit)
+    ends = range(len(text) + 1) if unit == "BYTE" else _characters(text)
     size = len(ends) - 1
     if not -size <= start <= size:
         raise TypeError(f"pos {start} out of range for string {text!r}")
@@ -183,19 +197,22 @@ def _pattern(text: object) -> re.Pattern[bytes]:
         raise InvalidArgumentError(f"Invalid pattern: {given!r}, error: {error}") from None
 
 
-def _rewritten(rewrite: bytes) -> Callable[[re.Match[bytes]], bytes]:
-    r"""Return what writes a match: \0 is all of it, \1 to \9 are its groups."""
+def _rewritten(rewrite: bytes) -> list[bytes]:
+    r"""Return the parts of what is written for a match: \0 is all of it, \1 to \9 its groups.
+
+    Every second one is what stands behind a backslash.
+    """
     parts = re.split(rb"\\(.)", rewrite, flags=re.DOTALL)
     if any(not part.isdigit() and part != b"\\" for part in parts[1::2]):
         raise InvalidArgumentError(f"Invalid rewrite pattern: {rewrite!r}")
+    return parts
 
-    def made(match: re.Match[bytes]) -> bytes:
-        out = [parts[0]]
-        for sign, rest in zip(parts[1::2], parts[2::2], strict=True):
-            out += [b"\\" if sign == b"\\" else match[int(sign)] or b"", rest]
-        return b"".join(out)
 
-    return made
+def _template(rewrite: bytes) -> bytes:
+    """Return the same as Python's patterns have it."""
+    parts = [part.replace(b"\\", b"\\\\") for part in _rewritten(rewrite)]
+    parts[1::2] = [b"\\g<%s>" % part if part.isdigit() else part for part in parts[1::2]]
+    return b"".join(parts)
 
 
 @rule("RegexReplace", differentiable=False)
@@ -203,7 +220,15 @@ def _regex_replace(
     m: Maker, input: object, fitting: re.Pattern[bytes], rewrite: bytes, most: int
 ) -> object:
     open_ = _unknown([input], TEXT)
-    return open_ or texts(lambda x: fitting.sub(_rewritten(rewrite), x, most), input)
+    if open_ is not None:
+        return open_
+    groups = [int(part) for part in _rewritten(rewrite)[1::2] if part.isdigit()]
+    if max(groups, default=0) > fitting.groups:
+        raise InvalidArgumentError(
+            f"Invalid rewrite pattern: {rewrite!r} wants group {max(groups)} of {fitting.groups}"
+        )
+    template = _template(rewrite)
+    return texts(lambda x: fitting.sub(template, x, most), input)
 
 
 def regex_replace(

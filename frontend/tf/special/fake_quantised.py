@@ -85,8 +85,10 @@ def fake_quant_with_min_max_vars(
         return _quantised(x, low, high, num_bits, narrow_range), gradient
 
     with InGraph(graph_of([inputs, min, max])):
-        values = same(inputs, min, max)
-        return run(*values) if STATE.busy else _quantised(*values, num_bits, narrow_range)
+        x, low, high = same(inputs, min, max)
+        if STATE.busy:
+            return run(x, low, high)
+        return _quantised(x, low, high, num_bits, narrow_range)
 
 
 def fake_quant_with_min_max_vars_per_channel(
@@ -178,10 +180,10 @@ def quantize_and_dequantize_v2(
         return _in_steps(x, low, high, range_given, round_mode, how), gradient
 
     with InGraph(graph_of([input, input_min, input_max])):
-        values = same(input, input_min, input_max)
+        x, low, high = same(input, input_min, input_max)
         if STATE.busy:
-            return run(*values)
-        return _all_in_steps(*values, range_given, round_mode, how)
+            return run(x, low, high)
+        return _all_in_steps(x, low, high, range_given, round_mode, how)
 
 
 def quantize_and_dequantize(
