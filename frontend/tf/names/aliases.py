@@ -139,7 +139,7 @@ ALIASES: dict[str, object] = {
     "scalar_mul": scalar_mul,
     "space_to_depth": _w.space_to_depth,
     "string_strip": _s.strip,
-    "substr": _s.substr,
+    "substr": _s.first_substr,
     "verify_tensor_all_finite": verify_tensor_all_finite,
     "where_v2": _a.where,
 }

@@ -166,7 +166,7 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
 
 
 def substr(
-    input: object, pos: object, len: object, name: str | None = None, unit: str = "BYTE"
+    input: object, pos: object, len: object, unit: str = "BYTE", name: str | None = None
 ) -> TfTensor:
     """Cut a part of each text out: so many bytes or characters from a place on."""
     _refuse_unit(unit)
@@ -177,6 +177,13 @@ def substr(
         if not at.shape.is_compatible_with(count.shape):
             raise ValueError(f"pos and len must have the same shape: {at.shape} and {count.shape}")
         return perform("Substr", [convert(input, "string"), at, count], name=name, unit=unit)
+
+
+def first_substr(
+    input: object, pos: object, len: object, name: str | None = None, unit: str = "BYTE"
+) -> TfTensor:
+    """Cut a part of each text out, by the first version's order of arguments."""
+    return substr(input, pos, len, unit, name)
 
 
 def _part(text: bytes, start: int, length: int, unit: str) -> bytes:
@@ -224,9 +231,7 @@ def _regex_replace(
         return open_
     groups = [int(part) for part in _rewritten(rewrite)[1::2] if part.isdigit()]
     if max(groups, default=0) > fitting.groups:
-        raise InvalidArgumentError(
-            f"Invalid rewrite pattern: {rewrite!r} wants group {max(groups)} of {fitting.groups}"
-        )
+        return elements(input)  # as TensorFlow does, which notes the fault in its log
     template = _template(rewrite)
     return texts(lambda x: fitting.sub(template, x, most), input)
 

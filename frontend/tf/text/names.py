@@ -36,7 +36,12 @@ strings = Space("strings", **BOTH)
 V1: dict[str, object] = {
     "strings": Space(
         "compat.v1.strings",
-        **{**BOTH, "reduce_join": _j.first_reduce_join, "split": _p.first_split},
+        **{
+            **BOTH,
+            "reduce_join": _j.first_reduce_join,
+            "split": _p.first_split,
+            "substr": _s.first_substr,
+        },
     ),
     "string_split": _p.string_split,
     "string_to_hash_bucket": _j.first_to_hash_bucket,
