@@ -123,7 +123,7 @@ class Operands:
 
 def rarer(tf: Any, given: Operands) -> Runs:
     """Return the operations by name."""
-    groups = (narrow, segments, drawn, images, special, matrices, places)
+    groups = (narrow, segments, drawn, images, special, matrices, places, texts, sparse, once_slow)
     return {name: run for group in groups for name, run in group(tf, given).items()}
 
 
@@ -289,6 +289,81 @@ def places(tf: Any, given: Operands) -> Runs:
         "unique with counts": lambda: tf.unique_with_counts(numbers),
         "argsort": lambda: tf.argsort(x, 1),
         "confusion": lambda: tf.math.confusion_matrix(numbers, numbers, rows),
+    }
+
+
+def texts(tf: Any, given: Operands) -> Runs:
+    """Return those on texts, of which there are a hundred thousand at most."""
+    random = np.random.default_rng(0)
+    count = min(given.rows * given.columns, 100_000)
+    words = tf.constant([b"word%d" % i for i in random.integers(0, 5000, count)])
+    numbers = tf.reshape(given.x, [-1])[:count]
+    written = tf.constant([b"%f" % x for x in random.random(count)])
+    return {
+        "length": lambda: tf.strings.length(words),
+        "characters": lambda: tf.strings.length(words, "UTF8_CHAR"),
+        "substr": lambda: tf.strings.substr(words, 1, 2),
+        "lower": lambda: tf.strings.lower(words),
+        "join texts": lambda: tf.strings.join([words, words], "-"),
+        "bucket": lambda: tf.strings.to_hash_bucket_fast(words, 100),
+        "strong bucket": lambda: tf.strings.to_hash_bucket_strong(words, 100, [1, 2]),
+        "regex_replace": lambda: tf.strings.regex_replace(words, "[0-9]", "#"),
+        "as_string": lambda: tf.as_string(numbers),
+        "to_number": lambda: tf.strings.to_number(written),
+        "unique texts": lambda: tf.unique(words),
+    }
+
+
+def sparse(tf: Any, given: Operands) -> Runs:
+    """Return those on sparse tensors that have a fifth of the elements."""
+    random = np.random.default_rng(0)
+    rows, columns = given.rows, given.columns
+
+    def draw() -> Any:
+        spots = np.unique(random.integers(0, rows * columns, -(-rows * columns // 5)))
+        places = np.stack([spots // columns, spots % columns], 1)
+        return tf.sparse.SparseTensor(places, tf.ones(len(spots)), [rows, columns])
+
+    one, other, counted = draw(), draw(), tf.cast(given.x * 1000, tf.int32)
+    return {
+        "sparse add": lambda: tf.sparse.add(one, other),
+        "sparse maximum": lambda: tf.sparse.maximum(one, other),
+        "sparse bincount": lambda: tf.sparse.bincount(counted),
+        "sparse softmax": lambda: tf.sparse.softmax(one),
+        "sparse to_dense": lambda: tf.sparse.to_dense(one),
+        "sparse matmul": lambda: tf.sparse.sparse_dense_matmul(one, given.y, adjoint_b=True),
+    }
+
+
+def once_slow(tf: Any, given: Operands) -> Runs:
+    """Return what took more than thrice TensorFlow's time when all names were gone through."""
+    x, y, rows, columns = given.x, given.y, given.rows, given.columns
+    flat, count = tf.reshape(x, [-1]), rows * columns
+    random = np.random.default_rng(0)
+    order = tf.constant(random.permutation(count).astype(np.int32))
+    ids = tf.constant(np.sort(random.integers(0, rows, count)).astype(np.int32))
+    batch = tf.reshape(flat[: count // 10 * 10], [-1, 10])
+    small = tf.einsum("bi,bj->bij", batch, batch)[:1000] + 5 * tf.eye(10)
+    pieces = tf.signal.stft(tf.reshape(x, [-1]), 8, 4)
+    return {
+        "is_inf": lambda: tf.math.is_inf(x),
+        "sign": lambda: tf.sign(x),
+        "sqrt": lambda: tf.sqrt(x),
+        "reciprocal": lambda: tf.math.reciprocal(x),
+        "erfc": lambda: tf.math.erfc(x),
+        "bessel_j0": lambda: tf.math.special.bessel_j0(x),
+        "bessel_i0e": lambda: tf.math.bessel_i0e(x),
+        "complex exp": lambda: tf.exp(tf.complex(x, y)),
+        "complex sqrt": lambda: tf.sqrt(tf.complex(x, y)),
+        "invert_permutation": lambda: tf.math.invert_permutation(order),
+        "setdiff1d": lambda: tf.compat.v1.setdiff1d(order, order[:500]),
+        "segments of numbers": lambda: tf.math.segment_sum(flat, ids),
+        "fingerprint": lambda: tf.fingerprint(x),
+        "lu": lambda: tf.linalg.lu(small),
+        "inverse_stft": lambda: tf.signal.inverse_stft(pieces, 8, 4),
+        "fake_quant": lambda: tf.quantization.fake_quant_with_min_max_vars(x, 0.0, 1.0),
+        "quantize": lambda: tf.quantization.quantize_and_dequantize_v2(x, 0.0, 1.0),
+        "area": lambda: tf.image.resize(given.image, [64, 64], "area"),
     }
 
 
