@@ -320,9 +320,9 @@ class Runner:
 
     def may_be_whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> bool:
         """Say whether it depends on the sizes whether compiled code is faster than numpy."""
-        if self.op.COMPILED_ALONE or self.op.COMPILED_FIXED:
-            kinds = [x.dtype.kind for x in arrays]
-            return kinds[0] in self.op.COMPILED_KINDS and not {*"OSU"} & {*kinds}
+        kind = arrays[0].dtype.kind
+        if self.op.COMPILED_FIXED or (self.op.COMPILED_ALONE and kind in self.op.COMPILED_KINDS):
+            return all(x.dtype.kind not in "OSU" for x in arrays)
         if not issubclass(self.op, Elementwise) or REGISTRY.get(self.op.name) is not self.op:
             return False
         types = {x.dtype for x in arrays} | {getattr(attributes.get("dtype"), "numpy", None)}

@@ -53,6 +53,9 @@ def test_it_is_the_numpy_result(
     if len(results) > 1 or is_complex or 0 in (spec.size for spec in results):
         assert kernel is None
         return
+    if dtype in (f32, f64) and "f" not in op.COMPILED_KINDS and op.name != "gv.pow":
+        assert kernel is None
+        return
     assert kernel is not None
     expected = np.asarray(op.evaluate(*arrays, **op.complete(sample.attributes))[0])
     found = kernel(*arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 
 import numpy as np
@@ -29,7 +30,7 @@ def _factors(a: Array) -> tuple[Array, Array]:
     """Return both triangles in one matrix, and which row of the matrix each of its rows is."""
     check_square(a)
     n = a.shape[-1]
-    made = np.array(a).reshape(-1, n, n)
+    made = np.array(a).reshape(math.prod(a.shape[:-2]), n, n)
     each = np.arange(len(made))
     order = np.tile(np.arange(n), (len(made), 1))
     for k in range(n):

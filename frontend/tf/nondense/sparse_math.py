@@ -279,9 +279,7 @@ def interleaved(first: Array, second: Array) -> tuple[Array, Array]:
     return _interleaved_slowly(first.tolist(), second.tolist())
 
 
-def _interleaved_slowly(
-    one: Sequence[Sequence[int]], two: Sequence[Sequence[int]]
-) -> tuple[Array, Array]:
+def _interleaved_slowly(one: list[list[int]], two: list[list[int]]) -> tuple[Array, Array]:
     order, fresh = [], []
     i = j = 0
     while i < len(one) or j < len(two):
