@@ -320,8 +320,8 @@ class Runner:
 
     def may_be_whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> bool:
         """Say whether it depends on the sizes whether compiled code is faster than numpy."""
-        kind = arrays[0].dtype.kind
-        if self.op.COMPILED_FIXED or (self.op.COMPILED_ALONE and kind in self.op.COMPILED_KINDS):
+        fits = all(x.dtype.kind in self.op.COMPILED_KINDS for x in arrays[:1])
+        if self.op.COMPILED_FIXED or (self.op.COMPILED_ALONE and fits):
             return all(x.dtype.kind not in "OSU" for x in arrays)
         if not issubclass(self.op, Elementwise) or REGISTRY.get(self.op.name) is not self.op:
             return False
