@@ -12,7 +12,7 @@ from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
-from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, concat
+from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, concat, reshape
 from ..ops.array_ops import shape as tensor_shape
 from ..ops.creation import eye, ones_like, zeros_like
 from ..ops.gathering import gather
@@ -52,7 +52,12 @@ def _with_ones(x: TfTensor) -> TfTensor:
 def _of_rows(x: TfTensor, order: TfTensor) -> TfTensor:
     """Return matrices with the rows that are said, a list for each of a batch."""
     places = cast(order, "int32")
-    return gather(x, places, axis=-2, batch_dims=len(order.shape) - 1)
+    if order.shape.rank is not None:
+        return gather(x, places, axis=-2, batch_dims=order.shape.rank - 1)
+    whole = tensor_shape(x)
+    rows = reshape(x, concat([[-1], whole[-2:]], 0))
+    each = reshape(places, concat([[-1], whole[-2:-1]], 0))
+    return reshape(gather(rows, each, axis=1, batch_dims=1), whole)
 
 
 def lu(input: object, output_idx_type: DTypeLike = "int32", name: str | None = None) -> Lu:

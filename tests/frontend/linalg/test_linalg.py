@@ -88,6 +88,19 @@ def test_open_shapes_are_told_in_the_run(dims: list[int | None] | None) -> None:
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 3)])
+def test_gradients_of_triangles_of_unknown_rank(shape: tuple[int, ...]) -> None:
+    def slope(x: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(tf.linalg.lu(x)[0] ** 2.0)
+        return tape.gradient(loss, x)
+
+    x = np.random.default_rng(0).normal(size=shape)
+    staged = tf.function(slope, input_signature=[tf.TensorSpec(None, tf.float64)])
+    np.testing.assert_allclose(staged(x), slope(tf.constant(x)), rtol=1e-9)
+
+
 def test_matrices_without_elements() -> None:
     empty = tf.zeros([2, 0, 0], tf.complex64)
     assert tf.linalg.lu(empty).p.shape == [2, 0]
