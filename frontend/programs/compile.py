@@ -24,7 +24,7 @@ from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cac
 from ...codegen.digests import Stamp, file_digest
 from ...codegen.store import find, keep, program_key
 from ...collection import paused
-from ...errors import ArtifactError, CompileError, ParseError, did_you_mean
+from ...errors import ArtifactError, ParseError, did_you_mean
 from ...plugins import load_named, names_loaded
 from ...runtime.arguments import check_threads
 from ...runtime.artifact import TOLD
@@ -37,7 +37,7 @@ from ..files.beside import Noted, map_beside, map_file, noting
 from ..files.records import Records, with_words
 from ..models.compiled import CompiledModel, compile_if_whole, compile_program, is_kept, tag_of
 from ..models.making import is_whole, made_of
-from .load import load_program, read_bytes
+from .load import OptionError, Serialised, as_source, load_program, read_bytes
 
 if TYPE_CHECKING:
     from ...ir import Program
@@ -48,8 +48,8 @@ SUFFIX = ".parallel.json"
 RAW = ".safetensors"
 """What files of weights end with that a library lays out when it is loaded."""
 """What the name of a manifest of several ranks ends in."""
-Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
-"""A file, or the bytes of one."""
+Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | Serialised
+"""A file, the bytes of one, or a model of the package onnx."""
 
 
 def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
@@ -67,8 +67,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
 ) -> CompiledModel:
     """Compile a model for this process.
 
-    - `source`: a file (ONNX, graph text, IR text, `file.py:function`), the bytes of one, or a
-      program.
+    - `source`: a file (ONNX, graph text, IR text, `file.py:function`), the bytes of one, an
+      `onnx.ModelProto`, or a program.
     - `threads`: how many threads a run is shared by, from 1; also what the library has room for
       (`Options.slots`).
     - `target`: a processor, a triple, or a GPU: `native`, `znver4`, `cuda:sm_90a`; see
@@ -123,16 +123,6 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     return compile_model(
         source, made, threads, device=device, shapes=shapes, dims=dims, observers=observers
     )
-
-
-class OptionError(CompileError, TypeError):
-    """A keyword that `gravure.compile` or its like does not have, or of another type than it has.
-
-    They are the function's own and the fields of `Options`.
-    """
-
-    code = "GV4220"
-    exit_status = 2
 
 
 TYPES: Mapping[str, tuple[type, ...]] = {
@@ -227,10 +217,12 @@ def _compiled(
     """Return the compiled program; the program itself where it has host steps."""
     budget = Budget.parse(options.budget)
     with budget.kept():
-        if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
-            return compile_if_whole(source, options, observers)
-        if isinstance(source, bytearray | memoryview):
-            source = bytes(source)
+        if not isinstance(source, str | os.PathLike | bytes):
+            from ...ir import Program  # noqa: PLC0415  (not for what is in the cache)
+
+            if isinstance(source, Program):
+                return compile_if_whole(source, options, observers)
+            source = as_source(source)
         if options.tag == Options().tag and not isinstance(source, bytes):
             options = replace(options, tag=tag_of(source))
         known = None if observers else Known.of(source, options, (shapes, dims))

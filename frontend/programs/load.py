@@ -10,12 +10,12 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ...collection import paused
-from ...errors import GraphError, ParseError
+from ...errors import CompileError, GraphError, ParseError
 from ...runtime.buffer import Array
 from ..files.beside import Bytes, map_file
 
@@ -27,8 +27,41 @@ MAX_TEXT = 1 << 28
 """Bytes beyond which a text is refused."""
 
 
+class OptionError(CompileError, TypeError):
+    """A keyword that `gravure.compile` or its like does not have, or of another type than it has.
+
+    They are the function's own and the fields of `Options`.
+    """
+
+    code = "GV4220"
+    exit_status = 2
+
+
+class Serialised(Protocol):
+    """What gives its bytes: an `onnx.ModelProto`."""
+
+    def SerializeToString(self) -> bytes:  # noqa: N802  (the name that protobuf gives it)
+        """Return the bytes."""
+
+
+def as_source(source: object) -> str | os.PathLike[str] | bytes:
+    """Return the file or bytes that a program is loaded from: those of an `onnx.ModelProto`, too.
+
+    Raises `OptionError` for anything else.
+    """
+    if isinstance(source, str | os.PathLike | bytes):
+        return source
+    if isinstance(source, bytearray | memoryview):
+        return bytes(source)
+    if hasattr(source, "SerializeToString"):
+        return bytes(source.SerializeToString())
+    raise OptionError(
+        f"the model is {type(source).__name__}, expected a file, its bytes, or an onnx.ModelProto"
+    )
+
+
 def load_program(  # noqa: PLR0913  (each option is its own)
-    source: str | os.PathLike[str] | bytes,
+    source: str | os.PathLike[str] | bytes | Serialised,
     *,
     shapes: Mapping[str, ShapeOption] | None = None,
     dims: Mapping[str, DimOption] | None = None,
@@ -49,6 +82,7 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     `data` are the bytes of the source if they were read already. With `short`, most of a long chain
     of equal layers may be left out, as `cut-layers` does it.
     """
+    source = as_source(source)
     if (named := named_function(source)) is not None:
         from .python_files import python_program  # noqa: PLC0415  (Python files only)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import onnx
 import pytest
 
 import gravure as gv
@@ -145,6 +146,17 @@ def test_threads_that_the_system_does_not_give(monkeypatch: pytest.MonkeyPatch) 
 def test_model_in_memory(kind: Callable[[bytes], Any], wanted: Any) -> None:
     source = kind((MODELS / "mlp_batch.onnx").read_bytes())
     np.testing.assert_array_equal(gv.compile(source, dims={"batch": (1, 64)})(X), wanted)
+
+
+def test_a_model_of_the_package_onnx_is_one_in_memory(wanted: Any) -> None:
+    model = onnx.load(MODELS / "mlp_batch.onnx")
+    np.testing.assert_array_equal(gv.compile(model, dims={"batch": (1, 64)})(X), wanted)
+
+
+@pytest.mark.parametrize("source", [None, 3, ["mlp.onnx"], object()])
+def test_what_is_no_model_is_said_to_be_none(source: Any) -> None:
+    with pytest.raises(gv.GravureError, match=f"the model is {type(source).__name__}, expected"):
+        gv.compile(source)
 
 
 @pytest.mark.parametrize(

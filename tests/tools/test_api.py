@@ -15,7 +15,8 @@ import pytest
 import gravure as gv
 from gravure.codegen.compiled import OptionFields
 from gravure.errors import InputError, OutputError, unbounded
-from gravure.frontend.programs.compile import OWN, OptionError
+from gravure.frontend.programs.compile import OWN
+from gravure.frontend.programs.load import OptionError
 from gravure.tools.cli import main
 
 MODELS = Path(__file__).parents[1] / "models"
