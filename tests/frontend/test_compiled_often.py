@@ -141,13 +141,14 @@ def test_long_chains_work_in_little_memory_whatever_their_length(count):
         return x, emit(REGISTRY["gv.sub"], x, y)
 
     row = TensorSpec(rows.f32, (parse("N"),))
+    there = set(VAST_ROOMS)  # (those of models that other tests have made)
     kernel = single.of_any_length(chain, [row, TensorSpec(rows.f32, ())])
     x, y = np.linspace(-0.3, 0.3, count, dtype=np.float32), np.array(0.25, np.float32)
     found, wanted = kernel(x, y), x
     for i in range(steps):
         wanted = wanted * (y if i % 3 else wanted) + y
     assert [a.tobytes() for a in found] == [wanted.tobytes(), (wanted - y).tobytes()]
-    assert sum(map(len, VAST_ROOMS)) == 0
+    assert set(VAST_ROOMS) <= there
 
 
 def test_noting_a_long_chain_keeps_no_elements():

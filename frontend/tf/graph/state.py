@@ -295,8 +295,6 @@ def function(func: Callable[..., object] | None = None, **options: object) -> An
 
 def placeholder(dtype: Any = "float32", shape: Any = None, name: str | None = None) -> GraphTensor:
     """Make a tensor whose value is fed; float32 of unknown shape if nothing is said."""
-    if executing_eagerly():
-        raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     spec = shape_spec(dtype, shape)
     graph = get_default_graph()
     return graph.add(Placeholder(), (), {"spec": spec}, name=name).outputs[0]

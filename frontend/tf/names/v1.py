@@ -8,7 +8,7 @@ from typing import Any
 
 from ...formats import messages as _msg
 from ...graph.graph import GraphTensor
-from ...values.context import default_session
+from ...values.context import default_session, executing_eagerly
 from ..core import creators as _cr
 from ..core import names as _names
 from ..core.bridge import TfTensor
@@ -169,7 +169,9 @@ def behaving(name: str, value: bool) -> Callable[[], None]:
 
 
 def placeholder(dtype: object, shape: object = None, name: str | None = None) -> GraphTensor:
-    """Make a tensor whose value is fed."""
+    """Make a tensor whose value is fed; unlike `gravure.tf.placeholder`, in a graph of its own."""
+    if executing_eagerly():
+        raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return _st.placeholder(dtype, shape, name)
 
 
