@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -422,8 +423,15 @@ class Reader:
         return Node(
             proto, label, domain, scope.opsets.get(domain, 0), self.emitter, self.model.tensors,
             self.add_weight, read_graph, self.symbols.of_data,
-            lambda name: self.find(name, scope), scope.trips,
+            partial(self._there, scope), scope.trips,
         )  # fmt: skip
+
+    def _there(self, scope: Scope, name: str) -> Any:
+        """Return the value that an attribute names, None if there is none."""
+        found = self.find(name, scope)
+        if isinstance(found, Lost):
+            raise LostError
+        return found
 
     def _apply(
         self, node: Node, inputs: Sequence[Value | None], scope: Scope

@@ -317,6 +317,25 @@ def test_derivatives_in_an_onnx_model_are_those_of_a_tape() -> None:
     assert_equal(found, [*wanted, np.zeros(3)])
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"), [("Unheard", "Unheard"), ("SequenceConstruct", "which is no tensor")]
+)
+def test_derivatives_of_what_is_no_tensor_are_refused(kind: str, said: str) -> None:
+    """One whose own node could not be read was an AttributeError, found by changed files."""
+    training = "ai.onnx.preview.training"
+    nodes = [
+        helper.make_node(kind, ["x"], ["z"]),
+        helper.make_node("Gradient", ["x"], ["dx"], domain=training, xs=["x"], y="z"),
+    ]
+    made = [helper.make_tensor_value_info(n, onnx.TensorProto.DOUBLE, [2]) for n in ("x", "dx")]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(training, 1)]
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", made[:1], made[1:]), opset_imports=opsets, ir_version=8
+    )
+    with pytest.raises(gv.GravureError, match=said):
+        load_program(model.SerializeToString())
+
+
 @pytest.mark.parametrize("name", ["rfft", "fft", "stft"])
 def test_gradients_of_fourier_transforms_in_functions_are_those_at_once(name):
     transforms = {

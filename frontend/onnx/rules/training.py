@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from ....ir.gradient.program import gradients_in_block
 from ....ir.types import dtypes as d
@@ -127,6 +128,8 @@ def gradient(node: Node, *inputs: Value) -> Sequence[Value]:
     goal = node.find(node.text("y"))
     if goal is None:
         node.fail(f"there is no value {node.text('y')!r} before")
+    if not isinstance(goal, SSAValue):
+        node.refuse(f"the derivative of {node.text('y')!r}, which is no tensor")
     sources = list(inputs[: len(names)])
     if node.spec(goal).size != 1:
         node.refuse(f"the derivative of {node.spec(goal)}, expected one element")

@@ -10,6 +10,9 @@ import numpy as np
 from .elementwise import Rule, needs
 from .maker import DIGITS, Grower, Value, numpy_type
 
+MOST_WHOLE = 2.0**31
+"""Products of integers are less: where they do not fit, onnxruntime gives the largest number."""
+
 
 def axes_of(maker: Grower, x: Value) -> tuple[list[int], list[Value]]:
     """Return axes to reduce, and how they are written: not at all for all."""
@@ -71,6 +74,7 @@ def multiplied(maker: Grower, x: Value) -> Value:
     needs(count < 6 or not x.is_float)
     noise = count * x.noise * max(x.most, 1.0) ** (count - 1) if x.is_float else 0.0
     most = max(x.most, 1.0) ** count if count < 60 else 1e18
+    needs(x.is_float or most < MOST_WHOLE)
     return maker.node("ReduceProd", [x, *operand], most=most, step=x.step**min(count, 60) and min(
         x.step**min(count, 60), 1.0), noise=noise, single=False,
         keepdims=maker.number(0, 1))  # fmt: skip
