@@ -257,6 +257,9 @@ def _in_order(m: Maker, data: object, ids: object, sizes: object, how: str) -> o
     )
 
 
+MOST_ELEMENTS = 1 << 63
+
+
 def fault_of_order(ids: Array, count: int | None = None) -> str:
     """Return what is wrong with the segments of rows, which have to be in order from 0 on.
 
@@ -269,6 +272,8 @@ def fault_of_order(ids: Array, count: int | None = None) -> str:
         return "segment ids must be < num_segments"
     if last < 1:
         return "segment ids must be >= 0"
+    if ids[0] >= 0 and not (ids[1:] < ids[:-1]).any():
+        return ""
     ends = np.append(np.flatnonzero(ids[1:] != ids[:-1]), len(ids) - 1)
     for place in ends.tolist():  # each segment is looked at when it ends
         if place + 1 < len(ids) and ids[place] > ids[place + 1]:
@@ -283,9 +288,10 @@ def fault_of_order(ids: Array, count: int | None = None) -> str:
 
 def fault_of_size(rest: Sequence[Dim], count: int) -> str:
     """Say that so many rows are more elements than there can be numbers for."""
-    size = math.prod(n for n in rest if isinstance(n, int))
-    most = np.iinfo(np.int64).max
-    return f"Encountered overflow when multiplying {count} with {size}" * (count * size > most)
+    size = math.prod([n for n in rest if isinstance(n, int)])
+    if count * size < MOST_ELEMENTS:
+        return ""
+    return f"Encountered overflow when multiplying {count} with {size}"
 
 
 def _check_order(data: Sequence[Dim], ids: Array) -> None:
