@@ -65,25 +65,25 @@ def read_metadata(data: Bytes, name: str) -> dict[str, str]:
     return found
 
 
-def _complex_names(header: Mapping[str, object], name: str) -> list[str]:
+def _said(header: Mapping[str, object], key: str, name: str, usual: str) -> object:
+    """Return what a file's metadata says under a key, as data; what is usual if it says nothing."""
     metadata = header.get(METADATA)
-    text = metadata.get(COMPLEX, "[]") if isinstance(metadata, dict) else "[]"
+    text = metadata.get(key, usual) if isinstance(metadata, dict) else usual
     try:
-        found = json.loads(text)
+        return json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ParseError(f"{name!r} is not a safetensors file: {COMPLEX}: {error}") from error
+        raise ParseError(f"{name!r} is not a safetensors file: {key}: {error}") from error
+
+
+def _complex_names(header: Mapping[str, object], name: str) -> list[str]:
+    found = _said(header, COMPLEX, name, "[]")
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
         raise ParseError(f"{name!r} is not a safetensors file: {COMPLEX} is no list of names")
     return found
 
 
 def _text_shapes(header: Mapping[str, object], name: str) -> dict[str, list[int]]:
-    metadata = header.get(METADATA)
-    text = metadata.get(TEXTS, "{}") if isinstance(metadata, dict) else "{}"
-    try:
-        found = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ParseError(f"{name!r} is not a safetensors file: {TEXTS}: {error}") from error
+    found = _said(header, TEXTS, name, "{}")
     rows = found.items() if isinstance(found, dict) else [("", None)]
     for _, shape in rows:
         if not isinstance(shape, list) or not all(
