@@ -45,7 +45,7 @@ from ..values import nest
 from ..values.context import STATE, accessed, entered, record, running_on, unrecorded
 from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
-from .arguments import Bound, Surface, of_this_call, structure_key, value_key
+from .arguments import Bound, CallTimeValue, Surface, of_this_call, structure_key, value_key
 from .in_common import Where
 from .lowering_gradient import Gradients
 from .on_device import (
@@ -291,7 +291,7 @@ class ConcreteFunction:
         if isinstance(context, Graph):
             found = self.call_in(context, inputs)
         else:
-            found = self.call_now(of_this_call(inputs))
+            found = self.call_now(of_this_call(inputs) if self.takes_anew else inputs)
         filled = iter(found)
         made = [None if slot is None else next(filled) for slot in self.slots]
         return nest.pack(self.structure, made)
@@ -524,6 +524,11 @@ class ConcreteFunction:
             outputs = [None if x is None else graph.output(x) for x in found]
         graph.finish([x for x in outputs if x is not None])
         return ConcreteFunction(self.function, self.bound, graph, outputs, outputs)
+
+    @cached_property
+    def takes_anew(self) -> bool:
+        """Say whether something is taken from outside that is another value at each call."""
+        return any(isinstance(x, CallTimeValue) for x in self.graph.captures)
 
     @cached_property
     def gives_rows(self) -> bool:
