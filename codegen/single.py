@@ -111,8 +111,10 @@ def in_parts(build: Build, specs: Sequence[TensorSpec], most: int = 1 << 15) -> 
         count = len(arrays[first])
         if 0 < count <= most:
             return kernel(*arrays)
-        if not count:
-            return np.empty(0, specs[first].dtype.numpy)
+        if not count:  # (the kernel has rows of one element at least)
+            ones = [np.ones(1, x.dtype) if cut else x for x, cut in zip(arrays, rows, strict=True)]
+            made = kernel(*ones)
+            return made[:0] if isinstance(made, np.ndarray) else [x[:0] for x in made]
         parts = [
             kernel(*[x[i : i + most] if cut else x for x, cut in zip(arrays, rows, strict=True)])
             for i in range(0, count, most)

@@ -130,7 +130,7 @@ def test_single_rows_are_multiplied_by_columns(equation, shapes):
     np.testing.assert_allclose(staged, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("count", [1, 1 << 15, (1 << 15) + 7])
+@pytest.mark.parametrize("count", [0, 1, 1 << 15, (1 << 15) + 7])
 def test_long_chains_work_in_little_memory_whatever_their_length(count):
     """They are several kernels: what lies between was as long as an array may be at most."""
     steps = 250
