@@ -74,9 +74,11 @@ def _comparing(
     def run(a: object, b: object) -> TfTensor | bool:
         try:
             with Together(a, b):
-                return function(*promoted(a, b))
-        except (TypeError, ValueError):
+                pair = promoted(a, b)
+        except (TypeError, ValueError):  # types that no type has room for: they are compared as is
             return function(a, b)
+        with Together(a, b):
+            return function(*pair)
 
     return run
 
