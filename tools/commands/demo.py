@@ -18,13 +18,13 @@ from statistics import median
 from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING
 
+from ..given import positive
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ...runtime.model import Model
-
-from ..given import positive
 
 NAME = "demo"
 DATA = Path(__file__).parents[1] / "demo"

@@ -115,12 +115,17 @@ def find_mpiexec(wanted: str | None = None) -> str:
     return found
 
 
+def is_open_mpi(mpiexec: str) -> bool:
+    """Say whether a launcher is Open MPI's, which has options of its own."""
+    asked = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
+    return "Open MPI" in asked.stdout + asked.stderr or "PRRTE" in asked.stdout
+
+
 def command_of(job: Job, mpiexec: str, notes: Path) -> tuple[list[str], dict[str, str]]:
     """Return the command of a job, and the environment variables that its `mpiexec` wants."""
-    asked = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
     rank = [sys.executable, "-m", "gravure.runtime.comm.guard", str(notes), job.program]
     count, told = ["-n", str(job.ranks)], job.environment(mpiexec)
-    if "Open MPI" in asked.stdout + asked.stderr or "PRRTE" in asked.stdout:
+    if is_open_mpi(mpiexec):
         allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         allowed |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         flags = ["--oversubscribe", "--bind-to", "none", "--output", "tag"]
