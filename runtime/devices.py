@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from ..forks import renewed
 from .gpu.driver import Driver, GpuError
 
+EMULATED = "emulated"
+"""The name of a device that is none."""
 _NAME = re.compile(r"gpu(?::(\d+))?")
 _open: dict[int, Driver] = {}
 _lock = renewed(threading.Lock())
@@ -27,7 +29,7 @@ _lock = renewed(threading.Lock())
 
 def open_driver(name: str = "gpu:0") -> Driver:
     """Return the driver of a device: the same for each call, or a new emulated one."""
-    if name == "emulated":
+    if name == EMULATED:
         from .gpu.emulated import EmulatedDriver  # noqa: PLC0415  (loads the emulator)
 
         return EmulatedDriver()

@@ -68,8 +68,8 @@ class Holdings:
         self.code: Code | None = driver.load(plan.modules)
         self.bases: dict[str, int] = {}
         for name, size in (("workspace", plan.workspace), ("weights", plan.weights)):
-            if size:
-                self.bases[name] = driver.allocate(size)
+            # What has no elements is an argument all the same: of weights of no bytes at worst.
+            self.bases[name] = driver.allocate(max(1, size))
         if plan.host:
             self.bases["host"] = driver.allocate_host(plan.host)
 

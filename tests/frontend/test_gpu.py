@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import gravure
@@ -110,6 +111,17 @@ def test_weights_can_be_changed(model: DeviceModel) -> None:
     np.testing.assert_array_equal(model(X), before)
     with pytest.raises(ArtifactError, match="weights of 3 bytes"):
         model.set_weights(b"abc")
+
+
+def test_what_has_no_elements_has_an_address_too() -> None:
+    """Found by `gravure fuzz graphs --device emulated`: the only weight has no bytes."""
+
+    text = '<ir_version: 10, opset_import: ["": 22]> m (float[3] x) => (float[3] y)'
+    nothing = onnx.parser.parse_model(
+        f"{text} <float[0] no = {{}}> {{ y = Concat<axis=0>(no, x) }}"
+    )
+    made = gravure.compile(nothing, target="cuda:sm_80", device="emulated", level="O0")
+    np.testing.assert_array_equal(made(np.arange(3, dtype=np.float32)), [0, 1, 2])
 
 
 def test_devices_are_found_by_name() -> None:

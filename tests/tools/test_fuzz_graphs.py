@@ -31,6 +31,17 @@ def test_ways_agree_on_grown_graphs() -> None:
     assert counts[READ] > counts[REFUSED]
 
 
+def test_ways_of_gpus_agree_on_grown_graphs() -> None:
+    counts = {READ: 0, REFUSED: 0}
+    for number in range(4):
+        random = Random(f"gpu {number}")
+        graph = grown(random, most=4, cases=False)
+        kind, text, _ = judged(graph, some_ways(random, "emulated"), peer=False)
+        assert kind != FAULT, text
+        counts[kind] += 1
+    assert counts[READ]
+
+
 @settings(max_examples=3)
 @given(st.randoms(use_true_random=False))
 def test_graphs_that_are_not_optimised_are_the_interpreters(random: Random) -> None:
@@ -119,3 +130,11 @@ def test_what_fails_is_made_small_and_written(monkeypatch: Any, tmp_path: Any) -
     assert load_program(path).main
     assert not shrink.write_shrunk(graph, "onnxruntime, world 0: result y", path)
     assert not shrink.write_shrunk(graph, "O3 on 2 threads, world 1: result y", path)
+
+
+def test_devices_are_for_what_runs_on_them(gravure: Any) -> None:
+    found = gravure("fuzz", "files", "--device", "emulated")
+    assert found.status == 2
+    assert "fuzz files runs on no device" in found.err
+    found = gravure("fuzz", "programs", "--device", "gpux")
+    assert "expected 'gpu:N' or 'emulated'" in found.err

@@ -26,6 +26,11 @@ def test_ways_agree_on_programs() -> None:
     assert counts[READ] > 4
 
 
+def test_ways_agree_on_programs_that_run_on_a_gpu() -> None:
+    kind, text = programs.judged(programs.case(2026, 1, 3), "emulated")
+    assert kind != FAULT, text
+
+
 @settings(max_examples=3)
 @given(st.randoms(use_true_random=False))
 def test_ways_agree_on_drawn_programs(random: Random) -> None:

@@ -6,6 +6,7 @@
     gravure fuzz graphs --seconds 600 --keep faults   # models that are grown by chance, in all ways
     gravure fuzz programs --cases 500                 # programs of Python, at once and staged
     gravure fuzz pipelines --cases 2000               # pipelines of data against plain lists
+    gravure fuzz graphs --device emulated             # the code for GPUs: gpu:0 where there is one
 
 Prints what became of the cases, and each fault; exits with 1 if there is one. A seed and a number
 are a case.
@@ -15,12 +16,17 @@ from __future__ import annotations
 
 import argparse
 
+from ...runtime.devices import EMULATED, gpu_index
+from ..errors import UsageError
 from ..fuzz import files, graphs, pipelines, programs
+from ..fuzz.workers import NO_LIMIT
 from ..given import above_zero, amount, natural, positive
 
 NAME = "fuzz"
 WHAT = (files, graphs, programs, pipelines)
 """What can be fuzzed: a module each."""
+ON_DEVICES = (graphs.NAME, programs.NAME)
+"""What can be run on a GPU."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", type=positive, default=16, metavar="GB", help="for one child (16)"
     )
+    parser.add_argument(
+        "--device", metavar="NAME", default="",
+        help="graphs and programs: on a GPU instead, gpu:0 or emulated",
+    )  # fmt: skip
     parser.add_argument("--keep", metavar="FOLDER", help="write what is at fault there")
     for module in WHAT:
         first = (module.__doc__ or "").splitlines()[0]
@@ -45,5 +55,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it."""
     chosen = {module.NAME: module for module in WHAT}[args.what]
+    if args.device:
+        if args.what not in ON_DEVICES:
+            raise UsageError(f"fuzz {args.what} runs on no device, found --device {args.device}")
+        if args.device != EMULATED:
+            gpu_index(args.device)
+            args.memory = NO_LIMIT  # (a driver maps all that its GPU could ever address)
     status: int = chosen.run(args)
     return status

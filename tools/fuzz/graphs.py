@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     def judge(number: int) -> tuple[int, str]:
         random = case(args.seed, number)
         graph = grown(random, most=args.most, cases=not args.no_cases)
-        kind, text, _ = judged(graph, some_ways(random), peer=not args.no_peer)
+        kind, text, _ = judged(graph, some_ways(random, args.device), peer=not args.no_peer)
         return kind, text
 
     def keep(stem: Path, outcome: Outcome) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,8 +19,10 @@ import numpy as np
 
 from ...errors import GravureError
 from ...frontend.autograph.state import VariableValueError
+from ...frontend.tf.core.names import device
 from ...ir import Array
 from ...runtime.compare import Tolerance, compare
+from ...runtime.devices import EMULATED, open_driver, standing_in
 from ..given import positive
 from .making.python import BATCH, ROW, WIDTH, Script, written
 from .tally import fuzzed
@@ -44,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     """Do all cases; 1 if there is a fault."""
 
     def judge(number: int) -> tuple[int, str]:
-        return judged(case(args.seed, number, args.statements))
+        return judged(case(args.seed, number, args.statements), args.device)
 
     def keep(stem: Path, outcome: Outcome) -> None:
         made = case(args.seed, outcome.number, args.statements)
@@ -55,18 +59,32 @@ def run(args: argparse.Namespace) -> int:
     return fuzzed(NAME, args, judge, keep)
 
 
-def judged(made: Script) -> tuple[int, str]:
-    """Return what became of a program, and why."""
+@contextmanager
+def placed(name: str) -> Iterator[None]:
+    """Run what is inside on a GPU: `gpu:0`, or an emulated one; on the processor by no name."""
+    if not name:
+        yield
+        return
+    standing = standing_in(0, open_driver(name)) if name == EMULATED else nullcontext()
+    with standing, device("gpu:0"):
+        yield
+
+
+def judged(made: Script, place: str = "") -> tuple[int, str]:
+    """Return what became of a program, and why; all ways but the first may run on a GPU."""
     with np.errstate(all="ignore"):
         try:
             wanted = list(at_once(made))
         except GravureError as error:
             return REFUSED, f"{type(error).__name__}: {error}"
+        if place:
+            made = replace(made, single=False)  # (a GPU's functions round in their own ways)
         for name, way in WAYS.items():
             if name == "session" and not made.graphs:
                 continue
             try:
-                what = differs(made, wanted, way)
+                with placed(place):
+                    what = differs(made, wanted, way)
             except VariableValueError:
                 if not name.startswith("open "):
                     raise

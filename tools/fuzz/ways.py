@@ -24,6 +24,7 @@ from ...frontend.models.compiled import compile_if_whole, load_compiled
 from ...frontend.models.making import made_of
 from ...frontend.programs.load import load_program
 from ...ir import Array, Program, interpret
+from ...ir.host import has_host_steps
 from ...runtime.compare import Tolerance, compare
 from ...runtime.model import Model
 from ...target import Target
@@ -46,6 +47,8 @@ class Computing:
     threads: Sequence[int] = (1,)
     bounds: bool = False
     """Whether each access is looked at in the run."""
+    device: str = ""
+    """The GPU that runs it, `gpu:0` or `emulated`; else the processor."""
 
 
 def plain(level: str, **more: Any) -> Options:
@@ -63,6 +66,16 @@ WAYS: tuple[Computing, ...] = (
     Computing("x86-64-v4", plain("O2", target="x86-64-v4")),
     Computing("exact", plain("O2", numerics="exact")),
 )
+
+
+def on_gpu(device: str) -> list[Computing]:
+    """Return the ways of a GPU, from code that is hardly optimised to what its newest units do."""
+    newest = "sm_90a"
+    rows = (("O0", newest), ("O2", newest), ("O3", newest), ("O2", "sm_80"))
+    return [
+        Computing(f"{level} {kind}", plain(level, target=f"cuda:{kind}"), device=device)
+        for level, kind in rows
+    ]
 
 
 def usable() -> list[Computing]:
@@ -89,9 +102,9 @@ class Findings:
         self.lines.append(f"{way}, world {world}: {what}")
 
 
-def some_ways(random: Random) -> list[Computing]:
-    """Return three of the ways of this machine."""
-    return random.sample(usable(), 3)
+def some_ways(random: Random, device: str = "") -> list[Computing]:
+    """Return three of the ways of this machine, or of a GPU."""
+    return random.sample(on_gpu(device) if device else usable(), 3)
 
 
 def judged(
@@ -106,6 +119,8 @@ def judged(
     except GravureError as error:
         return REFUSED, str(error), found
     wanted = [interpreted(program, graph, world, found) for world in range(len(graph.worlds))]
+    if any(way.device for way in ways) and has_host_steps(program):
+        return REFUSED, "unsupported: steps of the host on a GPU", found
     if peer and not graph.wrong and find_spec("onnxruntime") is not None:
         against_onnxruntime(graph, wanted, found)
     for way in ways:
@@ -164,6 +179,8 @@ def compiled(program: Program, way: Computing) -> list[tuple[int, Model]]:
     copy = Program(program.module.clone(), program.weights, program.source)
     with set_knob(way.bounds):
         made = compile_if_whole(copy, way.options)
+        if way.device:
+            return [(1, made_of(made, way.options, 1, way.device))]
         return [(threads, model_of(made, way, threads)) for threads in way.threads]
 
 

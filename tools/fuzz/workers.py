@@ -22,6 +22,8 @@ from pathlib import Path
 
 OUTCOME = struct.Struct("<qbI")
 BEGUN, READ, REFUSED, FAULT = range(4)
+NO_LIMIT = 0
+"""Of memory."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,8 @@ def processor_seconds() -> float:
 
 def _child(judge: Judge, numbers: range, writing: int, memory: int) -> None:
     """Do cases and tell of them; never return."""
-    there = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    memory += there  # (what this process has mapped already is not the case's)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    if memory != NO_LIMIT:
+        _limit_memory(memory)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -83,7 +84,15 @@ def _child(judge: Judge, numbers: range, writing: int, memory: int) -> None:
             kind, text = FAULT, "".join(traceback.format_exception(*sys.exc_info())[-12:])
         data = text.encode(errors="replace")[:20000]
         _write(writing, OUTCOME.pack(number, kind, len(data)) + data)
+        if kind == FAULT:
+            break  # what it left behind, a GPU that gave up above all, is not the next case's
     os._exit(0)
+
+
+def _limit_memory(memory: int) -> None:
+    """Let this process map so many bytes more; what it has mapped already is not the case's."""
+    there = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (memory + there, memory + there))
 
 
 def _write(pipe: int, data: bytes) -> None:
