@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gravure.frontend.autograph.state import VariableValueError
+from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.tools.fuzz import pipelines, programs
 from gravure.tools.fuzz.making.pipeline import batches, chained, interleaved
 from gravure.tools.fuzz.making.python import Script, written
@@ -26,9 +27,18 @@ def test_ways_agree_on_programs() -> None:
     assert counts[READ] > 4
 
 
-def test_ways_agree_on_programs_that_run_on_a_gpu() -> None:
+def test_ways_agree_on_programs_that_run_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[object] = []
+
+    def run(self: EmulatedDriver, *given: Any) -> None:
+        runs.append(given)
+        inner(self, *given)
+
+    inner = EmulatedDriver.run
+    monkeypatch.setattr(EmulatedDriver, "run", run)
     kind, text = programs.judged(programs.case(2026, 1, 3), "emulated")
     assert kind != FAULT, text
+    assert runs
 
 
 @settings(max_examples=3)

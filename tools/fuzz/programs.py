@@ -20,6 +20,7 @@ import numpy as np
 from ...errors import GravureError
 from ...frontend.autograph.state import VariableValueError
 from ...frontend.tf.core.names import device
+from ...frontend.values.context import STATE
 from ...ir import Array
 from ...runtime.compare import Tolerance, compare
 from ...runtime.devices import EMULATED, open_driver, standing_in
@@ -65,8 +66,9 @@ def placed(name: str) -> Iterator[None]:
     if not name:
         yield
         return
-    standing = standing_in(0, open_driver(name)) if name == EMULATED else nullcontext()
-    with standing, device("gpu:0"):
+    driver = open_driver(name)  # (who asks for one that is not there gets the processor else)
+    standing = standing_in(0, driver) if name == EMULATED else nullcontext()
+    with standing, device("gpu:0" if name == EMULATED else name):
         yield
 
 
@@ -154,11 +156,13 @@ def in_session(made: Script) -> Iterator[Results]:
     tf = names["tf"].compat.v1
     shapes = {BATCH: [None, WIDTH], ROW: [WIDTH]}
     graph = tf.Graph()
-    with graph.as_default():
+    place = None if STATE.device is None else f"/{STATE.device}"  # (graphs do not know of it)
+    with graph.as_default(), tf.device(place):
         names = made.run()
         places = [tf.placeholder(made.dtype, shapes.get(k, [])) for k in made.arguments]
         fetches = names["program"](*places)
-    with tf.Session(graph=graph) as session:
+    soft = tf.ConfigProto(allow_soft_placement=True)
+    with tf.Session(graph=graph, config=soft) as session:
         for call in range(len(made.rows)):
             feeds = dict(zip(places, made.arrays(call), strict=True))
             yield [np.asarray(x) for x in session.run(fetches, feeds)]
