@@ -76,6 +76,22 @@ def test_a_quantised_product_is_quantised_again(right: Any) -> None:
     check(data, x, exact=True)
 
 
+def test_halves_are_rounded_before_the_zero_point_is_added() -> None:
+    """Found by `gravure fuzz graphs`: behind an odd one, halves went to odd levels."""
+    constants = {
+        "s": np.float32(0.5), "one": np.float32(1), "zero": np.uint8(0), "odd": np.uint8(1),
+        "w": np.ones((1, 1), np.uint8),
+    }  # fmt: skip
+    names = ["x", "s", "zero", "w", "one", "zero", "one", "odd"]
+    x = np.arange(6, dtype=np.uint8).reshape(6, 1)
+    data = model(
+        [helper.make_node("QLinearMatMul", names, ["y"])], x, np.uint8,
+        {name: np.asarray(value) for name, value in constants.items()},
+    )  # fmt: skip
+    [found] = gv.compile(data).run([x])
+    assert found.ravel().tolist() == [1, 1, 2, 3, 3, 3]  # 0, 0.5, 1, 1.5, 2, 2.5 to even, and 1
+
+
 @pytest.mark.parametrize("per_column", [False, True])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_floats_between_quantised_values_are_left_out(per_column: bool, transposed: bool) -> None:

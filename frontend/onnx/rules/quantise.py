@@ -115,14 +115,14 @@ def quantized_matmul(node: Node, *inputs: Value) -> Value:
 
 
 def requantized(node: Node, total: Value, scales: Sequence[Value], zero: Value) -> Value:
-    """Return sums of integers as levels of y: rounded once, behind the zero point, from f64."""
+    """Return sums of integers as levels of y: from f64, rounded before the zero point is added."""
     make = node.make
     a, b, y = (make.to(scale, d.f32) for scale in scales)
     factor = make.to(make.div(make.mul(a, b), y), d.f64)
-    parts = make.add(make.mul(make.to(total, d.f64), factor), make.to(zero, d.f64))
+    level = make.to(make.round(make.mul(make.to(total, d.f64), factor)), d.f32)
     dtype = node.dtype(zero)
     low, high = (make.number(n, d.f32) for n in (dtype.minimum, dtype.maximum))
-    return make.to(make.clip(make.to(make.round(parts), d.f32), low, high), dtype)
+    return make.to(make.clip(make.add(level, make.to(zero, d.f32)), low, high), dtype)
 
 
 @rule("QLinearConv")
