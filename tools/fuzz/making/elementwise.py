@@ -144,9 +144,9 @@ def divided(maker: Grower, x: Value) -> Value:
         needs(x.dtype in ("float32", "float64", "int32", "int64"))
         two = maker.constant(np.array(2, numpy_type(maker.choose([x.dtype, "float32", "int64"]))))
         eps = 2.0 ** -DIGITS.get(x.dtype, 60)
-        noise = 3 * x.noise * x.most + (4 * eps * x.most**2 if x.is_float else 0)
+        noise = 3 * x.noise * x.most + (4 * eps * x.most * x.most if x.is_float else 0)
         step = 0.0 if x.is_float else 1.0
-        return maker.node(name, [x, two], most=x.most**2, step=step, noise=noise)
+        return maker.node(name, [x, two], most=x.most * x.most, step=step, noise=noise)
     if name == "Mod":
         needs(x.is_exact)
         return maker.node(name, [x, y], step=x.step, fmod=int(x.is_float or maker.chance(0.3)))
