@@ -128,8 +128,13 @@ def choose(
     name: str | None,
     type_: str,
 ) -> Made:
-    """Add a choice between functions to a graph."""
-    made = [traced("a branch", graph, f, (), ()) for f in functions]
+    """Add a choice between functions to a graph.
+
+    They are in the order of the index. Of an `If`, what runs where it holds is traced first, as
+    it may make what the other one asks for.
+    """
+    turns = slice(None, None, -1 if type_ == "If" else 1)
+    made = [traced("a branch", graph, f, (), ()) for f in functions[turns]][turns]
     structure = made[0][1]
     rows = [[t.spec.dtype for t in b.outputs] for b, _ in made]
     if any(row != rows[0] for row in rows):
