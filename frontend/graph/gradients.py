@@ -26,6 +26,7 @@ from ..eager.tensor import apply
 from ..values.context import STATE, Emitter, accessed, record
 from ..values.context import Backward as BackwardRule
 from .frame import Frame, Owner, Stateful
+from .func_graph import FuncGraph
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
 from .inference import Abstract, is_unknown
 from .kinds import CONSTANT, Composite, Rule, primitive, register_rule
@@ -214,14 +215,30 @@ def node_backward(op: Operation) -> tuple[BackwardRule, list[Owner | None]]:
             accessed(owner)
 
     def backward(*grads: object) -> Sequence[object]:
-        nodes = GraphNodes(apply if STATE.recorders else graph_emit(op.graph))
-        keys = nodes.operands(op)
-        given = [g if g is None or isinstance(g, Slices) else op.graph.owned(g) for g in grads]
-        made = walk_back(nodes, [op], zip(op.outputs, given, strict=True), keys)
+        node = _run_again(op)
+        graph = node.graph
+        nodes = GraphNodes(apply if STATE.recorders else graph_emit(graph))
+        keys = nodes.operands(node)
+        given = [g if g is None or isinstance(g, Slices) else graph.owned(g) for g in grads]
+        made = walk_back(nodes, [node], zip(node.outputs, given, strict=True), keys)
         found = dict(zip(keys, made, strict=True))
         return [found.pop(key, None) for key in keys]
 
     return backward, owners
+
+
+def _run_again(op: Operation) -> Operation:
+    """Return an operation, once more if its gradient is asked for in a branch or loop behind it.
+
+    What the run outside has recorded is not to be had in there, so that the same is computed
+    again; what changes, draws or reads something cannot be, and is left where it is.
+    """
+    here = STATE.context
+    if not isinstance(here, FuncGraph) or not here.is_inside(op.graph):
+        return op
+    if op.kind.stateful or states_of(op):
+        return op
+    return here.add(op.kind, [here.owned(x) for x in op.inputs], op.attributes)
 
 
 def _of_inputs(op: Operation) -> BackwardRule:

@@ -160,3 +160,22 @@ def test_cases_compare_devices_and_more() -> None:
         case.assertBetween(3, 0, 2)
     with case.assertRaisesWithLiteralMatch(ValueError, "a.b"):
         raise ValueError("a.b")
+
+
+def test_a_gradient_is_taken_in_a_branch_behind_what_it_is_of() -> None:
+    w = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def trained(x: object, turns: object) -> object:
+        done = 0
+        for _ in tf.range(turns):
+            with tf.GradientTape() as tape:
+                loss = -tf.reduce_mean(tf.reshape(w * x[: tf.size(x)], [-1]) ** 2.0)
+            if loss < -40.0:
+                break
+            w.assign_sub(tape.gradient(loss, w))
+            done += 1
+        return done
+
+    assert trained(tf.constant([1.0, 1.0]), tf.constant(9)).numpy() == 3
+    np.testing.assert_allclose(w.numpy(), [8.0, 16.0])
