@@ -105,3 +105,19 @@ def test_signals_of_a_length_that_only_the_run_knows(of):
         x = tf.constant(RNG.randn(2, length).astype(np.float32))
         for found, wanted in zip(staged(x), both(x), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("blank", [0, -1])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_labels_and_scores_of_open_sizes_cost_the_same(blank, count):
+    logits = RNG.randn(5, 2, 4).astype(np.float32)
+    labels = RNG.randint(1, 3, (2, count)).astype(np.int32)
+    lengths, times = np.int32([count, 1]), np.int32([5, 4])
+    row = tf.TensorSpec([None], tf.int32)
+    signature = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None] * 3), row, row]
+
+    def cost(*given):
+        return tf.nn.ctc_loss(*given, blank_index=blank)
+
+    found = tf.function(cost, input_signature=signature)(labels, logits, lengths, times)
+    np.testing.assert_allclose(found, cost(labels, logits, lengths, times), rtol=1e-5)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of, static
 from ..graph.loops import scan
@@ -17,20 +15,31 @@ NEVER = -1e9
 """The logarithm of what does not happen: finite, so that slopes are."""
 
 
-def _moved(alpha: TfTensor, steps: int) -> TfTensor:
-    """Return states that are so many places further; none come in at the front."""
-    return pad(alpha[:, :-steps], [[0, 0], [steps, 0]], constant_values=NEVER)
+def _moved(alpha: TfTensor, steps: int, first: object = NEVER) -> TfTensor:
+    """Return states that are so many places further, of which there may be fewer than these."""
+    return pad(alpha, [[0, 0], [steps, 0]], constant_values=first)[:, : shape(alpha)[1]]
 
 
 def _added(*logs: TfTensor) -> TfTensor:
     return REDUCTIONS["reduce_logsumexp"](stack(list(logs), 0), axis=0)
 
 
-def _between(labels: TfTensor, blank: int) -> TfTensor:
+def _between(labels: TfTensor, blank: object) -> TfTensor:
     """Return labels with a blank before and behind each: [batch, 2 n + 1]."""
     blanks = zeros_like(labels) + blank
-    pairs = reshape(stack([blanks, labels], 2), [shape(labels)[0], labels.shape.known()[1] * 2])
+    pairs = reshape(stack([blanks, labels], 2), [shape(labels)[0], shape(labels)[1] * 2])
     return concat([pairs, blanks[:, :1]], 1)
+
+
+def _blank(index: int | None, labels: TfTensor, scores: TfTensor) -> object:
+    """Return the number of the blank, which is counted from behind if it is below zero."""
+    number = 0 if index is None else int(static(index))
+    if number >= 0:
+        return number
+    classes = scores.shape.as_list()[2] if scores.shape.rank else None
+    if classes is not None:
+        return number % classes
+    return cast(shape(scores)[2], labels.dtype) + number
 
 
 def ctc_loss(
@@ -53,8 +62,7 @@ def ctc_loss(
             convert(logits),
         )
         scores = scores if logits_time_major else transpose(scores, [1, 0, 2])
-        classes = scores.shape.known()[2]
-        blank = 0 if blank_index is None else int(static(blank_index)) % classes
+        blank = _blank(blank_index, words, scores)
         lengths, times = cast(convert(label_length), "int32"), cast(convert(logit_length), "int32")
         states = _between(words, blank)
         chances = gather(log_softmax(scores), _every_time(states, scores), batch_dims=2)
@@ -67,21 +75,17 @@ def _every_time(states: TfTensor, scores: TfTensor) -> TfTensor:
     return expand_dims(states, 0) + cast(zeros_like(scores[:, :, :1]), "int32")
 
 
-def _forward(chances: TfTensor, states: TfTensor, blank: int, times: TfTensor) -> TfTensor:
+def _forward(chances: TfTensor, states: TfTensor, blank: object, times: TfTensor) -> TfTensor:
     """Return the logarithms of all ways to each state at the end of each sequence."""
-    count = states.shape.known()[1]
     none = zeros_like(chances[0]) + NEVER
-    first = where(constant(np.arange(count) < 2)[None], chances[0], none)
-    other = FUNCTIONS["not_equal"](states[:, 2:], states[:, :-2]) if count > 2 else None
-    jumps = states.shape.known()[1] > 2
+    first = where((range_(shape(states)[1]) < 2)[None], chances[0], none)
+    differs = FUNCTIONS["not_equal"]
+    label, other = differs(states, blank), differs(states, _moved(states, 2, blank))
+    may = FUNCTIONS["logical_and"](label, other)  # (what lies before the first state is no way)
 
     def step(alpha: TfTensor, at: tuple[TfTensor, TfTensor]) -> TfTensor:
         time, chance = at
-        ways = [alpha, _moved(alpha, 1)]
-        if jumps and other is not None:
-            label = FUNCTIONS["not_equal"](states[:, 2:], blank)
-            may = pad(FUNCTIONS["logical_and"](other, label), [[0, 0], [2, 0]])
-            ways.append(where(may, _moved(alpha, 2), none))
+        ways = [alpha, _moved(alpha, 1), where(may, _moved(alpha, 2), none)]
         return where((time < times)[:, None], _added(*ways) + chance, alpha)
 
     places = range_(1, shape(chances)[0])
