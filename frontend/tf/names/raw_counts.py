@@ -11,6 +11,9 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from ..ops import math_ops as _m
+from ..ops.array_ops import expand_dims
+from ..ops.math_ops import cast
 
 Lines = Callable[..., tuple[Array, int | None]]
 """Of the operands that say where numbers stand: the row of each, and how many; None: all in one."""
@@ -130,8 +133,20 @@ def ragged_bincount(
                         outer, name)  # fmt: skip
 
 
+def bucketize(input: object, boundaries: Sequence[float], name: str | None = None) -> TfTensor:
+    """Return the number of the bucket of each value: how many boundaries are not above it."""
+    ends = np.asarray(boundaries, np.float32)
+    if (ends[1:] < ends[:-1]).any():
+        raise InvalidArgumentError("Expected sorted boundaries")
+    with InGraph(graph_of([input])):
+        values = cast(convert(input), "float32")
+        passed = _m.FUNCTIONS["logical_not"](expand_dims(values, -1) < ends)  # (NaN passes all)
+        return _m.REDUCTIONS["reduce_sum"](cast(passed, "int32"), axis=-1, name=name)
+
+
 COUNTS: dict[str, object] = {
     "Bincount": bincount,
+    "Bucketize": bucketize,
     "DenseBincount": dense_bincount,
     "RaggedBincount": ragged_bincount,
     "SparseBincount": sparse_bincount,

@@ -39,6 +39,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     },
     "Betainc": {"a": ABOVE, "b": ABOVE + 1, "x": ABOVE / 3},
     "BiasAddV1": {"value": TABLE, "bias": TABLE[0]},
+    "Bucketize": {"input": np.float32([[-5, 10, 3], [150, 5, 100]]), "boundaries": [0.0, 10, 100]},
     "CombinedNonMaxSuppression": {
         "boxes": BOXES[None, :, None], "scores": SCORES[None, :, None],
         "max_output_size_per_class": 3, "max_total_size": 4, "iou_threshold": 0.4,
