@@ -16,6 +16,7 @@ from ...dims.computed import expressions
 from ...eager.remembered import notes_of
 from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
+from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...values import nest
 from ...values.context import STATE
@@ -291,6 +292,12 @@ def graph_of(values: Iterable[object]) -> Graph | None:
         if isinstance(home, Graph) and hasattr(value, "__gv_tensor__"):
             return home
     return None
+
+
+def changed_in(graph: Graph) -> Graph:
+    """Return where what changes variables of a graph goes: a branch or loop that is being made."""
+    here = STATE.context
+    return here if isinstance(here, FuncGraph) and here.is_inside(graph) else graph
 
 
 class InGraph:

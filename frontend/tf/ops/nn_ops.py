@@ -11,7 +11,8 @@ from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ...eager.remembered import remember_all
-from ...graph.graph import GraphTensor
+from ...graph.graph import Graph, GraphTensor
+from ...values.context import STATE
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, rule
@@ -239,11 +240,21 @@ def moments(
     keepdims: bool = False,
     name: str | None = None,
 ) -> tuple[TfTensor, TfTensor]:
-    """Mean and variance; `shift` is of no use any more, as in TensorFlow."""
-    del shift, name
+    """Mean and variance; `shift` is of no use any more, as in TensorFlow.
+
+    In a graph they are called as there: moving averages of them are saved under these names.
+    """
+    del shift
     from .math_ops import reduce_mean, reduce_variance  # noqa: PLC0415
 
-    return reduce_mean(x, axes, keepdims), reduce_variance(x, axes, keepdims)
+    with InGraph(graph_of([x])):
+        graph = STATE.context
+        if not isinstance(graph, Graph):
+            return reduce_mean(x, axes, keepdims), reduce_variance(x, axes, keepdims)
+        labels = ("mean", "variance") if keepdims else ("Squeeze", "Squeeze")
+        with graph.name_scope(name or "moments"):
+            mean = reduce_mean(x, axes, keepdims, name=labels[0])
+            return mean, reduce_variance(x, axes, keepdims, name=labels[1])
 
 
 def _shared(total: TfTensor, count: TfTensor) -> TfTensor:

@@ -11,7 +11,7 @@ from ...function.variable import Variable as AnyVariable
 from ...graph.graph import Operation
 from ...values.context import entered
 from ..core.bridge import SymbolicTfTensor
-from ..core.values import convert
+from ..core.values import changed_in, convert
 from ..graph.graph_lists import (
     AVERAGED,
     global_variables,
@@ -61,9 +61,10 @@ class ExponentialMovingAverage:
                 raise TypeError(f"The variables must be half, float, or double: {_name(each)}")
             if _key(each) not in self._kept:
                 self._kept[_key(each)] = self._shadow(each)
-        graph = found[0].graph if found else None
-        if graph is None:  # at once, or in the function that is traced
+        home = found[0].graph if found else None
+        if home is None:  # at once, or in the function that is traced
             return group(*[self._step(each) for each in found], name=self._name)
+        graph = changed_in(home)
         with entered(graph), graph.name_scope(self._name):
             return group(*[self._step(each) for each in found], name=self._name)
 

@@ -13,7 +13,7 @@ from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, Operation
 from ...values.context import STATE, entered
 from ..core.bridge import TfTensor
-from ..core.values import convert
+from ..core.values import changed_in, convert
 from ..graph.flow import GradientTape, gradients
 from ..graph.graph_lists import trainable_variables
 from ..graph.state import Variable, group
@@ -93,6 +93,13 @@ class Optimizer:
         """Return a number that the rule has besides, which may be a tensor, or what gives one."""
         value = given() if callable(given) else given
         return cast(value, variable.dtype) if hasattr(value, "spec") else value
+
+    def rest(self, factor: float | TfTensor, variable: Variable) -> float | TfTensor:
+        """Return what a factor leaves of one, of the factor as the variable's type rounds it."""
+        if not isinstance(factor, int | float):
+            return 1.0 - factor
+        number = variable.spec.dtype.numpy.type
+        return float(number(1) - number(factor))
 
     def _own_rate(self) -> Variable:
         """Return the variable of the learning rate."""
@@ -238,8 +245,9 @@ class Optimizer:
     def _apply_in_graph(
         self, pairs: Sequence[Pair], global_step: Variable | None, name: str
     ) -> Operation | None:
-        graph = pairs[0][1].graph
-        assert graph is not None, "the variables are those of a graph"
+        home = pairs[0][1].graph
+        assert home is not None, "the variables are those of a graph"
+        graph = changed_in(home)
         with entered(graph), graph.control_dependencies([g for g, _ in pairs]):
             self._create_slots([variable for _, variable in pairs])
             self._prepare()
@@ -261,7 +269,7 @@ class Optimizer:
     def _apply_beside(self, grad: Gradient, variable: Variable, step: Step) -> object:
         """Change one variable of a graph, by operations where it is: the gradient goes there."""
         assert variable.graph is not None, "it is one of a graph"
-        with variable.graph.beside(variable.op):
+        with changed_in(variable.graph).beside(variable.op):
             return self.apply_one(grad, variable, self.rate(variable), step)
 
     def powers(self, first: Variable) -> list[Variable]:
@@ -277,8 +285,8 @@ class Optimizer:
         made = self._change(grad, variable, rate, step)
         kept = variable.constraint
         assert callable(kept), "a constraint is a function"
-        graph = variable.graph
-        with nullcontext() if graph is None else graph.control_dependencies([made]):
+        home = variable.graph
+        with nullcontext() if home is None else changed_in(home).control_dependencies([made]):
             return variable.assign(kept(variable.read_value()))
 
     def _change(self, grad: Gradient, variable: Variable, rate: TfTensor, step: Step) -> object:
@@ -404,7 +412,7 @@ class Optimizer:
                 with entered(None):
                     made = Variable(initial_value, trainable=False, name=name)
             else:
-                with graph.control_dependencies(None), graph.beside(colocate_with.op):
+                with apart(graph, colocate_with):
                     made = Variable(initial_value, trainable=False, name=name)
             self._others[name, graph] = made
         return self._others[name, graph]
@@ -415,6 +423,13 @@ class Optimizer:
 
 
 @contextmanager
+def apart(graph: Graph, variable: Variable) -> Iterator[None]:
+    """Let what is kept be made in the graph of a variable beside it, waiting for nothing."""
+    with entered(graph), graph.control_dependencies(None), graph.beside(variable.op):
+        yield
+
+
+@contextmanager
 def slot_of(variable: Variable, name: str) -> Iterator[str]:
     """Let what is kept for a variable of a graph be made; give its name.
 
@@ -422,16 +437,18 @@ def slot_of(variable: Variable, name: str) -> Iterator[str]:
     """
     graph, around = variable.graph, get_variable_scope().name
     assert graph is not None, "it is one of a graph"
-    with graph.name_scope(None), graph.control_dependencies(None), graph.beside(variable.op):
+    with graph.name_scope(None), apart(graph, variable):
         yield (
             f"{around}/{variable.state.name}/{name}" if around else f"{variable.state.name}/{name}"
         )
 
 
 def _in_graph() -> bool:
-    from ..graph.state import TfFuncGraph  # noqa: PLC0415
-
-    return isinstance(STATE.context, Graph) and not isinstance(STATE.context, TfFuncGraph)
+    """Say whether operations go to a graph of a session, or to a branch or loop in one."""
+    context = STATE.context
+    while isinstance(context, FuncGraph):
+        context = context.outer
+    return isinstance(context, Graph)
 
 
 def _same() -> nullcontext[None]:

@@ -12,7 +12,7 @@ from ..graph.state import Variable
 from ..ops.creation import zeros_like
 from ..ops.math_ops import FUNCTIONS, cast, square
 from ..ops.nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value
-from .optimiser import Gradient, Optimizer, Pair, Step
+from .optimiser import Gradient, Optimizer, Pair, Step, apart
 
 sqrt = FUNCTIONS["sqrt"]
 
@@ -55,6 +55,10 @@ class KerasRules(Optimizer):
         self.decay_of_weights = weight_decay or 0.0
         self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
         self.name = name or self.name
+
+    def rest(self, factor: float | TfTensor, variable: Variable) -> float | TfTensor:
+        """Return what a factor leaves of one: Keras takes it away before either is rounded."""
+        return 1.0 - factor
 
     # Keras makes a property of what the graph API has as a method.
     @property
@@ -180,7 +184,7 @@ class Adam(Optimizer):
         graph = first.graph
         assert graph is not None, "powers are those of graphs"
         if graph not in self._powers:
-            with graph.control_dependencies(None), graph.beside(first.op):
+            with apart(graph, first):
                 self._powers[graph] = [
                     Variable(
                         self.factor(beta, first),
@@ -201,8 +205,9 @@ class Adam(Optimizer):
         else:
             first_power, second_power = (FUNCTIONS["pow"](beta, step) for beta in (beta1, beta2))
         scale = rate * sqrt(1.0 - second_power) / (1.0 - first_power)
-        first = convert(m.assign(m.read_value() * beta1 + grad * (1.0 - beta1)))
-        second = convert(v.assign(v.read_value() * beta2 + self.squared(grad) * (1.0 - beta2)))
+        rest1, rest2 = self.rest(beta1, variable), self.rest(beta2, variable)
+        first = convert(m.assign(m.read_value() * beta1 + grad * rest1))
+        second = convert(v.assign(v.read_value() * beta2 + self.squared(grad) * rest2))
         if self.amsgrad:
             kept = self.slot(variable, "largest_v")
             second = convert(kept.assign(FUNCTIONS["maximum"](kept.read_value(), second)))
@@ -259,7 +264,9 @@ class KerasAdamax(KerasRules):
     def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Divide a running mean by the largest size."""
         m, u = self.slot(variable, "m"), self.slot(variable, "u")
-        first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
+        first = convert(
+            m.assign(m.read_value() * self.beta1 + grad * self.rest(self.beta1, variable))
+        )
         size = FUNCTIONS["maximum"](u.read_value() * self.beta2, FUNCTIONS["abs"](grad))
         largest = convert(u.assign(size))
         if isinstance(step, list):
@@ -287,7 +294,7 @@ class Adadelta(Optimizer):
     def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Scale by the root of the ratio of the running means of squares."""
         squares, steps = self.slot(variable, "accum"), self.slot(variable, "accum_update")
-        before, rest = steps.read_value(), 1.0 - self.rho
+        before, rest = steps.read_value(), self.rest(self.rho, variable)
         seen = convert(squares.assign(squares.read_value() * self.rho + self.squared(grad) * rest))
         change = sqrt(before + self.epsilon) / sqrt(seen + self.epsilon) * grad
         made = convert(steps.assign(before * self.rho + square(change) * rest))
@@ -389,12 +396,13 @@ class RMSProp(Optimizer):
             self.factor(x, variable) for x in (self.decay, self.momentum, self.epsilon)
         )
         old = rms.read_value()
-        new = old * decay + self.squared(grad) * (1.0 - decay)
+        rest = self.rest(decay, variable)
+        new = old * decay + self.squared(grad) * rest
         mean = convert(rms.assign(self.touched(new, old)))
         if self.centered:
             kept = self.slot(variable, "mg")
             before = kept.read_value()
-            now = before * decay + grad * (1.0 - decay)
+            now = before * decay + grad * rest
             mean = mean - square(convert(kept.assign(self.touched(now, before))))
         change = grad * rate / sqrt(mean + epsilon)
         if self.momentum or self.keeps_changes:

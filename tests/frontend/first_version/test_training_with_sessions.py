@@ -266,3 +266,80 @@ def test_whether_variables_have_values_is_asked_by_their_tensors_and_all_at_once
         assert session.run(there)
         assert session.run(ready).tolist() == [1]
         assert v1.assert_variables_initialized([]) is None
+
+
+def test_moving_averages_in_a_branch_move_where_it_is_taken() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        x, training = v1.placeholder(tf.float32, [2, 1]), v1.placeholder(tf.bool, [])
+        mean, _ = tf.nn.moments(x, [0])
+        average = v1.train.ExponentialMovingAverage(0.5)
+
+        def updated() -> object:
+            with tf.control_dependencies([average.apply([mean])]):
+                return tf.identity(mean)
+
+        found = tf.cond(training, updated, lambda: average.average(mean).read_value())
+        session.run(v1.global_variables_initializer())
+        held = [session.run(found, {x: [[2.0], [4.0]], training: t}) for t in (True, False, False)]
+        assert held == [[3.0], [1.5], [1.5]]
+        names = [v.op.name for v in v1.global_variables()]
+        assert names == ["moments/Squeeze/ExponentialMovingAverage"]
+
+
+@pytest.mark.parametrize("kind", ["AdamOptimizer", "MomentumOptimizer", "FtrlOptimizer"])
+def test_gradients_are_applied_in_the_branch_that_asks_for_it(kind: str) -> None:
+    more = {"momentum": 0.5} if kind == "MomentumOptimizer" else {}
+    with tf.Graph().as_default(), v1.Session() as session:
+        w, wanted = v1.get_variable("w", [2], initializer=v1.ones_initializer()), [1.0, 1.0]
+        holds, step = v1.placeholder(tf.bool, []), v1.train.get_or_create_global_step()
+        optimiser = getattr(v1.train, kind)(0.1, **more)
+
+        def applied() -> object:
+            train = optimiser.apply_gradients([(w + 1.0, w)], global_step=step)
+            with tf.control_dependencies([train]):
+                return tf.constant(1)
+
+        done = tf.cond(holds, applied, lambda: tf.constant(0))
+        session.run(v1.global_variables_initializer())
+        for i, each in enumerate((False, True, False, True)):
+            before = wanted
+            assert session.run(done, {holds: each}) == int(each)
+            wanted = session.run(w).tolist()
+            assert (wanted != before) == each
+            assert session.run(step) == (i + 1) // 2
+
+
+def test_an_optimiser_is_made_and_used_in_a_loop() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        w = v1.get_variable("w", [], initializer=v1.ones_initializer())
+
+        def turn(i: object, _: object) -> tuple[object, object]:
+            loss = tf.square(w - 3.0)
+            train = v1.train.GradientDescentOptimizer(0.25).minimize(loss, var_list=[w])
+            with tf.control_dependencies([train]):
+                return i + 1, tf.identity(loss)
+
+        loop = tf.while_loop(lambda i, _: i < 3, turn, (0, 0.0), parallel_iterations=1)
+        session.run(v1.global_variables_initializer())
+        assert session.run(loop)[1] == pytest.approx(0.25)
+        assert session.run(w) == pytest.approx(2.75)
+
+
+def test_adam_takes_away_factors_as_the_type_of_the_variable_rounds_them() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        w = v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        train = v1.train.AdamOptimizer(0.1).apply_gradients([(tf.constant([3.0, 40.0]), w)])
+        session.run(v1.global_variables_initializer())
+        session.run(train)
+        np.testing.assert_allclose(session.run(w), [0.9, 0.9], rtol=1e-7)
+
+
+def test_what_holds_is_traced_first() -> None:
+    seen: list[str] = []
+
+    def noting(name: str) -> object:
+        return lambda: seen.append(name) or tf.constant(1)
+
+    with tf.Graph().as_default():
+        tf.cond(v1.placeholder(tf.bool, []), noting("true"), noting("false"))
+    assert seen == ["true", "false"]
