@@ -4,7 +4,7 @@
       for v in channels step L         channels of the result
         for each tile of T pixels
           for row in the rows seen of the window
-            for i in a group's channels                several groups fill a vector: unrolled
+            for i in a group's channels                unrolled where a vector has several groups'
               weights of the taps along the row        a vector each
               for each place that is seen              one for all taps that see it
                 several groups fill a vector           its channels, the i-th of each group spread
@@ -89,11 +89,17 @@ class ConvGroups(SlidingRows):
                 pixels()
         masked_vector(loops, self.reader, self.channel, (end, self.rest), pixels)
 
+    @property
+    def is_gathered(self) -> bool:
+        """Whether the channels that lanes are multiplied with are no vector of the source's."""
+        count = self.lanes // self.filters * self.depth
+        return self.several and (count > 2 * self.lanes or count.bit_count() != 1)
+
     # -- sums -----------------------------------------------------------------------------
 
     def over_parts(self, row: Linear, seen: Seen, totals: list[Element]) -> list[Element]:
         """Return the totals of pixels with one more row of the window, of all channels."""
-        if self.several:
+        if self.several and not self.is_gathered:
             for part in range(self.depth):
                 self.part = number(part)
                 totals = super().over_parts(row, seen, totals)
@@ -130,7 +136,7 @@ class ConvGroups(SlidingRows):
         """Return a channel of each group at a place, in the lanes that it is multiplied in."""
         loops, math = self.loops, self.reader.math
         source, spec = self.anchor.operands[0], self.anchor.specs[0]
-        channel = number(0) if self.several else self.part
+        channel = self.part if self.is_gathered or not self.several else number(0)
         pixel = (*self.source_index(row, place), channel)
         offset, _, _ = self.space.split(loops, flatten(pixel, spec.dims))
         offset = loops.add(offset, self.first_of_group())
@@ -138,9 +144,9 @@ class ConvGroups(SlidingRows):
         if not self.several:
             one = math.widen(loops.load(buffer, offset, 0), spec.dtype, 0)
             return math.spread(one, self.lanes)
-        count = self.lanes // self.filters * self.depth
-        if count > 2 * self.lanes or count.bit_count() != 1:
+        if self.is_gathered:
             return self.one_of_each(source, offset)
+        count = self.lanes // self.filters * self.depth
         mask = self.reader.mask if count == self.lanes else None
         value = loops.load(buffer, offset, count, mask)
         part = self.part.constant
@@ -149,14 +155,12 @@ class ConvGroups(SlidingRows):
         return math.widen(shuffle(loops, value, value, lanes), spec.dtype, self.lanes)
 
     def one_of_each(self, source: SSAValue, offset: Index) -> Element:
-        """Return a channel of each group, each loaded by itself: a vector has no such many."""
+        """Return a channel of each group, each loaded by itself from the first one's place on."""
         loops, math, lanes = self.loops, self.reader.math, self.lanes
         spec, buffer = self.anchor.specs[0], self.reader.buffers[source]
-        part = self.part.constant
-        assert isinstance(part, int), "parts are known where several groups fill a vector"
         found: SSAValue | None = None
         for group in range(lanes // self.filters):
-            at = loops.add(offset, group * self.depth + part)
+            at = loops.add(offset, group * self.depth)
             one = math.spread(math.widen(loops.load(buffer, at, 0), spec.dtype, 0), lanes).value
             own = range(group * self.filters, lanes)
             mixed = [lanes + lane if lane in own else lane for lane in range(lanes)]
