@@ -104,3 +104,16 @@ def test_shapes_that_were_seen_elsewhere_after_compiling_are_found() -> None:
             tensor.see((5,))
     for count in (4, 0, 3, 1):
         assert float(made(tf.constant(count))) == count
+
+
+def test_what_a_pad_moved_inside_is_read_through_a_reshape() -> None:
+    """The loops were not split where the place along one axis is data: compiling failed."""
+    text = """g (float[1, n, n] x) => (float[1, a, b] y)
+    <int64[3] times = {2, 1, 3}, int64[6] pads = {0, 0, 0, -1, 1, 0}>
+    { t = Tile(x, times)  p = Pad(t, pads)  y = Hardmax<axis = 2>(p) }"""
+    made = gv.compile(parsed(text), dims={"n": (0, 5)}, cache=False)
+    for n in (0, 1, 4):
+        x = np.random.default_rng(n).standard_normal((1, n, n)).astype(np.float32)
+        wide = np.concatenate([np.tile(x, (1, 1, 3)), np.zeros((1, 1, 3 * n), np.float32)], 1)
+        first = np.arange(3 * n) == wide.argmax(2)[..., None] if n else wide
+        np.testing.assert_array_equal(made(x), first.astype(np.float32))

@@ -21,7 +21,16 @@ from ....ir.scalar_math import ScalarMath
 from ....ir.types import dtypes
 from ....ir.types.dims import Dim
 from ....ir.types.dtypes import DType
-from ....ir.types.indices import Indices, Linear, Opaque, Term, broadcast_index, flatten, of
+from ....ir.types.indices import (
+    Indices,
+    Linear,
+    NeedSplit,
+    Opaque,
+    Term,
+    broadcast_index,
+    flatten,
+    of,
+)
 from ....ir.types.tensor import spec_of
 from ....passes.analysis.walks import is_move, source_index
 from .elements import Element, LoopsMath
@@ -169,7 +178,7 @@ class ElementReader:
         op = value.owner
         assert isinstance(op, Op), f"{op} is not a graph operation"
         if is_move(op):
-            source = source_index(op, index)
+            source = self._source_index(op, index)
             argument = reshaped_argument(value) if source is None else None
             if argument is not None and argument not in self.given:
                 spec, flat = spec_of(argument.type), flatten(index, op.result_specs[0].dims)
@@ -187,6 +196,17 @@ class ElementReader:
         made = type(op).scalar(self.math, *elements, **op.plain_attributes())
         assert isinstance(made, Element), f"{op.name}: the scalar rule gave {made}"
         return made
+
+    def _source_index(self, op: Op, index: Indices) -> Indices | None:
+        """Return where a move reads from; None where it is computed at run time.
+
+        The loops were split by what was traced. Where a part of an index is data by now, as what
+        was moved inside of its axis, more could be split: it is not, for that one read.
+        """
+        try:
+            return source_index(op, index)
+        except NeedSplit:
+            return None
 
     def load(self, argument: SSAValue, index: Indices) -> Element:
         """Load from the buffer of an argument."""
