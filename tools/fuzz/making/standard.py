@@ -20,8 +20,12 @@ DOUBTED = {
     "test_maxunpool_export_with_output_shape",
     "test_resize_downsample_scales_linear_align_corners",
     "test_resize_downsample_scales_cubic_align_corners",
+    "test_mvn",
 }
-"""Cases for which onnxruntime gives other results than the standard."""
+"""Cases for which onnxruntime gives other results than the standard.
+
+Of equal elements, `test_mvn` has the root of a variance that cancelled to below zero there.
+"""
 SIZED = ("Resize", "Upsample")
 """Whose floats behind the first operand say sizes: as data they would leave these open."""
 DRAWN = ("Random", "Bernoulli", "Multinomial", "Dropout")
