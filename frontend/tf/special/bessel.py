@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
 from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.calls import op
@@ -18,6 +19,10 @@ from ..ops.special import Wide, widened
 
 NEAR = 20.0
 """Up to here the power series is used, from here on the asymptotic one."""
+NARROW = 10.0
+"""The same where results have no more digits than f32, ..."""
+FEW = 20, 11
+"""... and how many terms of the two series are enough then."""
 SMALL = 2.0
 """Up to here what grows as a logarithm is, from here on the integral."""
 STEP = 0.125
@@ -25,12 +30,12 @@ POINTS = 31
 """Step and number of the points that exp(-x (cosh t - 1)) is added up at."""
 
 
-def _power_series(order: int, count: int = 56) -> list[float]:
+def _power_series(order: int, count: int) -> list[float]:
     """Return the coefficients of (x / 2)^2k, without the front (x / 2)^order."""
     return [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(count)]
 
 
-def _asymptotic_series(order: int, sign: int, count: int = 24) -> list[float]:
+def _asymptotic_series(order: int, sign: int, count: int) -> list[float]:
     """Return the coefficients of x^-k behind exp(x) or exp(-x) and the root of x."""
     found = [1.0]
     for k in range(1, count):
@@ -38,31 +43,32 @@ def _asymptotic_series(order: int, sign: int, count: int = 24) -> list[float]:
     return found
 
 
-def _growing(w: Wide, size: object, order: int) -> object:
+def _growing(w: Wide, size: object, order: int, row: DType) -> object:
     """Return I(size) exp(-size)."""
-    near, far = w.minimum(size, NEAR), w.maximum(size, NEAR)
+    end, (terms, later) = (NARROW, FEW) if row.size <= 4 else (NEAR, (56, 24))
+    near, far = w.minimum(size, end), w.maximum(size, end)
     half = w.mul(near, 0.5)
-    series = w.series(w.mul(half, half), _power_series(order))
+    series = w.series(w.mul(half, half), _power_series(order, terms))
     if order:
         series = w.mul(series, half)
     inverse = w.div(1.0, far)
-    tail = w.series(inverse, _asymptotic_series(order, -1))
+    tail = w.series(inverse, _asymptotic_series(order, -1, later))
     found = w.mul(tail, w.sqrt(w.mul(inverse, 1 / (2 * math.pi))))
-    return w.select(w.less(size, NEAR), w.mul(series, w.exp(w.neg(near))), found)
+    return w.select(w.less(size, end), w.mul(series, w.exp(w.neg(near))), found)
 
 
 def _growing_function(type_: str, order: int, *, scaled: bool) -> Callable[..., TfTensor]:
     @op(type_, "x", strict=False)
     def function(m: Maker, x: object) -> object:
         """Return the modified Bessel function of the first kind."""
-        w, wide = widened(m), m.to(x, rows.f64)
+        w, wide, row = widened(m), m.to(x, rows.f64), spec_of_value(x).dtype
         size = w.abs(wide)
-        found = _growing(w, size, order)
+        found = _growing(w, size, order, row)
         if not scaled:
             found = w.mul(found, w.exp(size))
         if order:
             found = w.mul(found, w.sign(wide))
-        return m.to(found, spec_of_value(x).dtype)
+        return m.to(found, row)
 
     return function
 
@@ -101,7 +107,7 @@ def _falling(w: Wide, x: object, order: int) -> object:
         weight = STEP * (at if order else 1.0)
         total = w.add(total, w.mul(w.exp(w.mul(middle, 1.0 - at)), weight))
     inverse = w.div(1.0, w.maximum(x, NEAR))
-    tail = w.series(inverse, _asymptotic_series(order, 1))
+    tail = w.series(inverse, _asymptotic_series(order, 1, 24))
     far = w.mul(tail, w.sqrt(w.mul(inverse, math.pi / 2)))
     above = w.select(w.less(x, NEAR), total, far)
     return w.select(w.less_equal(x, SMALL), w.mul(small, w.exp(low)), above)

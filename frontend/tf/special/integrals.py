@@ -18,9 +18,14 @@ from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..ops.special import Wide, widened
 
+Compute = Callable[[Wide, object], object]
 
-def special(type_: str, compute: Callable[[Wide, object], object]) -> Callable[..., TfTensor]:
-    """Return the function of a tensor of floats that is computed in f64."""
+
+def special(type_: str, wide: Compute, narrow: Compute | None = None) -> Callable[..., TfTensor]:
+    """Return the function of a tensor of floats that is computed in f64.
+
+    `narrow` is good enough for what has no more digits than f32.
+    """
 
     @op(type_, "x", strict=False)
     def function(m: Maker, x: object) -> object:
@@ -28,6 +33,7 @@ def special(type_: str, compute: Callable[[Wide, object], object]) -> Callable[.
         row = spec_of_value(x).dtype
         if not row.is_float:
             raise TypeError(f"Value for attr 'T' of {row} is not in the list of allowed values")
+        compute = narrow if narrow is not None and row.size <= 4 else wide
         return m.to(compute(widened(m), m.to(x, rows.f64)), row)
 
     return function

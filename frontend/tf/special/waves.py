@@ -7,54 +7,79 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from ....ir.op import Array
 from ...eager.remembered import remember_all
+from ..core.bridge import TfTensor
 from ..ops.special import Wide
-from .integrals import special
-
-NEAR = 25.0
-"""Up to here means of waves are taken, from here on the asymptotic series."""
-ANGLES = (np.arange(32) + 0.5) * math.pi / 64
-"""The angles in a quarter of the circle that waves are looked at."""
-PARTS = 30
-"""So many of the sums that a mean of waves is in one."""
+from .integrals import Compute, special
 
 
-def _ripples() -> list[float]:
-    """Return for each angle what it counts in the alternating sum of functions of even order."""
-    k = np.arange(1, PARTS + 1)
-    found = ((-1.0) ** k / k * np.cos(2 * np.outer(ANGLES, k))).sum(1)
-    return [float(x) for x in found]
+@dataclass(frozen=True)
+class Reach:
+    """How far means of waves are taken, and how much they need for that."""
+
+    near: float
+    """From here on the asymptotic series is taken, ..."""
+    terms: int
+    """... of so many terms."""
+    count: int
+    """The angles in a quarter of the circle that waves are looked at."""
+    finer: int
+    """The angles that waves are looked at where they count differently."""
+    parts: int
+    """So many of the sums that a mean of waves is in one."""
+
+    def angles(self, count: int) -> Array:
+        """Return so many angles in a quarter of the circle."""
+        return (np.arange(count) + 0.5) * math.pi / (2 * count)
+
+    def ripples(self) -> list[float]:
+        """Return what each angle counts in the alternating sum of functions of even order."""
+        k = np.arange(1, self.parts + 1)
+        waves = np.cos(2 * np.outer(self.angles(self.finer), k))
+        return [float(x) for x in ((-1.0) ** k / k * waves).sum(1)]
 
 
-def _mean(w: Wide, x: object, order: int, weights: list[float]) -> object:
+WIDE = Reach(near=25.0, terms=24, count=16, finer=32, parts=30)
+NARROW = Reach(near=10.0, terms=20, count=8, finer=14, parts=13)
+"""For results that have no more digits than f32."""
+
+
+def _mean(w: Wide, x: object, order: int, angles: Array, weights: list[float]) -> object:
     """Return the mean of waves of x times the sine of each angle."""
     total: object = 0.0
-    for angle, weight in zip(ANGLES, weights, strict=True):
+    for angle, weight in zip(angles, weights, strict=True):
         sine = math.sin(angle)
         wave = (w.sin if order else w.cos)(w.mul(x, sine))
-        part = w.mul(wave, weight * (sine if order else 1.0) / len(ANGLES))
+        part = w.mul(wave, weight * (sine if order else 1.0) / len(angles))
         total = w.add(total, part)
     return total
 
 
-def _terms(order: int) -> tuple[list[float], list[float]]:
+def _mean_alike(w: Wide, x: object, order: int, reach: Reach) -> object:
+    """Return the mean of waves that all count alike."""
+    return _mean(w, x, order, reach.angles(reach.count), [1.0] * reach.count)
+
+
+def _terms(order: int, count: int) -> tuple[list[float], list[float]]:
     """Return the coefficients of 1/x^2k of both asymptotic series, of the second behind 1/x."""
     found = [1.0]
-    for k in range(1, 24):
+    for k in range(1, count):
         found.append(found[-1] * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k))
-    signs = [(-1) ** (k // 2) for k in range(24)]
+    signs = [(-1) ** (k // 2) for k in range(count)]
     every = [a * s for a, s in zip(found, signs, strict=True)]
     return every[::2], every[1::2]
 
 
-def _far(w: Wide, x: object, order: int, second: bool) -> object:
+def _far(w: Wide, x: object, order: int, terms: int, second: bool) -> object:
     """Return a wave that falls as the root of x: the second kind is a quarter later."""
     inverse = w.div(1.0, x)
     square = w.mul(inverse, inverse)
-    even, odd = _terms(order)
+    even, odd = _terms(order, terms)
     p, q = w.series(square, even), w.mul(inverse, w.series(square, odd))
     angle = w.sub(x, (2 * order + 1) * math.pi / 4)
     sin, cos = w.sin(angle), w.cos(angle)
@@ -62,38 +87,45 @@ def _far(w: Wide, x: object, order: int, second: bool) -> object:
     return w.mul(w.sqrt(w.mul(inverse, 2 / math.pi)), wave)
 
 
-def _first_kind(order: int) -> Callable[[Wide, object], object]:
+def _first_kind(order: int, reach: Reach) -> Compute:
     def compute(w: Wide, x: object) -> object:
         size = w.abs(x)
-        near = _mean(w, w.minimum(size, NEAR), order, [1.0] * len(ANGLES))
-        far = _far(w, w.maximum(size, NEAR), order, second=False)
-        found = w.select(w.less(size, NEAR), near, far)
+        near = _mean_alike(w, w.minimum(size, reach.near), order, reach)
+        far = _far(w, w.maximum(size, reach.near), order, reach.terms, second=False)
+        found = w.select(w.less(size, reach.near), near, far)
         return w.mul(found, w.sign(x)) if order else found
 
     return compute
 
 
-def _second_kind(order: int) -> Callable[[Wide, object], object]:
+def _second_kind(order: int, reach: Reach) -> Compute:
     def compute(w: Wide, x: object) -> object:
         above = w.less(0.0, x)
         safe = w.select(above, x, 1.0)
-        low = w.minimum(safe, NEAR)
+        low = w.minimum(safe, reach.near)
         logarithm = w.mul(w.add(w.log(w.mul(low, 0.5)), float(np.euler_gamma)), 2 / math.pi)
-        near = w.mul(logarithm, _mean(w, low, order, [1.0] * len(ANGLES)))
-        ripples = w.mul(_mean(w, low, order, _ripples()), 4 / math.pi)
+        near = w.mul(logarithm, _mean_alike(w, low, order, reach))
+        finer = _mean(w, low, order, reach.angles(reach.finer), reach.ripples())
+        ripples = w.mul(finer, 4 / math.pi)
         if order:
-            first = _mean(w, low, 0, [1.0] * len(ANGLES))
+            first = _mean_alike(w, low, 0, reach)
             near = w.sub(w.sub(near, ripples), w.div(w.mul(first, 2 / math.pi), low))
         else:
             near = w.sub(near, ripples)
-        found = w.select(w.less(safe, NEAR), near, _far(w, w.maximum(safe, NEAR), order, True))
+        far = _far(w, w.maximum(safe, reach.near), order, reach.terms, second=True)
+        found = w.select(w.less(safe, reach.near), near, far)
         outside = w.select(w.equal(x, x), -math.inf, math.nan)
         return w.select(above, found, outside)
 
     return compute
 
 
-bessel_j0, bessel_j1 = (special(f"BesselJ{i}", _first_kind(i)) for i in (0, 1))
-bessel_y0, bessel_y1 = (special(f"BesselY{i}", _second_kind(i)) for i in (0, 1))
+def _kinds(name: str, kind: Callable[[int, Reach], Compute]) -> list[Callable[..., TfTensor]]:
+    """Return the functions of both orders."""
+    return [special(f"{name}{i}", kind(i, WIDE), kind(i, NARROW)) for i in (0, 1)]
+
+
+bessel_j0, bessel_j1 = _kinds("BesselJ", _first_kind)
+bessel_y0, bessel_y1 = _kinds("BesselY", _second_kind)
 
 remember_all(globals())
