@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -19,6 +20,7 @@ from ....ir.op import Array, Op
 from ....ir.scalar_math import Term
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
+from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.kinds import RULES
@@ -36,21 +38,21 @@ DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
 class Wide(Maker):
-    """Arithmetic with numbers in f64."""
+    """Arithmetic with Python's numbers, too."""
 
     def series(self, x: object, terms: Sequence[float]) -> object:
         """Return the polynomial with these coefficients, the lowest first."""
-        total: object = self.number(terms[-1], rows.f64)
+        total: object = self.number(terms[-1], spec_of_value(x).dtype)
         for term in reversed(terms[:-1]):
             total = self.add(self.mul(total, x), term)
         return total
 
 
-def widened(make: Maker) -> Wide:
-    """Return what takes Python's numbers too, and makes f64 of them."""
+def widened(make: Maker, row: DType = rows.f64) -> Wide:
+    """Return what takes Python's numbers too, and makes elements of a type of them."""
 
     def emit(op: type[Op], *operands: object, **attributes: object) -> object:
-        values = (make.number(x, rows.f64) if isinstance(x, float | int) else x for x in operands)
+        values = (make.number(x, row) if isinstance(x, float | int) else x for x in operands)
         return make.emit(op, *values, **attributes)
 
     return Wide(emit)
@@ -328,12 +330,59 @@ def ndtri(x: object, name: str | None = None) -> TfTensor:
     return FUNCTIONS["multiply"](erfinv(2.0 * convert(x) - 1.0), math.sqrt(2), name=name)
 
 
+@dataclass(frozen=True)
+class Tail:
+    """How erfc is computed in a type: by a polynomial in 1 - 2 k / (x + k)."""
+
+    k: float
+    end: float
+    """From here on erfc is 0."""
+    split: float
+    """What cuts the lower half of the digits off, if it is multiplied and subtracted again."""
+    terms: tuple[float, ...]
+    """Those of erfc(x) exp(x^2) (x + k), interpolated at Chebyshev's points from 0 to the end."""
+
+
+TAILS = {
+    rows.f32: Tail(3.0, 10.5, 4097.0, (
+        1.07400692, -0.88339448, 0.590228379, -0.310467243, 0.11952772, -0.0268276129,
+        -0.00121223321, 0.00303711346, -0.000547136355, -0.000286752911, 9.78525568e-05,
+        4.04227976e-05,
+    )),
+    rows.f64: Tail(2.5, 28.0, 134217729.0, (
+        1.054031820305718, -0.8046518494391488, 0.45391411664809717, -0.17125114524604962,
+        0.028361550131932946, 0.008393044302594462, -0.004818785521927669,
+        -0.00043920826867360546, 0.0007026937098365121, 5.8307803227233176e-05,
+        -0.0001126047411904937, -1.953205338074798e-05, 1.824398776805642e-05,
+        6.753156200475455e-06, -2.3311978114595743e-06, -1.9588060463623055e-06,
+        -8.026498973083247e-09, 4.403217773897164e-07, 1.4050901462025907e-07,
+        -6.032668980012408e-08, -5.44584663004825e-08, -2.318840523735697e-09,
+        1.158254956680467e-08, 3.1480115804686542e-09, -1.1548882150337657e-09,
+        -4.988479419026309e-10,
+    )),
+}  # fmt: skip
+
+
 @op("Erfc", "x", strict=False)
 def erfc(m: Maker, x: object) -> object:
-    """Return what the error function leaves to 1."""
+    """Return what the error function leaves to 1: all digits of it, however few are left.
+
+    The power of -x^2 is that of a square that has all of its digits, and of the small rest.
+    """
     row = spec_of_value(x).dtype
-    wide = m.to(x, rows.f64)
-    return m.to(m.sub(m.number(1, rows.f64), m.erf(wide)), row)
+    kind = rows.f64 if row is rows.f64 else rows.f32
+    w, tail, given = widened(m, kind), TAILS[kind], m.to(x, kind)
+    below = w.less(given, 0.0)
+    size = w.select(below, w.neg(given), given)
+    size = w.select(w.less(tail.end, size), tail.end, size)
+    cut = w.mul(size, tail.split)
+    high = w.sub(cut, w.sub(cut, size))
+    rest = w.mul(w.sub(high, size), w.add(high, size))
+    power = w.mul(w.exp(w.neg(w.mul(high, high))), w.series(rest, (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)))
+    inverse = w.div(1.0, w.add(size, tail.k))
+    share = w.series(w.sub(1.0, w.mul(inverse, 2 * tail.k)), tail.terms)
+    found = w.mul(power, w.mul(share, inverse))
+    return m.to(w.select(below, w.sub(2.0, found), found), row)
 
 
 def log_sigmoid(x: object, name: str | None = None) -> TfTensor:
