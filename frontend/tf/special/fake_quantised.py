@@ -10,7 +10,6 @@ from ..core.bridge import TfTensor, custom_gradient
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of, same
 from ..ops.array_ops import where
-from ..ops.creation import zeros_like
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS
 from ..ops.math_ops import cast as cast_to
 from ..ops.nn_ops import clip_by_value
@@ -31,6 +30,7 @@ def _bounds(
     return (least - moved) * step, (most - moved) * step, step
 
 
+@remembered
 def _quantised(x: TfTensor, low: TfTensor, high: TfTensor, bits: int, narrow: bool) -> TfTensor:
     least, most, step = _bounds(low, high, bits, narrow)
     return _rounded(x, (least, most, step), 1.0 / step, _is_point(low, high))
@@ -45,7 +45,7 @@ def _rounded(
     wide = cast_to(away, "float64") * cast_to(inverse, "float64")
     count = FUNCTIONS["floor"](wide + 0.5)  # of one rounding, as in TensorFlow
     made = cast_to(count, x.dtype) * step + least
-    return where(is_point, zeros_like(made), made)
+    return where(is_point, 0.0, made)
 
 
 def _is_point(low: TfTensor, high: TfTensor) -> TfTensor:
@@ -67,6 +67,7 @@ def _parts(
     return grad * (1.0 - below - above), grad * below, grad * above
 
 
+@remembered
 def fake_quant_with_min_max_vars(
     inputs: object, min: object, max: object, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
@@ -153,6 +154,7 @@ def _all_in_steps(
     return _in_steps(x, low, high, is_given, mode, how)
 
 
+@remembered
 def quantize_and_dequantize_v2(
     input: object, input_min: object, input_max: object, signed_input: bool = True,
     num_bits: int = 8, range_given: bool = False, round_mode: str = "HALF_TO_EVEN",
