@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ....ir.op import Array
@@ -10,25 +13,76 @@ MOST = 1 << 62
 """So many places can be told apart by a number."""
 
 
-def numbered(*tables: Array) -> list[Array] | None:
-    """Return a number for each row of tables, which are ordered as the rows are; None: too many.
+THIN = 8
+"""Up to so many places for each row are looked through in order, instead of sorting the rows."""
+
+
+def largest(table: Array) -> list[int] | None:
+    """Return the largest number of each column, -1 of none; None: some are negative.
+
+    >>> largest(np.array([[0, 2], [1, 0]])), largest(np.array([[-1]]))
+    ([1, 2], None)
+    """
+    if not len(table):
+        return [-1] * table.shape[1]
+    plain = table.astype(np.int64, copy=False).view(np.uint64)  # of which -1 is the largest
+    found = [int(np.maximum.reduce(plain[:, i])) for i in range(table.shape[1])]
+    return found if all(x < 1 << 63 for x in found) else None
+
+
+def is_inside(table: Array, sizes: Sequence[int]) -> bool:
+    """Say whether the numbers of each column are at least 0 and below a size.
+
+    >>> is_inside(np.array([[0, 2], [1, 0]]), [2, 3]), is_inside(np.array([[0, 2]]), [2, 2])
+    (True, False)
+    """
+    found = largest(table)
+    return found is not None and all(x < n for x, n in zip(found, sizes, strict=True))
+
+
+def in_order(table: Array, sizes: Sequence[int]) -> Array:
+    """Return the number of each row among all rows of a size, which they are inside of."""
+    number = np.zeros(len(table), np.int64) if not sizes else table[:, 0].astype(np.int64)
+    for column in range(1, len(sizes)):
+        number *= sizes[column]
+        number += table[:, column]
+    return number
+
+
+def numbers_inside(table: Array, sizes: Sequence[int]) -> Array | None:
+    """Return the number of each row among all of a size, None if some are not among them."""
+    return in_order(table, sizes) if math.prod(sizes) <= MOST and is_inside(table, sizes) else None
+
+
+def numbered(*tables: Array) -> tuple[list[Array], list[int]] | None:
+    """Return a number for each row of tables, ordered as the rows are, and the sizes of columns.
+
+    None: there are too many, or some are negative.
 
     >>> numbered(np.array([[0, 2], [1, 0]]), np.array([[1, 1]]))
-    [array([2, 3]), array([4])]
+    ([array([2, 3]), array([4])], [2, 3])
     """
-    width = tables[0].shape[1]
-    if any(x.size and x.min() < 0 for x in tables):
+    ends = [largest(x) for x in tables]
+    known = [x for x in ends if x is not None]
+    if len(known) < len(ends):
         return None
-    sizes = np.max([x.max(axis=0, initial=0) for x in tables], axis=0).tolist() if width else []
-    made = [np.zeros(len(x), np.int64) for x in tables]
-    places = 1
-    for column, largest in enumerate(sizes):
-        places *= largest + 1
-        if places > MOST:
-            return None
-        made = [
-            number * (largest + 1) + x[:, column] for number, x in zip(made, tables, strict=True)
-        ]
+    sizes = [max(column) + 1 for column in zip(*known, strict=True)]
+    if math.prod(sizes) > MOST:
+        return None
+    return [in_order(x, sizes) for x in tables], sizes
+
+
+def of_numbers(numbers: Array, sizes: Sequence[int]) -> Array:
+    """Return the rows that have these numbers.
+
+    >>> of_numbers(np.array([2, 4]), [2, 3]).tolist()
+    [[0, 2], [1, 1]]
+    """
+    made = np.empty((len(numbers), len(sizes)), np.int64)
+    for column in range(len(sizes) - 1, 0, -1):
+        numbers, made[:, column] = np.divmod(numbers, sizes[column])
+    if sizes:
+        made[:, 0] = numbers
     return made
 
 
@@ -38,9 +92,18 @@ def different(table: Array) -> tuple[Array, Array]:
     >>> [x.tolist() for x in different(np.array([[1, 0], [0, 5], [1, 0]]))]
     [[[0, 5], [1, 0]], [1, 0, 1]]
     """
-    numbers = numbered(table)
-    if numbers is None:
+    found = numbered(table)
+    if found is None:
         there, place = np.unique(table, axis=0, return_inverse=True)
         return there, place.reshape(-1).astype(np.int64)
-    _, first, place = np.unique(numbers[0], return_index=True, return_inverse=True)
-    return table[first], place.reshape(-1).astype(np.int64)
+    [number], sizes = found
+    if (number[1:] >= number[:-1]).all():
+        fresh = np.ones(len(number), bool)
+        np.not_equal(number[1:], number[:-1], out=fresh[1:])
+        return table[fresh], np.cumsum(fresh) - 1
+    if math.prod(sizes) <= THIN * len(number):
+        is_there = np.zeros(math.prod(sizes), bool)
+        is_there[number] = True
+        return of_numbers(np.flatnonzero(is_there), sizes), (np.cumsum(is_there) - 1)[number]
+    each, place = np.unique(number, return_inverse=True)
+    return of_numbers(each, sizes), place.reshape(-1).astype(np.int64)

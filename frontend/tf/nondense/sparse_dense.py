@@ -11,7 +11,7 @@ from ....ir.types import dtypes as rows
 from ...graph.graph import spec_with_unknowns
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor
+from ..core.bridge import EagerTensor, TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 from ..ops.array_ops import concat, expand_dims, reshape, shape
@@ -19,6 +19,8 @@ from ..ops.creation import fill
 from ..ops.gathering import gather_nd, scatter_nd, tensor_scatter_nd_update
 from ..ops.linear_ops import adjoint
 from ..ops.math_ops import cast, complex_, conj, imag, real
+from .numbering import numbers_inside
+from .sparse_at_once import are_here, dense, product
 from .sparse_tensor import SparseTensor, known_sizes, sparse_of
 
 
@@ -35,6 +37,9 @@ def checked(indices: TfTensor, sizes: object) -> TfTensor:
 
 def check(indices: Array, sizes: Array) -> None:
     """Raise unless indices are within a shape, in order, each once."""
+    number = numbers_inside(indices, sizes.tolist())
+    if number is not None and (number[1:] > number[:-1]).all():
+        return
     outside = np.asarray(((indices < 0) | (indices >= sizes)).any(axis=1))
     strides = np.cumprod([1, *sizes[:0:-1].tolist()])[::-1]
     steps = np.diff((indices * strides[: indices.shape[1]]).sum(axis=1))
@@ -87,6 +92,10 @@ def whole(
         default = convert(empty if default_value is None else default_value, row)
         if default.shape.rank not in (0, None):
             raise InvalidShapesError("default_value should be a scalar.")
+        if are_here([indices, values, default]) and isinstance(sizes, list):
+            found = dense(indices._array, sizes, values._array, default._array, validates=validates)
+            if found is not None:
+                return EagerTensor(found)
         places = checked(indices, sizes) if validates else indices
         if row.kind in "sb":
             return _whole_on_host(places, convert(sizes, "int64"), values, default, name)
@@ -145,7 +154,12 @@ def sparse_dense_matmul(
         turned = sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)
         return adjoint(turned, name=name)
     a = sparse_of(sp_a, "sp_a")
-    with InGraph(graph_of([*a.components(), b])):
+    parts = a.components()
+    if isinstance(b, EagerTensor) and are_here([*parts, b]):
+        made = product([x._array for x in parts], b._array, adjoint_a, adjoint_b)
+        if made is not None:
+            return EagerTensor(made)
+    with InGraph(graph_of([*parts, b])):
         other = convert(b)
         if other.shape.rank not in (2, None):
             raise InvalidShapesError("Tensor 'b' is not a matrix")

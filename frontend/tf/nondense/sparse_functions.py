@@ -9,6 +9,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ...eager.remembered import remembered
+from ...values.context import STATE
 from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
@@ -22,7 +23,7 @@ from ..ops import sorting
 from ..ops.creation import ones_like, range_
 from ..ops.indexed_slices import IndexedSlices
 from ..ops.math_ops import FUNCTIONS
-from .numbering import different
+from .numbering import THIN, different, is_inside
 from .sparse_dense import added
 from .sparse_tensor import SparseTensor
 
@@ -88,6 +89,11 @@ def _segments(how: str) -> Callable[..., TfTensor]:
         sparse_gradient: bool = False,
     ) -> TfTensor:
         """Combine rows of a table by their segment; the segments are in order."""
+        given = [x._array for x in (data, indices, segment_ids) if isinstance(x, EagerTensor)]
+        if len(given) == 3 and num_segments is None and not STATE.busy and how != "sqrt_n":
+            made = _at_once(given[0], given[1], given[2], how)
+            if made is not None:
+                return EagerTensor(made)
         with InGraph(graph_of([data, indices, segment_ids, num_segments])):
             table, places, ids = convert(data), convert(indices), convert(segment_ids)
             if table.shape.rank == 0:
@@ -101,6 +107,17 @@ def _segments(how: str) -> Callable[..., TfTensor]:
             return combined_rows(g.gather(table, places), ids, number, how, name)
 
     return function
+
+
+def _at_once(table: Array, at: Array, numbers: Array, how: str) -> Array | None:
+    """Return rows combined by their segment; None: something has to be refused, or told apart."""
+    if table.dtype.kind != "f" or not table.ndim or at.ndim != 1 or not at.size:
+        return None
+    if at.shape != numbers.shape or not is_inside(at[:, None], table.shape[:1]):
+        return None
+    if g.fault_of_order(numbers):
+        return None
+    return g.rows_in_order(table.take(at, axis=0), numbers, "add" if how == "sum" else how)
 
 
 @remembered
@@ -276,8 +293,12 @@ def _counts(
     line: Array, numbers: Array, weight: Sequence[Array], width: int
 ) -> tuple[Array, Array]:
     """Return which pairs of line and number below a limit there are, and how often."""
-    if (numbers < 0).any():
+    if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError("Input values must all be non-negative")
+    if not weight and width <= THIN * len(numbers) and not line.any():
+        counts = sorting.tally(numbers, width)[:width]
+        there = np.flatnonzero(counts)
+        return np.stack([np.zeros_like(there), there], axis=1), counts[there]
     used = numbers < width
     pairs = np.stack([line, numbers.astype(np.int64)], axis=1)[used]
     there, place = different(pairs)

@@ -10,7 +10,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import OPERATORS, TfTensor
+from ..core.bridge import OPERATORS, EagerTensor, TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import concat, expand_dims, reshape, shape, where
@@ -23,7 +23,9 @@ from ..ops.gathering import (
     tensor_scatter_nd_max,
 )
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, truediv
+from . import sparse_at_once as at_once
 from .numbering import different, numbered
+from .sparse_at_once import are_here
 from .sparse_dense import added, taken, whole
 from .sparse_places import Moved, moved
 from .sparse_tensor import COMBINE, SparseTensor, known_sizes, sparse_of
@@ -199,18 +201,30 @@ def add(a: object, b: object, threshold: object = 0, name: str | None = None) ->
 
 def _add_sparse(a: SparseTensor, b: SparseTensor, threshold: object) -> SparseTensor:
     with InGraph(graph_of([*a.components(), *b.components()])):
-        order, group, places = _merged(a, b, "SparseAdd")
-        values = taken(concat([a.values, b.values], 0), order)
-        count = expand_dims(shape(places, "int64")[0], 0)
-        total = added(expand_dims(group, 1), values, count)
+        group, places, total = _summed(_parts(a, b), _rank(a, b))
         limit = convert(threshold, None if hasattr(threshold, "spec") else _real(total))
-        made = SparseTensor.stated(places, total, a.dense_shape, a.shape)
+        made = SparseTensor.trusted(places, total, a.dense_shape, a)
         if static(limit) == 0:
             return made
         small = FUNCTIONS["less"](FUNCTIONS["abs"](total), limit)
+        count = expand_dims(shape(places, "int64")[0], 0)
         ones = scatter_nd(expand_dims(group, 1), ones_like(group), count)
         summed = FUNCTIONS["equal"](ones, 2)
         return _kept(made, FUNCTIONS["logical_not"](FUNCTIONS["logical_and"](small, summed)))
+
+
+def _summed(both: Both, rank: int | None) -> tuple[TfTensor, TfTensor, TfTensor]:
+    """Return which sum each element goes to, where the sums are, and the sums."""
+    if are_here([*both[0], *both[1]]):
+        (first, one, sizes), (second, two, dims) = [[x._array for x in part] for part in both]
+        order_, group_, places_ = _merge(first, sizes, second, dims)
+        parts = at_once.sides(one, two, order_, group_, len(places_))
+        total = FUNCTIONS["add"](*map(EagerTensor, parts))
+        return EagerTensor(group_), EagerTensor(places_), total
+    order, group, places = _merged(both, rank, "SparseAdd")
+    values = taken(concat([both[0][1], both[1][1]], 0), order)
+    count = expand_dims(shape(places, "int64")[0], 0)
+    return group, places, added(expand_dims(group, 1), values, count)
 
 
 def _real(x: TfTensor) -> DType:
@@ -239,30 +253,42 @@ def _add_dense(sp: SparseTensor, dense: object, name: str | None) -> TfTensor:
         return tensor_scatter_nd_add(other, sp.indices, sp.values, name=name)
 
 
-def _merged(a: SparseTensor, b: SparseTensor, type_: str) -> list[TfTensor]:
+Both = tuple[tuple[TfTensor, TfTensor, TfTensor], tuple[TfTensor, TfTensor, TfTensor]]
+"""Indices, values and shape of two sparse tensors."""
+
+
+def _parts(a: SparseTensor, b: SparseTensor) -> Both:
+    return (a.indices, a.values, a.dense_shape), (b.indices, b.values, b.dense_shape)
+
+
+def _merged(both: Both, rank: int | None, type_: str) -> list[TfTensor]:
     """Return how two lists of elements become one.
 
     That is an order of both, in it the place among the results of each, and their indices.
     """
-
-    def compute(first: Array, one: Array, second: Array, other: Array) -> Sequence[Array]:
-        if len(one) != len(other):
-            raise InvalidArgumentError(
-                f"Input shapes must have the same rank: {len(one)} and {len(other)}"
-            )
-        if (one != other).any():
-            at = int(np.argmax(one != other))
-            raise InvalidArgumentError(
-                f"Input shapes do not match: dimension {at} has size {one[at]} and {other[at]}"
-            )
-        order, fresh = interleaved(first, second)
-        there = np.concatenate([first, second])[order]
-        return order, np.cumsum(fresh, dtype=np.int64) - 1, there[fresh]
-
-    rank = a.shape.rank if a.shape.rank is not None else b.shape.rank
     specs = [unknown(rows.i64, None), unknown(rows.i64, None), unknown(rows.i64, None, rank)]
-    given = [a.indices, a.dense_shape, b.indices, b.dense_shape]
-    return host(type_, compute, given, specs)
+    (first, _, one), (second, _, other) = both
+    return host(type_, _merge, [first, one, second, other], specs)
+
+
+def _rank(a: SparseTensor, b: SparseTensor) -> int | None:
+    return a.shape.rank if a.shape.rank is not None else b.shape.rank
+
+
+def _merge(first: Array, one: Array, second: Array, other: Array) -> Sequence[Array]:
+    """Return the order of both lists, in it the place of each among the results, and their rows."""
+    if len(one) != len(other):
+        raise InvalidArgumentError(
+            f"Input shapes must have the same rank: {len(one)} and {len(other)}"
+        )
+    if (one != other).any():
+        at = int(np.argmax(one != other))
+        raise InvalidArgumentError(
+            f"Input shapes do not match: dimension {at} has size {one[at]} and {other[at]}"
+        )
+    order, fresh = interleaved(first, second)
+    there = np.concatenate([first, second]).take(order[fresh], axis=0)
+    return order, np.cumsum(fresh, dtype=np.int64) - 1, there
 
 
 def interleaved(first: Array, second: Array) -> tuple[Array, Array]:
@@ -270,12 +296,14 @@ def interleaved(first: Array, second: Array) -> tuple[Array, Array]:
 
     What is not in order stays as it is: the smaller of the two next ones comes first.
     """
-    numbers = numbered(first, second)
-    if numbers is not None and all((x[1:] > x[:-1]).all() for x in numbers):
-        both = np.concatenate(numbers)
+    found = numbered(first, second)
+    if found is not None and all((x[1:] > x[:-1]).all() for x in found[0]):
+        both = np.concatenate(found[0])
         order = both.argsort(kind="stable")
-        found = both[order]
-        return order, np.concatenate([np.ones(min(len(found), 1), bool), found[1:] > found[:-1]])
+        merged = both[order]
+        fresh = np.ones(len(merged), bool)
+        np.greater(merged[1:], merged[:-1], out=fresh[1:])
+        return order, fresh
     return _interleaved_slowly(first.tolist(), second.tolist())
 
 
@@ -292,21 +320,28 @@ def _interleaved_slowly(one: list[list[int]], two: list[list[int]]) -> tuple[Arr
 
 
 def _extreme(type_: str, function: Callable[..., TfTensor]) -> Callable[..., SparseTensor]:
+    def combine(both: Both, rank: int | None) -> tuple[TfTensor, TfTensor]:
+        """Return where elements are, and what they are."""
+        if are_here([*both[0], *both[1]]):
+            (first, x, sizes), (second, y, dims) = [[z._array for z in part] for part in both]
+            order_, group_, places_ = _merge(first, sizes, second, dims)
+            parts_ = at_once.sides(x, y, order_, group_, len(places_))
+            return EagerTensor(places_), function(*map(EagerTensor, parts_))
+        order, group, places = _merged(both, rank, type_)
+        (_, one, _), (_, other, _) = both
+        count, at = expand_dims(shape(places, "int64")[0], 0), expand_dims(group, 1)
+        sides = [
+            scatter_nd(at, taken(concat(parts, 0), order), count)
+            for parts in ([one, zeros_like(other)], [zeros_like(one), other])
+        ]
+        return places, function(*sides)
+
     def made(sp_a: object, sp_b: object, name: str | None = None) -> SparseTensor:
         """Combine two sparse tensors of one shape; what one has not is zero there."""
         a, b = sparse_of(sp_a, "sp_a"), sparse_of(sp_b, "sp_b")
         with InGraph(graph_of([*a.components(), *b.components()])):
-            order, group, places = _merged(a, b, type_)
-            count = expand_dims(shape(places, "int64")[0], 0)
-            at = expand_dims(group, 1)
-            zeros = zeros_like(a.values), zeros_like(b.values)
-            sides = [
-                scatter_nd(at, taken(concat(parts, 0), order), count)
-                for parts in ([a.values, zeros[1]], [zeros[0], b.values])
-            ]
-            values = function(*sides)
-            found: SparseTensor = SparseTensor.stated(places, values, a.dense_shape, a.shape)
-            return found
+            places, values = combine(_parts(a, b), _rank(a, b))
+            return SparseTensor.trusted(places, values, a.dense_shape, a)
 
     return made
 
@@ -321,18 +356,25 @@ def softmax(sp_input: object, name: str | None = None) -> SparseTensor:
     if sp.shape.rank is not None and sp.shape.rank < 2:
         raise InvalidArgumentError(f"Input should have rank >= 2, but got: {sp.shape.rank}")
     with InGraph(graph_of(sp.components())):
+        if are_here(sp.components()) and sp.values._array.dtype.kind == "f":
+            made = EagerTensor(at_once.shares(sp.indices._array, sp.values._array))
+            return SparseTensor.trusted(sp.indices, made, sp.dense_shape, sp)
+        return sp.with_values(_shares(sp.indices, sp.values, sp.dense_shape, name))
 
-        def compute(indices: Array, sizes: Array) -> Sequence[Array]:
-            found = different(indices[:, :-1])[1]
-            return found, np.array(found.max(initial=-1) + 1, np.int64)
 
-        specs = [unknown(rows.i64, None), unknown(rows.i64)]
-        given = [sp.indices, sp.dense_shape]
-        group, count = host("SparseRows", compute, given, specs, name=name)
-        top = scatter_max(sp.values, group, count)
-        powers = FUNCTIONS["exp"](FUNCTIONS["subtract"](sp.values, taken(top, group)))
-        total = scatter_nd(expand_dims(group, 1), powers, expand_dims(count, 0))
-        return sp.with_values(truediv(powers, taken(total, group)))
+def _shares(indices: TfTensor, values: TfTensor, sizes: TfTensor, name: str | None) -> TfTensor:
+    """Return the powers of values over their sum, of those whose places differ in the last axis."""
+
+    def compute(indices: Array, sizes: Array) -> Sequence[Array]:
+        found = different(indices[:, :-1])[1]
+        return found, np.array(found.max(initial=-1) + 1, np.int64)
+
+    specs = [unknown(rows.i64, None), unknown(rows.i64)]
+    group, count = host("SparseRows", compute, [indices, sizes], specs, name=name)
+    top = scatter_max(values, group, count)
+    powers = FUNCTIONS["exp"](FUNCTIONS["subtract"](values, taken(top, group)))
+    total = scatter_nd(expand_dims(group, 1), powers, expand_dims(count, 0))
+    return truediv(powers, taken(total, group))
 
 
 def scatter_max(values: TfTensor, group: TfTensor, count: TfTensor) -> TfTensor:

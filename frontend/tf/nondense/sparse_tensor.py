@@ -11,6 +11,7 @@ from ....ir.op import Array
 from ...data.batches import Pile
 from ...eager.tensor import Tensor
 from ...graph.graph import Graph
+from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import Fetching, SymbolicTfTensor, TfTensor
 from ..core.element_types import as_dtype
@@ -85,6 +86,19 @@ class SparseTensor(CompositeTensor):
         """Return a sparse tensor of whose shape something is known besides."""
         made = cls(indices, values, dense_shape)
         made.set_shape(shape)
+        return made
+
+    @classmethod
+    def trusted(
+        cls, indices: TfTensor, values: TfTensor, dense_shape: TfTensor, like: SparseTensor
+    ) -> SparseTensor:
+        """Return a sparse tensor of parts that fit, of the shape that another one has."""
+        if STATE.context is not None:
+            stated: SparseTensor = cls.stated(indices, values, dense_shape, like.shape)
+            return stated
+        made = cls.__new__(cls)
+        made._indices, made._values, made._shape = indices, values, dense_shape
+        made._stated = like._stated
         return made
 
     @classmethod

@@ -272,7 +272,7 @@ def fault_of_order(ids: Array, count: int | None = None) -> str:
         return "segment ids must be < num_segments"
     if last < 1:
         return "segment ids must be >= 0"
-    if ids[0] >= 0 and not (ids[1:] < ids[:-1]).any():
+    if ids[0] >= 0 and not np.count_nonzero(ids[1:] < ids[:-1]):
         return ""
     ends = np.append(np.flatnonzero(ids[1:] != ids[:-1]), len(ids) - 1)
     for place in ends.tolist():  # each segment is looked at when it ends
@@ -306,19 +306,40 @@ def _check_order(data: Sequence[Dim], ids: Array) -> None:
 def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     """Combine rows by their segment, as `_in_order` does."""
     _check_order(data.shape, ids)
-    is_float = data.dtype.kind == "f" and data.dtype.itemsize > 2
-    has_kernel = is_float or (data.dtype.kind in "iu" and how != "mean")
-    if not has_kernel or not data.size or ids.ndim != 1 or ids[0] < 0:
+    if not data.size or ids.ndim != 1 or ids[0] < 0 or not _has_kernel(data.dtype, how):
         sizes = np.bincount(ids[ids >= 0])
         shape_ = (len(sizes), *[1] * (data.ndim - ids.ndim))
         counted = Tensor(sizes.reshape(shape_))
         return np.asarray(_in_order_at_once(Tensor(data), Tensor(ids), counted, how))
     table = data if data.ndim == 2 else data.reshape(len(ids), -1)
-    places = np.empty(int(ids[-1]) + 1, np.bool_)
-    most = [single.bound(size) if size != 1 else 1 for size in (*table.shape, len(places))]
-    combine = _combining(of_numpy(data.dtype), of_numpy(ids.dtype), how, tuple(most))
-    made: Array = combine(table, ids, places)
+    count = int(ids[-1]) + 1
+    combine = _combining_of(data.dtype, table.shape, ids.dtype, count, how)
+    made: Array = combine(table, ids, np.empty(count, np.bool_))
     return made if data.ndim == 2 else made.reshape(-1, *data.shape[1:])
+
+
+rows_in_order = _rows_in_order  # (of arrays: nothing of it can be remembered)
+
+
+def _has_kernel(dtype: np.dtype[np.generic], how: str) -> bool:
+    """Say whether compiled code combines elements of a type."""
+    return (dtype.kind == "f" and dtype.itemsize > 2) or (dtype.kind in "iu" and how != "mean")
+
+
+Type = np.dtype[np.generic]
+
+
+@lru_cache(maxsize=512)
+def _combining_of(
+    dtype: np.dtype[np.generic],
+    shape: tuple[int, ...],
+    kind: np.dtype[np.generic],
+    count: int,
+    how: str,
+) -> Kernel:
+    """Return what combines the rows of a matrix of a shape by their segment."""
+    most = [single.bound(size) if size != 1 else 1 for size in (*shape, count)]
+    return _combining(of_numpy(dtype), of_numpy(kind), how, tuple(most))
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,129 @@
+"""What is computed of sparse tensors whose elements are there, with as few steps as there can be.
+
+`sparse_math` and `sparse_dense` say the same of tensors of graphs, and of those that are recorded,
+in operations that have gradients; the bits are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, partial
+
+import numpy as np
+
+from ....codegen import single
+from ....ir.compose.maker import Emit, Maker
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import parse
+from ....ir.types.dtypes import DType, of_numpy
+from ....ir.types.tensor import TensorSpec
+from ...eager.kernels import Kernel, by_need
+from ...eager.tensor import Tensor, apply
+from ...values.context import STATE
+from ..core.bridge import TfTensor
+from .numbering import different, is_inside, numbers_inside
+
+M = Maker(apply)
+
+
+def are_here(tensors: Sequence[TfTensor]) -> bool:
+    """Say whether numpy computes on tensors at once, and nobody records or notes it."""
+    return not STATE.busy and all(x.direct for x in tensors)
+
+
+def summed(values: Array, at: Array, count: int) -> Array:
+    """Return slices added up, in order, by their numbers among so many."""
+    zeros = Tensor(np.zeros((count, *values.shape[1:]), values.dtype))
+    if not len(at):
+        return zeros._array
+    made: Tensor = M.scatter_nd(zeros, Tensor(at[:, None]), Tensor(values), reduction="add")
+    return made._array
+
+
+def dense(
+    indices: Array, sizes: Sequence[int], values: Array, rest: Array, *, validates: bool
+) -> Array | None:
+    """Return values at their places and another one elsewhere; None: the places are wrong."""
+    number = numbers_inside(indices, sizes)
+    if number is None or (validates and not (number[1:] > number[:-1]).all()):
+        return None
+    is_zero = rest.dtype != object and not any(rest.tobytes())
+    made = np.zeros(sizes, values.dtype) if is_zero else np.full(sizes, rest, values.dtype)
+    made.reshape(-1)[number] = values
+    return made
+
+
+def shares(indices: Array, values: Array) -> Array:
+    """Return the powers of values over their sum, of those whose places differ in the last axis."""
+    if not len(values):
+        return values
+    group = different(indices[:, :-1])[1]
+    x, at, count = Tensor(values), Tensor(group[:, None]), int(group.max()) + 1
+    low = Tensor(np.full(count, -np.inf, values.dtype))
+    top: Tensor = M.scatter_nd(low, at, x, reduction="max")
+    powers: Tensor = M.exp(M.sub(x, Tensor(top._array.take(group))))
+    total = summed(powers._array, group, count)
+    made: Tensor = M.div(powers, Tensor(total.take(group)))
+    return made._array
+
+
+MULTIPLIED = (rows.f32, rows.f64, rows.i32, rows.i64)
+"""The element types of sparse matrices that are multiplied without a matrix of all products."""
+
+
+def product(sparse: Sequence[Array], other: Array, turns: bool, turns_other: bool) -> Array | None:
+    """Return a sparse matrix times a whole one; None: they do not fit, or it is not done so."""
+    indices, values, sizes = sparse
+    row = of_numpy(values.dtype) if values.dtype != object else None
+    if row not in MULTIPLIED or other.dtype != values.dtype or other.ndim != 2 or len(sizes) != 2:
+        return None
+    factor = np.ascontiguousarray(other.T if turns_other else other)
+    first, second = (1, 0) if turns else (0, 1)
+    height, inner = int(sizes[first]), int(sizes[second])
+    if inner != len(factor) or not (height and len(values) and factor.size):
+        return None
+    if not is_inside(indices, sizes.tolist()):
+        return None
+    to, of = indices[:, first].copy(), indices[:, second].copy()
+    made: Array = _products(row)(to, of, values, factor, np.empty(height, bool))
+    return made
+
+
+@cache
+def _products(row: DType) -> Kernel:
+    """Return what adds products up; the last operand has as many elements as the result rows."""
+    n, k, height, width = map(parse, ("N", "K", "M", "C"))
+    specs = [
+        *[TensorSpec(rows.i64, (n,))] * 2,
+        TensorSpec(row, (n,)),
+        TensorSpec(row, (k, width)),
+        TensorSpec(rows.bool_, (height,)),
+    ]
+
+    def build(
+        emit: Emit, to: object, of: object, values: object, factor: object, _: object
+    ) -> object:
+        m = Maker(emit)
+        each = m.mul(m.reshape(values, shape=(n, 1)), m.gather(factor, of, axis=0))
+        zeros = m.filled(0, row, (height, width))
+        return m.scatter_nd(zeros, m.reshape(to, shape=(n, 1)), each, reduction="add")
+
+    def by_numpy(to: Array, of: Array, values: Array, factor: Array, rows_: Array) -> Array:
+        return summed(values[:, None] * factor[of], to, len(rows_))
+
+    ranges = dict.fromkeys("NKMC", (1, 1 << 31))
+    return by_need(by_numpy, partial(single.of_sizes, build, specs, ranges))
+
+
+def sides(one: Array, other: Array, order: Array, group: Array, count: int) -> tuple[Array, Array]:
+    """Return the elements of both of two lists at the places of either, 0 where there is none.
+
+    The lists one after the other are in `order`, and then each is at the place in `group`.
+    """
+    at = np.empty_like(group)
+    at[order] = group
+    first, second = np.zeros(count, one.dtype), np.zeros(count, other.dtype)
+    first[at[: len(one)]] = one
+    second[at[len(one) :]] = other
+    return first, second
