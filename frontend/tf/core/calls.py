@@ -148,7 +148,7 @@ def _compute(
 
     def whole(*arrays: Array) -> Sequence[Array]:
         """Carry the rule out on arrays."""
-        made = _computed(rule, [EagerTensor(x) for x in arrays], options)
+        made = _carried_out(rule, [EagerTensor(x) for x in arrays], options)
         is_list[:] = [isinstance(made, list)]
         return [x._array for x in (made if isinstance(made, list) else [made])]
 
@@ -162,14 +162,20 @@ def _compute(
 def _computed(
     rule: Rule, tensors: Sequence[TfTensor], options: dict[str, object]
 ) -> TfTensor | list[TfTensor]:
+    with np.errstate(all="ignore"):
+        return _carried_out(rule, tensors, options)
+
+
+def _carried_out(
+    rule: Rule, tensors: Sequence[TfTensor], options: dict[str, object]
+) -> TfTensor | list[TfTensor]:
+    """Carry an operation out; numpy may warn in it."""
     try:
-        with np.errstate(all="ignore"):
-            texts = any(x._array.dtype.kind == "O" for x in tensors)
-            if texts:
-                values = as_values([x._array for x in tensors])
-                made = rule.function(Maker(emit_text), *values, **options)
-            else:
-                made = rule.function(Maker(apply), *tensors, **options)
+        if any(x._array.dtype.kind == "O" for x in tensors):
+            values = as_values([x._array for x in tensors])
+            made = rule.function(Maker(emit_text), *values, **options)
+        else:
+            made = rule.function(Maker(apply), *tensors, **options)
     except (OpError, InvalidShapesError):
         raise
     except np.linalg.LinAlgError as error:  # numpy's word for it is "singular"

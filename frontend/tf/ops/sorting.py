@@ -505,18 +505,41 @@ def count_nonzero(
 @_host("InvertPermutation", "x", shapes=shapes_of.like())
 def invert_permutation(m: Maker, x: object) -> object:
     """Return where each number is."""
-    found = elements(x)
+    return at_once(_inverted, x)
+
+
+def _inverted(found: Array) -> Array:
+    """Return where each number is of an array that has each once."""
     if found.ndim != 1:
         raise TypeError("invert_permutation expects a 1D vector.")
-    wrong = found[(found < 0) | (found >= found.size)]
-    if wrong.size:
+    if not found.size:
+        return found.copy()
+    if np.maximum.reduce(found.view(f"u{found.itemsize}")) >= found.size:  # (-1 is the largest)
+        wrong = found[(found < 0) | (found >= found.size)]
         raise TypeError(f"{wrong[0]} is not between 0 and {found.size}")
-    counts = np.bincount(found, minlength=1)
-    if counts.max() > 1:
-        raise TypeError(f"{counts.argmax()} is duplicated in the input.")
-    places = np.empty_like(found)
-    places[found] = np.arange(found.size, dtype=found.dtype)
+    places: Array = _inverting(of_numpy(found.dtype))(found)
+    if np.minimum.reduce(places) < 0:
+        raise TypeError(f"{np.bincount(found).argmax()} is duplicated in the input.")
     return places
+
+
+@cache
+def _inverting(row: DType) -> Kernel:
+    """Return what says where each number is, -1 of those that are nowhere."""
+    n = parse("N")
+
+    def build(emit: Emit, numbers: object) -> object:
+        m = Maker(emit)
+        at, places = m.reshape(numbers, shape=(n, 1)), m.iota(shape=(n,), axis=0, dtype=row)
+        return m.scatter_nd(m.filled(-1, row, (n,)), at, places)
+
+    def by_numpy(numbers: Array) -> Array:
+        places = np.full_like(numbers, -1)
+        places[numbers] = np.arange(numbers.size, dtype=numbers.dtype)
+        return places
+
+    specs, ranges = [TensorSpec(row, (n,))], {"N": (1, single.LONGEST)}
+    return by_need(by_numpy, partial(single.of_sizes, build, specs, ranges), is_simple=True)
 
 
 remember_all(globals())
