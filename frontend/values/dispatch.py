@@ -19,12 +19,18 @@ class NotDenseError(ValueError, TypeError):
     """A tensor is wanted, and there is a value that is made of several."""
 
     def __init__(self, value: object) -> None:
-        text = (
-            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to "
-        )
-        is_told = isinstance(value, str)  # made anew of its text, as Keras does with errors
-        super().__init__(value if is_told else text + "a Tensor.")
+        super().__init__(value)
         self.value = value
+
+    def __str__(self) -> str:
+        """Say so; only here, since most of these errors are answered, and rows are long."""
+        value = self.value
+        if isinstance(value, str):  # made anew of its text, as Keras does with errors
+            return value
+        return (
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to "
+            "a Tensor."
+        )
 
 
 class Evaluated:

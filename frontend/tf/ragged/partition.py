@@ -9,9 +9,10 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.tensor import TensorSpec
+from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor, row_of
+from ..core.bridge import EagerTensor, TfTensor, row_of
 from ..core.element_types import as_dtype
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of, is_typed, static
@@ -31,8 +32,10 @@ def computed(
     name: str | None = None,
 ) -> list[TfTensor]:
     """Return what the host makes of tensors; of constants, while a graph is made: constants."""
+    if graph_of(tensors) is None:
+        return host(type_, compute, tensors, specs, name=name)
     known = [static(x) for x in tensors]
-    if graph_of(tensors) is None or any(isinstance(k, TfTensor) for k in known):
+    if any(isinstance(k, TfTensor) for k in known):
         return host(type_, compute, tensors, specs, name=name)
     arrays = [np.asarray(k, x.spec.dtype.numpy) for k, x in zip(known, tensors, strict=True)]
     with InGraph(graph_of(tensors)):
@@ -55,6 +58,8 @@ def whole_numbers(
 
 def _known(tensor: TfTensor) -> Array | None:
     """Return the elements of a tensor if they are known while a graph is made."""
+    if tensor.__class__ is EagerTensor:
+        return tensor._array
     found = static(tensor)
     return None if isinstance(found, TfTensor) else np.asarray(found)
 
@@ -294,9 +299,12 @@ class RowPartition:
 
     def row_lengths(self) -> TfTensor:
         """Return the lengths of the rows."""
-        if self._lengths is None:
-            return self._splits[1:] - self._splits[:-1]
-        return self._lengths
+        if self._lengths is not None:
+            return self._lengths
+        made = self._splits[1:] - self._splits[:-1]
+        if not STATE.busy and made.__class__ is EagerTensor:
+            self._lengths = made
+        return made
 
     def nrows(self, out_type: DTypeLike | None = None) -> TfTensor:
         """Return how many rows there are."""

@@ -169,10 +169,8 @@ def _parts(x: RaggedTensor, key: slice) -> RaggedTensor:
 
     def plan(rows: Rows, *arrays: Array) -> Rows:
         cut = _as_slice(named, arrays)
-        spans = [range(*cut.indices(n)) for n in rows.counts.tolist()]
-        counts = np.array([len(s) for s in spans], np.int64)
-        starts = np.array([s.start for s in spans], np.int64) + rows.splits[0][:-1]
-        step = 1 if cut.step is None else cut.step
+        first, counts = spans(cut, rows.counts)
+        starts, step = first + rows.splits[0][:-1], 1 if cut.step is None else cut.step
         offsets = Rows((), np.zeros(0, np.int64)).above(counts).offsets()
         return rows.below.take(np.repeat(starts, counts) + offsets * step).above(counts)
 
@@ -187,6 +185,29 @@ def _parts(x: RaggedTensor, key: slice) -> RaggedTensor:
     )
     assert isinstance(made, RaggedTensor), "it has rows"
     return made
+
+
+def spans(cut: slice, sizes: Array) -> tuple[Array, Array]:
+    """Return where a part of rows of these sizes begins, and how long it is, as of lists.
+
+    >>> [x.tolist() for x in spans(slice(-2, None), np.array([0, 1, 5]))]
+    [[0, 0, 3], [0, 1, 2]]
+    >>> [x.tolist() for x in spans(slice(None, None, -2), np.array([0, 1, 5]))]
+    [[-1, 0, 4], [0, 1, 3]]
+    """
+    cut.indices(0)  # raises where there are no steps
+    step = 1 if cut.step is None else int(cut.step)
+    low, high = (np.zeros_like(sizes), sizes) if step > 0 else (np.full_like(sizes, -1), sizes - 1)
+
+    def end(place: int | None, missing: Array) -> Array:
+        if place is None:
+            return missing
+        return np.minimum(high, place) if place >= 0 else np.maximum(low, sizes + place)
+
+    start = end(cut.start, low if step > 0 else high)
+    stop = end(cut.stop, high if step > 0 else low)
+    counts = np.maximum((stop - start + step - (1 if step > 0 else -1)) // step, 0)
+    return start.astype(np.int64), counts.astype(np.int64)
 
 
 def _column(x: RaggedTensor, number: Key, rest: list[Key]) -> Ragged:
