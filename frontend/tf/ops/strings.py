@@ -113,11 +113,19 @@ def length(m: Maker, input: object, unit: str = "BYTE") -> object:
     flat: list[bytes] = given.ravel().tolist()
     sizes = np.fromiter(map(len, flat), np.int32, len(flat))
     if unit != "BYTE":
-        every = np.frombuffer(b"".join(flat), np.uint8)
-        begun = np.cumsum([0, *sizes], dtype=np.int64)
-        before = np.concatenate([[0], np.cumsum(every & 0b11000000 != CONTINUES)])
-        sizes = np.diff(before[begun]).astype(np.int32)
+        sizes = _counted(b"".join(flat), sizes)
     return sizes.reshape(given.shape)
+
+
+def _counted(every: bytes, sizes: Array) -> Array:
+    """Return how many characters texts of some sizes have, which are one behind the other."""
+    continues = np.frombuffer(every, np.uint8) & 0b11000000 == CONTINUES
+    if not np.count_nonzero(continues):
+        return sizes
+    ends = np.cumsum(sizes, dtype=np.int64)
+    before = np.searchsorted(np.flatnonzero(continues), ends)
+    found: Array = sizes - np.diff(before, prepend=0).astype(sizes.dtype)
+    return found
 
 
 @op("StringToNumber", "input", strict=False, differentiable=False)
@@ -129,9 +137,18 @@ def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -
     if open_ is not None:
         return open_
     with np.errstate(over="ignore"):
+        given = np.asarray(elements(input), object)
+        every: list[bytes] = given.ravel().tolist()
+        if row.is_float and not b"".join(every).translate(None, PLAIN):
+            try:
+                return np.array([*map(float, every)]).astype(row.numpy).reshape(given.shape)
+            except ValueError:
+                pass  # one of them is no number: below it is said which
         return texts(lambda x: _number(x, row), input).astype(row.numpy)
 
 
+PLAIN = b"0123456789+-.eE"
+"""What Python and C read alike: of these alone, the former reads what `NUMBER` says."""
 NUMBER = re.compile(rb"\s*[-+]?(0x[0-9a-f]+(\.[0-9a-f]*)?(p[-+]?\d+)?|\d+\.?\d*(e[-+]?\d+)?|"
                     rb"\.\d+(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)  # fmt: skip
 WHOLE = re.compile(rb"\s*[-+]?\d+\s*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..core.bridge import TfTensor
 from ..core.host_ops import each, host, like_input, texts, unknown
 from ..ragged.planning import with_levels
 from ..ragged.tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
-from .pieces import Lists, in_rows, texts_of
+from .pieces import Lists, OfMany, Parts, array, in_rows, joined, texts_of
 
 OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 """By the names that TensorFlow has for encodings of results: Python's."""
@@ -58,6 +59,28 @@ class CharacterReading:
             if wrong is not None:
                 yield from self.wrong(wrong)
 
+    def many(self, texts: Sequence[bytes]) -> tuple[Array, Array, Array] | None:
+        """Return the characters of texts, where they begin, and how many each text has.
+
+        None: it is no UTF-8, or some bytes are no character.
+        """
+        if self.codec != "utf-8":
+            return None
+        every, begins = joined(texts)
+        is_first = every & 0b11000000 != 0b10000000
+        starts = begins[:-1][begins[:-1] < begins[1:]]
+        try:
+            numbers = np.frombuffer(every.tobytes().decode().encode("utf-32-le"), "<i4")
+        except UnicodeDecodeError:
+            return None
+        if not is_first[starts].all() or (
+            self.replaces_control and (numbers <= LAST_CONTROL).any()
+        ):
+            return None
+        places = np.flatnonzero(is_first)
+        counts = np.diff(np.searchsorted(places, begins))
+        return numbers, places - np.repeat(begins[:-1], counts), counts
+
     def wrong(self, at: int) -> Iterator[tuple[int, int]]:
         """Give what stands for bytes that are no character."""
         if self.errors == "strict":
@@ -95,17 +118,38 @@ def _decoded(
     split: str | None = None,
 ) -> list[Ragged]:
     """Return characters, as numbers or as texts of an encoding, and where they begin."""
-
-    def function(text: bytes) -> Lists:
-        found = list(reading.characters(text))
-        offsets = [at for _, at in found]
-        if split is None:
-            return [number for number, _ in found], offsets
-        return [encoded(number, split) for number, _ in found], offsets
-
     first = kinds.i32 if split is None else TEXT
     with same_graph(input):
+        function = Characters(reading, split)
         return in_rows("UnicodeDecode", texts_of(input), function, [first, kinds.i64], name)
+
+
+@dataclass(frozen=True)
+class Characters(OfMany):
+    """Cuts a text into characters, as numbers or as texts of an encoding, and where they begin."""
+
+    reading: CharacterReading
+    split: str | None
+
+    def __call__(self, text: bytes) -> Lists:
+        """Return those of a text."""
+        found = list(self.reading.characters(text))
+        offsets = [at for _, at in found]
+        numbers = [number for number, _ in found]
+        return numbers if self.split is None else [encoded(n, self.split) for n in numbers], offsets
+
+    def many(self, texts: Sequence[bytes]) -> Parts | None:
+        """Return those of many texts."""
+        found = self.reading.many(texts)
+        if found is None:
+            return None
+        numbers, offsets, counts = found
+        if self.split is None:
+            return [numbers, offsets], counts
+        there = np.flatnonzero(np.bincount(numbers, minlength=1))
+        table = np.empty(int(there.max(initial=0)) + 1, object)
+        table[there] = array([encoded(number, self.split) for number in there.tolist()], TEXT)
+        return [table[numbers], offsets], counts
 
 
 def encoded(number: int, codec: str) -> bytes:
@@ -177,6 +221,13 @@ def written(numbers: Sequence[int], codec: str, errors: str, replacement: int) -
     return b"".join(made)
 
 
+def are_characters(numbers: Array) -> bool:
+    """Say whether all numbers are those of characters."""
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    halves = high >= 0xD800 and ((numbers >= 0xD800) & (numbers <= 0xDFFF)).any()
+    return bool(low >= 0 and high <= LAST and not halves)
+
+
 def unicode_encode(
     input: object,
     output_encoding: str,
@@ -217,13 +268,16 @@ def _outer(x: RaggedTensor, codec: str, how: CharacterReading, name: str | None)
         return x.with_values(_outer(x.values, codec, how, name))
 
     def compute(numbers: Array, splits: Array) -> Sequence[Array]:
-        found = [
-            written(numbers[i:j].tolist(), codec, how.errors, how.replacement)
-            for i, j in pairwise(splits)
-        ]
-        made = np.empty(len(found), object)
-        made[:] = found
-        return (made,)
+        ends: list[int] = splits.tolist()
+        if are_characters(numbers):
+            whole = numbers.astype("<u4").tobytes().decode("utf-32-le")
+            found = [whole[i:j].encode(codec) for i, j in pairwise(ends)]
+        else:
+            every: list[int] = numbers.tolist()
+            found = [
+                written(every[i:j], codec, how.errors, how.replacement) for i, j in pairwise(ends)
+            ]
+        return (array(found, TEXT),)
 
     spec = unknown(TEXT, x.shape.as_list()[0])
     return host("UnicodeEncode", compute, [x.values, x.row_splits], [spec], name=name)[0]
