@@ -14,6 +14,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
+from ...eager.complex_parts import of_parts
 from ...eager.remembered import remember_all, remembered
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
@@ -60,22 +61,21 @@ def _unary(type_: str, gv: str) -> Callable[..., TfTensor]:
     return function
 
 
-COMPLEX: dict[str, Callable[..., TfTensor]] = {
-    **{n: getattr(np, n) for n in ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh")},
-    **{n: getattr(np, n) for n in ("tanh", "log1p", "expm1", "reciprocal")},
+COMPLEX: dict[str, Callable[[Array], Array]] = {
+    **{n: of_parts(n) for n in ("exp", "log", "sqrt", "sin", "cos")},
+    **{n: getattr(np, n) for n in ("tan", "sinh", "cosh", "tanh", "log1p", "expm1", "reciprocal")},
     **{f"a{n}": getattr(np, f"arc{n}") for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "sigmoid": lambda z: 1 / (1 + of_parts("exp")(-z)),
     "sign": lambda z: np.divide(z, np.abs(z), out=np.zeros_like(z), where=z != 0),
-    "rsqrt": lambda z: 1 / np.sqrt(z),
+    "rsqrt": lambda z: 1 / of_parts("sqrt")(z),
 }
 """Functions that numpy computes of complex numbers."""
 
 
-def _complex(x: object, function: Callable[..., object]) -> Abstract | Array:
+def _complex(x: object, function: Callable[..., object]) -> object:
     if is_unknown(x):
         return Abstract(spec_of_value(x))
-    z = elements(x)
-    return np.asarray(function(z)).astype(z.dtype)
+    return at_once(lambda z: np.asarray(function(z)).astype(z.dtype, copy=False), x)
 
 
 def _complex_pair(x: object, y: object, function: Callable[..., object]) -> Abstract | Array:
@@ -520,7 +520,7 @@ def _parts(
         if is_unknown(input):
             half = {"complex64": rows.f32, "complex128": rows.f64}.get(str(spec.dtype.numpy))
             return Abstract(spec.with_dtype(half) if real and half else spec)
-        return np.asarray(function(elements(input)))
+        return at_once(function, input)
 
     return made
 
