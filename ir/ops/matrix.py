@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -233,6 +234,11 @@ _ELLIPSIS = 0xE000
 
 def _parse(equation: str, ranks: Sequence[int]) -> Equation:
     """Read an equation, or raise `TypeError`."""
+    return _parsed(equation, tuple(ranks))
+
+
+@lru_cache(maxsize=512)
+def _parsed(equation: str, ranks: tuple[int, ...]) -> Equation:
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     terms = left.split(",")
