@@ -29,6 +29,10 @@ PATIENCE = 0.05
 """Seconds of the processor that an operation is repeated for."""
 FEWEST = 5
 """How often it is carried out at least."""
+OFTEN = 600
+"""How often it is carried out before, ..."""
+BEFORE = 0.2
+"""... unless that takes more seconds than these."""
 LEAST = 0.05
 """The microseconds below which the clock says nothing."""
 ONE_THREAD = dict.fromkeys(("GRAVURE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -385,8 +389,10 @@ def measured(module: str, only: Sequence[str]) -> dict[str, float]:
 
 def least(run: Callable[[], object]) -> float:
     """Return the least seconds of the runs."""
-    for _ in range(FEWEST):  # what is compiled or remembered is so from then on
-        run()
+    count, until = 0, process_time() + BEFORE
+    while count < FEWEST or (count < OFTEN and process_time() < until):
+        run()  # what is compiled or remembered is so from then on
+        count += 1
     found, count, until = math.inf, 0, process_time() + PATIENCE
     while count < FEWEST or process_time() < until:
         start = process_time()
