@@ -1,6 +1,7 @@
 """What is done to many elements together is what would be done to each of them alone."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -187,3 +188,112 @@ def test_what_is_written_for_a_match_has_groups_and_backslashes():
     found = tf.strings.regex_replace(["word", "ward"], "(o|(a))r", r"[\2\\\0]")
     assert found.numpy().tolist() == [rb"w[\or]d", rb"w[a\ar]d"]
     assert tf.strings.regex_replace(["abc"], "b", r"\3").numpy().tolist() == [b"abc"]
+
+
+def test_rows_are_not_written_out_where_a_function_knows_them(monkeypatch):
+    """Each call wrote all rows into an error that was answered."""
+    rows = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
+    monkeypatch.setattr(type(rows), "__repr__", lambda self: pytest.fail("it is written out"))
+    assert tf.negative(rows).to_list() == [[-1.0, -2.0], [], [-3.0]]
+    assert tf.gather(rows, [2, 0]).to_list() == [[3.0], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16-BE"])
+@pytest.mark.parametrize("texts", [["äx€ö", "", "ab", "日本\U0001f600"], ["a\x01", ""], []])
+def test_characters_of_many_texts_are_those_of_each(encoding, texts):
+    given = [text.encode(encoding) for text in texts]
+    for how in ({}, {"replace_control_characters": True}):
+        found = tf.strings.unicode_decode_with_offsets(given, encoding, **how)
+        each = [tf.strings.unicode_decode_with_offsets(x, encoding, **how) for x in given]
+        for i in range(2):
+            assert found[i].to_list() == [pair[i].numpy().tolist() for pair in each]
+    pieces = tf.strings.unicode_split(given, encoding)
+    assert pieces.to_list() == [[c.encode(encoding) for c in text] for text in texts]
+    numbers = tf.strings.unicode_decode(given, encoding)
+    assert tf.strings.unicode_encode(numbers, encoding).numpy().tolist() == given
+
+
+def test_bytes_that_are_no_characters_alone_are_none_together():
+    """The end of one text and the beginning of the next one are a character."""
+    halves = ["é".encode()[:1], "é".encode()[1:]]
+    assert tf.strings.unicode_decode(halves, "UTF-8").to_list() == [[0xFFFD], [0xFFFD]]
+
+
+def test_numbers_of_many_texts_are_read_as_each_is():
+    texts = ["1.5", "-2e3", "+.5", "7.", "1e400"]
+    assert tf.strings.to_number(texts).numpy().tolist() == [1.5, -2000, 0.5, 7, np.inf]
+    assert tf.strings.to_number([*texts, " inf ", "0x1p-1"]).numpy().tolist()[-1] == 0.5
+    for wrong in ("1e", "", "--1", "1_0", "1.2.3"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"string: {wrong}"):
+            tf.strings.to_number(["1", wrong])
+
+
+def _sparse(random, dtype, shape, count):
+    places = np.unique(random.integers(0, np.prod(shape), count))
+    values = (random.standard_normal(len(places)) * 9).astype(dtype)
+    indices = np.stack(np.unravel_index(places, shape), 1)
+    return tf.sparse.SparseTensor(indices, values, shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, np.complex64])
+@pytest.mark.parametrize("count", [1, 12, 3000])
+def test_sparse_tensors_have_the_bits_at_once_that_functions_give(dtype, count):
+    random = np.random.default_rng(count)
+    one, other = (_sparse(random, dtype, (40, 70), count) for _ in range(2))
+    factor = tf.constant((random.standard_normal((70, 3)) * 9).astype(dtype))
+
+    def compute(one, other, factor):
+        made = [tf.sparse.sparse_dense_matmul(one, factor), tf.sparse.to_dense(one)]
+        made += [tf.sparse.sparse_dense_matmul(one, tf.sparse.to_dense(other), adjoint_a=True)]
+        sums = [tf.sparse.add(one, other)]
+        sums += [] if dtype == np.complex64 else [tf.sparse.maximum(one, other)]
+        sums += [tf.sparse.softmax(one)] if np.dtype(dtype).kind == "f" else []
+        return [*made, *(part for x in sums for part in (x.indices, x.values, x.dense_shape))]
+
+    found, wanted = compute(one, other, factor), tf.function(compute)(one, other, factor)
+    for a, b in zip(found, wanted, strict=True):
+        assert a.dtype == b.dtype
+        assert a.numpy().tobytes() == b.numpy().tobytes()
+
+
+@pytest.mark.parametrize("count", [5, 200_000])
+def test_permutations_are_turned_round_whatever_their_size(count):
+    order = np.random.default_rng(0).permutation(count)
+    assert (tf.math.invert_permutation(order).numpy() == np.argsort(order)).all()
+    for place, wrong in (
+        (-1, "-1 is not between"),
+        (count, f"{count} is not"),
+        (1, "duplicated"),
+    ):
+        order[np.argmax(order == 0)] = place
+        with pytest.raises(tf.errors.InvalidArgumentError, match=wrong):
+            tf.math.invert_permutation(order)
+        order[np.argmax(order == place)] = 0
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cos"])
+def test_functions_of_complex_numbers_follow_numpy_at_the_ends(name):
+    ends = [0.0, -0.0, 1.0, -2.5, 1e30, -1e-30, 3e38, np.inf, -np.inf, np.nan, 90.0]
+    z = np.array([complex(a, b) for a in ends for b in ends], np.complex64)
+    function = getattr(tf.math, name)
+    found, wanted = function(z).numpy(), getattr(np, name)
+    with np.errstate(all="ignore"):
+        wide = wanted(z.astype(np.complex128)).astype(np.complex64)
+        odd = ~(np.isfinite(z) & np.isfinite(wide))
+        assert found[odd].tobytes() == wanted(z[odd]).tobytes()
+    np.testing.assert_allclose(found[~odd], wide[~odd], 3e-7)
+    assert tf.function(function)(z).numpy().tobytes() == found.tobytes()
+
+
+def test_what_the_error_function_leaves_has_all_its_digits():
+    """It was a difference from 1: nothing was left of it from 6 on."""
+    x = [-5.0, -0.3, 0.0, 0.7, 3.0, 6.0, 9.0]
+    wanted = np.array([math.erfc(a) for a in x])
+    slopes = -2 / math.sqrt(math.pi) * np.exp(-np.square(x))
+    for dtype, close in ((np.float32, 2e-6), (np.float64, 4e-14)):
+        given = tf.constant(x, dtype)
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            made = tf.math.erfc(given)
+        np.testing.assert_allclose(made, wanted, close)
+        np.testing.assert_allclose(tape.gradient(made, given), slopes, close)
