@@ -352,6 +352,11 @@ class Op(Operation, metaclass=OpKind):
         return count - cls.INDICES
 
     @classmethod
+    def smooth(cls, count: int, attributes: Mapping[str, Any]) -> Sequence[int]:
+        """Return which of so many operands may get a gradient, whatever their types are."""
+        return range(count)
+
+    @classmethod
     def has(cls, rule: str) -> bool:
         """Say whether the class defines a rule itself or by a family base."""
         return _has(cls, rule)

@@ -6,7 +6,7 @@ once on arrays or by appending to a program, so that one rule serves to run and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -77,6 +77,10 @@ class Primitive(Kind):
         if any(is_symbolic(value) for value in attributes.values()):
             attributes = resolve(attributes, frame.symbols)
         return names_of_results(frame.emit(self.op, *inputs, **attributes))
+
+    def smooth_operands(self, op: Operation) -> Sequence[Hashable]:
+        """Return the inputs that the operation's rule may give gradients."""
+        return [op.inputs[i].edge for i in self.op.smooth(len(op.inputs), op.attributes)]
 
     def gradient(
         self, op: Operation, grads: Sequence[object], emit: Emitter

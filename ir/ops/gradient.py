@@ -5,7 +5,7 @@ None of them is left in compiled code: they decompose into their operands, or ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..families import FLOATS
@@ -68,6 +68,11 @@ class StopGradient(Same):
     )
 
     @classmethod
+    def smooth(cls, count: int, attributes: Mapping[str, Any]) -> Sequence[int]:
+        """Return none."""
+        return ()
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Give nothing."""
         return (None,)
@@ -106,6 +111,11 @@ class Instead(Op):
         return call.operands[1]
 
     @classmethod
+    def smooth(cls, count: int, attributes: Mapping[str, Any]) -> Sequence[int]:
+        """Return the first operand."""
+        return (0,)
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Pass the gradient on to the first operand."""
         return (grads[0], None)
@@ -136,6 +146,11 @@ class Again(Op):
     def evaluate(cls, x: Array, behind: Array) -> Sequence[Array]:
         """Return the same memory."""
         return (x[...],)
+
+    @classmethod
+    def smooth(cls, count: int, attributes: Mapping[str, Any]) -> Sequence[int]:
+        """Return the first operand."""
+        return (0,)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -176,6 +191,11 @@ class WithGradient(Op):
     def decompose(cls, call: Call) -> Any:
         """Return the operands."""
         return tuple(call.operands[: call.attributes["results"]])
+
+    @classmethod
+    def smooth(cls, count: int, attributes: Mapping[str, Any]) -> Sequence[int]:
+        """Return the operands behind the results, which the rule is of."""
+        return range(attributes["results"], count)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
