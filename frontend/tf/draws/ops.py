@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from math import prod
 
 import numpy as np
@@ -20,9 +19,9 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import EagerTensor, TfTensor
 from ..core.element_types import as_dtype
 from ..core.host_ops import host
-from ..core.shapes import broadcast_static_shape
 from ..core.values import InGraph, convert, graph_of, same, static
-from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, shape
+from ..ops.array_ops import shape
+from ..ops.composed import of_one_shape
 from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS
 from ..ops.random_ops import drawn_now, key_of_seed, seeded_key
@@ -83,7 +82,7 @@ def _parameters(
     shape_: object, alpha: object, beta: object, dtype: DTypeLike
 ) -> tuple[TfTensor | int, TfTensor, TfTensor]:
     """Return how many numbers are drawn, and alpha and beta of one shape."""
-    a, b = _together(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
+    a, b = of_one_shape(convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype))
     return _count(shape_, a), a, b
 
 
@@ -144,20 +143,6 @@ def _drawn(
     every = None if dims is None or inner is None else (*dims, *inner)
     made = host(type_, draw, [key, given, *parameters], [spec_with_unknowns(row, every)])
     return made[0]
-
-
-def _together(*values: TfTensor) -> list[TfTensor]:
-    """Return values of one shape."""
-    wanted = shape(values[0])
-    for each in values[1:]:
-        wanted = broadcast_dynamic_shape(wanted, shape(each))
-    dims = [v.shape for v in values]
-    if all(d == dims[0] for d in dims) and dims[0].is_fully_defined():
-        return list(values)
-    made = [broadcast_to(v, wanted) for v in values]
-    for one in made:
-        one.set_shape(reduce(broadcast_static_shape, dims))
-    return made
 
 
 def _count(shape_: object, of: TfTensor) -> TfTensor | int:
@@ -245,7 +230,7 @@ def binomials(
     shape_: object, key: TfTensor, counts: object, probs: object, dtype: DTypeLike
 ) -> TfTensor:
     """Return numbers of the binomial distribution; the last axes are those of its parameters."""
-    tries, chances = _together(*same(counts, probs))
+    tries, chances = of_one_shape(*same(counts, probs))
     refuse_other_axes(shape_, tries)
     name = "StatelessRandomBinomial"
     return _drawn(name, sampling.binomial, shape_, key, [tries, chances], dtype, whole=False)

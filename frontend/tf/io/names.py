@@ -11,6 +11,7 @@ from . import decoding as _d
 from . import features as _f
 from . import files as _files
 from . import gfile as _g
+from . import jpeg_quality as _jq
 from . import parsing as _p
 from . import pictures as _i
 from . import producers as _pr
@@ -37,6 +38,11 @@ PICTURES: dict[str, object] = {
         *("decode_image", "encode_jpeg", "encode_png", "is_jpeg", "extract_jpeg_shape"),
     )
 }
+CHANGED: dict[str, object] = {
+    n: getattr(_jq, n)
+    for n in ("adjust_jpeg_quality", "random_jpeg_quality", "stateless_random_jpeg_quality")
+}
+"""What is of `tf.image`, but writes and reads files in between."""
 DECODING: dict[str, object] = {
     n: getattr(_d, n)
     for n in (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..core.space import Space
 from . import (
     bands,
     decompositions,
+    iterative,
     operator,
     operators,
     operators_of_operators,
@@ -31,6 +33,7 @@ NAMES: Mapping[str, object] = {
             "tridiagonal_solve",
         )
     },
+    "experimental": Space("linalg.experimental", conjugate_gradient=iterative.conjugate_gradient),
     "LinearOperator": operator.LinearOperator,
     **{
         f"LinearOperator{n}": getattr(operators, f"LinearOperator{n}")

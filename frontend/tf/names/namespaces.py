@@ -16,7 +16,9 @@ from ..distribute import server as _sv
 from ..draws import candidates as _ca
 from ..draws import generator as _gen
 from ..draws import ops as _dr
+from ..draws.bounded import stateless_parameterized_truncated_normal as _bounded
 from ..draws.fractional import SECOND as _FRACTIONAL
+from ..draws.sobol import sobol_sample as _sobol_sample
 from ..graph import configuration as _cf
 from ..graph import debugging as _dbg
 from ..graph.queues import (
@@ -27,6 +29,7 @@ from ..graph.queues import (
     RandomShuffleQueue,
 )
 from ..image.names import NAMES as _IMAGE
+from ..io.names import CHANGED as _CHANGED
 from ..io.names import MESSAGES as _MESSAGES
 from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
@@ -50,9 +53,11 @@ from ..ops import special as _sp
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
 from ..special import bessel as _be
+from ..special import gamma as _ga
 from ..special import integrals as _int
 from ..special import waves as _wa
 from ..special.beta import betainc as _betainc
+from ..special.isotonic import isotonic_regression as _isotonic_regression
 from ..text.names import strings as _strings
 from ..train import averages as _av
 from ..train import checkpoint_state as _cs
@@ -102,7 +107,7 @@ math = Space(
         for n in (
             *("lgamma", "digamma", "erfc", "log_sigmoid", "divide_no_nan", "xlogy", "xlog1py"),
             *("multiply_no_nan", "xdivy", "reciprocal_no_nan", "lbeta", "softsign", "zeta"),
-            *("polygamma", "igamma", "igammac", "erfinv", "erfcinv", "ndtri"),
+            *("polygamma", "erfinv", "erfcinv", "ndtri"),
         )
     },
     **{
@@ -114,6 +119,9 @@ math = Space(
     },
     **{n: getattr(_be, n) for n in _BESSEL},
     betainc=_betainc,
+    igamma=_ga.igamma,
+    igammac=_ga.igammac,
+    sobol_sample=_sobol_sample,
     special=Space(
         "math.special",
         **{f"bessel_{n}": getattr(_be, f"bessel_{n}") for n in ("k0", "k0e", "k1", "k1e")},
@@ -174,6 +182,7 @@ nn = Space(
     silu=_n.swish,
     top_k=_s.top_k,
     in_top_k=_w.in_top_k,
+    isotonic_regression=_isotonic_regression,
     **_CTC,
     **_WAYS_BACK,
     **_FRACTIONAL,
@@ -217,7 +226,7 @@ linalg = Space(
     global_norm=_n.global_norm,
     l2_normalize=_w.l2_normalize,
 )
-image = Space("image", **_IMAGE, **_PICTURES)
+image = Space("image", **_IMAGE, **_PICTURES, **_CHANGED)
 strings = _strings
 signal = Space(
     "signal",
@@ -271,6 +280,7 @@ random = Space(
     stateless_uniform=_r.stateless_uniform,
     stateless_normal=_r.stateless_normal,
     stateless_truncated_normal=_r.stateless_truncated_normal,
+    stateless_parameterized_truncated_normal=_bounded,
     categorical=_r.categorical,
     Generator=_gen.Generator,
     get_global_generator=_gen.get_global_generator,

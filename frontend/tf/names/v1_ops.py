@@ -32,6 +32,7 @@ from ..image import resizing as _re
 from ..image.drawing import FIRST as _FIRST_IMAGE
 from ..image.names import NAMES as _IMAGE
 from ..image.sizes import height_and_width
+from ..io.names import CHANGED as _CHANGED
 from ..io.names import PICTURES as _PICTURES
 from ..nondense import embeddings as _em
 from ..nondense.ctc_decoding import V1 as _CTC
@@ -379,6 +380,7 @@ TOP = {
         "compat.v1.image",
         **{**_IMAGE, **_FIRST_IMAGE, "resize": resize_images, "ResizeMethod": RESIZE_METHOD},
         **_PICTURES,
+        **{n: f for n, f in _CHANGED.items() if not n.startswith("stateless")},
         **{f"resize_{mode}": _re.old_resize(mode) for mode in ("bilinear", "bicubic")},
         resize_nearest_neighbor=_re.old_resize("nearest"),
         resize_area=_re.old_resize("area"),

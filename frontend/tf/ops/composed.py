@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op
-from ..core.shapes import ShapeLike
+from ..core.shapes import ShapeLike, broadcast_static_shape
 from ..core.values import (
     InGraph,
     InvalidShapesError,
@@ -319,3 +319,17 @@ def batch_to_space(m: Maker, input: object, block_shape: object, crops: object) 
 
 
 remember_all(globals())
+
+
+def of_one_shape(*values: TfTensor) -> list[TfTensor]:
+    """Return values of one shape."""
+    wanted = tensor_shape(values[0])
+    for each in values[1:]:
+        wanted = broadcast_dynamic_shape(wanted, tensor_shape(each))
+    dims = [v.shape for v in values]
+    if all(d == dims[0] for d in dims) and dims[0].is_fully_defined():
+        return list(values)
+    made = [broadcast_to(v, wanted) for v in values]
+    for one in made:
+        one.set_shape(reduce(broadcast_static_shape, dims))
+    return made

@@ -24,6 +24,7 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.kinds import RULES
+from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.values import at_once, convert
@@ -284,7 +285,7 @@ def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
         found = incomplete_gamma(a.astype(wide), x.astype(wide), upper=upper, narrow=narrow)
         return found.astype(a.dtype)
 
-    @op(type_, "a", "x", differentiable=None)
+    @op(type_, "a", "x", differentiable=None, shapes=shapes_of.alike)
     def function(m: Maker, a: object, x: object) -> object:
         """Compute on the host."""
         return at_once(compute, a, x)

@@ -15,6 +15,7 @@ from ..ops import math_ops as m
 from ..ops import nn_ops as n
 from ..ops import window_ops as w
 from ..ops.creation import ones_like, zeros_like
+from ..special import gamma
 from .moving import same_rows
 from .planning import assembled, broadcast
 from .tensor import Ragged, RaggedTensor, RaggedTensorValue, ragged_or_tensor, same_graph
@@ -97,7 +98,7 @@ BINARY: tuple[Function, ...] = (
     *(m.FUNCTIONS[name] for name in m.BINARY),
     *(m.truediv, m.squared_difference, m.truncatemod, m.complex_),
     *(special.divide_no_nan, special.xlogy, special.xlog1py, special.xdivy, special.zeta),
-    *(special.multiply_no_nan, special.polygamma, special.igamma, special.igammac),
+    *(special.multiply_no_nan, special.polygamma, gamma.igamma, gamma.igammac),
     *(composed.nextafter, *(OPERATORS[name] for name in ("and", "or", "xor"))),
 )
 for _function in UNARY:

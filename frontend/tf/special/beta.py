@@ -9,6 +9,7 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.op import Array
+from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.calls import op
 from ..core.values import InGraph, elements, graph_of, same
@@ -55,7 +56,7 @@ def _regularised(a: Array, b: Array, x: Array) -> Array:
     return made
 
 
-@op("Betainc", "a", "b", "x", differentiable=None)
+@op("Betainc", "a", "b", "x", differentiable=None, shapes=shapes_of.alike)
 def _betainc(m: Maker, a: object, b: object, x: object) -> object:
     """Compute on the host."""
     wide = [each.astype(np.float64) for each in np.broadcast_arrays(*map(elements, (a, b, x)))]

@@ -7,6 +7,7 @@ from ..ops import strings as _s
 from . import characters as _c
 from . import joined as _j
 from . import pieces as _p
+from .scripts import unicode_script
 
 BOTH: dict[str, object] = {
     **{
@@ -31,6 +32,7 @@ BOTH: dict[str, object] = {
         )
     },
     **{n: getattr(_p, n) for n in ("bytes_split", "ngrams", "split")},
+    "unicode_script": unicode_script,
 }
 strings = Space("strings", **BOTH)
 V1: dict[str, object] = {

@@ -62,6 +62,45 @@ EDGES = np.array([0.0, -1.0, 1.0, np.inf, np.nan, -np.inf, 1e-300, 700.0, 2e3])
 SHAPES, PLACES = np.meshgrid([0.002, 0.3, 1.0, 4.5, 19.9, 20.1, 90.0], [0.01, 0.7, 3.0, 26.0, 97.0])
 """Of incomplete gamma functions: on both sides of where they are computed otherwise."""
 
+RISING = np.sin(np.arange(42.0) ** 2).reshape(3, 14)
+PICTURE = (np.add.outer(np.arange(24) * 9, np.arange(21) * 5)[..., None] + [0, 40, 90]).astype("u1")
+SYSTEM = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
+BOUNDS = {
+    "around": (np.float32(0), np.float32(1), np.float32(-2), np.float32(2)),
+    "far": (0.0, 1.0, 4.0, 9.0),
+    "near": (np.float32(0), np.float32(1), np.float32(1), np.float32(1.5)),
+    "below": (1.0, 2.0, -np.inf, -3.0),
+    "rows": (np.zeros(1), np.ones((2, 3)), np.float64([-1, -2, -1000]), np.float64([[1e4], [1]])),
+}
+
+
+def bounded(name: str) -> Callable[[Any], Any]:
+    """Return what draws normal numbers within bounds, with all gradients."""
+
+    def run(tf: Any, *given: Any) -> Any:
+        draw = tf.random.stateless_parameterized_truncated_normal
+        return draw([9, 2, 3], [7, 17], *given)
+
+    return sloped(run, *BOUNDS[name], of=(0, 1, 2, 3))
+
+
+def conjugate(**options: Any) -> Callable[[Any], Any]:
+    """Return what solves two systems step by step."""
+
+    def run(tf: Any) -> Any:
+        of = {"is_self_adjoint": True, "is_positive_definite": True}
+        preconditioner = tf.linalg.LinearOperatorDiag(np.float64([0.25, 0.33, 0.5]), **of)
+        given = {**options, "preconditioner": preconditioner} if "max_iter" in options else options
+        return list(
+            tf.linalg.experimental.conjugate_gradient(
+                tf.linalg.LinearOperatorFullMatrix(SYSTEM, **of),
+                tf.constant([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]], tf.float64), **given
+            )
+        )  # fmt: skip
+
+    return run
+
+
 CALLS: dict[str, Callable[[Any], Any]] = {
     **{
         f"{n} {x.dtype}": sloped(lambda tf, x, n=n: getattr(tf.math, f"bessel_{n}")(x), x)
@@ -113,6 +152,54 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "betainc of numbers": plain(lambda tf, a, b, x: tf.math.betainc(a, b, x), 2.0, 3.0, 0.25),
     "betainc slope": sloped(
         lambda tf, a, b, x: tf.math.betainc(a, b, x), A[4:], B[4:], X[4:], of=(2,)
+    ),
+    **{
+        f"{n} slopes {kind}": sloped(
+            lambda tf, a, x, n=n: getattr(tf.math, n)(a, x),
+            SHAPES[:, :6].astype(kind), PLACES[:, :1].astype(kind), of=(0, 1),
+        )
+        for n in ("igamma", "igammac")
+        for kind in ("float32", "float64")
+    },
+    "igamma by the first at the ends": plain(
+        lambda tf, a, x: tf.raw_ops.IgammaGradA(a=a, x=x), *np.meshgrid(EDGES, EDGES)
+    ),
+    **{
+        f"isotonic {axis} {falls}": lambda tf, axis=axis, falls=falls: [
+            *tf.nn.isotonic_regression(tf.constant(RISING), falls, axis),
+            sloped(lambda tf, x: tf.nn.isotonic_regression(x, falls, axis)[0], RISING)(tf)[1],
+        ]
+        for axis in (0, 1)
+        for falls in (True, False)
+    },
+    "isotonic of integers": lambda tf: [
+        found for kind in ("int8", "int32", "int64")
+        for found in tf.nn.isotonic_regression(tf.constant([[3, 1, 2, 2], [1, 3, 4, 0]], kind))
+    ],
+    **{f"normal {name}": bounded(name) for name in BOUNDS},
+    "conjugate gradients": conjugate(),
+    "conjugate gradients with a guess": conjugate(x=np.ones((2, 3)), max_iter=2),
+    "conjugate gradients to the end": conjugate(tol=1e-12, max_iter=30),
+    "sobol": plain(lambda tf: tf.math.sobol_sample(7, 20, skip=5)),
+    "sobol of many axes": plain(
+        lambda tf: tf.math.sobol_sample(400, 9, skip=100000, dtype=tf.float64)
+    ),
+    "scripts": plain(
+        lambda tf, x: tf.strings.unicode_script(x),
+        np.int32([[97, 0x4E00, 0x3B1], [-3, 0x10FFFF, 0x110000]]),
+    ),
+    **{
+        f"jpeg {quality}": plain(
+            lambda tf, x, q=quality: tf.image.adjust_jpeg_quality(x, q), PICTURE
+        )
+        for quality in (0, 30, 95)
+    },
+    "jpeg of floats": plain(
+        lambda tf, x: tf.image.adjust_jpeg_quality(x, tf.constant(40), "INTEGER_ACCURATE"),
+        (PICTURE[..., :1] / 255).astype(np.float32),
+    ),
+    "jpeg by chance": plain(
+        lambda tf, x: tf.image.stateless_random_jpeg_quality(x, 20, 90, (1, 2)), PICTURE
     ),
     "sqrtm": plain(lambda tf, x: tf.linalg.sqrtm(x), np.stack([MATRIX, MATRIX.T + 1])),
     **{
