@@ -67,6 +67,8 @@ class FuncGraph(Graph):
         """What is taken from outside anew at each call, and what stands for it, by its key."""
         self.stated: dict[str, str] = {}
         """What is said of the function to other programs."""
+        self.held: object = None
+        """What is to live as long as the graph: a graph itself keeps no variables."""
         self.waits: list[Operation] = []
         """The operations outside that something inside waits for."""
         if outer is not None:

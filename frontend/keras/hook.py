@@ -69,6 +69,7 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     "keras.src.layers.normalization.batch_normalization": (
         ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
     ),
+    "keras.src.layers.preprocessing.data_layer": (('"tensorflow"', '"gravure"'),),
     "keras.src.layers.preprocessing.text_vectorization": (
         ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
     ),

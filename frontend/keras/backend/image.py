@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product as _product
+from typing import TypeAlias
 
 import numpy as _np
 from keras.src.backend.common.variables import is_float_dtype as _is_float
@@ -23,6 +24,8 @@ from .numbers import clip as _clip
 from .tensors import cast, convert_to_tensor, float_for, name_of, rank
 
 _F, _R = _m.FUNCTIONS, _m.REDUCTIONS
+_Size: TypeAlias = int | Tensor
+"""A size, which is a tensor if it is known in the run only."""
 RESIZE_INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
 AFFINE_TRANSFORM_INTERPOLATIONS = {"nearest": 0, "bilinear": 1}
 AFFINE_TRANSFORM_FILL_MODES = {"constant", "nearest", "wrap", "mirror", "reflect"}
@@ -152,8 +155,9 @@ def resize(
         return x
     wide = cast(x, float_for(kind) if not _is_float(kind) else kind)
     for axis, length in zip((rows, rows + 1), wanted, strict=True):
-        have = _known(wide, axis)
-        weights = _weights(have, length, length / have, 0.0, KERNELS[interpolation], antialias)
+        have = _extent(wide, axis)
+        scale = length / (have if isinstance(have, int) else cast(have, "float64"))
+        weights = _weights(have, length, scale, 0.0, KERNELS[interpolation], antialias)
         wide = _along(wide, axis, cast(weights, name_of(wide)))
     return _as_pixels(wide, kind)
 
@@ -166,6 +170,12 @@ def _as_pixels(x: Tensor, kind: str) -> Tensor:
     return cast(_clip(_F["round"](x), float(limits.min), float(limits.max)), kind)
 
 
+def _extent(x: Tensor, axis: int) -> _Size:
+    """Return a size, as a tensor if it is known in the run only."""
+    length = x.shape[axis]
+    return _a.shape(x)[axis] if length is None else int(length)
+
+
 def _known(x: Tensor, axis: int) -> int:
     length = x.shape[axis]
     if length is None:
@@ -173,22 +183,44 @@ def _known(x: Tensor, axis: int) -> int:
     return int(length)
 
 
+def _share(a: _Size, b: float) -> _Size:
+    """Return a size divided by a number, without what is behind the point."""
+    if isinstance(a, int):
+        return int(float(a) / b)
+    return cast(cast(a, "float32") / b, "int32")
+
+
+def _times(a: _Size, b: int, c: int) -> _Size:
+    """Return a size times the proportion of two others."""
+    if isinstance(a, int):
+        return int(float(a * b) / c)
+    return cast(cast(a * b, "float32") / float(c), "int32")
+
+
+def _least(a: _Size, b: _Size) -> _Size:
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else _F["minimum"](a, b)
+
+
+def _most(a: _Size, b: _Size) -> _Size:
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else _F["maximum"](a, b)
+
+
 def _cropped(x: Tensor, rows: int, size: tuple[int, int]) -> Tensor:
     """Return the middle part that has the proportions of a size."""
-    height, width = _known(x, rows), _known(x, rows + 1)
-    tall = max(min(height, int(float(width * size[0]) / size[1])), 1)
-    wide = max(min(width, int(float(height * size[1]) / size[0])), 1)
-    top, left = int((height - tall) / 2), int((width - wide) / 2)
+    height, width = _extent(x, rows), _extent(x, rows + 1)
+    tall = _most(_least(height, _times(width, size[0], size[1])), 1)
+    wide = _most(_least(width, _times(height, size[1], size[0])), 1)
+    top, left = _share(height - tall, 2.0), _share(width - wide, 2.0)
     along = (slice(None),) * rows
     return x[(*along, slice(top, top + tall), slice(left, left + wide))]
 
 
 def _padded(x: Tensor, rows: int, size: tuple[int, int], fill: float) -> Tensor:
     """Return an image with borders, so that it has the proportions of a size."""
-    height, width = _known(x, rows), _known(x, rows + 1)
-    tall = max(height, int(float(width * size[0]) / size[1]))
-    wide = max(width, int(float(height * size[1]) / size[0]))
-    top, left = int((tall - height) / 2), int((wide - width) / 2)
+    height, width = _extent(x, rows), _extent(x, rows + 1)
+    tall = _most(height, _times(width, size[0], size[1]))
+    wide = _most(width, _times(height, size[1], size[0]))
+    top, left = _share(tall - height, 2.0), _share(wide - width, 2.0)
     widths = [(0, 0)] * rank(x)
     # As much behind as before.
     widths[rows], widths[rows + 1] = (top, top), (left, left)
@@ -196,8 +228,12 @@ def _padded(x: Tensor, rows: int, size: tuple[int, int], fill: float) -> Tensor:
 
 
 def _nearest(x: Tensor, axis: int, length: int) -> Tensor:
-    have = _known(x, axis)
-    places = _np.floor((_np.arange(length) + 0.5) * have / length).astype(_np.int32)
+    have = _extent(x, axis)
+    middles = _np.arange(length) + 0.5
+    if not isinstance(have, int):
+        open_ = cast(_F["floor"](middles * cast(have, "float64") / float(length)), "int32")
+        return _g.gather(x, _F["minimum"](open_, have - 1), axis=axis)
+    places = _np.floor(middles * have / length).astype(_np.int32)
     return _g.gather(x, _np.minimum(places, have - 1), axis=axis)
 
 
@@ -234,7 +270,7 @@ KERNELS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def _weights(
-    have: int,
+    have: _Size,
     length: int,
     scale: TensorLike,
     shift: TensorLike,
@@ -252,7 +288,7 @@ def _weights(
     enough = _F["greater"](_F["abs"](total), 1000.0 * float(_np.finfo("float32").eps))
     weights = _a.where(enough, weights / _a.where(enough, total, _made.ones_like(total)), 0.0)
     inside = _F["logical_and"](
-        _F["greater_equal"](places, -0.5), _F["less_equal"](places, have - 0.5)
+        _F["greater_equal"](places, -0.5), _F["less_equal"](places, cast(have, "float32") - 0.5)
     )
     return _a.where(_a.expand_dims(inside, 0), weights, _made.zeros_like(weights))
 
@@ -286,7 +322,7 @@ def scale_and_translate(
     for i, axis in enumerate(spatial_dims):
         place = axis % rank(x)
         weights = _weights(
-            _known(wide, place), output_shape[axis], factors[i], shifts[i], KERNELS[method],
+            _extent(wide, place), output_shape[axis], factors[i], shifts[i], KERNELS[method],
             antialias,
         )  # fmt: skip
         wide = _along(wide, place, cast(weights, name_of(wide)))

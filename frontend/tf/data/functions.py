@@ -10,6 +10,7 @@ import numpy as np
 
 from ...autograph import to_trace
 from ...data.programs import GraphProgram, Opening
+from ...graph.func_graph import touched_in
 from ...graph.graph import Graph
 from ...values.context import STATE, entered
 from ..core.bridge import SymbolicTfTensor, TfTensor
@@ -60,6 +61,7 @@ def trace(
         made = adapt(tuple(found) if type(found) is list else found)  # parts, not to be stacked
         outputs = [graph.output(tensor_of(leaf)) for leaf in flatten(made)]
     graph.finish(outputs)
+    graph.held = list(touched_in(graph.operations))  # who has the pipeline may drop the function
     return Traced(graph, spec_of(made))
 
 

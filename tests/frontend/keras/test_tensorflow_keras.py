@@ -44,6 +44,31 @@ def test_the_modules_are_those_of_keras() -> None:
         import gravure.tf.keras.nothing  # noqa: PLC0415
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "sums"),
+    [
+        ("RandomCrop", {"height": 4, "width": 5, "seed": 1}, [961.15937, 863.50928, 868.99376]),
+        ("Normalization", {"mean": 1.0, "variance": 2.0}, [-7742.6148, -7727.2134, -8436.7869]),
+        (
+            "Resizing",
+            {"height": 4, "width": 5, "crop_to_aspect_ratio": True},
+            [978.08923, 888.63209, 845.6362],
+        ),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_layers_change_the_elements_of_pipelines(name, options, sums, known) -> None:
+    images = np.random.default_rng(0).random((3, 8, 9, 3)).astype("f4")
+    sizes = (8, 9) if known or name == "RandomCrop" else (None, None)
+    spec = tf.TensorSpec([*sizes, 3])
+    layer = getattr(keras.layers, name)
+    made = tf.data.Dataset.from_generator(lambda: iter(images), output_signature=spec)
+    found = [
+        np.sum(np.asarray(x).ravel() * np.arange(np.size(x))) for x in made.map(layer(**options))
+    ]
+    np.testing.assert_allclose(found, sums, rtol=1e-5)
+
+
 def test_without_keras_the_package_is_named() -> None:
     program = (
         "import importlib.util as u\n"
