@@ -432,7 +432,13 @@ class Variable(Operators):
             self.assign(value)
             return
         store: Store = self._session(session).store
-        self.state.put_in(store, np.asarray(value, self.spec.dtype.numpy))
+        array = np.asarray(value, self.spec.dtype.numpy)
+        if not within(spec_of(array), self.spec):
+            raise VariableError(
+                f"Cannot feed value of shape {array.shape} for variable '{self.name}', which has "
+                f"shape {dims_or_none(self.spec.shape)}"
+            )
+        self.state.put_in(store, array)
 
     def eval(self, session: object = None) -> Array:
         """Return the value in a session."""

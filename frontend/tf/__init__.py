@@ -92,7 +92,7 @@ from .lookup.names import lookup
 from .names.aliases import ALIASES
 from .names.compat import compat_space
 from .names.experimental import experimental, types
-from .names.importing import import_graph_def
+from .names.importing import graph_util, import_graph_def
 from .names.keras_names import keras_space
 from .names.namespaces import (
     bitwise,
@@ -405,6 +405,7 @@ __all__ = [
     "gather_nd",
     "get_variable",
     "gradients",
+    "graph_util",
     "group",
     "hessians",
     "histogram_fixed_width",

@@ -150,3 +150,39 @@ def test_a_checkpoint_of_objects_reads_what_a_saver_wrote_by_names(tmp_path):
     unknown = tf.train.Checkpoint(v=tf.Variable(0.0, name="b")).restore(path)
     with pytest.raises(AssertionError, match="b"):
         unknown.assert_existing_objects_matched()
+
+
+def test_values_of_other_shapes_are_refused_in_the_run_too():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        variable = tf.compat.v1.get_variable("v", [2], initializer=tf.compat.v1.zeros_initializer())
+        fed = tf.compat.v1.placeholder(tf.float32)
+        change = variable.assign(fed)
+        session.run(tf.compat.v1.global_variables_initializer())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not compatible"):
+            session.run(change, {fed: [1.0, 2.0, 3.0]})
+        with pytest.raises(ValueError, match="Cannot feed value of shape"):
+            variable.load([1.0, 2.0, 3.0], session)
+        assert session.run(variable).tolist() == [0.0, 0.0]
+        assert session.run(change, {fed: [1.0, 2.0]}).tolist() == [1.0, 2.0]
+
+
+def test_options_of_checkpoints_are_heeded_or_refused(tmp_path):
+    seen = []
+    options = tf.train.CheckpointOptions(
+        experimental_io_device="/job:localhost",
+        experimental_write_callbacks=[seen.append, lambda: seen.append("done")],
+    )
+    variable = tf.Variable(3.0)
+    checkpoint = tf.train.Checkpoint(v=variable)
+    path = checkpoint.save(str(tmp_path / "kept"), options=options)
+    manager = tf.train.CheckpointManager(checkpoint, str(tmp_path / "more"), 2)
+    assert seen == [path, "done"]
+    variable.assign(5.0)
+    checkpoint.restore(path, options=options)
+    assert float(variable) == 3.0
+    second = manager.save(options=options)
+    assert seen[2:] == [second, "done"]
+    with pytest.raises(NotImplementedError, match="experimental_skip_slot_variables"):
+        tf.train.CheckpointOptions(experimental_skip_slot_variables=True)
+    with pytest.raises(TypeError, match=r"tf\.train\.CheckpointOptions"):
+        checkpoint.save(str(tmp_path / "kept"), options={"a": 1})

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import gravure.tf as tf
 from gravure.frontend.function.graph_data import GraphTextError
@@ -59,10 +60,79 @@ def changed(name: str, node: str, change: Any) -> Any:
     return made
 
 
+REFUSED = (
+    *(tf.errors.UnimplementedError, tf.errors.NotFoundError, ValueError, NotImplementedError),
+)
+TEXT = """
+node { name: 'A' op: 'Placeholder' device: '/device:CPU:0'
+       attr { key: 'dtype' value { type: DT_FLOAT } }
+       attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+node { name: 'B' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+       attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } }
+                                            float_val: 3 float_val: 4 } } } }
+node { name: 'C' op: 'AddV2' attr { key: 'T' value { type: DT_FLOAT } } input: 'A' input: 'B' }
+node { name: 'D' op: 'Sub' attr { key: 'T' value { type: DT_FLOAT } }
+       attr { key: '_class' value { list { s: 'loc:@C' } } } input: 'C' input: 'B:0' input: '^A' }
+"""
+
+
+def of_text(text: str) -> Any:
+    """Return a graph that is written as text."""
+    return text_format.Parse(text, v1.GraphDef())
+
+
+def test_text_becomes_a_graph_as_in_tensorflow() -> None:
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        a, c, d = tf.graph_util.import_graph_def(of_text(TEXT), return_elements=["A", "C:0", "D"])
+        assert [a.name, c.name, d.type] == ["import/A", "import/C:0", "Sub"]
+        assert a.device == "/device:CPU:0"
+        assert d.colocation_groups() == [b"loc:@import/C"]
+        assert [x.name for x in d.control_inputs] == ["import/A"]
+        assert session.run(d.outputs[0], {"import/A:0": [1.0, 2.0]}).tolist() == [1.0, 2.0]
+        given = {"A:0": tf.constant([5.0, 6.0])}
+        [c] = tf.import_graph_def(of_text(TEXT), given, ["C:0"], name="again")
+        assert (c.name, session.run(c).tolist()) == ("again/C:0", [8.0, 10.0])
+        assert graph.get_operation_by_name("again/D").type == "Sub"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("node { name: 'B' op: 'Identity' input: 'A' }", ValueError, "'A'"),
+        ("node { name: 'B' op: 'NoOp' } node { name: 'B' op: 'NoOp' }", ValueError, "not unique"),
+        (TEXT.replace("input: 'B' }", "}"), ValueError, "expected 2 inputs"),
+        ("node { name: 'A' op: 'Placeholder' }", ValueError, "missing attr 'dtype'"),
+        ("node { name: 'A' op: 'Nothing' }", tf.errors.NotFoundError, "'Nothing'"),
+    ],
+)
+def test_texts_that_are_no_graphs_are_refused(text: str, error: Any, words: str) -> None:
+    with tf.Graph().as_default(), pytest.raises(error, match=words):
+        tf.import_graph_def(of_text(text))
+
+
+def test_graphs_are_put_together_by_hand() -> None:
+    made = v1.GraphDef()
+    made.versions.producer = 1000
+    node = made.node.add(name="x", op="Placeholder")
+    node.attr["dtype"].type = 1
+    made.node.add(name="y", op="Sqrt", input=["x"]).attr["T"].type = 1
+    renamed = v1.GraphDef()
+    for node in made.node:
+        renamed.node.add().CopyFrom(node)
+    renamed.MergeFrom(of_text("node { name: 'z' op: 'NoOp' }"))
+    with tf.Graph().as_default(), v1.Session() as session:
+        [y] = tf.import_graph_def(renamed, return_elements=["y:0"], name="")
+        assert session.run(y, {"x:0": [4.0, 9.0]}).tolist() == [2.0, 3.0]
+    part = v1.graph_util.extract_sub_graph(renamed, ["y"])
+    assert [n.name for n in part.node] == ["x", "y"]
+    assert part == made or part.node == made.node
+    assert v1.GraphDef.FromString(made.SerializeToString()) == made
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda n: setattr(n, "op", "Fancy"), "there is no operation of this type"),
+        (lambda n: setattr(n, "op", "Fancy"), "Op type not registered 'Fancy'"),
         (lambda n: setattr(n, "op", "VarHandleOp"), "expected a frozen graph"),
         (lambda n: n.attr["fancy"].__setattr__("i", 1), "has no attribute 'fancy'"),
         (lambda n: n.attr["explicit_paddings"].list.i.extend([1]), "explicit_paddings is"),
@@ -72,7 +142,7 @@ def test_what_has_no_form_here_is_refused_by_name(change: Any, words: str) -> No
     bad = changed("network", "Conv2D", change)
     with (
         tf.Graph().as_default(),
-        pytest.raises((tf.errors.UnimplementedError, ValueError, NotImplementedError), match=words),
+        pytest.raises(REFUSED, match=words),
     ):
         tf.import_graph_def(bad)
 

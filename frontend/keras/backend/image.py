@@ -221,7 +221,7 @@ def _padded(x: Tensor, rows: int, size: tuple[int, int], fill: float) -> Tensor:
     tall = _most(height, _times(width, size[0], size[1]))
     wide = _most(width, _times(height, size[1], size[0]))
     top, left = _share(tall - height, 2.0), _share(wide - width, 2.0)
-    widths = [(0, 0)] * rank(x)
+    widths: list[tuple[_Size, _Size]] = [(0, 0)] * rank(x)
     # As much behind as before.
     widths[rows], widths[rows + 1] = (top, top), (left, left)
     return _a.pad(x, widths, constant_values=cast(fill, name_of(x)))

@@ -419,8 +419,6 @@ def _with_errors(function: Callable[..., object], *, single: bool) -> Callable[.
     def run(*args: object) -> object:
         try:
             made = function(*args)
-        except OpError:
-            raise
         except Exception as error:
             kind = next((k for e, k in PYTHON_ERRORS.items() if isinstance(error, e)), UnknownError)
             text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
@@ -432,10 +430,12 @@ def _with_errors(function: Callable[..., object], *, single: bool) -> Callable[.
 
 def _given(made: object, dtype: DTypeLike | None) -> TfTensor:
     """Return what Python gave as a tensor of the type that was stated."""
+    if made is None:
+        raise InvalidArgumentError("the function returns 0 values, but expects to see 1 values.")
     try:
         return convert(made, dtype)
-    except TypeError as error:
-        raise InvalidArgumentError(f"TypeError: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"{type(error).__name__}: {error}") from None
 
 
 def py_function(
@@ -486,6 +486,13 @@ def _of_row(value: object, row: DType | None, at: int) -> object:
     return value
 
 
+def _called_now(func: Callable[..., object], inp: Sequence[object]) -> object:
+    """Call Python with arrays at once: what it gives is taken as it is, and so are its errors."""
+    found = nest.flatten(func(*[convert(x).numpy() for x in inp]))
+    made = [x if x is None else convert(x) for x in found]
+    return made[0] if len(made) == 1 else made
+
+
 def numpy_function(
     func: Any = None,
     inp: Any = None,
@@ -496,6 +503,9 @@ def numpy_function(
     """Call Python with arrays, also from a graph; without a function, decorate one."""
     if func is None:
         return lambda given: lambda *xs: numpy_function(given, xs, Tout, stateful, name)
+    graph = graph_of(list(inp))
+    if graph is None:
+        return _called_now(func, inp)
     rows_ = [row_of(t) for t in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 
     def called(*xs: Any) -> object:
@@ -503,9 +513,8 @@ def numpy_function(
         several = isinstance(made, list | tuple)
         pairs = zip(made if several else [made], rows_, strict=False)
         checked = [_of_row(value, row, at) for at, (value, row) in enumerate(pairs)]
-        return made if graph is None or not checked else checked if several else checked[0]
+        return made if not checked else checked if several else checked[0]
 
-    graph = graph_of(list(inp))
     return _python(called, inp, Tout, name, is_smooth=False)
 
 

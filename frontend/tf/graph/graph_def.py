@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from itertools import zip_longest
 from types import SimpleNamespace
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from ...formats.messages import GraphDef as Message
 from ...formats.messages import NodeDef, parsed_graph
@@ -59,18 +60,30 @@ register_codec(Draw, _draws("draw", Draw))
 register_codec(KeyDraw, _draws("key", KeyDraw))
 
 
+AS_MESSAGE = frozenset({"HasField", "IsInitialized", "ListFields", "UnknownFields", "WhichOneof"})
+"""What reads any message asks it."""
+
+
 class GraphDef:
     """A graph as data."""
 
-    def __init__(self, graph: Graph | None = None) -> None:
+    DESCRIPTOR = Message.DESCRIPTOR
+    """By this, text becomes one: `google.protobuf.text_format.Parse`."""
+
+    def __init__(self, graph: Graph | None = None, **fields: object) -> None:
         self._data = empty_data()
         self.refused: list[str] = []
-        self.foreign: Message | None = None
-        """The message of a file that TensorFlow wrote, if it is that."""
+        self.foreign: Message | None = None if graph is not None else Message(**fields)
+        """The message of a file that TensorFlow wrote, or that is put together by hand."""
         self._shown: Shown | None = None
         if graph is not None:
             self._data, self.refused = graph_data(graph)
             self._shown = Shown(graph)
+
+    def __getattr__(self, name: str) -> object:
+        if name not in AS_MESSAGE:
+            raise AttributeError(f"GraphDef has no {name!r}")
+        return getattr(self.message, name)
 
     @property
     def data(self) -> GraphData:
@@ -84,9 +97,13 @@ class GraphDef:
         self._data, self._shown = data, None
 
     @property
-    def node(self) -> list[NodeDef]:
-        """Return the nodes in their order, as messages, whose devices may be changed."""
-        return list(self.message.node)
+    def node(self) -> Sequence[NodeDef]:
+        """Return the nodes in their order, as messages, whose devices may be changed.
+
+        Where the graph is a message itself, they may be changed in any way, and others put in.
+        """
+        found: Sequence[NodeDef] = self.message.node
+        return found if self.foreign is not None else list(found)
 
     @property
     def message(self) -> Message:
@@ -100,15 +117,17 @@ class GraphDef:
         return self._shown.message
 
     @property
-    def versions(self) -> SimpleNamespace:
+    def versions(self) -> Any:
         """Return the version of the form."""
         if self.foreign is not None:
-            return SimpleNamespace(producer=self.foreign.versions.producer)
+            return self.foreign.versions
         return SimpleNamespace(producer=self.data["version"])
 
     @property
-    def library(self) -> SimpleNamespace:
+    def library(self) -> Any:
         """Return the functions that are called."""
+        if self.foreign is not None:
+            return self.foreign.library
         return SimpleNamespace(function=list(self.message.library.function))
 
     def SerializeToString(self, deterministic: bool = True) -> bytes:  # noqa: N802
@@ -138,7 +157,18 @@ class GraphDef:
     def CopyFrom(self, other: GraphDef) -> None:  # noqa: N802
         """Become the same as another one."""
         self._data, self.refused = deepcopy(other.data), list(other.refused)
-        self.foreign, self._shown = other.foreign, None
+        self.foreign, self._shown = deepcopy(other.foreign), None
+
+    def MergeFrom(self, other: GraphDef) -> None:  # noqa: N802
+        """Take the nodes of another one behind its own, all as a message."""
+        merged = Message()
+        merged.CopyFrom(self.message)
+        merged.MergeFrom(other.message)
+        self._data, self.refused, self.foreign, self._shown = empty_data(), [], merged, None
+
+    def Clear(self) -> None:  # noqa: N802
+        """Become a graph without nodes."""
+        self._data, self.refused, self.foreign, self._shown = empty_data(), [], Message(), None
 
     def ByteSize(self) -> int:  # noqa: N802
         """Return the number of bytes."""

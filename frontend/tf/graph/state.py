@@ -20,7 +20,7 @@ from ...function.variable import Variable as CoreVariable
 from ...graph.func_graph import FuncGraph, graph_around, listing_around
 from ...graph.graph import Graph, GraphTensor, Operation, WaitedFor, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
-from ...graph.variables import IS_INITIALIZED, Handle
+from ...graph.variables import ASSIGN, IS_INITIALIZED, Handle
 from ...values import nest
 from ...values.context import STATE, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
@@ -44,6 +44,7 @@ from ..core.names import SCOPE, device_name
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
+from ..ops.array_ops import ensure_shape
 from ..ops.assigned_slices import assign_slice
 from ..ops.gathering import (
     gather,
@@ -438,7 +439,10 @@ class Variable(Common, CoreVariable, metaclass=Created):
 
     def _fitting(self, value: object) -> Tensor:
         with InGraph(self._home() or graph_of([value])):
-            return super()._fitting(self.converted_like(value))
+            found = super()._fitting(self.converted_like(value))
+            wanted = dims_or_none(self.spec.shape)
+            known = found.eager or (found.spec.shape is not None and found.spec.is_static)
+            return found if known or wanted is None else ensure_shape(found, wanted)
 
     def wrapped(self, array: object) -> EagerTensor:
         """Return an array as a tensor."""
@@ -454,6 +458,12 @@ class Variable(Common, CoreVariable, metaclass=Created):
         """Give it a value."""
         tell_replica(value)
         return self._change_with(super().assign, value, read_value, name)
+
+    def assign_unchecked(self, value: object, name: str | None = None) -> Any:
+        """Give it a value whose shape the run does not compare; what is known must fit."""
+        with InGraph(self._home() or graph_of([value])):
+            found = CoreVariable._fitting(self, self.converted_like(value))
+            return self._change(ASSIGN, found, name=name)
 
     def assign_add(
         self,

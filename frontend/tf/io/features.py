@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ...values.given import TensorLike
 from ..core.bridge import row_of
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import array_of
+
+KINDS = {"f32": f.FLOATS, "i64": f.INTEGERS, "string": f.BYTES}
 
 
 class FixedLenFeature(NamedTuple):
@@ -51,17 +53,90 @@ class SparseFeature(NamedTuple):
     already_sorted: bool = False
 
 
-class RaggedFeature(NamedTuple):
-    """A feature of rows of any length."""
+class RowSplits(NamedTuple):
+    """Rows that begin and end at the numbers of a feature."""
+
+    key: str
+
+
+class RowLengths(NamedTuple):
+    """Rows of the lengths in a feature."""
+
+    key: str
+
+
+class RowStarts(NamedTuple):
+    """Rows that begin at the numbers of a feature."""
+
+    key: str
+
+
+class RowLimits(NamedTuple):
+    """Rows that end at the numbers of a feature."""
+
+    key: str
+
+
+class ValueRowIds(NamedTuple):
+    """Rows whose numbers a feature has for each value."""
+
+    key: str
+
+
+class UniformRowLength(NamedTuple):
+    """Rows of one length."""
+
+    length: int
+
+
+PARTITIONS = (RowSplits, RowLengths, RowStarts, RowLimits, ValueRowIds, UniformRowLength)
+
+
+@dataclass(frozen=True)
+class RaggedFeature:
+    """A feature of rows of any length; partitions cut the rows into rows, the outermost first."""
 
     dtype: DTypeLike
     value_key: str | None = None
-    partitions: Sequence[object] = ()
+    partitions: Sequence[NamedTuple] = ()
     row_splits_dtype: DTypeLike = "int32"
     validate: bool = False
 
+    RowSplits: ClassVar = RowSplits
+    RowLengths: ClassVar = RowLengths
+    RowStarts: ClassVar = RowStarts
+    RowLimits: ClassVar = RowLimits
+    ValueRowIds: ClassVar = ValueRowIds
+    UniformRowLength: ClassVar = UniformRowLength
 
-KINDS = {"f32": f.FLOATS, "i64": f.INTEGERS, "string": f.BYTES}
+    def __post_init__(self) -> None:
+        if self.value_key is not None and not isinstance(self.value_key, str):
+            raise ValueError(f"Argument `value_key` must be a string; got {self.value_key}")
+        if self.value_key == "":
+            raise ValueError("Argument `value_key` must not be empty")
+        if str(row_of(self.dtype)) not in KINDS:
+            raise ValueError(
+                f"Argument `dtype` must be int64, float32, or bytes; got {self.dtype!r}"
+            )
+        if str(row_of(self.row_splits_dtype)) not in ("i32", "i64"):
+            raise ValueError(
+                f"Argument `row_splits_dtype` must be int32 or int64; got {self.row_splits_dtype!r}"
+            )
+        if not isinstance(self.partitions, list | tuple):
+            raise TypeError("Argument `partitions` must be a list or tuple.")
+        if wrong := [p for p in self.partitions if not isinstance(p, PARTITIONS)]:
+            raise TypeError(
+                f"Argument `partitions` must be a list of partition objects; got: {wrong[0]!r}"
+            )
+        if not isinstance(self.validate, bool):
+            raise TypeError(f"Argument `validate` must be a bool; got {self.validate!r}")
+
+
+class ListFeature(NamedTuple):
+    """The values of a feature by themselves, which ragged ones are made of; by its own name."""
+
+    name: str
+    dtype: DTypeLike
 
 
 @dataclass(frozen=True)
@@ -71,7 +146,14 @@ class Request:
     wanted: f.Wanted
     row: DType
     way: str
-    """`fixed`, `any` (sparse) or `steps` (of a sequence, filled up in batches)."""
+    """`fixed`, `any` (sparse), `steps` (of a sequence, filled up in batches) or `lists`."""
+    key: str = ""
+    """What it is called among the results, if that is not its own name."""
+
+    @property
+    def label(self) -> str:
+        """What it is called among the results."""
+        return self.key or self.wanted.name
 
 
 def kind_of(dtype: DTypeLike | None, name: str) -> tuple[int, DType]:
@@ -101,11 +183,11 @@ def requested(name: str, feature: object) -> Request:
         kind, row = kind_of(feature.dtype, name)
         shape = _extents(feature)
         return Request(f.Wanted(name, kind, shape, _default(feature, shape, row)), row, "fixed")
-    if isinstance(feature, RaggedFeature | SparseFeature):
-        raise NotImplementedError(
-            f"feature {name!r}: {type(feature).__name__} is not supported, expected "
-            "FixedLenFeature, VarLenFeature or FixedLenSequenceFeature"
-        )
+    if isinstance(feature, ListFeature):
+        kind, row = kind_of(feature.dtype, feature.name)
+        return Request(f.Wanted(feature.name, kind), row, "lists", name)
+    if isinstance(feature, SparseFeature):
+        raise NotImplementedError(f"feature {name!r}: a SparseFeature is none of sequences")
     raise ValueError(f"Invalid feature {name}:{feature}.")
 
 

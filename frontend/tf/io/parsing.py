@@ -18,13 +18,14 @@ from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..nondense.sparse_tensor import SparseTensor
+from ..ragged import making as made_by
 from . import features as ft
-from .composed_features import Feature, with_sparse_features
+from .composed_features import Feature, composed, composed_sequences
 
 Request = ft.Request
 
 
-@with_sparse_features
+@composed
 def parse_single_example(
     serialized: object,
     features: Mapping[str, object],
@@ -50,6 +51,8 @@ def parse_single_example(
 def one(asked: Request, reading: f.Reading) -> Sequence[Array]:
     """Return a feature of one example: an array, or those of a sparse tensor."""
     values = reading.values(asked.wanted)
+    if asked.way == "lists":
+        return (f.ragged(asked.wanted, [values]).values,)
     if asked.way == "fixed":
         return (f.dense(asked.wanted, values),)
     if asked.way == "any":
@@ -67,26 +70,44 @@ def one(asked: Request, reading: f.Reading) -> Sequence[Array]:
 
 def single_specs(asked: Request) -> list[TensorSpec]:
     """Return what is known of the arrays of a feature."""
+    if asked.way == "lists":
+        return [unknown(asked.row, None)]
     if asked.way == "any":
         return [unknown(rows.i64, None, 1), unknown(asked.row, None), unknown(rows.i64, 1)]
     return [unknown(asked.row, *(asked.wanted.shape or ()))]
 
 
-def assembled(asked: Sequence[Request], tensors: Sequence[TfTensor]) -> dict[str, Feature]:
-    """Return tensors by the names of the features."""
+def assembled(
+    asked: Sequence[Request], tensors: Sequence[TfTensor], levels: int = 0
+) -> dict[str, Feature]:
+    """Return tensors by the names of the features; lists have so many levels of rows."""
     made: dict[str, Feature] = {}
-    first = 0
+    rest = iter(tensors)
     for each in asked:
         if each.way == "any":
-            made[each.wanted.name] = SparseTensor(*tensors[first : first + 3])
-            first += 3
+            made[each.label] = SparseTensor(*[next(rest) for _ in range(3)])
+        elif each.way == "lists":
+            made[each.label] = rows_made([next(rest) for _ in range(1 + levels)])
         else:
-            made[each.wanted.name] = tensors[first]
-            first += 1
+            made[each.label] = next(rest)
     return made
 
 
-@with_sparse_features
+def count_of(asked: Sequence[Request], levels: int) -> int:
+    """Return how many tensors features are, of which lists have so many levels of rows."""
+    of_way = {"any": 3, "lists": 1 + levels}
+    return sum(of_way.get(each.way, 1) for each in asked)
+
+
+def rows_made(parts: Sequence[TfTensor]) -> Feature:
+    """Return values in rows whose lengths are said, the innermost first."""
+    found: Feature = parts[0]
+    for lengths in parts[1:]:
+        found = made_by.from_row_lengths(found, lengths, validate=False)
+    return found
+
+
+@composed
 def parse_example(
     serialized: object,
     features: Mapping[str, object],
@@ -107,11 +128,13 @@ def parse_example(
         return [part for each in asked for part in several(each, readings)]
 
     specs = [spec for each in asked for spec in batch_specs(each, batch)]
-    return assembled(asked, host("ParseExampleV2", compute, [given], specs, name=name))
+    return assembled(asked, host("ParseExampleV2", compute, [given], specs, name=name), 1)
 
 
 def batch_specs(asked: Request, batch: int | None) -> list[TensorSpec]:
     """Return what is known of the arrays of a feature of several examples."""
+    if asked.way == "lists":
+        return [unknown(asked.row, None), unknown(rows.i64, batch)]
     if asked.way == "any":
         return [unknown(rows.i64, None, 2), unknown(asked.row, None), unknown(rows.i64, 2)]
     return [unknown(asked.row, batch, *(asked.wanted.shape or ()))]
@@ -120,6 +143,9 @@ def batch_specs(asked: Request, batch: int | None) -> list[TensorSpec]:
 def several(asked: Request, readings: Sequence[f.Reading]) -> Sequence[Array]:
     """Return a feature of several examples: an array, or those of a sparse tensor."""
     lists = [reading.values(asked.wanted) for reading in readings]
+    if asked.way == "lists":
+        found = f.ragged(asked.wanted, lists)
+        return found.values, found.counts
     if asked.way == "any":
         found = f.ragged(asked.wanted, lists)
         return sparse_rows(found)
@@ -157,6 +183,7 @@ def filled(asked: Request, lists: Sequence[f.Values | None]) -> Array:
     return made
 
 
+@composed_sequences
 def parse_single_sequence_example(
     serialized: object,
     context_features: Mapping[str, object] | None = None,
@@ -179,13 +206,13 @@ def parse_single_sequence_example(
     specs += [spec for each in inside for spec in step_specs(each)]
     made = host("ParseSingleSequenceExample", compute, [convert(serialized, "string")], specs,
                 name=name)  # fmt: skip
-    first = sum(3 if each.way == "any" else 1 for each in around)
-    return assembled(around, made[:first]), assembled(inside, made[first:])
+    first = count_of(around, 0)
+    return assembled(around, made[:first]), assembled(inside, made[first:], 1)
 
 
 def step_request(name: str, feature: object) -> Request:
     """Return a feature of steps as it is asked for."""
-    if isinstance(feature, ft.VarLenFeature):
+    if isinstance(feature, ft.VarLenFeature | ft.ListFeature):
         return ft.requested(name, feature)
     if not isinstance(feature, ft.FixedLenSequenceFeature):
         raise ValueError(f"Invalid feature {name}:{feature}, expected one of a sequence.")
@@ -197,9 +224,10 @@ def step_request(name: str, feature: object) -> Request:
 
 def stepwise(asked: Request, lists: Any) -> Sequence[Array]:
     """Return a feature of all steps."""
-    if asked.way == "any":
-        found = lists[asked.wanted.name].feature if asked.wanted.name in lists else ()
-        return sparse_rows(f.ragged(asked.wanted, [f.values_of(x, asked.wanted) for x in found]))
+    if asked.way in ("any", "lists"):
+        steps = lists[asked.wanted.name].feature if asked.wanted.name in lists else ()
+        found = f.ragged(asked.wanted, [f.values_of(x, asked.wanted) for x in steps])
+        return sparse_rows(found) if asked.way == "any" else (found.values, found.counts)
     made = f.sequence(asked.wanted, lists)
     if made is None and asked.way != "optional":
         raise InvalidArgumentError(
@@ -214,6 +242,6 @@ def stepwise(asked: Request, lists: Any) -> Sequence[Array]:
 
 def step_specs(asked: Request) -> list[TensorSpec]:
     """Return what is known of the arrays of a feature of steps."""
-    if asked.way == "any":
+    if asked.way in ("any", "lists"):
         return batch_specs(asked, None)
     return [unknown(asked.row, None, *(asked.wanted.shape or ()))]

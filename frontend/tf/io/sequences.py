@@ -15,16 +15,18 @@ from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InvalidShapesError, convert
 from . import features as ft
-from .composed_features import Feature
+from .composed_features import Feature, composed_sequences
 from .parsing import (
     assembled,
     batch_specs,
+    count_of,
     several,
     step_request,
     stepwise,
 )
 
 
+@composed_sequences
 def parse_sequence_example(
     serialized: object,
     context_features: Mapping[str, object] | None = None,
@@ -53,20 +55,24 @@ def parse_sequence_example(
     specs = [spec for each in around for spec in batch_specs(each, batch)]
     specs += [spec for each in inside for spec in steps_specs(each, batch)]
     found = host("ParseSequenceExampleV2", compute, [given], specs, name=name)
-    first = sum(3 if each.way == "any" else 1 for each in around)
-    context, rest = assembled(around, found[:first]), iter(found[first:])
+    first = count_of(around, 1)
+    context, rest = assembled(around, found[:first], 1), iter(found[first:])
     parts: list[TfTensor] = []
     lengths: dict[str, TfTensor] = {}
     for each in inside:
-        parts += [next(rest) for _ in range(3 if each.way == "any" else 1)]
-        if each.way != "any":
+        parts += [next(rest) for _ in range(count_of([each], 2))]
+        if each.way not in ("any", "lists"):
             lengths[each.wanted.name] = next(rest)
-    return context, assembled(inside, parts), lengths
+    return context, assembled(inside, parts, 2), lengths
 
 
 def in_steps(asked: ft.Request, lists: Sequence[Mapping[str, object]]) -> Sequence[Array]:
     """Return a feature of all steps of several sequences; of dense ones, also their lengths."""
     found = [stepwise(asked, each) for each in lists]
+    if asked.way == "lists":
+        steps = np.array([len(counts) for _, counts in found], np.int64)
+        every = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        return [*(every or [np.empty(0, asked.row.numpy), np.empty(0, np.int64)]), steps]
     if asked.way == "any":
         return sparse_steps([(parts[0], parts[1], parts[2]) for parts in found])
     values = [parts[0] for parts in found]
@@ -91,6 +97,8 @@ def sparse_steps(found: Sequence[tuple[Array, Array, Array]]) -> Sequence[Array]
 
 def steps_specs(asked: ft.Request, batch: int | None) -> list[TensorSpec]:
     """Return what is known of the arrays of a feature of steps."""
+    if asked.way == "lists":
+        return [unknown(asked.row, None), unknown(rows.i64, None), unknown(rows.i64, batch)]
     if asked.way == "any":
         return [unknown(rows.i64, None, 3), unknown(asked.row, None), unknown(rows.i64, 3)]
     return [unknown(asked.row, batch, None, *(asked.wanted.shape or ())), unknown(rows.i64, batch)]

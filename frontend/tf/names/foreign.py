@@ -7,9 +7,11 @@ arguments. What is not here is refused by name, and so is an attribute that noth
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from ...formats.messages import AttrValue
 from ...formats.messages import GraphDef as Message
 from ...formats.tensors import from_message, numpy_types
 from ...graph.graph import GraphTensor, Operation
-from ...values.run_errors import UnimplementedError
+from ...values.run_errors import NotFoundError, UnimplementedError
 from ..core.bridge import TfTensor
 from ..core.calls import PUBLIC
 from ..core.signatures import signatures
@@ -225,6 +227,30 @@ def tensors_of(graph: _st.TfGraph, made: Made) -> list[GraphTensor]:
     return [graph.owned(convert(x)) for x in given]
 
 
+def placed_by(node: Any) -> tuple[str, list[str]]:
+    """Return the device that a node asks for, and the nodes that it is to be beside of."""
+    found = node.attr["_class"].list.s if "_class" in node.attr else ()
+    names = [text.decode().removeprefix("loc:@") for text in found]
+    return node.device, [name for name in names if name != node.name]
+
+
+def check(node: FileNode, tensors: Sequence[object]) -> None:
+    """Raise `ValueError` if a node lacks inputs or attributes, or has too many inputs."""
+    known = signatures().get(node.type)
+    if known is None:
+        return
+    several = any(a.count or a.type.startswith("list") for a in known.inputs)
+    lists = {a.name for a in known.attributes if a.type.startswith("list")}
+    several = several or any(a.type in lists for a in known.inputs)
+    if not several and len(tensors) != len(known.inputs):
+        raise ValueError(
+            f"NodeDef expected {len(known.inputs)} inputs, which do not match "
+            f"{len(tensors)} inputs specified: node '{node.name}' of type {node.type}"
+        )
+    if node.type in ("Placeholder", "Const") and "dtype" not in node.attributes:
+        raise ValueError(f"NodeDef missing attr 'dtype' from Op {node.type}: node '{node.name}'")
+
+
 class Adding:
     """The nodes of a file on their way into a graph; `given` stand in for some of its tensors."""
 
@@ -238,6 +264,10 @@ class Adding:
                          message.versions.producer)
             for n in message.node
         }  # fmt: skip
+        if len(self.nodes) < len(message.node):
+            twice = Counter(n.name for n in message.node).most_common(1)[0][0]
+            raise ValueError(f"Node '{twice}' is not unique")
+        self.places = {n.name: placed_by(n) for n in message.node}
         self.functions = {f.signature.name for f in message.library.function}
         self.made: dict[str, list[GraphTensor]] = {}
         self.ops: dict[str, Operation] = {}
@@ -289,7 +319,15 @@ class Adding:
         for node in self.order():
             waits = [self.ops[x[1:]] for x in node.inputs if x.startswith("^")]
             taken = [self.tensor(x) for x in node.inputs if not x.startswith("^")]
-            with self.graph.control_dependencies(waits) if waits else nullcontext():
+            device, names = self.places[node.name]
+            beside = [self.ops[x] for x in names if x in self.ops]
+            with ExitStack() as around:
+                if waits:
+                    around.enter_context(self.graph.control_dependencies(waits))
+                if device:
+                    around.enter_context(self.graph.device(device))
+                if beside:
+                    around.enter_context(self.graph.colocate_with(*beside))
                 self.add_node(node, taken)
 
     def add_node(self, node: FileNode, taken: Sequence[GraphTensor]) -> None:
@@ -308,7 +346,12 @@ class Adding:
         if node.type in STATE:
             raise refused(node, "a variable, expected a frozen graph")
         if node.type not in OWN and node.type not in SAME and node.type not in RENAMED:
+            if node.type not in signatures():
+                raise NotFoundError(
+                    f"Op type not registered '{node.type}': node '{node.name}' of the graph file"
+                )
             raise refused(node, "there is no operation of this type")
+        check(node, tensors)
         extra = next(unknown_attributes(node), None)
         if extra is not None:
             raise refused(node, f"it has no attribute '{extra}'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...graph.graph import GraphTensor, Operation
+from ..core.space import Space
 from ..core.values import InGraph, convert
 from ..graph.graph_def import GraphDef
 from ..graph.importing import import_own, refuse_missing, scope_for
@@ -26,6 +27,12 @@ def import_graph_def(
     """
     if not isinstance(graph_def, GraphDef):
         raise TypeError("graph_def must be a GraphDef proto.")
+    if not (input_map is None or isinstance(input_map, Mapping)):
+        raise TypeError(f"Argument `input_map` must be a dictionary. Obtained {input_map!r}")
+    if return_elements is not None and not all(isinstance(x, str) for x in return_elements):
+        raise TypeError(
+            f"Argument `return_elements` must be a list of strings. Obtained {return_elements!r}"
+        )
     if graph_def.foreign is None:
         ops = import_own(graph_def, input_map, name)
         made: Mapping[str, Sequence[GraphTensor]] = {n: op.outputs for n, op in ops.items()}
@@ -58,3 +65,31 @@ def _element(
     if stem not in ops or (port and int(port) >= len(made[stem])):
         raise ValueError(f"Requested return_element '{name}' not found in graph_def.")
     return made[stem][int(port)] if port else ops[stem]
+
+
+def extract_sub_graph(graph_def: object, dest_nodes: Sequence[str]) -> GraphDef:
+    """Return the nodes that some are computed of, and these, in their order."""
+    if not isinstance(graph_def, GraphDef):
+        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+    if isinstance(dest_nodes, str):
+        raise TypeError("dest_nodes must be an iterable of strings.")
+    known = {node.name: node for node in graph_def.node}
+    for name in dest_nodes:
+        if name not in known:
+            raise AssertionError(f"{name} is not in graph")
+    wanted: set[str] = set()
+    stack = list(dest_nodes)
+    while stack:
+        name = stack.pop()
+        if name not in wanted:
+            wanted.add(name)
+            stack += [x.removeprefix("^").partition(":")[0] for x in known[name].input]
+    message = graph_def.message
+    return GraphDef(
+        node=[node for node in message.node if node.name in wanted],
+        library=message.library,
+        versions=message.versions,
+    )
+
+
+graph_util = Space("graph_util", import_graph_def=import_graph_def)

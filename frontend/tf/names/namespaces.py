@@ -419,10 +419,17 @@ train = Space(
     MetaGraphDef=_mg.MetaGraphDef,
     export_meta_graph=_mg.export_meta_graph,
     init_from_checkpoint=_ss.init_from_checkpoint,
+    warm_start=_ss.warm_start,
+    VocabInfo=_ss.VocabInfo,
     **{
         n: getattr(_cs, n)
         for n in (
-            *("CheckpointState", "checkpoints_iterator", "generate_checkpoint_state_proto"),
+            *(
+                "CheckpointOptions",
+                "CheckpointState",
+                "checkpoints_iterator",
+                "generate_checkpoint_state_proto",
+            ),
             *("get_checkpoint_mtimes", "get_checkpoint_state", "remove_checkpoint"),
             "update_checkpoint_state",
         )

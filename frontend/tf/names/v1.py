@@ -52,7 +52,7 @@ from ..variables import templates as _te
 from ..variables import wrapping as _wr
 from ..variables.guarded import guarded as _guarded
 from .first_calls import first_space, in_first_order
-from .importing import import_graph_def
+from .importing import extract_sub_graph, import_graph_def
 from .keras_names import keras_space
 from .trivia import FIRST as _FACTS
 from .v1_ops import TOP as _TOP
@@ -152,10 +152,25 @@ def batch_scatter_update(
 def assigning(method: str) -> Callable[..., object]:
     """Return what changes a variable."""
 
-    def change(ref: object, value: object, name: str | None = None, **_: object) -> object:
+    def change(
+        ref: object, value: object, use_locking: object = None, name: str | None = None
+    ) -> object:
         return getattr(ref, method)(value, name=name)
 
     return change
+
+
+def assign(
+    ref: object,
+    value: object,
+    validate_shape: bool | None = None,
+    use_locking: object = None,
+    name: str | None = None,
+) -> object:
+    """Give a variable a value; without validation of shapes, one of any shape in the run."""
+    if validate_shape is False and isinstance(ref, _st.Variable):
+        return ref.assign_unchecked(value, name)
+    return assigning("assign")(ref, value, use_locking, name)
 
 
 def container(name: str) -> AbstractContextManager[None]:
@@ -235,6 +250,11 @@ class V1:
     AUTO_REUSE = _sc.AUTO_REUSE
     GraphDef = GraphDef
     import_graph_def = staticmethod(import_graph_def)
+    graph_util = Space(
+        "compat.v1.graph_util",
+        import_graph_def=import_graph_def,
+        extract_sub_graph=extract_sub_graph,
+    )
     ConfigProto = _msg.ConfigProto
     GPUOptions = _msg.GPUOptions
     GraphOptions = _msg.GraphOptions
@@ -263,7 +283,7 @@ class V1:
     scatter_nd_sub = staticmethod(of_variable("scatter_nd_sub"))
     scatter_nd_update = staticmethod(of_variable("scatter_nd_update"))
     batch_scatter_update = staticmethod(batch_scatter_update)
-    assign = staticmethod(assigning("assign"))
+    assign = staticmethod(assign)
     assign_add = staticmethod(assigning("assign_add"))
     assign_sub = staticmethod(assigning("assign_sub"))
     add_to_collection = staticmethod(_gl.add_to_collection)

@@ -17,7 +17,7 @@ from ...graph.func_graph import CallGraph, FuncGraph
 from ...graph.graph import Graph, Operation, dims_or_none
 from ...graph.variables import state_in
 
-TENSORFLOW = {"keepdims": "keep_dims"}
+TENSORFLOW = {"keepdims": "keep_dims", "spec": "shape"}
 """Names of options that are others in TensorFlow."""
 FEW = 64
 """Constants of so many elements are shown."""

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 
 from ...graph.checkpoint_ops import NOTE, SUFFIX, Note
@@ -138,3 +139,49 @@ def _new_checkpoint(folder: str, last: str | None, timeout: float | None) -> str
         if end is not None and time.monotonic() + pause > end:
             return None
         time.sleep(pause)
+
+
+@dataclass
+class CheckpointOptions:
+    """How checkpoints are written and read: by this process, before a call returns.
+
+    So nothing is asynchronous, and all files are those of the machine that runs the program.
+    """
+
+    experimental_io_device: str | None = None
+    experimental_enable_async_checkpoint: bool = False
+    experimental_write_callbacks: Sequence[Callable[..., object]] | None = None
+    enable_async: bool = False
+    experimental_skip_slot_variables: bool = False
+    experimental_sharding_callback: object = None
+
+    def __post_init__(self) -> None:
+        if self.experimental_sharding_callback is not None:
+            raise NotImplementedError(
+                "experimental_sharding_callback: a checkpoint is not cut into several files here"
+            )
+        if self.experimental_skip_slot_variables:
+            raise NotImplementedError(
+                "experimental_skip_slot_variables: what optimisers keep is restored with the rest"
+            )
+        both = self.enable_async or self.experimental_enable_async_checkpoint
+        self.enable_async = self.experimental_enable_async_checkpoint = both
+        if (given := self.experimental_write_callbacks) is not None and not all(
+            map(callable, given)
+        ):
+            raise TypeError("experimental_write_callbacks: expected functions")
+
+    def written(self, path: str) -> None:
+        """Call what is to be called once a checkpoint is written, in order."""
+        for function in self.experimental_write_callbacks or ():
+            takes_path = bool(signature(function).parameters)
+            function(path) if takes_path else function()
+
+
+def told(options: object, path: str) -> str:
+    """Do what options say of a checkpoint that is written; return where it is."""
+    if options is not None:
+        if not isinstance(options, CheckpointOptions):
+            raise TypeError(f"options: {options!r}, expected a tf.train.CheckpointOptions")
+        options.written(path)
+    return path

@@ -33,6 +33,7 @@ from ...graph.text_arrays import TEXT
 from ...values.context import STATE, default_session, entered
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
+from .checkpoint_state import told
 from .savers import PARTS, latest_checkpoint
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
@@ -304,7 +305,7 @@ class Checkpoint:
 
     def write(self, file_prefix: str, options: object = None) -> str | GraphTensor:
         """Write the values; in a function each time it is called."""
-        return _when_run(lambda: self._write(file_prefix))
+        return _when_run(lambda: told(options, self._write(file_prefix)))
 
     def _write(self, file_prefix: str) -> str:
         walk = self.walk()
@@ -314,7 +315,7 @@ class Checkpoint:
 
     def save(self, file_prefix: str, options: object = None) -> str | GraphTensor:
         """Write the values under the next number; in a function each time it is called."""
-        return _when_run(lambda: self._save(file_prefix))
+        return _when_run(lambda: told(options, self._save(file_prefix)))
 
     def _save(self, file_prefix: str) -> str:
         path = self._write(f"{file_prefix}-{self.count()}")
@@ -507,7 +508,6 @@ class CheckpointManager:
         options: object = None,
     ) -> str | None:
         """Write a checkpoint, and drop the oldest; None if the last one is not old enough."""
-        del options
         if self.checkpoint_interval is not None:
             now, last = number_of(self._steps), self._saved_at
             if check_interval and last is not None and now - last < self.checkpoint_interval:
@@ -516,7 +516,7 @@ class CheckpointManager:
         count = self._checkpoint.count()
         number = count if checkpoint_number is None else number_of(checkpoint_number)
         path = os.path.join(self.directory, f"{self._name}-{number}")
-        self._checkpoint.write(path)
+        self._checkpoint.write(path, options)
         self._let_stay()
         keep_newest(path, self.checkpoints, self._keep)
         return path

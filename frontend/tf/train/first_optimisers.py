@@ -70,7 +70,7 @@ class Ftrl(Optimizer):
         new = old + self.squared(grad)
         grown = power(new, -self._power)
         sigma = (grown - power(old, -self._power)) / rate
-        total = before + shrunk - sigma * value
+        total = before + (shrunk - sigma * value)  # (it shows in f16)
         l2 = self._l2 + self._beta / (rate * 2.0)
         quadratic = grown / rate + l2 * 2.0
         made = (sign(total) * self._l1 - total) / quadratic

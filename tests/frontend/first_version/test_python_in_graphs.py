@@ -14,8 +14,47 @@ def test_one_result_may_be_stated_as_a_list_of_one(call):
         x = tf.constant([1.0, 2.0])
         (made,) = call(lambda a: a * 2.0, [x], [tf.float32])
         assert session.run(made).tolist() == [2.0, 4.0]
-    (made,) = call(lambda a: a * 2.0, [tf.constant([1.0, 2.0])], [tf.float32])
+    made = call(lambda a: a * 2.0, [tf.constant([1.0, 2.0])], [tf.float32])
+    made = made[0] if call is tf.py_function else made  # (what numpy's gives at once is taken so)
     assert made.numpy().tolist() == [2.0, 4.0]
+
+
+def failing(error):
+    """Return a function that raises."""
+
+    def run(x):
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ValueError("a"), tf.errors.InvalidArgumentError),
+        (KeyError("a"), tf.errors.UnknownError),
+        (StopIteration(), tf.errors.OutOfRangeError),
+        (NotImplementedError("a"), tf.errors.UnimplementedError),
+        (tf.errors.NotFoundError(None, None, "a"), tf.errors.UnknownError),
+    ],
+)
+def test_errors_are_python_s_own_at_once_and_tensorflow_s_else(error, kind):
+    given = [tf.ones([2])]
+    with pytest.raises(type(error)):
+        tf.numpy_function(failing(error), given, tf.float32)
+    for call in (tf.py_function, tf.function(tf.numpy_function), tf.function(tf.py_function)):
+        with pytest.raises(kind):
+            call(failing(error), given, tf.float32)
+
+
+def test_what_python_gives_at_once_is_taken_as_it_is():
+    given = [tf.ones([2])]
+    assert tf.numpy_function(lambda x: x.astype("i4"), given, tf.float32).dtype == tf.int32
+    assert tf.numpy_function(lambda x: None, given, tf.float32) is None
+    assert len(tf.numpy_function(lambda x: (x, x), given, tf.float32)) == 2
+    for function in (lambda x: None, lambda x: tf.cast(x, tf.int32)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.py_function(function, given, tf.float32)
 
 
 def test_text_of_python_becomes_bytes():

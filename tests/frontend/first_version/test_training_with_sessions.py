@@ -343,3 +343,43 @@ def test_what_holds_is_traced_first() -> None:
     with tf.Graph().as_default():
         tf.cond(v1.placeholder(tf.bool, []), noting("true"), noting("false"))
     assert seen == ["true", "false"]
+
+
+def saved_before(folder):
+    """Write a checkpoint of a matrix of words and a bias; return its path."""
+    (folder / "old").write_text("apple\nbanana\ncherry\n")
+    (folder / "new").write_text("cherry\norange\napple\n")
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.get_variable("words", initializer=tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+        v1.get_variable("layer/bias", initializer=tf.constant([3.0]))
+        session.run(v1.global_variables_initializer())
+        return v1.train.Saver().save(session, str(folder / "before"))
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, [[[1, 2], [3, 4], [5, 6]], [3]]),
+        ({"vars_to_warm_start": "words"}, [[[1, 2], [3, 4], [5, 6]], [8]]),
+        ({"vars_to_warm_start": ["layer/bias"]}, [[[9, 9], [9, 9], [9, 9]], [3]]),
+        ({"vars_to_warm_start": None, "words": 0}, [[[5, 6], [9, 9], [1, 2]], [8]]),
+    ],
+)
+def test_a_model_starts_warm_as_in_tensorflow(tmp_path, options, wanted):
+    path = saved_before(tmp_path)
+    if "words" in options:
+        files = {"new_vocab": str(tmp_path / "new"), "old_vocab": str(tmp_path / "old")}
+        nines = v1.constant_initializer(9.0)
+        info = v1.train.VocabInfo(
+            **files, new_vocab_size=3, num_oov_buckets=options.pop("words"),
+            backup_initializer=nines,
+        )  # fmt: skip
+        options = {**options, "var_name_to_vocab_info": {"words": info}}
+    with tf.Graph().as_default(), v1.Session() as session:
+        words = v1.get_variable("words", initializer=tf.fill([3, 2], 9.0))
+        bias = v1.get_variable("layer/bias", initializer=tf.constant([8.0]))
+        v1.train.warm_start(path, **options)
+        session.run(v1.global_variables_initializer())
+        assert [x.tolist() for x in session.run([words, bias])] == wanted
+        with pytest.raises(ValueError, match="were not used"):
+            v1.train.warm_start(path, var_name_to_prev_var_name={"none": "words"})

@@ -388,3 +388,90 @@ def templates(tf):
         made += [v1.make_template("a", shared, False, "mine", double)(1.0)]
         made += [v1.make_template("late", shared)(5.0)]
     return [*made, tf.constant([v.name for v in v1.global_variables()])]
+
+
+def message(tf, **features):
+    """Return a serialised example of lists of integers, of floats where it is `v`."""
+    kinds = {"v": lambda x: {"float_list": tf.train.FloatList(value=x)}}
+    integers = lambda x: {"int64_list": tf.train.Int64List(value=x)}  # noqa: E731
+    made = {k: tf.train.Feature(**kinds.get(k, integers)(x)) for k, x in features.items()}
+    return tf.train.Features(feature=made)
+
+
+def ragged_features(tf):
+    """Return features of all partitions, and of two."""
+    of = tf.io.RaggedFeature
+    cuts = [
+        [], [of.RowSplits("s")], [of.RowLengths("l")], [of.RowStarts("a")], [of.RowLimits("z")],
+        [of.ValueRowIds("i")], [of.UniformRowLength(2)],
+        [of.RowLengths("o"), of.RowSplits("s")], [of.UniformRowLength(1), of.UniformRowLength(2)],
+    ]  # fmt: skip
+    return {
+        str(number): of(tf.float32, "v", each, validate=number % 2 == 0)
+        for number, each in enumerate(cuts)
+    }
+
+
+LISTS = (
+    {"v": [1, 2, 3, 4], "s": [0, 1, 4], "l": [1, 3], "a": [0, 1], "z": [1, 4], "i": [0, 1, 1, 1],
+     "o": [2]},
+    {"v": [5, 6], "s": [0, 0, 2], "l": [0, 2], "a": [0, 0], "z": [0, 2], "i": [1, 1], "o": [1, 1]},
+)  # fmt: skip
+
+
+def taken(found):
+    """Return ragged tensors as values and splits, in the order of their names."""
+    if hasattr(found, "flat_values"):
+        return [found.flat_values, *found.nested_row_splits]
+    return [taken(found[k]) for k in sorted(found)] if isinstance(found, dict) else [found]
+
+
+def examples(tf):
+    """Return serialised examples."""
+    return [tf.train.Example(features=message(tf, **x)).SerializeToString() for x in LISTS]
+
+
+each(
+    "ragged_features",
+    several=lambda tf: taken(tf.io.parse_example(examples(tf), ragged_features(tf))),
+    one=lambda tf: taken(tf.io.parse_single_example(examples(tf)[0], ragged_features(tf))),
+    mapped=lambda tf: [
+        taken(x)
+        for x in tf.data.Dataset.from_tensor_slices(examples(tf)).batch(2).map(
+            lambda x: tf.io.parse_example(x, ragged_features(tf))
+        )
+    ],
+)  # fmt: skip
+
+
+def sequences(tf):
+    """Return serialised sequences."""
+    made = []
+    for lists in LISTS:
+        steps = {
+            "w": [tf.train.Feature(int64_list=tf.train.Int64List(value=lists[k])) for k in "slz"],
+            "n": [
+                tf.train.Feature(int64_list=tf.train.Int64List(value=[1, len(lists[k]) - 1]))
+                for k in "slz"
+            ],
+        }
+        listed = {k: tf.train.FeatureList(feature=x) for k, x in steps.items()}
+        whole = tf.train.SequenceExample(
+            context=message(tf, **lists), feature_lists=tf.train.FeatureLists(feature_list=listed)
+        )
+        made.append(whole.SerializeToString())
+    return made
+
+
+@program
+def ragged_sequences(tf):
+    of = tf.io.RaggedFeature
+    around = {"x": of(tf.int64, "s"), "y": of(tf.float32, "v", [of.RowLengths("l")])}
+    inside = {
+        "p": of(tf.int64, "w"),
+        "q": of(tf.int64, "w", [of.RowLengths("n")], validate=True),
+        "u": of(tf.int64, "w", [of.UniformRowLength(1)]),
+    }
+    several = tf.io.parse_sequence_example(sequences(tf), around, inside)
+    one = tf.io.parse_single_sequence_example(sequences(tf)[1], around, inside)
+    return [*map(taken, several[:2]), *map(taken, one)]
