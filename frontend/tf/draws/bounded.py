@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import prod, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -193,7 +193,7 @@ def _with_gradient(made: TfTensor, parameters: Sequence[TfTensor]) -> TfTensor:
         def gradient(grad: TfTensor) -> list[TfTensor]:
             x, first, last = ((v - mean) / deviation for v in (made, low, high))
             share = (_below(x) - _below(first)) / (_below(last) - _below(first))
-            ends: Any = np.finfo(np.dtype(made.dtype.as_numpy_dtype))
+            ends = np.finfo(made.dtype.name)
             share = clip_by_value(share, float(ends.tiny), 1 - float(ends.eps))
             exp, log, log1p = (FUNCTIONS[n] for n in ("exp", "log", "log1p"))
             by_high = exp(0.5 * (x * x - last * last) + log(share))

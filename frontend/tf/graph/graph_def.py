@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from itertools import zip_longest
 from types import SimpleNamespace
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from ...formats.messages import GraphDef as Message
 from ...formats.messages import NodeDef, parsed_graph
@@ -60,10 +60,6 @@ register_codec(Draw, _draws("draw", Draw))
 register_codec(KeyDraw, _draws("key", KeyDraw))
 
 
-AS_MESSAGE = frozenset({"HasField", "IsInitialized", "ListFields", "UnknownFields", "WhichOneof"})
-"""What reads any message asks it."""
-
-
 class GraphDef:
     """A graph as data."""
 
@@ -80,10 +76,18 @@ class GraphDef:
             self._data, self.refused = graph_data(graph)
             self._shown = Shown(graph)
 
-    def __getattr__(self, name: str) -> object:
-        if name not in AS_MESSAGE:
-            raise AttributeError(f"GraphDef has no {name!r}")
-        return getattr(self.message, name)
+    def HasField(self, field_name: str) -> bool:  # noqa: N802
+        """Say whether a part is there: text is read into what asks this."""
+        return bool(self.message.HasField(field_name))
+
+    def ListFields(self) -> Sequence[tuple[object, object]]:  # noqa: N802
+        """Return the parts that are there: text is made of what has this."""
+        found: Sequence[tuple[object, object]] = self.message.ListFields()
+        return found
+
+    def IsInitialized(self) -> bool:  # noqa: N802
+        """Say whether all is there that has to be."""
+        return True
 
     @property
     def data(self) -> GraphData:
@@ -117,14 +121,14 @@ class GraphDef:
         return self._shown.message
 
     @property
-    def versions(self) -> Any:
+    def versions(self) -> SimpleNamespace | Message:
         """Return the version of the form."""
         if self.foreign is not None:
             return self.foreign.versions
         return SimpleNamespace(producer=self.data["version"])
 
     @property
-    def library(self) -> Any:
+    def library(self) -> SimpleNamespace | Message:
         """Return the functions that are called."""
         if self.foreign is not None:
             return self.foreign.library

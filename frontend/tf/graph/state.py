@@ -459,7 +459,7 @@ class Variable(Common, CoreVariable, metaclass=Created):
         tell_replica(value)
         return self._change_with(super().assign, value, read_value, name)
 
-    def assign_unchecked(self, value: object, name: str | None = None) -> Any:
+    def assign_unchecked(self, value: object, name: str | None = None) -> object:
         """Give it a value whose shape the run does not compare; what is known must fit."""
         with InGraph(self._home() or graph_of([value])):
             found = CoreVariable._fitting(self, self.converted_like(value))

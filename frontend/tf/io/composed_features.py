@@ -5,9 +5,9 @@ A ragged one is made of values and of what cuts them into rows, for each example
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of
@@ -37,8 +37,7 @@ def lists_of(name: str, feature: ft.RaggedFeature) -> dict[str, ft.ListFeature]:
     made = {values: ft.ListFeature(values, feature.dtype)}
     for each in feature.partitions:
         if not isinstance(each, ft.UniformRowLength):
-            key: str = each[0]
-            made[key] = ft.ListFeature(key, "int64")
+            made[each.key] = ft.ListFeature(each.key, "int64")
     return {LIST + key: each for key, each in made.items()}
 
 
@@ -67,7 +66,7 @@ def taken_apart(features: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
-def sparse(found: Mapping[str, Any], feature: ft.SparseFeature) -> SparseTensor:
+def sparse(found: Mapping[str, Feature], feature: ft.SparseFeature) -> SparseTensor:
     """Return a sparse feature of those that it is made of."""
     sizes = [feature.size] if isinstance(feature.size, int) else list(feature.size)
     indices = [found[key] for key in keys_of(feature)]
@@ -84,7 +83,7 @@ def ragged(name: str, found: Mapping[str, Feature], feature: ft.RaggedFeature) -
         return values
     values = values.with_row_splits_dtype(feature.row_splits_dtype)
     outer = values.row_splits if values.ragged_rank > 1 else None
-    rows = values if outer is None else values.values
+    rows = values if outer is None else rows_within(values)
     for each in reversed(feature.partitions):
         rows = cut_each(name, rows, each, found, feature, outer)
     if outer is None:
@@ -102,20 +101,36 @@ CUTS: Mapping[type, Callable[..., RaggedTensor]] = {
 """By kind of a partition: what makes rows by it."""
 
 
-def evenly(values: Any, length: int) -> TfTensor:
+def rows_within(x: Feature) -> RaggedTensor:
+    """Return the rows of the rows of a ragged tensor."""
+    assert isinstance(x, RaggedTensor), "there are rows"
+    found = x.values
+    assert isinstance(found, RaggedTensor), "there are two levels of them"
+    return found
+
+
+def flat(x: Feature) -> TfTensor:
+    """Return a tensor, or the values of one with one level of rows."""
+    found = x.values if isinstance(x, RaggedTensor) else x
+    assert isinstance(found, TfTensor), "there is one level at most"
+    return found
+
+
+def evenly(values: TfTensor, length: int) -> TfTensor:
     """Return values in rows of one length, as a tensor."""
     return reshape(values, concat([[-1, length], shape(values)[1:]], 0))
 
 
 def cut(
-    values: Any, partition: Any, found: Mapping[str, Any], feature: ft.RaggedFeature
-) -> Feature:
+    values: Feature, partition: ft.Partition, found: Mapping[str, Feature],
+    feature: ft.RaggedFeature,
+) -> Feature:  # fmt: skip
     """Return the values of one example in rows."""
     if not isinstance(partition, ft.UniformRowLength):
-        numbers = cast(found[LIST + partition.key], feature.row_splits_dtype)
+        numbers = cast(flat(found[LIST + partition.key]), feature.row_splits_dtype)
         return CUTS[type(partition)](values, numbers, validate=feature.validate)
     if not isinstance(values, RaggedTensor):
-        return evenly(values, partition.length)
+        return evenly(flat(values), partition.length)
     length = convert(partition.length, feature.row_splits_dtype)
     made: RaggedTensor = made_by.from_uniform_row_length(values, length, validate=feature.validate)
     return made
@@ -123,52 +138,56 @@ def cut(
 
 def cut_evenly(rows: RaggedTensor, length: int, *, validate: bool) -> RaggedTensor:
     """Return the rows of several examples, each in rows of one length."""
-    inner: Any
+    inner: Feature = evenly(flat(rows), length) if rows.ragged_rank == 1 else rows
     if rows.ragged_rank > 1:
         size = convert(length, rows.row_splits.dtype)
         inner = made_by.from_uniform_row_length(rows.values, size, validate=validate)
-    else:
-        inner = evenly(rows.values, length)
     splits = rows.row_splits // convert(length, rows.row_splits.dtype)
     made: RaggedTensor = made_by.from_row_splits(inner, splits, validate=validate)
     return made
 
 
 def cut_each(
-    name: str, rows: Any, partition: Any, found: Mapping[str, Any], feature: ft.RaggedFeature,
-    outer: TfTensor | None,
+    name: str, rows: RaggedTensor, partition: ft.Partition, found: Mapping[str, Feature],
+    feature: ft.RaggedFeature, outer: TfTensor | None,
 ) -> RaggedTensor:  # fmt: skip
     """Return the rows of several examples, each cut into rows by what it says itself."""
     if isinstance(partition, ft.UniformRowLength):
         return cut_evenly(rows, partition.length, validate=feature.validate)
     with InGraph(graph_of([rows.row_splits])):
-        numbers = found[LIST + partition.key].with_row_splits_dtype(feature.row_splits_dtype)
+        given = found[LIST + partition.key]
+        assert isinstance(given, RaggedTensor), "examples have lists of their own"
+        numbers = given.with_row_splits_dtype(feature.row_splits_dtype)
         numbers = numbers.with_flat_values(cast(numbers.flat_values, feature.row_splits_dtype))
         if outer is not None:
             if feature.validate:
                 text = f"Feature {name}: values and partitions are not aligned"
                 assert_equal(outer, numbers.row_splits, message=text)
-            numbers = numbers.values
+            numbers = rows_within(numbers)
         return _cut_each(rows, partition, numbers, validate=feature.validate)
 
 
-def _cut_each(rows: Any, partition: Any, numbers: Any, *, validate: bool) -> RaggedTensor:
+def _cut_each(
+    rows: RaggedTensor, partition: ft.Keyed, numbers: RaggedTensor, *, validate: bool
+) -> RaggedTensor:
     """Return the rows of several examples cut by numbers that begin anew with each."""
     make = CUTS[type(partition)]
     made: RaggedTensor
     if isinstance(partition, ft.RowLengths):
-        made = numbers.with_values(make(rows.values, numbers.values, validate=validate))
+        made = numbers.with_values(make(rows.values, flat(numbers), validate=validate))
     elif isinstance(partition, ft.ValueRowIds):
-        counts = FUNCTIONS["maximum"](REDUCTIONS["reduce_max"](numbers + 1, axis=1), 0)
+        ends = numbers.with_values(flat(numbers) + 1)
+        counts = FUNCTIONS["maximum"](REDUCTIONS["reduce_max"](ends, axis=1), 0)
         before = repeat(cumsum(counts, exclusive=True), numbers.row_lengths())
-        inner = make(rows.values, numbers.values + before, validate=validate)
+        inner = make(rows.values, flat(numbers) + before, validate=validate)
         made = made_by.from_row_lengths(inner, counts, validate=validate)
     else:
         splits = isinstance(partition, ft.RowSplits)  # the first of each example says nothing
-        numbers = numbers[:, 1:] if splits else numbers
+        given = numbers[:, 1:] if splits else numbers
+        assert isinstance(given, RaggedTensor), "rows are cut, and stay rows"
         make = made_by.from_row_limits if splits else make
-        before = repeat(rows.row_starts(), numbers.row_lengths())
-        made = numbers.with_values(make(rows.values, numbers.values + before, validate=validate))
+        before = repeat(rows.row_starts(), given.row_lengths())
+        made = given.with_values(make(rows.values, flat(given) + before, validate=validate))
     return made
 
 
@@ -204,9 +223,10 @@ def composed(parse: Parse) -> Parse:
 
 
 Groups: TypeAlias = Mapping[str, object] | None
+Sequences: TypeAlias = tuple[Mapping[str, Feature], ...]
 
 
-def composed_sequences(parse: Callable[..., Sequence[Any]]) -> Callable[..., Any]:
+def composed_sequences(parse: Callable[..., Sequences]) -> Callable[..., Sequences]:
     """Let what parses sequences give features that are made of several, too."""
 
     @wraps(parse)
@@ -216,7 +236,7 @@ def composed_sequences(parse: Callable[..., Sequence[Any]]) -> Callable[..., Any
         sequence_features: Groups = None,
         *args: object,
         **options: object,
-    ) -> tuple[Any, ...]:
+    ) -> Sequences:
         asked = [context_features or {}, sequence_features or {}]
         found = parse(serialized, *map(taken_apart, asked), *args, **options)
         context, steps, *rest = found

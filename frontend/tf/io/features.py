@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -89,7 +89,9 @@ class UniformRowLength(NamedTuple):
     length: int
 
 
-PARTITIONS = (RowSplits, RowLengths, RowStarts, RowLimits, ValueRowIds, UniformRowLength)
+Keyed: TypeAlias = RowSplits | RowLengths | RowStarts | RowLimits | ValueRowIds
+"""Partitions that a feature says."""
+Partition: TypeAlias = Keyed | UniformRowLength
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class RaggedFeature:
 
     dtype: DTypeLike
     value_key: str | None = None
-    partitions: Sequence[NamedTuple] = ()
+    partitions: Sequence[Partition] = ()
     row_splits_dtype: DTypeLike = "int32"
     validate: bool = False
 
@@ -124,7 +126,7 @@ class RaggedFeature:
             )
         if not isinstance(self.partitions, list | tuple):
             raise TypeError("Argument `partitions` must be a list or tuple.")
-        if wrong := [p for p in self.partitions if not isinstance(p, PARTITIONS)]:
+        if wrong := [p for p in self.partitions if not isinstance(p, Partition)]:
             raise TypeError(
                 f"Argument `partitions` must be a list of partition objects; got: {wrong[0]!r}"
             )

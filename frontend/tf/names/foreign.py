@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ....ir.op import Array
-from ...formats.messages import AttrValue
+from ...formats.messages import AttrValue, NodeDef
 from ...formats.messages import GraphDef as Message
 from ...formats.tensors import from_message, numpy_types
 from ...graph.graph import GraphTensor, Operation
@@ -227,7 +226,7 @@ def tensors_of(graph: _st.TfGraph, made: Made) -> list[GraphTensor]:
     return [graph.owned(convert(x)) for x in given]
 
 
-def placed_by(node: Any) -> tuple[str, list[str]]:
+def placed_by(node: NodeDef) -> tuple[str, list[str]]:
     """Return the device that a node asks for, and the nodes that it is to be beside of."""
     found = node.attr["_class"].list.s if "_class" in node.attr else ()
     names = [text.decode().removeprefix("loc:@") for text in found]

@@ -6,7 +6,7 @@ Neighbours that rise are pooled into their mean, until nothing rises any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def pooled_at_once(pools: Pools) -> Pools:
     return Pools(sums, np.add.reduceat(pools.counts, starts), pools.rows[starts])
 
 
-Pool: TypeAlias = tuple[Any, int, int]
+Pool: TypeAlias = tuple[np.float64, int, int]
 """The sum of one, how many are in it, and its row."""
 
 
