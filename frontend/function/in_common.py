@@ -408,6 +408,12 @@ def common(shared: Shared, x: SSAValue, y: SSAValue, known: Set[Dim]) -> TensorS
     )
 
 
+def is_steady(turn: Block, begin: Sequence[SSAValue]) -> bool:
+    """Say whether a turn of a loop gives on what is of the types that the loop begins with."""
+    end = turn.last_op
+    return end is not None and [x.type for x in end.operands] == [x.type for x in begin]
+
+
 def if_seen(shared: Shared, make: Callable[[], Block]) -> Block | None:
     """Return a block that is made, None if it has a host step that was never run."""
     count = len(shared.calls)

@@ -72,6 +72,7 @@ from .in_common import (
     found_by,
     if_seen,
     inferred,
+    is_steady,
     way_out,
 )
 from .recorded_rules import is_hidden
@@ -448,25 +449,52 @@ class StagingFrame(RegionFrame):
         touched = self.touched([test, body])
         state = [self.value(self.read(v)) for v in touched]
         carried, fixed = [*values[:count], *state], values[count:]
-        specs = [spec_of(x.type) for x in (*carried, *fixed)]
         first = len(test.captured)
         guarded = self.shared.fault is not None and self.shared.fault in touched
         if guarded or any(map(has_effect, test.operations)):
             return self.turning_loop(Turning(self, test, body, touched, count), carried, fixed)
+
+        def turn(begin: Sequence[SSAValue]) -> Block:
+            whole = LoopGraph(self, touched, [*begin, *fixed], count)
+            return whole.region(body, slice(first, None), changes=True)
+
+        begin, made = self.turn_of(turn, carried, fixed, slice(count, len(carried)))
+        if not is_steady(made, begin):
+            return self.growing_loop(Growing(self, test, body, touched, count), carried, fixed)
+        carried = [*begin]
         inside = LoopGraph(self, touched, [*carried, *fixed], count)
         again = inside.region(test, slice(first), changes=False)
-        made = if_seen(self.shared, lambda: inside.region(body, slice(first, None), changes=True))
-        if made is None:
-            made = way_out(self.shared, specs, specs[:count], slice(count, len(carried)))
-        end = made.last_op
-        assert end is not None, "a turn ends in gv.yield"
-        if [x.type for x in end.operands] != [x.type for x in carried]:
-            return self.growing_loop(Growing(self, test, body, touched, count), carried, fixed)
         op = While.make_from(carried, fixed, again, made)
         self.shared.goes_on_as(carried, op.results)
         kept = zip(op.yielded(1), made.args, strict=False)
         unchanged = [given is argument for given, argument in kept][count:]
         return self.added(op, touched, unchanged)
+
+    def turn_of(
+        self,
+        turn: Callable[[Sequence[SSAValue]], Block],
+        carried: Sequence[SSAValue],
+        fixed: Sequence[SSAValue],
+        state: slice,
+    ) -> tuple[Sequence[SSAValue], Block]:
+        """Return what a loop begins with, and the block of a turn.
+
+        Arrays without elements begin with such as a turn leaves in them, so that no shape changes.
+        """
+        calls, slow, make = len(self.shared.calls), {**self.shared.slow}, Maker(self.append)
+        block = if_seen(self.shared, lambda: turn(carried))
+        if block is None:
+            taken = [spec_of(x.type) for x in (*carried, *fixed)]
+            block = way_out(self.shared, taken, taken[: state.start], state)
+        assert block.last_op is not None, "a turn ends in gv.yield"
+        pairs = zip(carried, block.last_op.operands, strict=True)
+        whole = [self.value(begun(self.shared, make, x, spec_of(y.type))) for x, y in pairs]
+        if [x.type for x in whole] == [x.type for x in carried]:
+            return carried, block
+        block.erase(safe_erase=False)
+        del self.shared.calls[calls:]
+        self.shared.slow = slow
+        return self.turn_of(turn, whole, fixed, state)
 
     def growing_loop(
         self, loop: Growing, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
@@ -492,17 +520,17 @@ class StagingFrame(RegionFrame):
         first = self.goes_on(run_inside(loop.test, self, [*carried[:count], *taken])[0])
         state = [self.value(self.read(v)) for v in loop.touched]
         given = [*carried[:count], *state, first]
-        specs = [spec_of(x.type) for x in (*given, *fixed)]
-        test = Block(arg_types=[s.type for s in specs])
-        test.add_op(Yield.make(test.args[len(given) - 1]))
-        body = if_seen(self.shared, lambda: loop.body_block([*given, *fixed]))
-        if body is None:
-            body = way_out(self.shared, specs, specs[:count], slice(count, len(given)))
-        end = body.last_op
-        assert end is not None, "a turn ends in gv.yield"
-        if [x.type for x in end.operands] != [x.type for x in given]:
+
+        def turn(begin: Sequence[SSAValue]) -> Block:
+            return loop.body_block([*begin, *fixed])
+
+        begin, body = self.turn_of(turn, given, fixed, slice(count, len(given)))
+        if not is_steady(body, begin):
             growing = Growing(self, loop.test, loop.body, loop.touched, loop.count)
             return self.growing_loop(growing, carried, fixed)
+        given = [*begin]
+        test = Block(arg_types=[x.type for x in (*given, *fixed)])
+        test.add_op(Yield.make(test.args[len(given) - 1]))
         op = While.make_from(given, fixed, test, body)
         kept = zip(op.yielded(1), body.args, strict=False)
         unchanged = [made is argument for made, argument in kept][count:-1]

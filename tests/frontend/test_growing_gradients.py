@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gravure import tf
+from gravure.frontend.function.lowering import StagingFrame
 
 pytestmark = pytest.mark.filterwarnings("error")
 MATRIX = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
@@ -152,3 +153,40 @@ def test_an_array_of_pythons_numbers_grows_in_a_loop_that_may_end_early():
         return found.stack()
 
     check(rewards, ([1.0, 2.0],), ([4.0, 0.0],))
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_d4_arrays_whose_elements_had_no_size_yet_are_compiled(monkeypatch, checked):
+    grown, growing_loop = [], StagingFrame.growing_loop
+
+    def noted(frame, loop, carried, fixed):
+        grown.append(loop)
+        return growing_loop(frame, loop, carried, fixed)
+
+    monkeypatch.setattr(StagingFrame, "growing_loop", noted)
+    w = tf.Variable(MATRIX[:2])
+    rows = tf.TensorSpec([None, None, 2], tf.float32)
+
+    @tf.function(input_signature=[rows, tf.TensorSpec([None], tf.int32)])
+    def run(x, places):
+        written = tf.TensorArray(tf.float32, size=tf.shape(x)[1])
+        heeded = tf.TensorArray(tf.float32, size=tf.shape(x)[1])
+        with tf.GradientTape() as tape:
+            h = tf.zeros([tf.shape(x)[0], 2])
+            for t in tf.range(tf.shape(x)[1]):
+                at = tf.gather(places, t) if checked else t
+                h = tf.tanh(x[:, at] @ w + h)
+                written = written.write(t, h)
+                heeded = heeded.write(t, tf.matmul(x[:, t], h, transpose_b=True))
+            loss = tf.reduce_sum(written.stack() ** 2) + tf.reduce_sum(heeded.stack())
+        return loss, tape.gradient(loss, w), heeded.stack()
+
+    numbers = np.random.default_rng(3)
+    for batch, steps in ((3, 4), (1, 2), (3, 0), (3, 4)):
+        x = numbers.random((batch, steps, 2)).astype(np.float32)
+        given = tf.constant(x), tf.range(steps)
+        wanted = run.python_function(*given) if steps else None
+        for found, other in zip(run(*given), wanted or (), strict=False):
+            np.testing.assert_allclose(found, other, rtol=1e-4, atol=1e-6)
+    assert refusals(run) == [""]
+    assert not grown
