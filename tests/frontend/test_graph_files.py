@@ -218,3 +218,35 @@ def test_nodes_of_a_graph_are_messages_whose_devices_may_be_changed_and_nothing_
     nodes["d"].op = "Other"
     with pytest.raises(NotImplementedError, match="node 'd' was changed in more than its device"):
         data.SerializeToString()
+
+
+def test_variables_of_a_graph_become_constants(tmp_path: Path) -> None:
+    v1, util = tf.compat.v1, tf.compat.v1.graph_util
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 2], name="x")
+        w = v1.get_variable("w", [2, 2], initializer=v1.ones_initializer())
+        tf.identity(tf.matmul(x, w * 2.0), name="hidden")
+        kept = v1.get_variable("kept", [], initializer=v1.zeros_initializer())
+        tf.add(graph.get_tensor_by_name("hidden:0"), kept, name="out")
+        tf.identity(tf.cond(x[0, 0] > 0.0, lambda: w + 1.0, lambda: w * 1.0), name="branch")
+        session.run([v1.global_variables_initializer(), w.assign([[1.0, 2.0], [3.0, 4.0]]).op])
+        whole = graph.as_graph_def()
+        frozen = util.convert_variables_to_constants(session, whole, ["out"])
+        part = util.convert_variables_to_constants(session, whole, ["out"], None, ["kept"])
+        with pytest.raises(AssertionError, match="nothing is not in graph"):
+            util.convert_variables_to_constants(session, whole, ["nothing"])
+        with pytest.raises(NotImplementedError, match=r"ReadVariableOp .* uses 'w'"):
+            util.convert_variables_to_constants(session, whole, ["branch"])
+    assert {"VariableV2", "ReadVariableOp"} & {n.op for n in part.node}
+    v1.train.write_graph(frozen, str(tmp_path), "frozen.pb", as_text=False)
+    again = v1.GraphDef.FromString((tmp_path / "frozen.pb").read_bytes())
+    assert {n.name: n.op for n in again.node}["w"] == "Const"
+    inner = util.extract_sub_graph(again, ["hidden"])
+    assert [n.name for n in inner.node][-1] == "hidden"
+    assert "out" not in [n.name for n in inner.node]
+    with pytest.raises(TypeError, match="must be an iterable of strings"):
+        util.extract_sub_graph(again, "hidden")
+    with tf.Graph().as_default(), v1.Session() as session:
+        [out] = tf.import_graph_def(again, return_elements=["out:0"], name="")
+        found = session.run(out, {"x:0": [[1.0, 1.0]]})
+    np.testing.assert_array_equal(found, [[8.0, 12.0]])

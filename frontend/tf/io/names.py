@@ -6,6 +6,7 @@ from ...formats import messages as _m
 from ..core.space import Space
 from ..nondense.serialised import FIRST as _FIRST_TEXTS
 from ..nondense.serialised import SECOND as _TEXTS
+from ..train.meta_graph import write_graph
 from . import batches as _b
 from . import decoding as _d
 from . import features as _f
@@ -69,6 +70,7 @@ RECORDS: dict[str, object] = {n: getattr(_r, n) for n in ("TFRecordOptions", "TF
 io = Space(
     "io",
     gfile=gfile,
+    write_graph=write_graph,
     **{**PICTURES, **DECODING, **FEATURES, **PARSING, **WHOLE, **RECORDS, **_TEXTS},
 )
 

@@ -67,29 +67,4 @@ def _element(
     return made[stem][int(port)] if port else ops[stem]
 
 
-def extract_sub_graph(graph_def: object, dest_nodes: Sequence[str]) -> GraphDef:
-    """Return the nodes that some are computed of, and these, in their order."""
-    if not isinstance(graph_def, GraphDef):
-        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
-    if isinstance(dest_nodes, str):
-        raise TypeError("dest_nodes must be an iterable of strings.")
-    known = {node.name: node for node in graph_def.node}
-    for name in dest_nodes:
-        if name not in known:
-            raise AssertionError(f"{name} is not in graph")
-    wanted: set[str] = set()
-    stack = list(dest_nodes)
-    while stack:
-        name = stack.pop()
-        if name not in wanted:
-            wanted.add(name)
-            stack += [x.removeprefix("^").partition(":")[0] for x in known[name].input]
-    message = graph_def.message
-    return GraphDef(
-        node=[node for node in message.node if node.name in wanted],
-        library=message.library,
-        versions=message.versions,
-    )
-
-
 graph_util = Space("graph_util", import_graph_def=import_graph_def)

@@ -52,7 +52,8 @@ from ..variables import templates as _te
 from ..variables import wrapping as _wr
 from ..variables.guarded import guarded as _guarded
 from .first_calls import first_space, in_first_order
-from .importing import extract_sub_graph, import_graph_def
+from .freezing import convert_variables_to_constants, extract_sub_graph
+from .importing import import_graph_def
 from .keras_names import keras_space
 from .trivia import FIRST as _FACTS
 from .v1_ops import TOP as _TOP
@@ -252,6 +253,7 @@ class V1:
     import_graph_def = staticmethod(import_graph_def)
     graph_util = Space(
         "compat.v1.graph_util",
+        convert_variables_to_constants=convert_variables_to_constants,
         import_graph_def=import_graph_def,
         extract_sub_graph=extract_sub_graph,
     )
