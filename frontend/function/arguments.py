@@ -101,7 +101,7 @@ class Bound:
 
     def take_signature(self, signature: Mapping[str, object]) -> None:
         """Convert the arguments to a signature, by parameter, or raise `TypeError`."""
-        declared = list(signature.values())
+        declared = [*map(in_order, signature.values())]
         wanted = nest.flatten(declared)
         given = [self.arguments[name] for name in signature]
         values = nest.flatten(given)
@@ -111,7 +111,7 @@ class Bound:
                 f"{len(values)} values, expected {len(wanted)}"
             )
         try:
-            nest.assert_same([*map(in_order, declared)], given, check_types=False)
+            nest.assert_same(declared, given, check_types=False)
         except ValueError as error:
             raise TypeError(
                 f"Binding inputs to function {self.function.label!r} failed due to `{error}`"

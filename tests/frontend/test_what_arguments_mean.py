@@ -93,3 +93,38 @@ def test_what_is_added_to_the_sum_of_squares(more: dict[str, float]) -> None:
     assert float(v) == pytest.approx(1 - 0.5 * 2 / root)
     v1.train.AdagradOptimizer(0.5).apply_gradients([(tf.constant(2.0), w := tf.Variable(1.0))])
     assert float(w) == pytest.approx(1 - 0.5 * 2 / np.sqrt(4.1))
+
+
+def test_parts_of_a_declared_dictionary_are_told_apart_by_their_keys():
+    spec = {"q": tf.TensorSpec([2], tf.int32, "q"), "p": tf.TensorSpec([3], name="p")}
+
+    @tf.function(input_signature=[spec])
+    def change(x):
+        return tf.cast(tf.reduce_sum(x["q"]), tf.float32) - tf.reduce_sum(x["p"])
+
+    q, p = tf.constant([1, 2]), tf.ones([3])
+    assert float(change({"p": p, "q": q})) == float(change({"q": q, "p": p})) == 0.0
+    trace = change.get_concrete_function()
+    assert float(trace(q=q, p=p)) == 0.0
+    assert [x.op.name for x in trace.inputs] == ["p", "q"]
+
+
+def test_signatures_give_their_results_by_name_and_refuse_others(tmp_path):
+    class Model(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], name="x")])
+        def named(self, x):
+            return {"zeta": x, "alpha": x + 1.0}
+
+        @tf.function(input_signature=[tf.TensorSpec([None], name="x")])
+        def nested(self, x):
+            return [x, {"b": x}]
+
+    model, folder = Model(), str(tmp_path)
+    tf.saved_model.save(model, folder, signatures=model.named)
+    found = tf.saved_model.load(folder).signatures["serving_default"]
+    assert [*found.structured_outputs] == [*found(x=tf.ones([1]))] == ["alpha", "zeta"]
+    assert [x.dtype for x in found.outputs] == [tf.float32] * 2
+    with pytest.raises(ValueError, match="non-Tensor value"):
+        tf.saved_model.save(model, folder, signatures=model.nested)
+    with pytest.raises(ValueError, match="Expected a TensorFlow function"):
+        tf.saved_model.save(model, folder, signatures={"a": 3})

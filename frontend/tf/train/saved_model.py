@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict
+from typing import Literal, NoReturn, NotRequired, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -196,7 +196,7 @@ def save(
             path.unlink(missing_ok=True)
 
 
-def _named(obj: object, signatures: Any) -> dict[str, ConcreteFunction]:
+def _named(obj: object, signatures: object) -> dict[str, ConcreteFunction]:
     """Return the signatures by name; a function by itself is the default one."""
     if signatures is None:
         found = [f for _, f in children(obj) if isinstance(f, Function)]
@@ -213,9 +213,32 @@ def _named(obj: object, signatures: Any) -> dict[str, ConcreteFunction]:
         if isinstance(each, Function):
             known = list(each.cache.values())
             made[name] = known[0] if len(known) == 1 else each.get_concrete_function()
-        else:
+        elif isinstance(each, ConcreteFunction):
             made[name] = each
+        elif isinstance(each, _Signature):
+            made[name] = each.function
+        else:
+            raise ValueError(
+                "Expected a TensorFlow function for which to generate a signature, but got "
+                f"{each!r}. Only `tf.functions` with an input signature or concrete functions "
+                "can be used as a signature."
+            )
+        _refuse_nested(made[name].structured_outputs)
     return made
+
+
+def _refuse_nested(results: object) -> None:
+    """Raise `ValueError` if the results of a signature are not tensors by name, or in a row."""
+    parts = results.items() if isinstance(results, dict) else enumerate(
+        results if isinstance(results, list | tuple) else [results]
+    )  # fmt: skip
+    for key, each in parts:
+        if isinstance(each, dict | list | tuple):
+            label = key if isinstance(key, str) else f"output_{key}"
+            raise ValueError(
+                f"Got a non-Tensor value {each!r} for key {label!r} in the output of a function "
+                "that is used to generate a SavedModel signature"
+            )
 
 
 class _Saver:
@@ -570,6 +593,12 @@ class _Signature:
         return self.function.inputs
 
     @property
+    def outputs(self) -> list[GraphTensor]:
+        """Return the results, in the order of their names."""
+        found = self._by_name(self.function.structured_outputs).values()
+        return [dressed(x) for x in found if isinstance(x, GraphTensor)]
+
+    @property
     def structured_input_signature(self) -> tuple[tuple[()], dict[str, TensorSpec]]:
         """Return what the arguments are like, by name."""
         given = self.function.graph.inputs
@@ -579,7 +608,7 @@ class _Signature:
 
     def _by_name(self, made: object) -> dict[str, object]:
         if isinstance(made, dict):
-            return made
+            return {name: made[name] for name in sorted(made)}
         return {f"output_{i}": x for i, x in enumerate(nest.flatten(made))}
 
     def __call__(self, *args: object, **kwargs: object) -> dict[str, object]:
