@@ -165,6 +165,11 @@ class GradientTape:
         """
         self._begin()
         y = _value(target)
+        if not y.spec.is_static:
+            raise NotImplementedError(
+                f"jacobian: the target is {y.spec}, expected one whose sizes are known before the "
+                "run; batch_jacobian leaves the first size open, tf.hessians leaves all open"
+            )
         shape, flat = y.spec.static_shape, nest.flatten(sources)
         count = int(np.prod(shape, dtype=np.int64))
         basis = np.eye(count, dtype=y.dtype.numpy).reshape(count, *shape)

@@ -10,25 +10,91 @@ from typing import Any
 from ....ir.ops.gradient import Again
 from ...eager.tape import wants_zeros
 from ...eager.tensor import Tensor, apply
+from ...graph.gradients import Backward, known_in
+from ...graph.graph import Graph, GraphTensor, Operation
 from ...values import nest
 from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient, dressed
 from ..core.values import convert
-from ..ops.array_ops import reshape, stack
-from ..ops.creation import zeros_like
+from ..ops.array_ops import concat, reshape, shape, size, stack
+from ..ops.creation import range_, zeros_like
 from .flow import GradientTape, gradients
+from .loops import map_fn
+from .state import get_default_graph
 
 
 def hessians(ys: object, xs: object, **_: object) -> list[TfTensor]:
     """Return the second derivatives of a number by each element."""
     made = []
     for x in nest.flatten(xs):
+        if isinstance(x, GraphTensor) and not x.spec.is_static:
+            targets = nest.flatten(ys)
+            source = known_in(targets[0].graph, x)
+            assert isinstance(source, GraphTensor), "a tensor of a graph is one inside, too"
+            made.append(_open_hessian(targets, dressed(source)))
+            continue
         [first] = gradients(ys, x)
         flat = reshape(first, [-1])
         rows = [gradients(flat[i], x)[0] for i in range(int(flat.shape.known()[0]))]
         dims = x.shape.as_list()
         made.append(reshape(stack(rows), [*dims, *dims]))
     return made
+
+
+def between(ys: Sequence[GraphTensor], x: GraphTensor) -> list[Operation]:
+    """Return the operations by which tensors depend on another one, in their order."""
+    depends, wanted = {x.edge}, {y.edge for y in ys}
+    found = []
+    for op in x.graph.operations:
+        if depends.intersection(t.edge for t in op.inputs):
+            depends.update(t.edge for t in op.outputs)
+            found.append(op)
+    made: list[Operation] = []
+    for op in reversed(found):
+        if wanted.intersection(t.edge for t in op.outputs):
+            wanted.update(t.edge for t in op.inputs)
+            if isinstance(op.kind, Backward):
+                wanted.update(t.edge for t in op.kind.forward.outputs)
+            made.append(op)
+    return made[::-1]
+
+
+def again_in(
+    graph: Graph, ops: Sequence[Operation], given: dict[GraphTensor, GraphTensor]
+) -> dict[GraphTensor, GraphTensor]:
+    """Add operations to another graph inside, and return what stands for which tensor there."""
+    inside, same = dict(given), dict[Operation, Operation]()
+    for op in ops:
+        kind, attributes = op.kind, dict(op.attributes)
+        if isinstance(kind, Backward):
+            forward = same[kind.forward]
+            kind = Backward(forward, kind.wanted, kind.of_variables)
+            attributes["forward"] = forward
+        inputs = [inside[t.edge] if t.edge in inside else graph.owned(t) for t in op.inputs]
+        same[op] = made = graph.add(kind, inputs, attributes)
+        inside.update(zip((t.edge for t in op.outputs), made.outputs, strict=True))
+    return inside
+
+
+def _open_hessian(ys: Sequence[GraphTensor], x: TfTensor) -> TfTensor:
+    """Return the second derivatives by a tensor whose size only the run knows.
+
+    A loop gives one row after the other. Inside of it stands what leads to the number: the
+    way back goes through operations of one graph.
+    """
+    assert isinstance(x, GraphTensor), "tensors that were computed have sizes"
+    ops = between(ys, x)
+
+    def row(place: TfTensor) -> TfTensor:
+        graph = get_default_graph()
+        start = graph.owned(x)
+        inside = again_in(graph, ops, {x.edge: start})
+        [first] = gradients([inside[y.edge] for y in ys if y.edge in inside], start)
+        second = None if first is None else gradients(reshape(first, [-1])[place], start)[0]
+        return reshape(zeros_like(dressed(start)) if second is None else second, [-1])
+
+    rows = map_fn(row, range_(size(x)), fn_output_signature=x.dtype)
+    return reshape(rows, concat([shape(x), shape(x)], 0))
 
 
 def recompute_grad(f: Callable[..., object]) -> Callable[..., object]:

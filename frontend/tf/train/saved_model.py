@@ -39,7 +39,7 @@ from ...graph.graph import GraphTensor
 from ...graph.variables import VariableState
 from ...values import nest
 from ...values.run_errors import UnimplementedError
-from ..core.bridge import dressed, wrap
+from ..core.bridge import TfTensor, dressed, wrap
 from ..core.specs import TensorSpec
 from ..graph.state import TfFunction, Variable
 from .modules import Module
@@ -593,7 +593,7 @@ class _Signature:
         return self.function.inputs
 
     @property
-    def outputs(self) -> list[GraphTensor]:
+    def outputs(self) -> list[TfTensor]:
         """Return the results, in the order of their names."""
         found = self._by_name(self.function.structured_outputs).values()
         return [dressed(x) for x in found if isinstance(x, GraphTensor)]

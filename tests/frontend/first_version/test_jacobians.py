@@ -25,3 +25,38 @@ def test_slopes_of_functions_have_a_row_for_each_number_of_the_result():
     np.testing.assert_allclose(found, exact, atol=1e-5)
     flat, _ = tf.test.compute_gradient(lambda x: tf.constant(1.0) + 0.0, [np.ones(2, np.float32)])
     assert flat[0].tolist() == [[0.0, 0.0]]
+
+
+def test_second_derivatives_of_unknown_sizes_are_found_in_graphs_and_loops():
+    with tf.Graph().as_default(), v1.Session() as session:
+        x, any_ = v1.placeholder(tf.float32, [None]), v1.placeholder(tf.float32)
+        [matrix] = tf.hessians(tf.reduce_sum(x**3), x)
+        [wide] = tf.hessians(tf.reduce_sum(any_**3), any_)
+
+        def body(i, total):
+            [found] = tf.hessians(tf.reduce_sum(x**3) * tf.cast(i, tf.float32), x)
+            return i + 1, total + tf.reduce_sum(found)
+
+        total = tf.while_loop(lambda i, _: i < 3, body, [0, 0.0])[1]
+        for given in ([1.0, 2.0, 3.0], [1.0, 2.0]):
+            found, summed = session.run([matrix, total], {x: given})
+            np.testing.assert_allclose(found, 6 * np.diag(given))
+            assert summed == 18 * sum(given)
+        found = session.run(wide, {any_: [[1.0, 2.0], [3.0, 4.0]]})
+        np.testing.assert_allclose(found.reshape(4, 4), np.diag([6.0, 12.0, 18.0, 24.0]))
+
+
+def test_second_derivatives_of_unknown_sizes_are_found_in_functions():
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def steps(x):
+        for _ in tf.range(2):
+            squares = x * x
+            [found] = tf.hessians(tf.reduce_sum(squares * squares), x)
+            x = x + 0.01 * tf.reduce_sum(found, 1)
+        return x
+
+    for given in ([1.0, 2.0, 3.0], [0.5]):
+        x = np.array(given)
+        for _ in range(2):
+            x = x + 0.12 * x * x
+        np.testing.assert_allclose(steps(tf.constant(given)), x, rtol=1e-5)
