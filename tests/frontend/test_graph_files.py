@@ -238,7 +238,7 @@ def test_variables_of_a_graph_become_constants(tmp_path: Path) -> None:
         with pytest.raises(NotImplementedError, match=r"ReadVariableOp .* uses 'w'"):
             util.convert_variables_to_constants(session, whole, ["branch"])
     assert {"VariableV2", "ReadVariableOp"} & {n.op for n in part.node}
-    v1.train.write_graph(frozen, str(tmp_path), "frozen.pb", as_text=False)
+    tf.io.write_graph(frozen, str(tmp_path), "frozen.pb", as_text=False)
     again = v1.GraphDef.FromString((tmp_path / "frozen.pb").read_bytes())
     assert {n.name: n.op for n in again.node}["w"] == "Const"
     inner = util.extract_sub_graph(again, ["hidden"])
