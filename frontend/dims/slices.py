@@ -60,7 +60,9 @@ def bounds(
     """Return start, stop and step as `gv.slice` wants them: inside the axis, in order.
 
     A start that is too far before the first element, with a negative step, takes none, as in
-    Python; the first alone with `keeps_first`, as in ONNX.
+    Python; the first alone with `keeps_first`, as in ONNX. A symbolic bound that is below 0 counts
+    from the end. Where a start, or an end behind the first element, may be above 0 and below, it
+    is taken for one from the front: the slice demands of the run that it is inside of the axis.
 
     >>> bounds(-3, 1 << 60, 1, 10, Knowledge())
     (7, 10, 1)
@@ -78,18 +80,35 @@ def bounds(
         if not range(first, last, step):
             return 0, 0, 1
         return first, last if last >= 0 else -1 - extent, step
+    front, back = _signed(start, extent, known), _signed(end, extent, known)
     if step > 0:
-        first_dim = _clamped(start, extent, 0, extent, known)
-        last_dim = _clamped(end, extent, 0, extent, known)
+        first_dim = _clamped(front, extent, 0, extent, known)
+        if front is not start and not known.at_least(0, start):
+            first_dim = _lowered(start, extent, known)
+        if first_dim == 0 and back is not end and not known.at_least(0, end):
+            return 0, _lowered(end, extent, known), step
+        last_dim = _clamped(back, extent, 0, extent, known)
         if first_dim == 0 or last_dim == extent:
             return first_dim, last_dim, step
         return first_dim, _raised(last_dim, first_dim, known), step
-    first_dim = _clamped(start, extent, 0 if keeps_first else -1, extent - 1, known)
-    last_dim = _clamped(end, extent, -1, extent - 1, known)
+    first_dim = _clamped(front, extent, 0 if keeps_first else -1, extent - 1, known)
+    last_dim = _clamped(back, extent, -1, extent - 1, known)
     if not known.at_least(first_dim, last_dim):
         last_dim = dim_rules.minimum(last_dim, first_dim)
     stop = -1 - extent if isinstance(last_dim, int) and last_dim == -1 else last_dim
     return first_dim, stop, step
+
+
+def _signed(value: Dim, extent: Dim, known: Knowledge) -> Dim:
+    """Return a symbolic bound counted from the front, from whichever end it is counted.
+
+    Divided by what is larger than all sizes, what is below 0 is -1, and the rest is 0.
+    """
+    if isinstance(value, int) or known.at_least(value, 0):
+        return value
+    ends = -1 if known.at_least(-1, value) else dim_rules.floor_divide(value, FAR << 10)
+    made = value - extent * ends
+    return made if isinstance(made, DimExpr) else max(made, 0)
 
 
 def _clamped(value: Dim, extent: Dim, low: int, high: Dim, known: Knowledge) -> Dim:
