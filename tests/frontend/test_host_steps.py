@@ -354,6 +354,36 @@ def test_loop_of_unknown_trips_collects_and_grows(model: Make) -> None:
         np.testing.assert_array_equal(sums, np.arange(3, trips + 3, dtype=np.float32))
 
 
+@pytest.mark.parametrize("change", ["grows", "shrinks"])
+def test_a_state_of_an_open_size_changes_its_size(change: str, model: Make) -> None:
+    """The name of a size that a trip changes does not stand for it afterwards."""
+    step = (
+        node("Concat", ["s", "s"], ["next"], axis=0)
+        if change == "grows"
+        else node("Slice", ["s", "one", "most"], ["next"])
+    )
+    body = loop(
+        step,
+        node("Size", ["next"], ["count"]),
+        node("Less" if change == "grows" else "Greater", ["count", "limit"], ["on"]),
+        outputs=["on", "next"],
+        state=helper.make_tensor_value_info("s", TensorProto.FLOAT, None),
+    )
+    made = model(
+        [node("Loop", ["", "go", "start"], ["last"], body=body, name="l")],
+        {"start": ("f32", ["n"])}, ["last"],
+        {"go": np.array(True), "one": np.int64([1]), "most": np.int64([99]),
+         "limit": np.array(8 if change == "grows" else 3, np.int64)},
+    )  # fmt: skip
+    found = stepped(made, dims={"n": (1, 20)})
+    for count in (2, 3, 5):
+        (last,) = found.run([np.ones(count, np.float32)])
+        size = count * 2
+        while size < 8:
+            size *= 2
+        assert last.shape == (size if change == "grows" else min(max(count - 1, 0), 3),)
+
+
 def test_sequence_that_a_loop_collects_is_joined(model: Make) -> None:
     body = loop(
         node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),

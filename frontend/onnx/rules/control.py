@@ -301,10 +301,11 @@ def _host_loop(
             on = node.make.reshape(on, shape=())
         found = [node.kind(value) for value in made]
         count = len(states)
-        if all(fits(a, b) for a, b in zip(found[:count], taken, strict=True)):
+        lasting = [_lasting(a, b) for a, b in zip(kinds, found[:count], strict=True)]
+        if lasting == kinds:
             break
         _erase(block)
-        kinds = [held(join(held(a), held(b))) for a, b in zip(taken, found[:count], strict=True)]
+        kinds = lasting
     else:
         node.refuse("the kinds of the states change in every trip")
     finish(block, [on, *made])
@@ -313,6 +314,17 @@ def _host_loop(
     loop = HostLoop.make_from(control, states, close(block), block, types)
     node.insert(loop)
     return list(loop.results)
+
+
+def _lasting(before: Spec, after: Spec) -> Spec:
+    """Return what a state is before and after a trip: sizes that a trip changes are open."""
+    if isinstance(before, TensorSpec) and isinstance(after, TensorSpec):
+        old, new = before.shape, after.shape
+        if old is not None and new is not None and len(old) == len(new):
+            shape = [a if a == b else ANY for a, b in zip(old, new, strict=True)]
+            if before.dtype == after.dtype:
+                return before.with_shape(shape)
+    return before if fits(after, before) else held(join(held(before), held(after)))
 
 
 def _many(part: object) -> TensorSpec:
