@@ -30,7 +30,7 @@ Learned: TypeAlias = list[tuple[list[Bound], Bound]]
 """Bounds that were added, and to what."""
 ONE = number(1)
 DEEPEST = 100
-"""How deep steps may be within each other."""
+"""How deep steps may be within each other: each takes four calls of Python's stack."""
 FUEL = 120
 """Steps that one proof may take in one order."""
 LEARNED = 60
@@ -496,7 +496,7 @@ class Prover:
         self.budget -= 1
         self._open[value] = len(self._open)
         outer, self._reached = self._reached, len(self._open)
-        found = any(self._follows(each) for each in (self._without_factors(value), value))
+        found = self._follows(self._without_factors(value)) or self._follows(value)
         depth = self._open.pop(value)
         if found or (self._fuel > 0 and self._reached >= depth):
             self._known[-1][self._order, value] = found
@@ -536,10 +536,13 @@ class Prover:
 
     def _holds_at_ends(self, row: Atom, factor: Polynomial, rest: Polynomial) -> bool:
         """Say whether factor * atom + rest is at least 0 where the atom is least and largest."""
-        return all(
-            any(scale == ONE and self._holds(factor * limit + rest) for scale, limit in bounds)
-            for bounds in (row.lows, row.highs)
-        )
+        for bounds in (row.lows, row.highs):
+            for scale, limit in bounds:  # generators would take twice the stack
+                if scale == ONE and self._holds(factor * limit + rest):
+                    break
+            else:
+                return False
+        return True
 
     def _sign(self, factor: Polynomial) -> bool | None:
         """Say whether a factor is at least 0 or at most 0; None if neither is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -67,6 +68,22 @@ def test_facts_that_follow_from_each_other_come_to_an_end() -> None:
         assert prover.holds(high - low - 1)
         assert prover.holds(number(1) - before)
         assert not prover.holds(-before)
+
+
+def test_a_long_chain_of_bounds_leaves_room_on_the_stack() -> None:
+    prover = Prover()
+    factor, below = prover.new("f"), number(0)
+    for turn in range(200):  # each is the one before, and so 0 at last
+        below = prover.counter(f"x{turn}", below, below + 1, ONE)
+    depth, frame = 0, sys._getframe()
+    while frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(depth + 600)
+    try:
+        assert not prover.holds(factor * below)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_clamps_of_dimensions_follow() -> None:
