@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from onnx import helper
 
@@ -102,6 +103,25 @@ CASES: list[tuple[str, dict[str, Any], int, dict[str, Any]]] = [
     ("MatMulNBits", {"a": draw(2, 40), "b": PACKED, "s": SCALES,
                      "z": RANDOM.integers(0, 256, (5, 2), np.uint8)}, 1,
      {"K": 40, "N": 5, "bits": 4, "block_size": 16}),
+    ("MatMulBnb4", {"a": draw(2, 40), "b": RANDOM.integers(0, 256, 100, np.uint8),
+                    "s": draw(13)}, 1, {"K": 40, "N": 5, "block_size": 16, "quant_type": 1}),
+    ("MatMulBnb4", {"a": draw(2, 40), "b": RANDOM.integers(0, 256, 100, np.uint8),
+                    "s": draw(13)}, 1, {"K": 40, "N": 5, "block_size": 16, "quant_type": 0}),
+    ("GatherBlockQuantized", {"t": RANDOM.integers(0, 256, (5, 32), np.uint8), "i": i64(3, 0, 3),
+                              "s": draw(5, 2)}, 1, {"block_size": 16, "bits": 8}),
+    ("GatherBlockQuantized", {"t": RANDOM.integers(0, 256, (5, 24), np.uint8), "i": i64(3, 0),
+                              "s": draw(5, 3), "z": RANDOM.integers(0, 256, (5, 2), np.uint8)}, 1,
+     {"block_size": 16, "bits": 4}),
+    ("Trilu", {"x": X}, 1, {"upper": 0}),
+    ("GatherND", {"x": X, "i": np.array([[1, 0], [0, 2]])}, 1, {}),
+    ("GridSample", {"x": draw(1, 2, 5, 5), "g": draw(1, 3, 3, 2)}, 1, {"align_corners": 1}),
+    ("Pad", {"x": draw(2, 3), "p": i64(1, 0, 0, 2)}, 1, {"mode": "constant"}),
+    ("Range", {"x": np.array(1, np.float32), "l": np.array(5, np.float32)}, 1, {}),
+    ("ExpandDims", {"x": X, "i": np.array(-1, np.int32)}, 1, {}),
+    ("Unique", {"x": np.float32([2, 1, 2, 3])}, 3, {}),
+    ("Inverse", {"x": np.eye(3, dtype=np.float32) + draw(2, 3, 3) / 4}, 1, {}),
+    ("CDist", {"x": draw(3, 4), "y": draw(5, 4)}, 1, {"metric": "euclidean"}),
+    ("CDist", {"x": draw(3, 4), "y": draw(5, 4)}, 1, {"metric": "sqeuclidean"}),
 ]  # fmt: skip
 
 
@@ -132,6 +152,8 @@ I8 = RANDOM.integers(-64, 65, (2, 3, 4)).astype(np.int8)
 TWO = {"as": np.float32(0.02), "az": np.uint8(120)}
 OUT = {"ys": np.float32(0.05), "yz": np.uint8(100)}
 
+PICTURE = RANDOM.integers(0, 256, (2, 5, 5, 5), np.uint8)
+
 QUANTISED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("QLinearAdd", {"a": Q8, **TWO, "b": Q8[::-1].copy(), "bs": np.float32(0.03),
                     "bz": np.uint8(128), **OUT}, {}),
@@ -153,6 +175,20 @@ QUANTISED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
                               "c": draw(3)}, {}),
     ("DynamicQuantizeMatMul", {"x": X, "b": RANDOM.integers(-64, 65, (H, 3)).astype(np.int8),
                                "bs": np.float32(0.01), "bz": np.int8(3), "c": draw(3)}, {}),
+    ("QLinearAveragePool", {"a": PICTURE, **TWO, "ys": np.float32(0.0471), "yz": np.uint8(9)},
+     {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("QLinearAveragePool", {"a": PICTURE, **TWO, "ys": np.float32(0.0471), "yz": np.uint8(9)},
+     {"kernel_shape": [3, 2], "channels_last": 1}),
+    ("QLinearWhere", {"m": np.array([True, False, True, False]), "a": Q8, **TWO,
+                      "b": Q8[::-1].copy(), "bs": np.float32(0.03), "bz": np.uint8(128),
+                      **OUT}, {}),
+    ("QLinearConv", {"a": PICTURE, **TWO,
+                     "w": RANDOM.integers(-64, 65, (4, 5, 2, 2)).astype(np.int8),
+                     "ws": np.float32(0.01), "wz": np.int8(0), **OUT}, {"channels_last": 1}),
+    ("NhwcMaxPool", {"a": PICTURE}, {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ("QAttention", {"a": Q8, "w": RANDOM.integers(-64, 65, (4, 12)).astype(np.int8),
+                    "b": draw(12), "as": np.float32(0.02), "ws": np.float32(0.01),
+                    "m": i32(3, 2), "az": np.uint8(120), "wz": np.int8(3)}, {"num_heads": 2}),
 ]  # fmt: skip
 
 
@@ -164,7 +200,7 @@ def test_a_quantised_operator_is_what_onnxruntime_says(
 ) -> None:
     operator, operands, attributes = case
     first = next(name for name, x in operands.items() if np.ndim(x))
-    kinds = {"uint8": "u8", "float32": "f32"}
+    kinds = {"uint8": "u8", "float32": "f32", "bool": "bool"}
     node = helper.make_node(operator, [*operands], ["y"], domain="com.microsoft", **attributes)
     x = operands[first]
     fixed = {name: value for name, value in operands.items() if name != first}
@@ -221,3 +257,63 @@ def test_a_simple_norm_stands_in_the_standards_domain(
     node = helper.make_node("SimplifiedLayerNormalization", ["x", "g"], ["y"], axis=-1)
     made = model([node], {"x": ("f32", X.shape)}, ["y"], {"g": draw(H)})
     same_as_onnxruntime(made, X)
+
+
+def test_words_of_quantised_tables_are_what_onnxruntime_says(
+    model: Callable[..., Any], same_as_onnxruntime: Callable[..., None]
+) -> None:
+    ids = np.array([[1, 2, 0], [3, 4, 4]], np.int32)
+    tables = {"w": 5, "p": 4, "k": 2}
+    fixed = {name: RANDOM.integers(0, 256, (n, H), np.uint8) for name, n in tables.items()}
+    fixed |= {name: RANDOM.integers(0, 256, H, np.uint8) for name in "gb"}
+    fixed |= {"seg": np.ones((2, 3), np.int32), "m": np.ones((2, 3), np.int32)}
+    scales = {f"{name}s": np.float32(0.02) for name in "wpkgb"}
+    zeros = {f"{name}z": np.uint8(120) for name in "wpkgb"}
+    names = ["x", "seg", *"wpkgb", "m", *scales, *zeros]
+    node = helper.make_node("QEmbedLayerNormalization", names, ["y", "n"], domain="com.microsoft")
+    made = model([node], {"x": ("i32", ids.shape)}, ["y", "n"], {**fixed, **scales, **zeros})
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    same_as_onnxruntime(made, ids)
+
+
+@pytest.mark.parametrize("columns", [1, 20], ids=["a scale", "a scale for each column"])
+def test_a_layer_of_quantised_weights_is_about_what_onnxruntime_says(
+    columns: int, model: Callable[..., Any]
+) -> None:
+    x = draw(4, 2, 3)
+    shape = (2,) if columns == 1 else (2, 20)
+    fixed = {"w": RANDOM.integers(-64, 65, (2, 3, 20)).astype(np.int8),
+             "r": RANDOM.integers(-64, 65, (2, 5, 20)).astype(np.int8), "b": draw(2, 40) * 0.2,
+             "ws": np.full(shape, 0.01, np.float32), "wz": np.zeros(shape, np.int8),
+             "rs": np.full(shape, 0.01, np.float32), "rz": np.zeros(shape, np.int8)}  # fmt: skip
+    names = ["x", "w", "r", "b", "", "", "", "", "ws", "wz", "rs", "rz"]
+    node = helper.make_node(
+        "DynamicQuantizeLSTM", names, ["y", "h", "c"], domain="com.microsoft", hidden_size=5,
+        direction="bidirectional",
+    )  # fmt: skip
+    made = model([node], {"x": ("f32", x.shape)}, ["y", "h", "c"], fixed)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    options = ["CPUExecutionProvider"]
+    wanted = onnxruntime.InferenceSession(made.SerializeToString(), providers=options)
+    for got, want in zip(
+        gv.compile(made.SerializeToString()).run([x]), wanted.run(None, {"x": x}), strict=True
+    ):
+        np.testing.assert_allclose(got, want, atol=0.02)  # it rounds states to 8 bits
+
+
+def test_packed_queries_may_be_of_any_length(model: Callable[..., Any]) -> None:
+    packed = draw(B, S, 64)
+    node = helper.make_node(
+        "GroupQueryAttention", ["q", "", "", "", "", "n", "t"], ["y"], domain="com.microsoft", **GQA
+    )
+    fixed = {"n": i32(3, 3), "t": np.array(4, np.int32)}
+    results = []
+    for shape in (packed.shape, ("b", "s", 64)):
+        made = model([node], {"q": ("f32", shape)}, ["y"], fixed)
+        made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+        results.append(
+            gv.compile(
+                made.SerializeToString(), dims={} if shape[0] == B else {"b": 2, "s": (1, 9)}
+            ).run([packed])[0]
+        )
+    np.testing.assert_allclose(*results, rtol=1e-6)

@@ -85,10 +85,11 @@ def skip_layer_norm(
     total = node.make.add(x, skip)
     if bias is not None:
         total = node.make.add(total, bias)
-    return [_normalised(node, total, scale, beta, simple=is_simple), None, None, total]
+    return [normalised(node, total, scale, beta, simple=is_simple), None, None, total]
 
 
-def _normalised(node: Node, x: Value, scale: Value, beta: Value | None, *, simple: bool) -> Value:
+def normalised(node: Node, x: Value, scale: Value, beta: Value | None, *, simple: bool) -> Value:
+    """Return a sum of the like as it is normalised along its last axis."""
     epsilon, axis = node.number("epsilon", 1e-5 if simple else 1e-12), node.rank(x) - 1
     if simple:
         return node.make.rms_norm(x, scale, axis=axis, epsilon=epsilon)
@@ -104,33 +105,45 @@ def embed_layer_norm(
     """Add the rows of words, positions and segments, and normalise; count the mask's ones."""
     make = node.make
     scale, beta, mask, places = node.padded(more, 4)
-    node.integer("mask_index_type", 0)
-    batch, steps = node.shape(ids)
+    _, steps = node.shape(ids)
     total = make.gather(words, ids, axis=0)
     at = make.iota(shape=(1, steps), axis=1, dtype=d.i64) if places is None else places
     total = make.add(total, make.gather(positions, at, axis=0))
     if kinds is not None and segments is not None:
         total = make.add(total, make.gather(kinds, segments, axis=0))
-    made = _normalised(node, total, scale, beta, simple=False)
+    return [normalised(node, total, scale, beta, simple=False), ones_of(node, ids, mask), total]
+
+
+def ones_of(node: Node, ids: Value, mask: Value | None) -> Value:
+    """Return how many words of each row a mask lets be seen, 0 without one."""
+    node.integer("mask_index_type", 0)
     if mask is None:
-        count = make.filled(0, d.i32, (batch,))
-    else:
-        count = make.sum(make.to(mask, d.i32), axes=(1,))
-    return [made, count, total]
+        return node.make.filled(0, d.i32, (node.shape(ids)[0],))
+    made: Value = node.make.sum(node.make.to(mask, d.i32), axes=(1,))
+    return made
 
 
 @rule("Attention", domain=MICROSOFT)
 def attention(node: Node, x: Value, weights: Value, *more: Value | None) -> Sequence[Value]:
     """Return attention of an input to itself: its product with weights is Q, K and V in a row."""
     bias, mask, past, extra, length = node.padded(more, 5)
-    if length is not None or node.integer("past_present_share_buffer", 0):
+    if length is not None:
+        node.refuse("a past that shares its buffer with the present is not supported")
+    product = node.make.matmul(x, weights)
+    product = product if bias is None else node.make.add(product, bias)
+    return to_itself(node, product, mask, past, extra)
+
+
+def to_itself(
+    node: Node, product: Value, mask: Value | None, past: Value | None, extra: Value | None = None
+) -> Sequence[Value]:
+    """Return attention of what has Q, K and V in a row, and what is kept of K and V."""
+    if node.integer("past_present_share_buffer", 0):
         node.refuse("a past that shares its buffer with the present is not supported")
     if node.integer("do_rotary", 0):
         node.refuse("do_rotary is not supported")
     make, count = node.make, node.integer("num_heads")
     low = node.number("mask_filter_value", -10000.0)
-    product = make.matmul(x, weights)
-    product = product if bias is None else make.add(product, bias)
     width = node.shape(product)[2]
     sizes = node.integers("qkv_hidden_sizes") or (dim_rules.floor_divide(width, 3),) * 3
     q, k, v = (split_heads(node, p, count) for p in c.split(node.emit, product, 2, sizes))
@@ -233,8 +246,9 @@ def group_query_attention(
         node.fail("seqlens_k or total_sequence_length is missing")
     make, counts = node.make, (node.integer("num_heads"), node.integer("kv_num_heads"))
     if key is None or value is None:
-        width = node.static_shape(query, "for packed queries")[2] // (counts[0] + 2 * counts[1])
-        sizes = [n * width for n in (counts[0], counts[1], counts[1])]
+        whole_width = node.shape(query)[2]
+        width = dim_rules.floor_divide(whole_width, counts[0] + 2 * counts[1])
+        sizes = [width * n for n in (counts[0], counts[1], counts[1])]
         query, key, value = c.split(node.emit, query, 2, sizes)
     q, k, v = (
         split_heads(node, x, n)
@@ -300,13 +314,13 @@ def matmul_bits(node: Node, a: Value, b: Value, scales: Value, *more: Value | No
     bits, blocks = node.integer("bits", 4), -(-inner // block)
     if bits not in (2, 4, 8):
         node.refuse(f"weights of {bits} bits, expected 2, 4 or 8")
-    levels = make.reshape(_levels(node, b, bits), shape=(rows, blocks, block))
+    levels = make.reshape(levels_of(node, b, bits), shape=(rows, blocks, block))
     scale = make.reshape(scales, shape=(rows, blocks, 1))
     if zeros is None:
         zero = make.number(1 << bits - 1, node.dtype(scale))
     elif node.dtype(zeros) == d.u8:
         packed = -(-blocks * bits // 8)
-        each = _levels(node, make.reshape(zeros, shape=(rows, packed)), bits)
+        each = levels_of(node, make.reshape(zeros, shape=(rows, packed)), bits)
         each = c.cut(node.emit, each, 1, 0, blocks)
         zero = make.to(c.unsqueeze(node.emit, each, (2,)), node.dtype(scale))
     else:
@@ -323,7 +337,7 @@ def matmul_bits(node: Node, a: Value, b: Value, scales: Value, *more: Value | No
     return made if bias is None else make.add(made, bias)
 
 
-def _levels(node: Node, x: Value, bits: int) -> Value:
+def levels_of(node: Node, x: Value, bits: int) -> Value:
     """Return the numbers in bytes, the lowest bits first: as many times more on the last axis."""
     if bits == 8:
         return x

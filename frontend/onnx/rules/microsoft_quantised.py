@@ -14,8 +14,10 @@ from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
 from .matrix import centred, matmul
-from .microsoft import MICROSOFT
-from .quantise import quantized
+from .microsoft import MICROSOFT, normalised, ones_of, to_itself
+from .quantise import quantized, quantized_conv
+from .recurrent import layer_of
+from .window import average_pool, largest_of
 
 
 def _number(node: Node, q: Value, scale: Value, zero: Value | None) -> Value:
@@ -77,6 +79,44 @@ UNARY: dict[str, Callable[[Node, Value], Value]] = {
     "QLinearGlobalAveragePool": _average,
     "QLinearSoftmax": _softmax,
 }
+
+
+@rule("QLinearAveragePool", domain=MICROSOFT)
+def pool(node: Node, *inputs: Value | None) -> Value:
+    """Return the mean of each window of a quantised image."""
+    x, x_scale, x_zero, y_scale, y_zero = node.padded(inputs, 5)
+    number = _channels_first(node, _number(node, x, x_scale, x_zero))
+    made = _channels_last(node, average_pool(node, number))
+    return _quantised(node, made, y_scale, y_zero, x)
+
+
+@rule("NhwcMaxPool", domain=MICROSOFT)
+def largest(node: Node, x: Value) -> Value:
+    """Return the largest of each window of an image whose channels are last."""
+    made, *_ = largest_of(node, c.channels_first(node.emit, x))
+    return c.channels_last(node.emit, made)
+
+
+@rule("QLinearConv", domain=MICROSOFT)
+def convolution(node: Node, x: Value, *more: Value) -> Value:
+    """Convolve a quantised image whose channels may be last."""
+    return _channels_last(node, quantized_conv(node, _channels_first(node, x), *more))
+
+
+def _channels_first(node: Node, x: Value) -> Value:
+    return c.channels_first(node.emit, x) if node.integer("channels_last", 0) else x
+
+
+def _channels_last(node: Node, x: Value) -> Value:
+    return c.channels_last(node.emit, x) if node.integer("channels_last", 0) else x
+
+
+@rule("QLinearWhere", domain=MICROSOFT)
+def where(node: Node, condition: Value, *inputs: Value | None) -> Value:
+    """Take elements of one of two quantised tensors."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.padded(inputs, 8)
+    sides = [_number(node, a, a_scale, a_zero), _number(node, b, b_scale, b_zero)]
+    return _quantised(node, node.make.select(condition, *sides), y_scale, y_zero, a)
 
 
 @rule("QLinearConcat", domain=MICROSOFT)
@@ -143,3 +183,56 @@ def _scaled_product(
     factor = make.mul(_alone(node, left[1]), _alone(node, right[1]))
     made = make.mul(make.to(matmul(node, *values), d.f32), factor)
     return made if bias is None else make.add(made, bias)
+
+
+@rule("QAttention", domain=MICROSOFT)
+def attention(node: Node, x: Value, weights: Value, *more: Value | None) -> Sequence[Value]:
+    """Return attention of a quantised input to itself, by quantised weights."""
+    bias, x_scale, w_scale, mask, x_zero, w_zero, past = node.padded(more, 7)
+    product = _scaled_product(node, (x, x_scale, x_zero), (weights, w_scale, w_zero), bias)
+    return to_itself(node, product, mask, past)
+
+
+@rule("QEmbedLayerNormalization", domain=MICROSOFT)
+def embedding(
+    node: Node, ids: Value, segments: Value | None, *more: Value | None
+) -> Sequence[Value | None]:
+    """Add the rows of quantised tables of words, positions and segments, and normalise."""
+    tables, (mask, *rest) = more[:5], node.padded(more[5:], 11)
+    make, (_, steps) = node.make, node.shape(ids)
+    at = make.iota(shape=(1, steps), axis=1, dtype=d.i64)
+    triples = [*zip(tables, rest[:5], rest[5:], strict=True)]
+    total: Value | None = None
+    for (table, scale, zero), rows in zip(triples, (ids, at, segments), strict=False):
+        if table is not None and rows is not None:
+            found = _number(node, make.gather(table, rows, axis=0), scale, zero)
+            total = found if total is None else make.add(total, found)
+    gamma, beta = (_number(node, *triple) for triple in triples[3:])
+    return [normalised(node, total, gamma, beta, simple=False), ones_of(node, ids, mask)]
+
+
+@rule("DynamicQuantizeLSTM", domain=MICROSOFT)
+def recurrent(node: Node, x: Value, w: Value, r: Value, *more: Value | None) -> Sequence[Value]:
+    """Return what an LSTM of quantised weights gives.
+
+    The weights are taken for what they stand for: inputs and states are not rounded to 8 bits.
+    """
+    *others, w_scale, w_zero, r_scale, r_zero = node.padded(more, 9)
+    w, r = (
+        node.make.transpose(_of_gates(node, *each), order=(0, 2, 1))
+        for each in ((w, w_scale, w_zero), (r, r_scale, r_zero))
+    )
+    return layer_of(node, "LSTM", [x, w, r, *others])
+
+
+def _of_gates(node: Node, q: Value, scale: Value, zero: Value | None) -> Value:
+    """Return what weights of gates stand for, with a scale a direction, or one a column too."""
+    ways = node.shape(q)[0]
+
+    def spread(value: Value) -> Value:
+        columns = node.shape(value)[1] if node.rank(value) == 2 else 1
+        return node.make.reshape(value, shape=(ways, 1, columns))
+
+    steps = node.make.to(centred(node, q, None if zero is None else spread(zero)), d.f32)
+    made: Value = node.make.mul(steps, spread(scale))
+    return made

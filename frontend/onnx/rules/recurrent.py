@@ -33,21 +33,26 @@ class Inputs:
 @rule("RNN", "GRU", "LSTM")
 def recurrent(node: Node, *inputs: Value | None) -> Sequence[Value]:
     """Return the outputs of all steps, the last output, and of an LSTM the last cell."""
+    return layer_of(node, node.op_type, inputs)
+
+
+def layer_of(node: Node, kind: str, inputs: Sequence[Value | None]) -> Sequence[Value]:
+    """Return what a layer of a kind gives for inputs in the standard's order."""
     x, w, r, *others = node.padded(inputs, 8)
-    given = _prepared(node, x, w, r, others)
+    given = _prepared(node, kind, x, w, r, others)
     direction = node.text("direction", "forward").lower()
-    functions = _activations(node)
-    usual = ACTIVATIONS[node.op_type]
+    functions = _activations(node, kind)
+    usual = ACTIVATIONS[kind]
     is_usual = functions == usual * (len(functions) // len(usual))
     is_plain = not (node.has("clip") or node.integer("input_forget", 0) or given.peepholes)
-    if not is_plain or given.lengths or not (is_usual or _is_relu(node, functions)):
-        return _arranged(node, _stepped(node, given, direction, functions))
+    if not is_plain or given.lengths or not (is_usual or _is_relu(kind, functions)):
+        return _arranged(node, _stepped(node, kind, given, direction, functions))
     node.floats("activation_alpha")
     node.floats("activation_beta")
     operands = [given.x, given.w, given.r, given.bias, *given.states]
-    if node.op_type == "LSTM":
+    if kind == "LSTM":
         made = node.make.lstm(*operands, direction=direction)
-    elif node.op_type == "GRU":
+    elif kind == "GRU":
         made = node.make.gru(
             *operands, direction=direction,
             linear_before_reset=bool(node.integer("linear_before_reset", 0)),
@@ -57,13 +62,13 @@ def recurrent(node: Node, *inputs: Value | None) -> Sequence[Value]:
     return _arranged(node, made)
 
 
-def _is_relu(node: Node, functions: Sequence[str]) -> bool:
-    return node.op_type == "RNN" and set(functions) == {"relu"}
+def _is_relu(kind: str, functions: Sequence[str]) -> bool:
+    return kind == "RNN" and set(functions) == {"relu"}
 
 
-def _activations(node: Node) -> tuple[str, ...]:
+def _activations(node: Node, kind: str) -> tuple[str, ...]:
     """Return the activations of all directions, in small letters."""
-    usual = ACTIVATIONS[node.op_type]
+    usual = ACTIVATIONS[kind]
     given = tuple(name.lower() for name in node.texts("activations") or ())
     ways = 2 if node.text("direction", "forward").lower() == "bidirectional" else 1
     if given and len(given) != ways * len(usual):
@@ -71,13 +76,15 @@ def _activations(node: Node) -> tuple[str, ...]:
     return given or usual * ways
 
 
-def _prepared(node: Node, x: Value, w: Value, r: Value, others: Sequence[Value | None]) -> Inputs:
+def _prepared(
+    node: Node, kind: str, x: Value, w: Value, r: Value, others: Sequence[Value | None]
+) -> Inputs:
     """Return the input with time first, biases and first states, zero where not given."""
     b, lengths, h0, c0, peepholes = others
     node.has("output_sequence")
     if node.rank(x) != 3 or node.rank(r) != 3:
         node.fail(f"ranks {node.rank(x)} and {node.rank(r)}, expected 3 and 3")
-    states = [h0, c0] if node.op_type == "LSTM" else [h0]
+    states = [h0, c0] if kind == "LSTM" else [h0]
     if node.integer("layout", 0):
         x = node.make.transpose(x, order=(1, 0, 2))
         states = [None if s is None else node.make.transpose(s, order=(1, 0, 2)) for s in states]
@@ -91,7 +98,7 @@ def _prepared(node: Node, x: Value, w: Value, r: Value, others: Sequence[Value |
         peepholes = None
     make, dtype = node.make, node.dtype(x)
     if b is None:
-        b = make.filled(0, dtype, (ways, hidden * (2 * GATES[node.op_type])))
+        b = make.filled(0, dtype, (ways, hidden * (2 * GATES[kind])))
     zeros = make.filled(0, dtype, (ways, batch, hidden)) if None in states else None
     first = [zeros if s is None else s for s in states]
     return Inputs(x, w, r, b, lengths, first, peepholes)
@@ -103,10 +110,10 @@ def _are_full(node: Node, lengths: Value, steps: object) -> bool:
 
 
 def _stepped(
-    node: Node, given: Inputs, direction: str, functions: Sequence[str]
+    node: Node, kind: str, given: Inputs, direction: str, functions: Sequence[str]
 ) -> Sequence[Value]:
     """Return the results of a layer as loops, one a direction."""
-    make, kind = node.make, node.op_type
+    make = node.make
     ways = ["forward", "reverse"] if direction == "bidirectional" else [direction]
     applied = functions_of(node, functions)
     each = len(ACTIVATIONS[kind])

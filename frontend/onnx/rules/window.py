@@ -104,6 +104,11 @@ def _transposed_pads(
 @rule("MaxPool")
 def max_pool(node: Node, x: Value) -> Sequence[Value]:
     """Return the largest element of each window, and where it is on request."""
+    return largest_of(node, x)
+
+
+def largest_of(node: Node, x: Value) -> list[Value]:
+    """Return what `MaxPool` gives."""
     node.integer("storage_order", 0)
     kernel, dtype = node.integers("kernel_shape") or (), node.dtype(x)
     whole, windows = windowed(node, x, kernel, -inf if dtype.is_float else dtype.minimum)
