@@ -46,6 +46,8 @@ class HostOp(Op):
     """Whether operands may still be looked at behind it, by its results or by somebody else."""
     GOES_ON: ClassVar[bool] = False
     """Whether it can go on in another thread beside what follows and does not need it."""
+    COUNTS: ClassVar[bool] = False
+    """Whether the sizes of results are counts of what is found: any number may be, 1 too."""
     queue: ClassVar[Any] = None
     """Where it waits for its turn in that case, if it is to."""
     pace: ClassVar[Any] = None

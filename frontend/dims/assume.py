@@ -6,20 +6,21 @@ read again. What the range of one symbol cannot say, as P + T <= 64, is kept as 
 image of H // 4 rows is made twice as high and joined to one of H // 2 rows, H is a multiple of 4:
 it is read again as four times another symbol, and each run checks that it is. A size that is
 joined to what has one row is 1: exporters leave it open though they have traced a number. A mask of
-W words, of which the last W - P are added to N others behind P, is one of W = P + N words.
+W words, of which the last W - P are added to N others behind P, is one of W = P + N words. Axes to
+which an exporter has given names of their own are of one size where only that fits.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
 
 from ...ir import Dim, DimExpr, TensorSpec
 from ...ir.types import dims as dim_rules
-from ...ir.types.dims import Atom, Monomial
+from ...ir.types.dims import Atom
 from ...ir.types.shapes import UnequalError
 from .slices import Knowledge
 
@@ -68,12 +69,22 @@ def assumption_for(
     for a, b in pairs:
         for small, large in _needed(a, b, DEPTH) or ():
             if not known.at_least(large, small):
-                return Assumption(small, large, are_equal=False, reason=reason)
+                least, most = _most(large - small) or (small, large)
+                return Assumption(least, most, are_equal=False, reason=reason)
         names = str(a), str(b)
         if all(name.isidentifier() for name in names) and set(names) & set(nameless):
             first, second = (a, b) if names[0] in nameless else (b, a)
             return Assumption(first, second, are_equal=True, reason=reason)
     return None
+
+
+def _most(rest: Dim) -> tuple[Dim, Dim] | None:
+    """Return a symbol and a number that it is at most, if that is what 0 <= `rest` says."""
+    symbols = sorted(dim_rules.symbols(rest))
+    if len(symbols) != 1:
+        return None
+    most = rest + dim_rules.symbol(symbols[0])
+    return (dim_rules.symbol(symbols[0]), most) if isinstance(most, int) else None
 
 
 def assumed_number(error: BaseException, reason: str) -> Assumption | None:
@@ -116,6 +127,36 @@ def assumed_sum(
     return None
 
 
+def assumed_same(
+    pairs: Iterable[tuple[Dim, Dim]], places: Mapping[str, int], reason: str
+) -> Assumption | None:
+    """Return that two named sizes are one, if sizes that must be equal are so then, or nearly.
+
+    Exporters give each axis a name of its own. `places` are the axes of inputs with such names:
+    best are two that stand in the same place. Each run checks that their sizes are the same.
+    """
+    for a, b in pairs:
+        names = sorted((dim_rules.symbols(a) | dim_rules.symbols(b)) & places.keys())
+        found = []
+        for one, other in itertools.combinations(names[:MOST_NAMES], 2):
+            made = dim_rules.substitute(a - b, {other: dim_rules.symbol(one)})
+            if made == 0 or _operations(made) < _operations(a - b):
+                found.append((_operations(made), places[one] != places[other], one, other))
+        if found:
+            *_, one, other = min(found)
+            small, large = dim_rules.symbol(other), dim_rules.symbol(one)
+            return Assumption(small, large, are_equal=True, reason=reason)
+    return None
+
+
+def _operations(dim: Dim) -> int:
+    """Return how many quotients, remainders, minima and maxima an expression has."""
+    terms = () if isinstance(dim, int) else dim.terms
+    atoms = [atom for monomial, _ in terms for atom in monomial if atom.op]
+    inner = sum(_operations(dim_rules.parse(text)) for atom in atoms for text in atom.args)
+    return len(atoms) + inner
+
+
 def _chosen(difference: Dim, depth: int) -> Iterator[DimExpr]:
     """Give a difference with each choice of the sides of its minima and maxima."""
     if isinstance(difference, int):
@@ -124,7 +165,9 @@ def _chosen(difference: Dim, depth: int) -> Iterator[DimExpr]:
     if not atoms:
         yield difference
     for text in atoms[0].args if atoms and depth else ():
-        yield from _chosen(_replaced(difference, atoms[0], dim_rules.parse(text)), depth - 1)
+        yield from _chosen(
+            dim_rules.replace_atom(difference, atoms[0], dim_rules.parse(text)), depth - 1
+        )
 
 
 def _solutions(difference: DimExpr) -> Iterator[tuple[str, Dim]]:
@@ -147,6 +190,8 @@ def _solutions(difference: DimExpr) -> Iterator[tuple[str, Dim]]:
 
 LARGEST = 4096
 """The largest number of which a symbol is taken for a multiple."""
+MOST_NAMES = 8
+"""Names of one pair of sizes of which each two are tried."""
 MOST_CHOICES = 512
 """Combinations of multiples that are tried for one difference."""
 
@@ -252,17 +297,22 @@ def _needed(a: Dim, b: Dim, depth: int) -> list[tuple[Dim, Dim]] | None:
     for atom in _extremes(difference):
         first, second = (dim_rules.parse(text) for text in atom.args)
         for chosen, other in ((first, second), (second, first)):
-            rest = _needed(_replaced(difference, atom, chosen), 0, depth - 1)
+            rest = _needed(dim_rules.replace_atom(difference, atom, chosen), 0, depth - 1)
             if rest is not None:
                 pair = (chosen, other) if atom.op == "min" else (other, chosen)
                 return [pair, *rest]
     return None
 
 
-def _extremes(dim: DimExpr) -> list[Atom]:
-    """Return the minima and maxima that are factors of a dimension's terms."""
-    atoms = [atom for monomial, _ in dim.terms for atom in monomial]
-    return list(dict.fromkeys(atom for atom in atoms if atom.op in ("min", "max")))
+def _extremes(dim: Dim) -> list[Atom]:
+    """Return the minima and maxima in a dimension, those of quotients too, outer ones first."""
+    if isinstance(dim, int):
+        return []
+    atoms = [atom for monomial, _ in dim.terms for atom in monomial if atom.op]
+    found = [atom for atom in atoms if atom.op in ("min", "max")]
+    for atom in atoms:
+        found += [each for text in atom.args for each in _extremes(dim_rules.parse(text))]
+    return list(dict.fromkeys(found))
 
 
 def settled(dim: Dim, known: Knowledge) -> Dim:
@@ -278,16 +328,7 @@ def settled(dim: Dim, known: Knowledge) -> Dim:
         first, second = (dim_rules.parse(text) for text in atom.args)
         small, large = (first, second) if known.at_least(second, first) else (second, first)
         if known.at_least(large, small):
-            return settled(_replaced(dim, atom, small if atom.op == "min" else large), known)
+            return settled(
+                dim_rules.replace_atom(dim, atom, small if atom.op == "min" else large), known
+            )
     return dim
-
-
-def _replaced(dim: DimExpr, atom: Atom, value: Dim) -> Dim:
-    total: Dim = 0
-    for monomial, coefficient in dim.terms:
-        term: Dim = coefficient
-        for factor in monomial:
-            one: Monomial = (factor,)
-            term = term * (value if factor == atom else DimExpr(((one, 1),)))
-        total = total + term
-    return total

@@ -35,6 +35,7 @@ from ..dims.assume import (
     NeedsAssumptionError,
     assumed_multiple,
     assumed_number,
+    assumed_same,
     assumed_sum,
     assumption_for,
     assumption_of,
@@ -54,6 +55,7 @@ from .node import Node, Parts
 from .order import ordered
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
 from .shapes import KnownEmit
+from .spread import spread_counts
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 """What rules raise on attributes and values that make no sense."""
@@ -396,7 +398,7 @@ class Reader:
         results: Iterable[Value | None] = ()
         try:
             with suppress(LostError):
-                results = self._apply(node, inputs, scope)
+                results = self._fitted(node, inputs, scope)
         except (*BAD, GraphError, ParseError) as error:
             self._assume(node, inputs, error)
             self._note(node, inputs, error)
@@ -407,6 +409,20 @@ class Reader:
             value = scope.values[name] = given.get(name) or LOST
             if isinstance(value, OpResult) and value.name_hint is None and name.isidentifier():
                 value.name_hint = name
+
+    def _fitted(
+        self, node: Node, inputs: Sequence[Value | None], scope: Scope
+    ) -> list[Value | None]:
+        """Return the outputs of a node; where counts do not broadcast, of inputs that do."""
+        for _ in range(MAX_RANK):
+            try:
+                return self._apply(node, inputs, scope)
+            except BAD as error:
+                spread = spread_counts(node, inputs, error, self.main)
+                if spread is None:
+                    raise
+                inputs = spread
+        return self._apply(node, inputs, scope)
 
     def _node(self, proto: NodeProto, label: str, scope: Scope) -> Node:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
@@ -529,8 +545,20 @@ class Reader:
         found = found or assumption_for(pairs, known, symbols.nameless, reason)
         found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)
         found = found or assumed_sum(pairs, symbols.plain(), reason)
+        found = found or assumed_same(pairs, self._places(), reason)
         if found is not None:
             raise NeedsAssumptionError(found)
+
+    def _places(self) -> dict[str, int]:
+        """Return the axis of inputs at which each size that is named stands first."""
+        found: dict[str, int] = {}
+        plain = set(self.symbols.plain())
+        kinds = [value_spec(argument.type) for argument in self.main.args]
+        for spec in (kind for kind in kinds if isinstance(kind, TensorSpec)):
+            for axis, dim in enumerate(spec.shape or ()):
+                if str(dim) in plain:
+                    found.setdefault(str(dim), axis)
+        return found
 
     def _note(self, node: Node, inputs: Sequence[Value | None], error: Exception) -> None:
         """Note what is wrong with a node: its name, operator and inputs."""

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from ..families import spec_of_value
 from ..types import dtypes
 from ..types.dims import Dim, product
+from ..types.shapes import UnequalError
 from .maker import Emit, Maker
 
 Pads: TypeAlias = Sequence[tuple[Dim, Dim]]
@@ -23,7 +24,8 @@ def squeeze(emit: Emit, x: Any, axes: Sequence[int]) -> Any:
     dims = spec_of_value(x).dims
     wide = [axis for axis in axes if dims[axis] != 1]
     if wide:
-        raise TypeError(f"axis {wide[0]} has {dims[wide[0]]} elements, expected 1")
+        text = f"axis {wide[0]} has {dims[wide[0]]} elements, expected 1"
+        raise UnequalError(text, dims[wide[0]], 1)
     shape = tuple(d for axis, d in enumerate(dims) if axis not in axes)
     return Maker(emit).reshape(x, shape=shape)
 

@@ -18,8 +18,10 @@ from ..families import EmitMath, expect_same
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
+from ..types.dims import Dim
 from ..types.dtypes import DType, bf16, f32, f64, i32, u8
 from ..types.numerics import round_to, widen
+from ..types.shapes import UnequalError
 from ..types.tensor import TensorSpec, spec_of_array
 from .index import (
     GatherElements,
@@ -195,8 +197,8 @@ class ScatterElements(Scatter):
         """Return the tensor's spec; updates have the indices' shape."""
         cls.check_updates(x, updates, reduction)
         check_elements(x, indices, axis)
-        if indices.dims != updates.dims:
-            raise TypeError(f"updates {updates}, expected the shape of the indices {indices}")
+        text = f"updates {updates}, expected the shape of the indices {indices}"
+        _check_sizes(updates, indices.dims, text)
         return (x,)
 
     @classmethod
@@ -210,6 +212,15 @@ class ScatterElements(Scatter):
     def read(cls, call: Call, x: Any) -> Any:
         """Return the elements of x where updates are put."""
         return call.emit(GatherElements, x, call.operands[1], axis=call.attributes["axis"])
+
+
+def _check_sizes(updates: TensorSpec, expected: Sequence[Dim], text: str) -> None:
+    """Raise `TypeError` with a text where updates have other sizes."""
+    if updates.rank != len(expected):
+        raise TypeError(text)
+    for found, wanted in zip(updates.dims, expected, strict=True):
+        if found != wanted:
+            raise UnequalError(text, wanted, found)
 
 
 @register
@@ -243,8 +254,8 @@ class ScatterNd(Scatter):
         for axis in range(depth):
             check_not_empty(axis, x.dims[axis], indices)
         expected = (*indices.dims[:-1], *x.dims[depth:])
-        if updates.dims != expected:
-            raise TypeError(f"updates {updates}, expected {x.with_shape(expected)}")
+        text = f"updates {updates}, expected {x.with_shape(expected)}"
+        _check_sizes(updates, expected, text)
         return (x,)
 
     @classmethod

@@ -14,6 +14,7 @@ from ..host import HostOp, label, one_of
 from ..op import Array, Op, register
 from ..types.dims import Dim
 from ..types.dtypes import f32, i64
+from ..types.shapes import UnequalError
 from ..types.tensor import TensorSpec
 from .layout import check_axis
 
@@ -41,6 +42,7 @@ class NonZero(HostOp):
     """The places of the elements that are not 0, each a column, in row-major order."""
 
     name = "gv.non_zero"
+    COUNTS: ClassVar = True
 
     @classmethod
     def infer(cls, x: TensorSpec, *, sizes: tuple[Dim, ...]) -> Sequence[TensorSpec]:
@@ -122,6 +124,7 @@ class Unique(HostOp):
     """
 
     name = "gv.unique"
+    COUNTS: ClassVar = True
 
     @classmethod
     def infer(
@@ -163,6 +166,7 @@ class NonMaxSuppression(HostOp):
     """
 
     name = "gv.non_max_suppression"
+    COUNTS: ClassVar = True
 
     @classmethod
     def infer(
@@ -180,8 +184,9 @@ class NonMaxSuppression(HostOp):
         expect_same(boxes, scores, TensorSpec(f32, ()))
         if boxes.rank != 3 or scores.rank != 3 or boxes.dims[2] != 4:
             raise TypeError(f"boxes {boxes} and scores {scores}")
-        if boxes.dims[:2] != (scores.dims[0], scores.dims[2]):
-            raise TypeError(f"boxes {boxes} do not fit scores {scores}")
+        for one, other in zip(boxes.dims[:2], (scores.dims[0], scores.dims[2]), strict=True):
+            if one != other:
+                raise UnequalError(f"boxes {boxes} do not fit scores {scores}", one, other)
         return (TensorSpec(i64, (one_of(sizes), 3)),)
 
     @classmethod

@@ -109,18 +109,23 @@ def symbol(name: str) -> DimExpr:
 
 
 def floor_divide(a: Dim, b: Dim) -> Dim:
-    """Return a // b; exact when every term divides."""
+    """Return a // b; exact when every term divides.
+
+    What is added to the dividend is less than a number that divides it, so that equal sizes which
+    come about in several ways are one expression.
+
+    >>> floor_divide(parse("n - 7"), 6) + 1
+    DimExpr('((n + 5) // (6)) - 1')
+    """
     if isinstance(a, int) and isinstance(b, int):
         return a // b
     if b == 1 or a == 0:
         return a
     if isinstance(b, int) and isinstance(a, DimExpr):
-        whole = tuple((m, c // b) for m, c in a.terms if c % b == 0)
-        rest = tuple((m, c) for m, c in a.terms if c % b)
-        if not rest:
-            return _sum(whole)
+        whole = tuple((m, c // b) for m, c in a.terms if c % b == 0 or (not m and c // b))
+        rest = a - _sum(whole) * b
         if whole:
-            return _sum(whole) + floor_divide(_sum(rest), b)
+            return _sum(whole) + floor_divide(rest, b)
         joined = _joined_quotient(a, b)
         if joined is not None:
             return joined
@@ -381,9 +386,35 @@ def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
 def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
     if not atom.op:
         return values.get(atom.name, symbol(atom.name))
-    a, b = (substitute(parse(t), values) for t in atom.args)
+    return _applied(atom.op, *(substitute(parse(t), values) for t in atom.args))
+
+
+def _applied(op: str, a: Dim, b: Dim) -> Dim:
     rules = {"//": floor_divide, "%": remainder, "max": maximum, "min": minimum}
-    return rules[atom.op](a, b)
+    return rules[op](a, b)
+
+
+def replace_atom(dim: Dim, atom: Atom, value: Dim) -> Dim:
+    """Return the dimension with one of its functions replaced, wherever it stands.
+
+    >>> replace_atom(parse("min(9, n) + min(9, n)//2"), Atom("", "min", ("9", "n")), symbol("n"))
+    DimExpr('((n) // (2)) + n')
+    """
+    if isinstance(dim, int):
+        return dim
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        term: Dim = coefficient
+        for each in monomial:
+            if each == atom:
+                term = term * value
+            elif each.op:
+                args = (replace_atom(parse(text), atom, value) for text in each.args)
+                term = term * _applied(each.op, *args)
+            else:
+                term = term * symbol(each.name)
+        total = total + term
+    return total
 
 
 def _text_symbols(text: str) -> frozenset[str]:

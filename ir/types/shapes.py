@@ -15,6 +15,15 @@ class UnequalError(TypeError):
         self.sizes = a, b
 
 
+class BroadcastError(UnequalError):
+    """Two sizes that stand in one column when shapes broadcast are not equal, and neither is 1."""
+
+    def __init__(self, message: str, a: Dim, b: Dim, behind: int) -> None:
+        super().__init__(message, a, b)
+        self.behind = behind
+        """How many columns are behind theirs."""
+
+
 def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
     """Return the shape that shapes broadcast to, by numpy's rule, or raise `TypeError`.
 
@@ -24,13 +33,13 @@ def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
     rank = max(map(len, shapes), default=0)
     padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
     result: list[Dim] = []
-    for column in zip(*padded, strict=True):
+    for at, column in enumerate(zip(*padded, strict=True), 1):
         wide = [d for d in column if d != 1]
         if any(d != wide[0] for d in wide):
             names = " and ".join(_shape(s) for s in shapes)
             others = [d for d in wide if d != wide[0]]
             message = f"shapes {names} do not broadcast: {wide[0]} against {others[0]}"
-            raise UnequalError(message, wide[0], others[0])
+            raise BroadcastError(message, wide[0], others[0], rank - at)
         result.append(wide[0] if wide else 1)
     return tuple(result)
 

@@ -112,7 +112,26 @@ def squeeze(node: Node, x: Value, axes: Value | None = None) -> Value:
     found = axes_of(node, axes, node.rank(x))
     if found is None:
         found = tuple(axis for axis, dim in enumerate(node.shape(x)) if dim == 1)
+    if node.block.parent is None:  # of a branch: what does not fit is not asked for elsewhere
+        for axis in found:
+            x = _alone(node, x, axis)
     return c.squeeze(node.emit, x, found)
+
+
+def _alone(node: Node, x: Value, axis: int) -> Value:
+    """Return the only slice of an axis that has one in each run that comes here."""
+    dims = node.shape(x)
+    extent = dims[axis]
+    if isinstance(extent, int):
+        return x
+    # What is demanded of a slice, 0 <= 1 - extent and 2 - extent <= extent, is that it is 1.
+    starts: list[Dim] = [0] * len(dims)
+    stops = [*dims]
+    starts[axis], stops[axis] = 1 - extent, 2 - extent
+    made: Value = node.make.slice(
+        x, starts=tuple(starts), stops=tuple(stops), steps=(1,) * len(dims)
+    )
+    return made
 
 
 @rule("Unsqueeze")
