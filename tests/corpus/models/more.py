@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from architectures import Axes, Case, First
 from estimators import NAMES, write
+from farther import FARTHER
 from torch import nn
 from wider import WIDER
 
@@ -298,6 +299,7 @@ TORCH: dict[str, tuple[str, Callable[[str], Case]]] = {
     "control": ("Chosen Halving Collected Greedy LSTM GRU RNN", control),
     "quantised": (QUANTISED, quantised),
     **WIDER,
+    **FARTHER,
 }
 
 # -- files --------------------------------------------------------------------------------
