@@ -248,6 +248,9 @@ class Op(Operation, metaclass=OpKind):
     CONTRACTS: ClassVar[bool] = False
     """Of an iteration: whether it adds up products of two operands as tiles of threads do."""
 
+    WIDENS: ClassVar[bool] = False
+    """Whether floats of 16 bits are multiplied and added as f32, and rounded once, at the end."""
+
     SLIDES: ClassVar[bool] = False
     """Of what contracts: whether windows slide, so that the result has not the loops' dims."""
 

@@ -17,6 +17,7 @@ GRAPH = (
     "fold-batch-norm",  # before choose-layout: it looks for the operation behind a convolution
     "fold-scale",
     "attention",  # behind fold-scale: a factor that is in a weight costs nothing
+    "widen-products",  # before choose-layout: what halves are laid out as is what f32 is
     "choose-layout",  # before decompose: a softmax or a pool moves easier than its parts
     "decompose",
     "cancel-transposes",
@@ -85,7 +86,7 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "O0": (INLINE, "require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
     "O1": (
         *(INLINE, CUT, "require-sizes"),
-        *("canonicalize", "simplify-control", "cse", "decompose", "dce"),
+        *("canonicalize", "simplify-control", "cse", "widen-products", "decompose", "dce"),
         *(*WEIGHTS, *LOWER),
     ),
     "O2": (INLINE, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),

@@ -51,6 +51,7 @@ class Conv(Op):
     COMPILED_FIXED: ClassVar = True
     SLIDES: ClassVar = True
     CONTRACTS: ClassVar = True
+    WIDENS: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 3, 6, 5), (4, 3, 3, 2)), _moves(2), (f32, f64, f16, bf16, i32)),
         Sample(((1, 2, 7, 6), (3, 2, 3, 3)), _moves(2, pads=((1, 1), (1, 1)), strides=(2, 2))),
@@ -209,6 +210,7 @@ class ConvTranspose(Op):
 
     name = "gv.conv_transpose"
     COMPILED_FIXED: ClassVar = True
+    WIDENS: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 3, 4, 3), (3, 2, 3, 2)), _moves(2, output_pads=(0, 0)), (f32, f64, bf16, i32)),
         Sample(

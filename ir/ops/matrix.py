@@ -32,6 +32,7 @@ class Matmul(Op):
 
     name = "gv.matmul"
     CONTRACTS: ClassVar = True
+    WIDENS: ClassVar = True
     NODE: ClassVar = "MatMul"
     KERNEL: ClassVar = KernelForm("gemm", slow="contract", strides=2)
     SAMPLES: ClassVar = (

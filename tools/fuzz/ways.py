@@ -16,7 +16,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import onnx
 
 from ... import knobs
 from ...codegen.compiled import Options
@@ -252,18 +251,6 @@ CHANGED = {"BatchNormalization"}
 """Operators whose constants it writes to: its second run begins with what the first one left."""
 
 
-def node_kinds(model: bytes) -> set[str]:
-    """Return the operators of a model, those in branches and loops left out."""
-    return {node.op_type for node in onnx.load_from_string(model).graph.node}
-
-
-def has_empty(graph: Grown, world: int) -> bool:
-    """Say whether an input or a constant has no elements."""
-    constants = onnx.load_from_string(graph.model).graph.initializer
-    arrays = graph.arrays(world)
-    return any(0 in each.dims for each in constants) or any(not each.size for each in arrays)
-
-
 def against_onnxruntime(
     graph: Grown, wanted: Sequence[list[Array] | Exception], found: Findings
 ) -> None:
@@ -272,7 +259,7 @@ def against_onnxruntime(
     every = [*graph.outputs, *(each.value for each in graph.inputs)]
     if any(value.dtype == "bfloat16" for value in every):
         return  # it has no arrays of these
-    kinds = node_kinds(graph.model)
+    kinds = graph.operators
     options = runtime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
@@ -287,7 +274,7 @@ def against_onnxruntime(
     except refusals:
         return
     for world, right in enumerate(wanted):
-        if isinstance(right, Exception) or (kinds & ABORT and has_empty(graph, world)):
+        if isinstance(right, Exception) or (kinds & ABORT and graph.has_empty(world)):
             continue
         if world and kinds & CHANGED:
             return

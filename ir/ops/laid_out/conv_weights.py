@@ -45,6 +45,7 @@ class ConvWeights(Op):
     COMPILED_FIXED: ClassVar = True
     SLIDES: ClassVar = True
     CONTRACTS: ClassVar = True
+    WIDENS: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 3, 6, 5), (2, 4, 4, 4)), _moves((3, 2)), (f32, f64, bf16)),
         Sample(((1, 2, 7, 6), (1, 3, 4, 3)), _moves((3, 3), pads=((1, 1), (1, 1)), strides=(2, 2))),

@@ -55,6 +55,17 @@ class Grown:
         """Return the elements of the inputs in a world."""
         return [elements(each, world) for each in self.inputs]
 
+    @property
+    def operators(self) -> set[str]:
+        """Return the operators of the model, those in branches and loops left out."""
+        return {node.op_type for node in onnx.load_from_string(self.model).graph.node}
+
+    def has_empty(self, world: int) -> bool:
+        """Say whether an input or a constant has no elements in a world."""
+        constants = onnx.load_from_string(self.model).graph.initializer
+        arrays = self.arrays(world)
+        return any(0 in each.dims for each in constants) or any(not each.size for each in arrays)
+
 
 def elements(each: Input, world: int) -> Array:
     """Return an input's elements: small numbers, halves among floats."""
