@@ -134,11 +134,22 @@ def cumulative_logsumexp(
         raise NotImplementedError("cumulative_logsumexp: the extent of the axis is not known")
     if not extent:
         return given
-    parts = split(given, extent, axis)[:: -1 if reverse else 1]
-    made = [parts[0] * 0.0 - float("inf")] if exclusive else [parts[0]]
-    for part in parts[:-1] if exclusive else parts[1:]:
-        made.append(REDUCTIONS["reduce_logsumexp"](stack([made[-1], part]), 0))
-    return concat(made[:: -1 if reverse else 1], axis)
+    made = _moved(given, 1, axis, reverse) if exclusive else given
+    step = 1
+    while step < extent:  # each holds as many as there are steps, and from then on twice as many
+        both = stack([_moved(made, step, axis, reverse), made])
+        made, step = REDUCTIONS["reduce_logsumexp"](both, 0), 2 * step
+    return made
+
+
+def _moved(x: TfTensor, step: int, axis: int, reverse: bool) -> TfTensor:
+    """Return elements so many places further along an axis; where none come from, nothing is."""
+    extent = x.shape.known()[axis]
+    cut = step if reverse else extent - step
+    first, last = split(x, [cut, extent - cut], axis)
+    if reverse:
+        return concat([last, zeros_like(first) - float("inf")], axis)
+    return concat([zeros_like(last) - float("inf"), first], axis)
 
 
 def _steps(x: object) -> TfTensor:
