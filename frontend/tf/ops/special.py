@@ -208,6 +208,8 @@ def incomplete_gamma(a: Array, x: Array, *, upper: bool = False, narrow: bool = 
     return made.reshape(a.shape)
 
 
+SMALLEST = 1e-30
+"""From so small an `a` on the lower share is as precise as a large one's."""
 LEAST, LARGEST, GAP = 1e-3, 20.0, 6.0
 """For `a` in between a short sum is enough; from so much above `a` on, a short fraction."""
 
@@ -242,7 +244,12 @@ def _moderate(upper: bool, terms: int, levels: int) -> Callable[..., Array]:
             made = (at < first + GAP).where(1.0 - lower, higher)
         else:
             made = (at < first + GAP).where(lower, 1.0 - higher)
-        inside = (first >= LEAST) & (first <= LARGEST) & (at > 0.0) & (at < np.inf)
+        inside = (
+            (first >= (LEAST if upper else SMALLEST))
+            & (first <= LARGEST)
+            & (at > 0.0)
+            & (at < np.inf)
+        )
         return inside.where(made, np.nan).value
 
     return single.in_parts(build, [TensorSpec(rows.f64, (parse("N"),))] * 2)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
+from ....codegen import single
 from ....ir.compose.maker import Maker
+from ....ir.families import EmitMath
 from ....ir.op import Array
+from ....ir.scalar_math import Term
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import parse
+from ....ir.types.tensor import TensorSpec
+from ...graph.kinds import RULES
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.calls import op
-from ..core.values import InGraph, elements, graph_of, same
+from ..core.values import InGraph, at_once, graph_of, same
 from ..ops.array_ops import broadcast_to, shape
 from ..ops.math_ops import FUNCTIONS
 from ..ops.special import in_doubles, lgamma
@@ -56,11 +64,64 @@ def _regularised(a: Array, b: Array, x: Array) -> Array:
     return made
 
 
+LEAST, LARGEST = 1e-3, 20.0
+"""For `a` and `b` in between a short fraction is enough."""
+
+
+@cache
+def _moderate(levels: int) -> Callable[..., Array]:
+    """Return compiled code for a and b up to `LARGEST`, which gives NaN for others.
+
+    The fraction is one quotient: nothing is divided but its factors.
+    """
+
+    def build(emit: Callable[..., object], *given: object) -> object:
+        math_, maker = EmitMath(emit), Maker(emit)
+        a, b, x = (Term(math_, each) for each in given)
+        logs = [Term(math_, RULES["Lgamma"].function(maker, each.value)) for each in (a + b, a, b)]
+        rest = x.like(1.0) - x
+        power = a * x.apply("log") + b * (-x).apply("log1p")
+        front = (logs[0] - logs[1] - logs[2] + power).apply("exp")
+        direct = x * (a + b + 2.0) < a + 1.0
+        p, q, y = direct.where(a, b), direct.where(b, a), direct.where(x, rest)
+        over, over_before = x.like(1.0), x.like(1.0)
+        under, under_before = x.like(1.0) - (p + q) * y / (p + 1.0), x.like(1.0)
+        for n in range(1, levels + 1):
+            last, next_ = p + 2.0 * n, p + (2.0 * n + 1)
+            even = (float(n) * (q - float(n))) * y / ((last - 1.0) * last)
+            odd = -(p + float(n)) * (p + q + float(n)) * y / (last * next_)
+            for step in (even, odd):
+                over, over_before = over + step * over_before, over
+                under, under_before = under + step * under_before, under
+        part = front * over / (under * p)
+        found = direct.where(part, x.like(1.0) - part)
+        inside = (a >= LEAST) & (a <= LARGEST) & (b >= LEAST) & (b <= LARGEST)
+        return (inside & (x > 0.0) & (x < 1.0)).where(found, np.nan).value
+
+    return single.in_parts(build, [TensorSpec(rows.f64, (parse("N"),))] * 3)
+
+
+def incomplete_beta(a: Array, b: Array, x: Array, *, narrow: bool) -> Array:
+    """Return the function of flat arrays of f64, to f32 if `narrow`."""
+    made = _moderate(16 if narrow else 32)(a, b, x)
+    rest = np.flatnonzero(np.isnan(made))
+    if len(rest):
+        made[rest] = _regularised(a[rest], b[rest], x[rest])
+    return made
+
+
+def _compute(a: Array, b: Array, x: Array) -> Array:
+    """Return what numpy and compiled code give together."""
+    spread = np.broadcast_arrays(a, b, x)
+    wide = [each.astype(np.float64).ravel() for each in spread]
+    found = incomplete_beta(*wide, narrow=x.dtype.itemsize <= 4)
+    return found.astype(x.dtype).reshape(spread[0].shape)
+
+
 @op("Betainc", "a", "b", "x", differentiable=None, shapes=shapes_of.alike)
 def _betainc(m: Maker, a: object, b: object, x: object) -> object:
     """Compute on the host."""
-    wide = [each.astype(np.float64) for each in np.broadcast_arrays(*map(elements, (a, b, x)))]
-    return _regularised(*wide).astype(elements(x).dtype)
+    return at_once(_compute, a, b, x)
 
 
 @custom_gradient
