@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from ...graph.inference import Given
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import perform, perform_all, rule
-from ..core.values import InGraph, convert, elements, graph_of, static
+from ..core.values import InGraph, at_once, convert, graph_of, static
 from ..ops.array_ops import reshape, unstack, where
 from ..ops.creation import linspace, range_
 from ..ops.gathering import gather
@@ -48,7 +47,7 @@ def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], l
     if not limits.sigma:
         found = _apart(boxes, scores, limits)
         return found, scores[found].tolist()
-    return _fallen(corners(boxes, center=False), scores, limits)
+    return _fallen(boxes, scores, limits)
 
 
 def _apart(boxes: Array, scores: Array, limits: Suppression) -> list[int]:
@@ -80,35 +79,53 @@ def _near(boxes: Array, others: Array, limit: float) -> Array:
     return _compiled_near()(boxes, others, np.array(limit, np.float32))
 
 
+def _shares(make: Maker, boxes: object, others: object) -> object:
+    """Return a table of how much boxes overlap with others, by compiled code."""
+
+    def sides(x: object, shape: tuple[Dim, ...]) -> list[object]:
+        y, x, other_y, other_x = (
+            make.reshape(cut(make.emit, x, 1, i, i + 1), shape=shape) for i in range(4)
+        )
+        low = [make.minimum(y, other_y), make.minimum(x, other_x)]
+        return [*low, make.maximum(y, other_y), make.maximum(x, other_x)]
+
+    def area(box: Sequence[object]) -> object:
+        return make.mul(make.sub(box[2], box[0]), make.sub(box[3], box[1]))
+
+    zero = make.number(0, rows.f32)
+    one, other = sides(boxes, (parse("N"), 1)), sides(others, (1, parse("M")))
+    both = [make.maximum(a, b) for a, b in zip(one[:2], other[:2], strict=True)]
+    both += [make.minimum(a, b) for a, b in zip(one[2:], other[2:], strict=True)]
+    height, width = (make.maximum(make.sub(both[i + 2], both[i]), zero) for i in range(2))
+    common = make.mul(height, width)
+    union = make.sub(make.add(area(one), area(other)), common)
+    return make.select(make.greater(union, zero), make.div(common, union), zero)
+
+
 @cache
 def _compiled_near() -> Callable[..., Array]:
     """Return what `_near` does to f32, in one sweep."""
 
     def build(emit: Callable[..., object], boxes: object, others: object, limit: object) -> object:
         make = Maker(emit)
-
-        def sides(x: object, shape: tuple[Dim, ...]) -> list[object]:
-            y, x, other_y, other_x = (
-                make.reshape(cut(emit, x, 1, i, i + 1), shape=shape) for i in range(4)
-            )
-            low = [make.minimum(y, other_y), make.minimum(x, other_x)]
-            return [*low, make.maximum(y, other_y), make.maximum(x, other_x)]
-
-        def area(box: Sequence[object]) -> object:
-            return make.mul(make.sub(box[2], box[0]), make.sub(box[3], box[1]))
-
-        zero = make.number(0, rows.f32)
-        one, other = sides(boxes, (parse("N"), 1)), sides(others, (1, parse("M")))
-        both = [make.maximum(a, b) for a, b in zip(one[:2], other[:2], strict=True)]
-        both += [make.minimum(a, b) for a, b in zip(one[2:], other[2:], strict=True)]
-        height, width = (make.maximum(make.sub(both[i + 2], both[i]), zero) for i in range(2))
-        common = make.mul(height, width)
-        union = make.sub(make.add(area(one), area(other)), common)
-        share = make.select(make.greater(union, zero), make.div(common, union), zero)
-        return make.greater(share, limit)
+        return make.greater(_shares(make, boxes, others), limit)
 
     specs = [TensorSpec(rows.f32, (parse(name), 4)) for name in "NM"]
     ranges = {"N": (1, TOGETHER), "M": (1, MOST)}
+    return single.of_sizes(build, [*specs, TensorSpec(rows.f32, ())], ranges)
+
+
+@cache
+def _compiled_falls() -> Callable[..., Array]:
+    """Return what `_falls` does to f32, as a column."""
+
+    def build(emit: Callable[..., object], boxes: object, one: object, scale: object) -> object:
+        make = Maker(emit)
+        share = _shares(make, boxes, one)
+        return make.exp(make.mul(make.mul(share, scale), share))
+
+    specs = [TensorSpec(rows.f32, (parse(name), 4)) for name in "NM"]
+    ranges = {"N": (1, MOST), "M": (1, 1)}
     return single.of_sizes(build, [*specs, TensorSpec(rows.f32, ())], ranges)
 
 
@@ -130,24 +147,28 @@ TOGETHER = 64
 
 def _fallen(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
     """Return the boxes that are kept where the scores of others fall, best first."""
-    waiting = [(-float(s), i, 0) for i, s in enumerate(scores) if s > limits.score]
-    heapq.heapify(waiting)
+    left = scores.astype(np.float32)
     found: list[int] = []
     values: list[float] = []
-    scale = -0.5 / limits.sigma
-    while waiting and len(found) < limits.most:
-        negated, place, begin = heapq.heappop(waiting)
-        score = -negated
-        shares = overlaps(boxes[place], boxes[found[begin:]].reshape(-1, 4))
-        if len(shares):
-            falls = np.exp(scale * shares * shares).astype(np.float32)
-            score = float(np.float32(score) * np.prod(falls))
-        if score == -negated:
-            found.append(place)
-            values.append(score)
-        elif score > limits.score:
-            heapq.heappush(waiting, (-score, place, len(found)))
+    while len(found) < min(limits.most, len(left)):
+        place = int(left.argmax())
+        score = float(left[place])
+        if not score > limits.score:
+            break
+        found.append(place)
+        values.append(score)
+        left *= _falls(boxes, boxes[place : place + 1], -0.5 / limits.sigma)
+        left[place] = -np.inf
     return found, values
+
+
+def _falls(boxes: Array, one: Array, scale: float) -> Array:
+    """Return by how much the scores of boxes fall beside one of them."""
+    if boxes.dtype != np.float32:
+        shares = overlaps(*(corners(x, center=False) for x in (one, boxes)))
+        found: Array = np.exp(scale * shares * shares).astype(np.float32)
+        return found
+    return _compiled_falls()(boxes, one, np.array(scale, np.float32))[:, 0]
 
 
 def _chosen(given: Given) -> Sequence[TensorSpec]:
@@ -160,15 +181,21 @@ def _kept(
     m: Maker, boxes: object, scores: object, count: object, overlap: object, score: object,
     sigma: object,
 ) -> object:  # fmt: skip
-    box, values = elements(boxes), elements(scores)
+    return at_once(_best, boxes, scores, count, overlap, score, sigma, is_open=True)
+
+
+def _best(
+    box: Array, values: Array, count: Array, overlap: Array, score: Array, sigma: Array
+) -> tuple[Array, Array]:
+    """Return the boxes that are kept, and their scores."""
     if box.ndim != 2 or box.shape[1:] != (4,):
         raise TypeError(f"boxes have shape {box.shape}, expected (boxes, 4)")
     if values.shape != box.shape[:1]:
         raise TypeError(f"scores has incompatible shape {values.shape} for {len(box)} boxes")
-    share = float(elements(overlap))
+    share = float(overlap)
     if not 0 <= share <= 1:
         raise TypeError(f"iou_threshold must be in [0, 1], not {share}")
-    limits = Suppression(int(elements(count)), share, *(float(elements(v)) for v in (score, sigma)))
+    limits = Suppression(int(count), share, float(score), float(sigma))
     found, best = kept(box, values, limits)
     return np.array(found, np.int32), np.array(best, values.dtype)
 
