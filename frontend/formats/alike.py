@@ -52,13 +52,21 @@ def byte(text: Text, at: int) -> Word:
 def hashes(function: Callable[[Text], Word], texts: Sequence[bytes]) -> Array:
     """Return a function's hash of each text."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    begins = np.cumsum(sizes) - sizes
+    every = np.frombuffer(b"".join(texts), np.uint8)
     made = np.empty(len(texts), np.uint64)
-    for size in np.unique(sizes).tolist():
+    for size in np.flatnonzero(np.bincount(sizes)).tolist():
         places = np.flatnonzero(sizes == size)
-        here = [texts[i] for i in places.tolist()]
-        if len(here) <= FEW or not size:
-            made[places] = [function(text) for text in here]
+        if len(places) <= FEW or not size:
+            made[places] = [function(texts[i]) for i in places.tolist()]
         else:
-            rows = np.frombuffer(b"".join(here), np.uint8).reshape(len(here), size)
-            made[places] = function(Alike(rows))
+            windows = np.lib.stride_tricks.sliding_window_view(every, size)
+            made[places] = function(Alike(windows[begins[places]]))
     return made
+
+
+def hashes_of_rows(function: Callable[[Text], Word], rows: Array) -> Array:
+    """Return a function's hash of the bytes of each row of a table of bytes."""
+    if len(rows) <= FEW or not rows.shape[1]:
+        return np.array([function(row.tobytes()) for row in rows], np.uint64)
+    return np.asarray(function(Alike(rows)))

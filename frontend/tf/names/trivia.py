@@ -10,7 +10,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
-from ...formats.alike import hashes
+from ...formats.alike import hashes, hashes_of_rows
 from ...formats.fingerprints import farm
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
@@ -68,8 +68,8 @@ def fingerprint(data: object, method: str = "farmhash64", name: str | None = Non
                 each = hashes(farm, array.ravel().tolist()).reshape(len(array), -1)
                 found = hashes(farm, [row.tobytes() for row in each.astype("<u8")])
             else:
-                rows_ = array.reshape(len(array), -1)
-                found = hashes(farm, [row.tobytes() for row in rows_])
+                table = np.ascontiguousarray(array.reshape(len(array), -1)).view(np.uint8)
+                found = hashes_of_rows(farm, table)
             return (found.astype("<u8").view(np.uint8).reshape(len(array), 8),)
 
         spec = unknown(rows.u8, x.shape.as_list()[0] if x.shape.rank else None, 8)
