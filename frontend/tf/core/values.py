@@ -138,6 +138,8 @@ def axis_in(axis: int, rank: int) -> int:
 
 def convert(value: object, dtype: DTypeLike | None = None, name: str | None = None) -> TfTensor:
     """Return a value as a tensor; `dtype` is that of numbers, and must be that of tensors."""
+    if value.__class__ is EagerTensor and dtype is None:
+        return value  # nothing else is asked of most values
     row = row_of(dtype)
     read = getattr(value, "__gv_tensor__", None)
     found = read() if read is not None else value
@@ -281,6 +283,8 @@ def graph_of(values: Iterable[object]) -> Graph | None:
     if isinstance(context, Graph):
         return context
     for value in values:
+        if value.__class__ is EagerTensor:
+            continue
         if isinstance(value, GraphTensor):
             value.home()  # raises if the tensor has leaked
             return value.graph

@@ -630,8 +630,10 @@ def places_above(rising: Array, limits: Array) -> Array:
     """
     count = rising.shape[1]
     if len(rising) <= FEW_ROWS:
-        found = [np.searchsorted(*pair, "right") for pair in zip(rising, limits, strict=True)]
-        return np.array(found, np.int64).reshape(limits.shape)
+        found = np.empty(limits.shape, np.int64)
+        for i, row in enumerate(rising):
+            found[i] = row.searchsorted(limits[i], "right")
+        return found
     flat, first = rising.reshape(-1), np.arange(len(rising))[:, None] * count
     low = np.zeros(limits.shape, np.int64)
     step = 1 << count.bit_length()
