@@ -127,8 +127,9 @@ class Operands:
 
 def rarer(tf: Any, given: Operands) -> Runs:
     """Return the operations by name."""
-    groups = (narrow, segments, drawn, images, special, matrices, places, texts, sparse, once_slow)
-    return {name: run for group in groups for name, run in group(tf, given).items()}
+    groups = (narrow, segments, drawn, images, special, matrices, places, texts, sparse)
+    every = (*groups, uneven, once_slow)
+    return {name: run for group in every for name, run in group(tf, given).items()}
 
 
 def narrow(tf: Any, given: Operands) -> Runs:
@@ -339,6 +340,30 @@ def sparse(tf: Any, given: Operands) -> Runs:
     }
 
 
+def uneven(tf: Any, given: Operands) -> Runs:
+    """Return those on rows that differ in length, of a hundred thousand elements at most."""
+    random = np.random.default_rng(0)
+    count = min(given.rows * given.columns, 100_000)
+    sizes = random.integers(0, 7, -(-count // 3))
+    values = tf.constant(random.random(sizes.sum(), np.float32))
+    rows = tf.RaggedTensor.from_row_lengths(values, sizes)
+    order = tf.constant(random.permutation(len(sizes)))
+    texts = tf.constant([f"w{i}\u00e9-x y".encode() for i in random.integers(0, 1000, count)])
+    return {
+        "uneven exp": lambda: tf.exp(rows),
+        "uneven sum": lambda: tf.reduce_sum(rows, 1),
+        "uneven gather": lambda: tf.gather(rows, order),
+        "uneven concat": lambda: tf.concat([rows, rows], 1),
+        "uneven slice": lambda: rows[:, 1:],
+        "uneven to_tensor": rows.to_tensor,
+        "uneven to_sparse": rows.to_sparse,
+        "words": lambda: tf.strings.split(texts),
+        "bytes_split": lambda: tf.strings.bytes_split(texts),
+        "unicode_decode": lambda: tf.strings.unicode_decode(texts, "UTF-8"),
+        "unicode_split": lambda: tf.strings.unicode_split(texts, "UTF-8"),
+    }
+
+
 def once_slow(tf: Any, given: Operands) -> Runs:
     """Return what took more than thrice TensorFlow's time when all names were gone through."""
     x, y, rows, columns = given.x, given.y, given.rows, given.columns
@@ -359,6 +384,12 @@ def once_slow(tf: Any, given: Operands) -> Runs:
         "bessel_i0e": lambda: tf.math.bessel_i0e(x),
         "complex exp": lambda: tf.exp(tf.complex(x, y)),
         "complex sqrt": lambda: tf.sqrt(tf.complex(x, y)),
+        "complex log": lambda: tf.math.log(tf.complex(x, y)),
+        "betainc": lambda: tf.math.betainc(x, y, x),
+        "cumulative_logsumexp": lambda: tf.math.cumulative_logsumexp(x, 1),
+        "soft suppression": lambda: tf.image.non_max_suppression_with_scores(
+            given.boxes, given.scores, 50, soft_nms_sigma=0.5
+        ),
         "invert_permutation": lambda: tf.math.invert_permutation(order),
         "setdiff1d": lambda: tf.compat.v1.setdiff1d(order, order[:500]),
         "segments of numbers": lambda: tf.math.segment_sum(flat, ids),
