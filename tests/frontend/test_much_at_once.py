@@ -14,6 +14,7 @@ from gravure.frontend.formats.messages import Summary
 from gravure.frontend.formats.summaries import histogram, limits, merged
 from gravure.frontend.tf.nondense import numbering
 from gravure.frontend.tf.nondense.sparse_math import _interleaved_slowly, interleaved
+from gravure.frontend.tf.special.beta import _regularised, incomplete_beta
 from gravure.frontend.tf.text.hashes import murmur, sip
 from gravure.ir.op import REGISTRY
 from gravure.ir.types.tensor import spec_of_array
@@ -297,3 +298,47 @@ def test_what_the_error_function_leaves_has_all_its_digits():
             made = tf.math.erfc(given)
         np.testing.assert_allclose(made, wanted, close)
         np.testing.assert_allclose(tape.gradient(made, given), slopes, close)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_running_sums_of_powers_take_few_steps(axis, exclusive, reverse):
+    """A step was done for each element of the axis: graphs had as many."""
+    x = np.random.default_rng(0).standard_normal((5, 33)).astype(np.float32)
+    how = {"axis": axis, "exclusive": exclusive, "reverse": reverse}
+    turned = np.flip(x, axis) if reverse else x
+    wanted = np.logaddexp.accumulate(turned.astype(np.float64), axis)
+    if exclusive:
+        none = np.full_like(np.take(wanted, [0], axis), -np.inf)
+        wanted = np.concatenate([none, np.delete(wanted, -1, axis)], axis)
+    wanted = np.flip(wanted, axis) if reverse else wanted
+    with tf.GradientTape() as tape:
+        given = tf.constant(x)
+        tape.watch(given)
+        made = tf.math.cumulative_logsumexp(given, **how)
+        total = tf.reduce_sum(tf.where(tf.math.is_finite(made), made, 0.0))
+    np.testing.assert_allclose(made, wanted, 1e-5, 1e-6)
+    assert np.isfinite(tape.gradient(total, given)).all()
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.math.cumulative_logsumexp(tf.compat.v1.placeholder("float32", [1000]))
+    assert len(graph.get_operations()) < 400
+
+
+def test_shares_of_beta_are_the_same_near_and_far():
+    """By one quotient of polynomials, or in loops."""
+    random = np.random.default_rng(0)
+    (a, b), x = 10 ** random.uniform(-3, 1.3, (2, 200)), random.uniform(0, 1, 200)
+    for narrow, close in ((True, 2e-7), (False, 1e-10)):
+        found = incomplete_beta(a, b, x, narrow=narrow)
+        np.testing.assert_allclose(found, _regularised(a, b, x), close)
+
+
+def test_scores_that_fall_are_tensorflows():
+    """All of them fall at once beside each box that is kept."""
+    boxes = [[0.0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 0.5, 1, 1.5], [2, 2, 3, 3]]
+    how = {"max_output_size": 4, "iou_threshold": 1.0, "soft_nms_sigma": 0.5}
+    found, scores = tf.image.non_max_suppression_with_scores(boxes, [0.9, 0.8, 0.7, 0.6], **how)
+    assert found.numpy().tolist() == [0, 2, 3, 1]  # (of TensorFlow 2.21)
+    np.testing.assert_allclose(scores, [0.9, 0.62638748, 0.6, 0.34087536], 1e-6)
