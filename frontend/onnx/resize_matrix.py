@@ -42,7 +42,7 @@ def places(how: Stretch) -> Array:
         case "align_corners":
             found = at * last / (wide - 1) if wide != 1 else at * 0
         case "asymmetric":
-            found = at / how.factor
+            found = _divided(at, how.factor)
         case "tf_crop_and_resize" if how.result == 1:
             found = at + 0.5 * sum(how.region) * last
         case "tf_crop_and_resize":
@@ -52,10 +52,15 @@ def places(how: Stretch) -> Array:
             found = at - 0.5
         case "half_pixel_symmetric":
             offset = how.extent / 2 * (1 - how.result / wide)
-            found = offset + (at + 0.5) / how.factor - 0.5
+            found = offset + _divided(at + 0.5, how.factor) - 0.5
         case _:
-            found = (at + 0.5) / how.factor - 0.5
+            found = _divided(at + 0.5, how.factor) - 0.5
     return np.asarray(found)
+
+
+def _divided(places: Array, factor: float) -> Array:
+    """Return quotients of 32 bits, as `gv.resize` has them."""
+    return np.asarray((places / factor).astype(np.float32).astype(np.float64))
 
 
 def weights(how: Stretch) -> Array:

@@ -54,9 +54,13 @@ class Stretch:
     scale: float | None
 
     def back(self, place: Term) -> Term:
-        """Scale a place of the result back: exact where it is an integer, if there is no scale."""
+        """Scale a place of the result back: exact where it is an integer, if there is no scale.
+
+        By a scale the quotient is of 32 bits, as ONNX has it: in more, what is half way between
+        two elements would be beyond it, as 16.5 / 3.3.
+        """
         if self.scale is not None:
-            return place / self.scale
+            return (place / self.scale).cast(f32).cast(f64)
         return place * self.extent / _at_least_one(self.result)
 
     def source(self, place: Term, how: str) -> Term:

@@ -95,6 +95,20 @@ def test_a_size_times_a_factor_was_one_too_small(
     same_as_onnxruntime(late, image, scales["scales"])
 
 
+@pytest.mark.parametrize("how", ["half_pixel", "asymmetric", "pytorch_half_pixel"])
+@pytest.mark.parametrize(("size", "factor"), [(40, 3.3), (24, 1.1), (30, 0.3), (11, 2.7)])
+def test_what_is_half_way_between_two_elements_is_there_in_32_bits(
+    model: Make, how: str, size: int, factor: float, same_as_onnxruntime: Any
+) -> None:
+    image = np.arange(size * 2, dtype=np.float32).reshape(1, 1, 2, size)
+    flags = {"mode": "nearest", "coordinate_transformation_mode": how}
+    resized = node("Resize", ["x", "", "scales"], ["y"], **flags)
+    scales = {"scales": np.float32([1, 1, 1, factor])}
+    same_as_onnxruntime(model([resized], {"x": ("f32", image.shape)}, ["y"], scales), image)
+    late = model([resized], {"x": ("f32", image.shape), "scales": ("f32", [4])}, ["y"])
+    same_as_onnxruntime(late, image, scales["scales"])
+
+
 def test_axes_that_stay_may_be_open_where_others_are_made_smaller_smoothly(model: Make) -> None:
     scales = {"scales": np.float32([1, 1, 0.5, 0.5])}
     resized = node("Resize", ["x", "", "scales"], ["y"], mode="linear", antialias=1)
