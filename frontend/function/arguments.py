@@ -118,6 +118,8 @@ class Bound:
             ) from None
         for place, (value, each) in enumerate(zip(values, wanted, strict=True)):
             spec = spec_for(each)
+            if each is None and value is None:
+                continue
             if spec is None:
                 raise TypeError(
                     "input_signature must be a possibly nested sequence of specs of tensors, got "

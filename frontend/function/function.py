@@ -352,7 +352,7 @@ class Function:
         graph.keep_apart()
         self.traced += 1
         with entered(graph):
-            arguments = bound.enter(graph)
+            arguments = self.handed(bound.enter(graph))
             taken = nest.map_structure(lambda x: x, arguments)
             graph.wishes = Wishes(recompute=self.recompute, swap=self.swap)
             if self.check:
@@ -369,6 +369,10 @@ class Function:
         graph.values = None
         kept = bound.without_values(self.face)
         return self.concrete_class(self.face, kept, graph, made, outputs)
+
+    def handed(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Return the arguments as the Python function is given them."""
+        return arguments
 
     def _check_unchanged(self, before: object, after: object) -> None:
         """Raise where the Python changed a structure of its arguments: it was given a copy."""

@@ -186,7 +186,7 @@ from .ops.gathering import (
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )
-from .ops.indexed_slices import IndexedSlices
+from .ops.indexed_slices import IndexedSlices, IndexedSlicesSpec
 from .ops.math_ops import (
     add_n,
     argmax,
@@ -330,6 +330,7 @@ __all__ = [
     "Graph",
     "GraphDef",
     "IndexedSlices",
+    "IndexedSlicesSpec",
     "Module",
     "Operation",
     "RaggedTensor",

@@ -109,6 +109,41 @@ def test_parts_of_a_declared_dictionary_are_told_apart_by_their_keys():
     assert [x.op.name for x in trace.inputs] == ["p", "q"]
 
 
+def slices(whole=True):
+    """Return rows of a matrix."""
+    sizes = tf.constant([4, 2], tf.int64) if whole else None
+    return tf.IndexedSlices(tf.ones([2, 2]), tf.constant([0, 2], tf.int64), sizes)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_slices_with_indices_are_arguments_and_have_descriptions(whole):
+    kind = tf.int64 if whole else None
+    spec = tf.IndexedSlicesSpec([None, 2], tf.float32, tf.int64, kind)
+    traces = []
+
+    def change(given, factor):
+        traces.append(given)
+        values = [x.values * factor for x in given] if isinstance(given, list) else given.values
+        return values, factor
+
+    fixed = tf.function(lambda x: (x.values * 2.0, x.indices + 1), input_signature=[spec])
+    values, indices = fixed(slices(whole))
+    assert (values.numpy().tolist(), indices.numpy().tolist()) == ([[2, 2]] * 2, [1, 3])
+    free = tf.function(change)
+    for number in (3.0, 4.0):
+        [found], _ = free([slices(whole)], tf.constant(number))
+        assert found.numpy().tolist() == [[number] * 2] * 2
+    assert len(traces) == 1
+    assert isinstance(traces[0][0], tf.IndexedSlices)
+    found = tf.type_spec_from_value(slices(whole))
+    shape = [4, 2] if whole else [None, 2]
+    assert found == tf.IndexedSlicesSpec(shape, tf.float32, tf.int64, kind, [2])
+    assert spec.is_compatible_with(slices(whole))
+    assert repr(tf.IndexedSlicesSpec([3, 2])) == (
+        "IndexedSlicesSpec(TensorShape([3, 2]), tf.float32, tf.int64, None, TensorShape([None]))"
+    )
+
+
 def test_signatures_give_their_results_by_name_and_refuse_others(tmp_path):
     class Model(tf.Module):
         @tf.function(input_signature=[tf.TensorSpec([None], name="x")])

@@ -17,6 +17,14 @@ class TypeSpec:
     """What a value is like: one tensor, or several."""
 
 
+class Specified:
+    """A value of several tensors that says what it is like."""
+
+    def type_spec(self) -> TypeSpec:
+        """Return what it is like."""
+        raise NotImplementedError
+
+
 class TensorSpec(TypeSpec):
     """Element type, shape and name of an argument."""
 
@@ -81,8 +89,10 @@ class TensorSpec(TypeSpec):
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
-def type_spec_from_value(value: object) -> TensorSpec | TensorGroup:
+def type_spec_from_value(value: object) -> TypeSpec | TensorGroup:
     """Return the spec of a value that is a tensor, becomes one, or is made of several."""
+    if isinstance(value, Specified):
+        return value.type_spec()
     if isinstance(value, TensorGroup):
         return value.described()
     return TensorSpec.from_tensor(convert(value))

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
+from ...values.nest import map_structure
+from ..ops.indexed_slices import as_argument
 from ..runs.implementing import IMPLEMENTS
 
 
@@ -63,6 +65,11 @@ def stated(options: Mapping[str, object]) -> dict[str, str]:
     return found if implements is None else {**found, IMPLEMENTS: str(implements)}
 
 
+def in_parts(signature: object) -> object:
+    """Return a signature; what is said of slices is said of their parts."""
+    return None if signature is None else map_structure(as_argument, signature)
+
+
 def options_of(given: dict[str, object]) -> dict[str, Any]:
     """Return the options of `tf.function` as those of `gravure.function`, or raise `TypeError`."""
     options = dict(given)
@@ -78,7 +85,7 @@ def options_of(given: dict[str, object]) -> dict[str, Any]:
             )
     relaxed = options.get("reduce_retracing") or options.get("experimental_relax_shapes")
     return {
-        "input_signature": options.get("input_signature"),
+        "input_signature": in_parts(options.get("input_signature")),
         "reduce_retracing": bool(relaxed),
         "autograph": options.get("autograph", True),
         "recompute": bool(options.get("recompute")),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from ....ir.types.tensor import TensorSpec
 from ...eager.backward import Slices
 from ...eager.tensor import Tensor
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import Use
-from ...values.dtypes import DataType
-from ...values.nest import Parted
+from ...values.dtypes import DataType, DTypeLike
+from ...values.nest import Parted, flatten, pack_level
 from ..core.bridge import TfTensor, dressed, dressed_leaves
-from ..core.shapes import TensorShape
+from ..core.element_types import as_dtype
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.specs import Specified, TypeSpec
+from ..core.specs import TensorSpec as Spec
 from ..core.values import InGraph, graph_of, static
 from .array_ops import concat, expand_dims, reshape, shape
 from .gathering import scatter_nd
@@ -30,7 +33,7 @@ def _of_graph(tensor: TfTensor) -> GraphTensor:
     return tensor
 
 
-class IndexedSlices(Slices, Parted):
+class IndexedSlices(Slices, Parted, Specified):
     """Slices along the first axis of a tensor that is zero elsewhere; equal indices add up."""
 
     def __init__(
@@ -83,6 +86,14 @@ class IndexedSlices(Slices, Parted):
     def graph(self) -> Graph:
         """Return the graph of the slices."""
         return _of_graph(self._values).graph
+
+    def type_spec(self) -> IndexedSlicesSpec:
+        """Return what they are like."""
+        whole = self._dense_shape
+        return IndexedSlicesSpec(
+            self.shape, self.dtype, self._indices.dtype, None if whole is None else whole.dtype,
+            self._indices.shape,
+        )  # fmt: skip
 
     def components(self) -> list[TfTensor]:
         """Return the slices, where they belong, and the whole shape if there is one."""
@@ -138,6 +149,98 @@ class SlicesParts(tuple[object, ...]):
     def __new__(cls, values: Any, indices: Any, dense_shape: Any) -> Any:
         """Return the slices."""
         return IndexedSlices(values, indices, dense_shape)
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """What slices are like: the whole tensor, and the element types of their parts."""
+
+    value_type = IndexedSlices
+
+    def __init__(
+        self,
+        shape: ShapeLike = None,
+        dtype: DTypeLike = "float32",
+        indices_dtype: DTypeLike = "int64",
+        dense_shape_dtype: DTypeLike | None = None,
+        indices_shape: ShapeLike = None,
+    ) -> None:
+        self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)
+        self.indices_dtype = as_dtype(indices_dtype)
+        self.dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
+        self.indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
+
+    def parts(self) -> object:
+        """Return the specs of the parts, as the parts of slices stand."""
+        whole = self.shape._dims
+        values = None if whole is None else [*self.indices_shape.as_list(), *whole[1:]]
+        places = Spec(self.indices_shape, self.indices_dtype)
+        kind = self.dense_shape_dtype
+        sizes = None if kind is None else Spec([self.shape.rank], kind)
+        return ArgumentParts(Spec(values, self.dtype), places, sizes)
+
+    def form(self) -> tuple[Hashable, ...]:
+        """Return all that it says."""
+        types = self.dtype, self.indices_dtype, self.dense_shape_dtype
+        names = [None if t is None else t.name for t in types]
+        return self.shape._dims, *names, self.indices_shape._dims
+
+    def is_compatible_with(self, other: object) -> bool:
+        """Say whether slices, or their description, are of this kind."""
+        found = other.type_spec() if isinstance(other, IndexedSlices) else other
+        return (
+            isinstance(found, IndexedSlicesSpec)
+            and found.form()[1:4] == self.form()[1:4]
+            and self.shape.is_compatible_with(found.shape)
+            and self.indices_shape.is_compatible_with(found.indices_shape)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IndexedSlicesSpec) and self.form() == other.form()
+
+    def __hash__(self) -> int:
+        return hash(self.form())
+
+    def __repr__(self) -> str:
+        kinds = (self.dtype, self.indices_dtype, self.dense_shape_dtype)
+        types = ", ".join("None" if t is None else f"tf.{t.name}" for t in kinds)
+        return f"IndexedSlicesSpec({self.shape!r}, {types}, {self.indices_shape!r})"
+
+
+class ArgumentParts(NamedTuple):
+    """The parts of slices that are an argument of a function."""
+
+    values: object
+    indices: object
+    dense_shape: object
+
+
+def as_argument(value: object) -> object:
+    """Return slices, or what is said of them, as parts of an argument; else what it is."""
+    if isinstance(value, IndexedSlicesSpec):
+        return value.parts()
+    if not isinstance(value, IndexedSlices):
+        return value
+    return ArgumentParts(value.values, value.indices, value.dense_shape)
+
+
+def as_slices(tree: object) -> object:
+    """Return a structure with slices where the parts of an argument stand."""
+    if isinstance(tree, ArgumentParts):
+        return IndexedSlices(*tree)  # type: ignore[arg-type]
+    if type(tree) is dict:
+        return {key: as_slices(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return pack_level(tree, [as_slices(value) for value in tree])
+    return tree
+
+
+def holds_slices(values: Iterable[object]) -> bool:
+    """Say whether there are slices, or their description, among values or in their structures."""
+    return any(
+        isinstance(x, IndexedSlices | IndexedSlicesSpec)
+        or (isinstance(x, list | tuple | dict) and holds_slices(flatten(x)))
+        for x in values
+    )
 
 
 def as_parts(value: object) -> object:

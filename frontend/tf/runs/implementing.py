@@ -8,7 +8,10 @@ from ...function.arguments import Bound, spec_for
 from ...function.function import Function
 from ...function.traces import ConcreteFunction
 from ...values import nest
+from ...values.nest import map_structure
 from ..core.values import convert
+from ..ops.indexed_slices import as_argument as in_parts
+from ..ops.indexed_slices import as_slices, holds_slices
 
 IMPLEMENTS = "_implements"
 """The attribute that names what a function implements."""
@@ -30,11 +33,20 @@ class Implementing(Function):
     """A function that may implement another one: then it takes tensors, and arguments alone."""
 
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Bound:
-        """Return the arguments by parameter: of what implements a function, all are tensors."""
+        """Return the arguments by parameter: of what implements a function, all are tensors.
+
+        Slices are structures of their parts.
+        """
+        if holds_slices(args) or (kwargs and holds_slices(kwargs.values())):
+            args, kwargs = (map_structure(in_parts, x) for x in (list(args), kwargs))
         if IMPLEMENTS in self.stated:
             args = list(map(as_argument, args))
             kwargs = {name: as_argument(value) for name, value in kwargs.items()}
         return super().bind(args, kwargs)
+
+    def handed(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Return the arguments, with slices of their parts."""
+        return {name: as_slices(value) for name, value in arguments.items()}
 
     def trace(self, bound: Bound) -> ConcreteFunction:
         """Trace; of what implements a function, no tensor comes from outside."""
