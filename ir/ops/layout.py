@@ -410,8 +410,8 @@ class Pad(Op):
         guarded = [not (low == 0 and high == 0) for low, high in pads]
         if mode == "constant":
             return reading.within(x, moved, guarded, attributes["value"])
-        rows = zip(moved, guarded, spec_of(x.type).dims, strict=True)
-        source = [_folded(reading, i, d, mode) if outside else i for i, outside, d in rows]
+        rows = zip(moved, pads, spec_of(x.type).dims, strict=True)
+        source = [_folded(reading, i, d, p, mode) if p != (0, 0) else i for i, p, d in rows]
         return reading.element(x, tuple(source))
 
     @classmethod
@@ -427,18 +427,34 @@ class Pad(Op):
         return (grad,)
 
 
-def _folded(reading: Reading, index: Linear, extent: Dim, mode: str) -> Linear:
+def _folded(
+    reading: Reading, index: Linear, extent: Dim, pads: tuple[Dim, Dim], mode: str
+) -> Linear:
     """Return where the element stands that is repeated at an index outside of an axis."""
     math, at, size = reading.math, reading.counted(index, i64), reading.size(extent)
-    if mode == "wrap":
+    zero, last = math.constant(0, i64), math.sub(size, math.constant(1, i64))
+    if mode == "edge":
+        return reading.place(at, extent)
+    if mode == "wrap" and _is_within(pads, extent, 0):  # (divisions take longer than all else)
+        at = math.select(math.compare("lt", at, zero), math.add(at, size), at)
+        at = math.select(math.compare("gt", at, last), math.sub(at, size), at)
+    elif mode == "wrap":
         at = math.mod(at, size)
-    elif mode == "reflect":
-        one, zero = math.constant(1, i64), math.constant(0, i64)
-        last = math.sub(size, one)
-        period = math.maximum(math.add(last, last), one)
+    elif _is_within(pads, extent, 1):
+        at = math.maximum(at, math.sub(zero, at))
+        at = math.minimum(at, math.sub(math.add(last, last), at))
+    else:
+        period = math.maximum(math.add(last, last), math.constant(1, i64))
         rest = math.mod(at, period)
         at = math.maximum(math.minimum(rest, math.sub(period, rest)), zero)
     return reading.place(at, extent)
+
+
+def _is_within(pads: tuple[Dim, Dim], extent: Dim, rest: int) -> bool:
+    """Say whether no pad repeats more elements than there are, all but a rest."""
+    return isinstance(extent, int) and all(
+        isinstance(pad, int) and pad <= extent - rest for pad in pads
+    )
 
 
 def _index(extent: int, low: int, high: int, mode: str) -> Array:
