@@ -17,6 +17,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
 from ....ir.types.tensor import TensorSpec
 from ...graph.kinds import RULES
+from ...values.context import STATE
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.calls import op
@@ -144,4 +145,6 @@ def betainc(a: object, b: object, x: object, name: str | None = None) -> TfTenso
         if any(v.shape.rank != 0 for v in values):
             wanted = shape(values[0] + values[1] + values[2])
             values = [broadcast_to(v, wanted) if v.shape.rank == 0 else v for v in values]
+        if not STATE.busy:  # nobody asks for gradients
+            return _betainc(*values)
         return _with_gradient(*values)
