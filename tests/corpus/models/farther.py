@@ -185,13 +185,12 @@ FIXED = ("CogVideoXT", "Latte", "Wan", "Lumina2", "Flux", "Oobleck")
 class ByName(nn.Module):
     """A network of diffusers that gives tensors, not an object with them."""
 
-    def __init__(self, model: nn.Module, names: list[str]) -> None:
+    def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.model, self.names = model, names
+        self.model = model
 
-    def forward(self, *values: torch.Tensor) -> Any:
-        made = self.model(**dict(zip(self.names, values, strict=True)), return_dict=False)
-        return made[0]
+    def forward(self, **given: torch.Tensor) -> Any:
+        return self.model(**given, return_dict=False)[0]
 
 
 def diffuser(name: str) -> Case:
@@ -207,7 +206,7 @@ def diffuser(name: str) -> Case:
         if "controlnet_cond" in axes:
             axes["controlnet_cond"] |= {2: "height2", 3: "width2"}
     names = list(every[0])
-    return Case(First(ByName(model, names), names, most=1), every[:2], axes, every[2:])
+    return Case(First(ByName(model), names, most=1), every[:2], axes, every[2:])
 
 
 def torchvision(name: str) -> Case:
