@@ -277,7 +277,7 @@ class Runner:
         results = self.op.inferred(specs, given)
         every = (*specs, *results)
         sizes = [math.prod(spec.static_shape) for spec in every]
-        if self.op.COMPILED_FIXED:
+        if self.op.COMPILED_FIXED or self.widens(arrays):
             is_little = not is_much(sizes)
         elif issubclass(self.op, Elementwise) and any(spec.dtype in HALVES for spec in every):
             is_little = max(sizes) < SOME
@@ -321,12 +321,17 @@ class Runner:
     def may_be_whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> bool:
         """Say whether it depends on the sizes whether compiled code is faster than numpy."""
         fits = all(x.dtype.kind in self.op.COMPILED_KINDS for x in arrays[:1])
-        if self.op.COMPILED_FIXED or (self.op.COMPILED_ALONE and fits):
+        alone = self.op.COMPILED_ALONE and fits
+        if self.op.COMPILED_FIXED or alone or self.widens(arrays):
             return all(x.dtype.kind not in "OSU" for x in arrays)
         if not issubclass(self.op, Elementwise) or REGISTRY.get(self.op.name) is not self.op:
             return False
         types = {x.dtype for x in arrays} | {getattr(attributes.get("dtype"), "numpy", None)}
         return any(row.numpy in types for row in HALVES)
+
+    def widens(self, arrays: Sequence[Array]) -> bool:
+        """Say whether floats of 16 bits are multiplied: numpy widens all of them first, slowly."""
+        return self.op.WIDENS and any(row.numpy == arrays[0].dtype for row in HALVES)
 
     def check(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
         """Raise an error that says why operands and attributes do not fit, if they do not."""

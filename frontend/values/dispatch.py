@@ -22,6 +22,11 @@ class NotDenseError(ValueError, TypeError):
         super().__init__(value)
         self.value = value
 
+    @property
+    def args(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Return the text, which Keras reads here."""
+        return (str(self),)
+
     def __str__(self) -> str:
         """Say so; only here, since most of these errors are answered, and rows are long."""
         value = self.value

@@ -66,10 +66,11 @@ class Holdings:
         self.prepared: dict[Key, Prepared] = {}
         self.bound: list[Prepared] = []
         self.code: Code | None = driver.load(plan.modules)
-        self.bases: dict[str, int] = {}
+        # (What has no elements is an argument all the same, also of weights of no bytes.)
+        self.bases = {"workspace": 0, "weights": 0}
         for name, size in (("workspace", plan.workspace), ("weights", plan.weights)):
-            # What has no elements is an argument all the same: of weights of no bytes at worst.
-            self.bases[name] = driver.allocate(max(1, size))
+            if size:
+                self.bases[name] = driver.allocate(size)
         if plan.host:
             self.bases["host"] = driver.allocate_host(plan.host)
 
@@ -82,7 +83,7 @@ class Holdings:
             self.drop(prepared)
         self.prepared.clear()
         self.bound.clear()
-        for address in self.bases.values():
+        for address in filter(None, self.bases.values()):
             self.driver.free(address)
         self.code.close()
         self.code = None

@@ -232,10 +232,10 @@ def test_axes_that_are_computed_from_data_are_refused(model: Make) -> None:
 
 
 def test_symbols_that_do_not_fit_say_what_to_fix(model: Make) -> None:
-    inputs = {"x": ("f32", ["N"]), "y": ("f32", ["M"])}
-    assert message(model([node("Add", ["x", "y"], ["z"], name="n")], inputs, ["z"])) == (
-        "<bytes>: node 'n': Add (opset 17) on f32[N], f32[M]: "
-        "gv.add: shapes (N,) and (M,) do not broadcast: N against M\n"
+    nodes = [node("Concat", ["x", "x"], ["y"], axis=0), node("Add", ["x", "y"], ["z"], name="n")]
+    assert message(model(nodes, {"x": ("f32", ["N"])}, ["z"])) == (
+        "<bytes>: node 'n': Add (opset 17) on f32[N], f32[2*N]: "
+        "gv.add: shapes (N,) and (2*N,) do not broadcast: N against 2*N\n"
         "  help: it may fit when N is fixed: dims={'N': ...}"
     )
 
