@@ -90,13 +90,7 @@ def function_of(name: str) -> str:
     return name.partition("[")[0]
 
 
-def is_aside(item: pytest.Item) -> bool:
-    """Say whether a test mostly waits for processes of its own, or for a device."""
-    return bool(ASIDE & {mark.name for mark in item.iter_markers()})
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not is_aside(item))  # who waits is not to be waited for at the end
     quick = config.getoption("quick")
     if not quick and not config.getoption("measure"):
         return
@@ -104,7 +98,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
         name = function_of(item.nodeid)
-        if name not in slow and not is_aside(item):
+        if name not in slow and not ASIDE & {mark.name for mark in item.iter_markers()}:
             tests.setdefault(name, []).append(item)
     kept = {each[len(each) // 2] for each in tests.values()}  # the first ones are often trivial
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
