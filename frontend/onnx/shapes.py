@@ -218,7 +218,7 @@ class DimMath(ScalarMath):
 
     def truncated_divide(self, a: Dim, b: Dim) -> Dim:
         """Divide towards zero."""
-        return _divide(certain(a), certain(b))
+        return _divide(certain(a), certain(b), self.ranges)
 
     def floor_divide(self, a: Dim, b: Dim) -> Dim:
         """Divide and round down."""
@@ -319,14 +319,20 @@ def _bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
     return dim_rules.bounds(dim, ranges) if isinstance(dim, DimExpr) else (dim, dim)
 
 
-def _divide(a: Dim, b: Dim) -> Dim:
-    """Divide towards zero; of dimensions, where that is the same as rounding down."""
+def _divide(a: Dim, b: Dim, ranges: Mapping[str, Range]) -> Dim:
+    """Divide towards zero: down what is not below it, and up what is not above."""
     if isinstance(a, int) and isinstance(b, int):
         quotient = abs(a) // abs(b) if b else 0
         return quotient if (a < 0) == (b < 0) else -quotient
     if (isinstance(a, int) and a < 0) or (isinstance(b, int) and b <= 0):
         raise UndecidedError
-    return dim_rules.floor_divide(a, b)
+    down, (low, high) = dim_rules.floor_divide(a, b), _bounds(a, ranges)
+    if low >= 0:
+        return down
+    up = dim_rules.floor_divide(a * -1, b) * -1
+    if high is not None and high <= 0:
+        return up
+    return dim_rules.maximum(down, 0) + dim_rules.minimum(up, 0)
 
 
 FOLDS: dict[str, Callable[..., Any]] = {

@@ -8,6 +8,7 @@ Floats narrower than f32 are computed in f32.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
@@ -390,11 +391,20 @@ def _triangle(make: Maker, x: Any, *, lower: bool) -> Any:
     return make.select(make.constant(value=np.array(kept)), x, make.number(0, spec.dtype))
 
 
+def _cholesky_or_nan(x: Array) -> Array:
+    """Return the triangle of one matrix, NaN where it has none."""
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        return np.tril(np.full_like(x, math.nan))
+
+
 @register
 class Cholesky(OfMatrices):
     """The lower triangles whose product with their transposes gives symmetric positive matrices.
 
-    Only the lower part of the operand counts.
+    Only the lower part of the operand counts. Where it is of no such matrix, all of a triangle is
+    NaN.
     """
 
     name = "gv.cholesky"
@@ -406,7 +416,13 @@ class Cholesky(OfMatrices):
     @classmethod
     def evaluate(cls, x: Array) -> Sequence[Array]:
         """Factorise."""
-        return _rounded(np.linalg.cholesky(widen(x)), x)
+        wide = widen(x)
+        try:
+            made = np.linalg.cholesky(wide)
+        except np.linalg.LinAlgError:
+            each = map(_cholesky_or_nan, wide.reshape(-1, *x.shape[-2:]))
+            made = np.stack([*each]).reshape(x.shape)
+        return _rounded(made, x)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
@@ -421,7 +437,12 @@ class Cholesky(OfMatrices):
             column = make.select(below, make.div(column, pivot), make.number(0, dtype))
             columns.append(column)
             left = make.sub(left, make.matmul(column, column, transpose_rhs=True))
-        return make.to(make.concat(*columns, axis=rank - 1), call.specs[0].dtype)
+        made = make.concat(*columns, axis=rank - 1)
+        rows = rows_of(spec)
+        last = cut(call.emit, columns[-1], rank - 2, rows - 1, rows)  # NaN behind what is none
+        nan = _triangle(make, make.filled(math.nan, dtype, spec.dims), lower=True)
+        is_right = make.greater(last, make.number(0, dtype))
+        return make.to(make.select(is_right, made, nan), call.specs[0].dtype)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

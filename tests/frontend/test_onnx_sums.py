@@ -247,3 +247,31 @@ def test_boxes_and_scores_of_two_names_are_as_many(model: Make) -> None:
     )  # fmt: skip
     program = load_program(made.SerializeToString())
     assert [each for each, _ in program.assumed] == ["n = m"]
+
+
+@pytest.mark.parametrize(("number", "sizes"), [(-5, (4, 5, 6, 9)), (0, (1, 4, 5))])
+def test_sizes_below_zero_are_divided_towards_it(
+    model: Make, number: int, sizes: tuple[int, ...]
+) -> None:
+    """Of (n - 5) / 2 with four elements 0 is wanted, not -1."""
+    name, operand = ("Add", "some") if number else ("Neg", "n")
+    inputs = ["n", operand] if number else ["n"]
+    made = model(
+        [
+            node("Shape", ["x"], ["n"]),
+            node(name, inputs, ["a"]),
+            node("Div", ["a", "two"], ["start"]),
+            node("Slice", ["x", "start", "most"], ["y"]),
+        ],
+        {"x": ("f32", ["n"])},
+        ["y"],
+        {"some": i64(number), "two": i64(2), "most": i64(1 << 40)},
+    )
+    compiled = gv.compile(made, dims={"n": (1, 9)}, cache=False)
+    for size in sizes:
+        x = np.arange(size, dtype=np.float32)
+        start = int((size + number if number else -size) / 2)
+        np.testing.assert_array_equal(compiled(x), x[start:])
+    if number:  # a start that may be of either sign is one from the front
+        with pytest.raises(RuntimeInputError, match="start .*, expected 0 to n"):
+            compiled(np.zeros(2, np.float32))

@@ -76,10 +76,10 @@ def log_determinant(m: Maker, input: object) -> object:
 @op("Cholesky", "input", strict=False)
 def cholesky(m: Maker, input: object) -> object:
     """Return the lower triangles whose products with their transposes the matrices are."""
-    try:
-        if _is_complex(input):
-            return _of_complex(np.linalg.cholesky, spec_of_value(input).dims, input)
+    if not _is_complex(input):
         return m.cholesky(input)
+    try:
+        return _of_complex(np.linalg.cholesky, spec_of_value(input).dims, input)
     except np.linalg.LinAlgError:
         return np.full_like(np.asarray(input), np.nan)
 

@@ -155,3 +155,21 @@ def test_rows_counted_from_the_end_have_a_dense_gradient(axis: int) -> None:
     found = tape.gradient(rows, table)
     assert isinstance(found, tf.IndexedSlices) == (axis == 0)
     assert tf.convert_to_tensor(found).numpy().tolist() == [[0, 0], [2, 2]]
+
+
+def test_what_is_no_square_of_a_triangle_is_nan_and_its_neighbours_are_not() -> None:
+    """The third call of a shape was remembered: it raised where the first one gave NaN."""
+    right, wrong, zero = (
+        [[2.0, 1.0], [1.0, 2.0]],
+        [[1.0, 2.0], [2.0, 1.0]],
+        [[1.0, 1.0], [1.0, 1.0]],
+    )
+    nan = [[np.nan, 0.0], [np.nan, np.nan]]  # as TensorFlow's
+    for _ in range(3):
+        first = tf.linalg.cholesky(tf.constant(right)).numpy()
+    np.testing.assert_array_equal(tf.linalg.cholesky(tf.constant(wrong)), nan)
+    staged = tf.function(tf.linalg.cholesky)
+    for _ in range(4):
+        for factor in (tf.linalg.cholesky, staged):
+            found = factor(tf.constant([right, wrong, zero])).numpy()
+            np.testing.assert_allclose(found, [first, nan, nan], rtol=1e-6)
