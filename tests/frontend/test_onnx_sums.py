@@ -273,5 +273,5 @@ def test_sizes_below_zero_are_divided_towards_it(
         start = int((size + number if number else -size) / 2)
         np.testing.assert_array_equal(compiled(x), x[start:])
     if number:  # a start that may be of either sign is one from the front
-        with pytest.raises(RuntimeInputError, match="start .*, expected 0 to n"):
+        with pytest.raises(RuntimeInputError, match=r"start .*, expected 0 to n"):
             compiled(np.zeros(2, np.float32))
