@@ -48,8 +48,6 @@ from .left import LeftBlock, block_rows
 LARGE = 64
 """Depth and columns, in vectors, from which B is packed although it could be used in place: the
 narrower the panels, the fewer sets of the cache do their rows lie in."""
-FEW = 6
-"""Rows that one register tile has: to pack B for these takes longer than to multiply."""
 STREAMED = 256 << 10
 """Bytes of packed B from which the next part is asked for while one is used."""
 MANY = 32
@@ -430,8 +428,8 @@ class Gemm:
 
     def is_large(self) -> bool:
         """Say whether walking B in place would miss the TLB in every row block."""
-        if isinstance(self.rows.extent, int) and self.rows.extent <= FEW:
-            return False  # B is read once, packed or not
+        if isinstance(self.rows.extent, int) and self.rows.extent <= self.tall:
+            return False  # one tile of rows: B is read once, and to pack it would read it, too
         return all(
             isinstance(d, int) and d >= LARGE * self.target.lanes
             for d in (self.depth, self.columns)
