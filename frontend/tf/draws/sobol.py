@@ -125,9 +125,8 @@ def directions(count: int) -> Array:
     while sum(map(len, parts)) < count:
         degree += 1
         parts.append(_of_degree(degree))
-    shifts = np.arange(DIGITS - 1, -1, -1)
     found: Array = np.concatenate(parts)[:count]
-    assert (found < 2 << shifts[::-1]).all(), "each number has as many bits as its place"
+    assert (found < 2 << np.arange(DIGITS)).all(), "each number has as many bits as its place"
     return found
 
 
