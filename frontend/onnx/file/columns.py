@@ -48,8 +48,9 @@ class Columns(NamedTuple):
 
     def not_ascii(self, data: Bytes) -> Columns:
         """Return those whose content has other letters than those of ASCII."""
-        before = np.concatenate(([0], np.cumsum(data >= 0x80)))
-        return self.where(before[self.starts] != before[self.ends])
+        others = np.flatnonzero(data >= 0x80)
+        first, behind = (np.searchsorted(others, ends) for ends in (self.starts, self.ends))
+        return self.where(first != behind)
 
     def counts(self, records: int) -> Integers:
         """Return how many of the fields each of so many records has."""
