@@ -21,6 +21,7 @@ GRAPH = (
     "choose-layout",  # before decompose: a softmax or a pool moves easier than its parts
     "decompose",
     "cancel-transposes",
+    "split-pads",  # behind choose-layout: a pad moves easier than its pieces
     "simplify-arithmetic",  # behind decompose: a mean divides by a constant
     "canonicalize",
     "constant-fold",
@@ -86,7 +87,8 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "O0": (INLINE, "require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
     "O1": (
         *(INLINE, CUT, "require-sizes"),
-        *("canonicalize", "simplify-control", "cse", "widen-products", "decompose", "dce"),
+        *("canonicalize", "simplify-control", "cse", "widen-products", "decompose"),
+        *("split-pads", "dce"),
         *(*WEIGHTS, *LOWER),
     ),
     "O2": (INLINE, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
