@@ -117,3 +117,16 @@ def test_what_a_pad_moved_inside_is_read_through_a_reshape() -> None:
         wide = np.concatenate([np.tile(x, (1, 1, 3)), np.zeros((1, 1, 3 * n), np.float32)], 1)
         first = np.arange(3 * n) == wide.argmax(2)[..., None] if n else wide
         np.testing.assert_array_equal(made(x), first.astype(np.float32))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5, 64])
+def test_products_of_nothing_are_zeros_in_rows_of_any_number(columns: int) -> None:
+    """The kernel's panel had no bytes: the number of rows was read where it would have been."""
+    text = f"""m (float[N, 0] x, float[0, {columns}] w) => (float[N, {columns}] y)
+    {{ y = MatMul(x, w) }}"""
+    made = gv.compile(parsed(text), dims={"N": (1, 100)}, cache=False)
+    for rows in (1, 9, 100):
+        given = [np.empty((rows, 0), np.float32), np.empty((0, columns), np.float32)]
+        y = np.full((rows, columns), 7, np.float32)
+        made.bind(given, [y])()
+        assert not y.any()

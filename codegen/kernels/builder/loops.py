@@ -248,13 +248,16 @@ class Loops:
         )[0]
 
     def scratch(self, dtype: DType, count: int) -> tuple[SSAValue, Index]:
-        """Return a buffer that each slot has for itself, and where this slot's part starts."""
+        """Return a buffer that each slot has for itself, and where this slot's part starts.
+
+        It has elements even if none are asked for: a launch passes it where it has a size.
+        """
         assert self.scratch_bytes == 0, "a kernel has one scratch buffer"
         at = len(self.buffers)
         buffer = self.body.insert_arg(buffer_type(dtype), at)
         buffer.name_hint = "scratch"
         self.buffers.append(buffer)
-        self.scratch_bytes = -(-count * dtype.size // 64) * 64
+        self.scratch_bytes = -(-max(1, count) * dtype.size // 64) * 64
         return buffer, self.multiply(self.slot, self.scratch_bytes // dtype.size)
 
     def rounds(self, count: Dim) -> SSAValue:
