@@ -62,7 +62,10 @@ class Interpreter:
     def call(
         self, function: FuncOp, arguments: Sequence[Array], symbols: Mapping[str, int] | None = None
     ) -> list[Array]:
-        """Return the results of a function; symbols are bound from the arguments' shapes."""
+        """Return the results of a function; symbols are bound from the arguments' shapes.
+
+        Raises `RuntimeInputError` where a shape is not what its parameter says.
+        """
         specs = [value_spec(t) for t in function.function_type.inputs]
         arrays = [
             np.asarray(a) if isinstance(s, TensorSpec) else a
@@ -71,6 +74,8 @@ class Interpreter:
         tensors = [(s, a) for s, a in zip(specs, arrays, strict=True) if isinstance(s, TensorSpec)]
         bound = bind_symbols([s.shape for s, _ in tensors], [a.shape for _, a in tensors])
         inner = Interpreter(self.module, self.weights, {**bound, **(symbols or {})})
+        for number, (spec, array) in enumerate(tensors):  # what is made of symbols is known now
+            inner.bind(spec, array, f"argument {number} of {function.sym_name.data}", None)
         results = inner.block(function.body.block, arrays)
         return list(results)
 
