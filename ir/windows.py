@@ -42,6 +42,13 @@ def spatial(x: TensorSpec, *, channels_last: bool) -> tuple[Dim, ...]:
     return tuple(x.dims[axis] for axis in spatial_axes(x.rank, channels_last=channels_last))
 
 
+def expect_pairs(pads: Sequence[Sequence[Dim]]) -> None:
+    """Raise `TypeError` unless the pads of each axis are two."""
+    for axis, pair in enumerate(pads):
+        if len(pair) != 2:
+            raise TypeError(f"{len(pair)} pads of axis {axis}, expected one before and one behind")
+
+
 @dataclass(frozen=True)
 class Windows:
     """The extents of a window, and how it moves along each axis."""
@@ -83,6 +90,7 @@ class Windows:
         ):
             if len(values) != rank:
                 raise TypeError(f"{name} of {len(values)} axes, expected {rank}")
+        expect_pairs(self.pads)
         for name, steps in (("strides", self.strides), ("dilations", self.dilations)):
             if min(steps) < 1:
                 raise TypeError(f"{name} {steps}, expected at least 1")

@@ -243,9 +243,13 @@ def _products(numbers: set[int]) -> list[int]:
 
 
 def differing(error: BaseException, specs: Sequence[TensorSpec]) -> list[tuple[Dim, Dim]]:
-    """Return the sizes that an error is about, and all that differ in the shapes."""
+    """Return the sizes that an error is about; where it does not say, all that differ.
+
+    Others of an error that says are none of the operation's: axes of a sum against those that a
+    product would have.
+    """
     cause = unequal(error)
-    return [*([] if cause is None else [cause.sizes]), *clashes(specs)]
+    return [*clashes(specs)] if cause is None else [cause.sizes]
 
 
 def unequal(error: BaseException) -> UnequalError | None:

@@ -24,6 +24,7 @@ from ..types.dtypes import DType, bf16, bool_, f32, f64, i4, i8, i64
 from ..types.indices import Indices, Linear, broadcast_index, flatten, unflatten
 from ..types.shapes import UnequalError
 from ..types.tensor import TensorSpec, spec_of
+from ..windows import expect_pairs
 
 MOVED = (f32, i64, bool_, bf16, i4)
 """The element types that data movement is tried with."""
@@ -375,6 +376,7 @@ class Pad(Op):
             raise TypeError(f"mode {mode!r}, expected one of {', '.join(MODES)}")
         if len(pads) != x.rank:
             raise TypeError(f"pads of {len(pads)} axes, expected {x.rank}")
+        expect_pairs(pads)
         shape = [d + low + high for d, (low, high) in zip(x.dims, pads, strict=True)]
         for axis, (before, after) in enumerate(zip(x.dims, shape, strict=True)):
             if isinstance(after, int) and after < 0:

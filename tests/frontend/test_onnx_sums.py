@@ -275,3 +275,19 @@ def test_sizes_below_zero_are_divided_towards_it(
     if number:  # a start that may be of either sign is one from the front
         with pytest.raises(RuntimeInputError, match=r"start .*, expected 0 to n"):
             compiled(np.zeros(2, np.float32))
+
+
+def test_what_a_sum_needs_is_not_looked_for_where_a_product_has_axes(model: Make) -> None:
+    """The last axis was held against the last but one, and n - 1 = n was to be made true."""
+    made = model(
+        [
+            node("Slice", ["x", "start", "stop", "axis", "step"], ["part"]),
+            node("Add", ["part", "z"], ["y"]),
+        ],
+        {"x": ("f32", ["n", "n"]), "z": ("f32", ["n", "m"])},
+        ["y"],
+        {"start": i64([-2]), "stop": i64([-(1 << 62)]), "axis": i64([1]), "step": i64([-1])},
+    )
+    compiled = gv.compile(made, dims={"n": (0, 9), "m": (0, 9)}, cache=False)
+    x, z = np.arange(36, dtype=np.float32).reshape(6, 6), np.ones((6, 5), np.float32)
+    np.testing.assert_array_equal(compiled(x, z), x[:, -2::-1] + z)

@@ -105,6 +105,15 @@ MODEL = "model m(x: f32[4]) -> (y) {{ y = {} }}"
 VAST = 99_999_999_999_999_999_999
 MAIN = "func.func @main(%x: {0}) -> {0} {{\n{1}\nfunc.return %x : {0} }}"
 FOUND = {
+    "one pad of an axis": MAIN.format(
+        "tensor<4xf32>",
+        '%0 = gv.pad %x {pads = [array<i64: 1>], mode = "edge"} : (tensor<4xf32>) -> tensor<5xf32>',
+    ),
+    "one pad of a window": MAIN.format(
+        "tensor<1x1x4xf32>",
+        "%0 = gv.conv %x, %x {pads = [array<i64: 1>], strides = [1], dilations = [1]}"
+        " : (tensor<1x1x4xf32>, tensor<1x1x4xf32>) -> tensor<1x1x2xf32>",
+    ),
     "a vast integer": "module attributes {a = array<i4294967296: 8, 16>} {}",
     "integers of no bits": "module attributes {a = array<i0: 8>} {}",
     "a vast dimension": MODEL.format("broadcast_to(x, shape=[4611686018427387904, 4])"),

@@ -134,12 +134,15 @@ def judged(
 def interpreted(
     program: Program, graph: Grown, world: int, found: Findings
 ) -> list[Array] | Exception:
-    """Return what the interpreter gives, or raises."""
+    """Return what the interpreter gives, or raises.
+
+    It may refuse what is wrong, and sizes beside those that reading the model had to assume.
+    """
     try:
         with np.errstate(all="ignore"):
             return interpret(program, graph.arrays(world))
     except REFUSALS as error:
-        if world not in graph.wrong:
+        if world not in graph.wrong and not program.assumed:
             found.add("interpreter", world, f"{type(error).__name__}: {error}")
         return error
 

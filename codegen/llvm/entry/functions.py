@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from ....runtime.artifact import ALIGNMENT, OUTSIDE, REQUIRED, Description
@@ -104,9 +105,15 @@ def entry_objects(
     text = emit_entry(model, manifest, embedded=embedded, held=held)
     kept = cache or Cache(None)
     return (
-        kept.get_or_make(key_of(support, plain), lambda: assemble(support, plain), "entry"),
+        kept.get_or_make(key_of(support, plain), lambda: support_object(support, plain), "entry"),
         assemble(text, plain, optimisation=0),
     )
+
+
+@lru_cache(maxsize=16)
+def support_object(text: str, target: Target) -> bytes:
+    """Return the object of a support module; who keeps nothing in files has the last ones here."""
+    return assemble(text, target)
 
 
 def emit_support(model: Description, *, python: bool = True) -> str:
