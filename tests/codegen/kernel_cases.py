@@ -69,9 +69,10 @@ def check_kernel(
     verify(parse(text) if len(text) < READ_BACK else ModuleOp([loops.clone()]))
     if str(function.attributes[KIND]).strip('"') in SHOWN:
         assert [str(fault) for fault in Accesses(loops).prove()] == []
-    for run in (run_interpreted, run_compiled, partial(run_compiled, at_end=False)):
+    compiled = partial(run_compiled, code=assemble(emit_kernel(loops, machine), machine))
+    for run in (run_interpreted, compiled, partial(compiled, at_end=False)):
         outputs = [np.full(w.shape, _junk(w.dtype), w.dtype) for w in wanted]
-        run(loops, machine, arrays, outputs, symbols)
+        run(loops, arrays, outputs, symbols)
         for got, want in zip(outputs, wanted, strict=True):
             wide = want.astype(np.float64)
             scale = float(np.max(np.abs(wide[np.isfinite(wide)]), initial=1.0))
@@ -92,7 +93,7 @@ def _numbers(loops: Any, symbols: dict[str, int]) -> tuple[int, int, list[int]]:
 
 
 def run_interpreted(
-    loops: Any, _: Target, arrays: list[Array], outputs: list[Array], symbols: dict[str, int]
+    loops: Any, arrays: list[Array], outputs: list[Array], symbols: dict[str, int]
 ) -> None:
     """Run on the interpreter, in two calls."""
     units, scratch, values = _numbers(loops, symbols)
@@ -109,8 +110,8 @@ def run_interpreted(
 
 
 def run_compiled(
-    loops: Any, target: Target, arrays: list[Array], outputs: list[Array],
-    symbols: dict[str, int], *, at_end: bool = True,
+    loops: Any, arrays: list[Array], outputs: list[Array], symbols: dict[str, int],
+    *, code: bytes, at_end: bool = True,
 ) -> None:  # fmt: skip
     """Run the machine code, in two calls, between pages that cannot be touched."""
     units, scratch, values = _numbers(loops, symbols)
@@ -118,9 +119,8 @@ def run_compiled(
     if scratch:
         flat.append(guarded(np.full(scratch // 4, 77, np.float32), at_end=at_end))
     name = loops.sym_name.data
-    data = assemble(emit_kernel(loops, target), target)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), jit_machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 3)(
         engine.get_function_address(name)
