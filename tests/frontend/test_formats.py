@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import gravure.tf as tf
 from gravure.frontend.data.states import from_bytes, to_bytes
+from gravure.frontend.formats import example_batches
 from gravure.frontend.formats import examples as ex
 from gravure.frontend.formats.messages import Example
 from gravure.frontend.formats.records import RecordReader, RecordWriter
@@ -52,6 +53,51 @@ def test_damaged_examples_are_refused_or_read_as_the_library_reads_them(noise, p
         return  # what damages other features is not looked at
     values = list(read.features.feature["a"].int64_list.value)
     assert ([] if found is None else list(found)) == values
+
+
+def as_lists(column):
+    return [None if x is None else list(x) for x in column.lists()]
+
+
+WANTED = [ex.Wanted(name, kind) for name, kind in zip("abc", KINDS.values(), strict=True)]
+ROWS = st.fixed_dictionaries({}, optional={
+    "a": st.lists(st.binary(max_size=200), max_size=2).map(lambda v: ("bytes_list", v)),
+    "b": st.lists(st.floats(width=32, allow_nan=False), max_size=9).map(
+        lambda v: ("float_list", v)),
+    "c": st.lists(NUMBERS, max_size=3).map(lambda v: ("int64_list", v)),
+    "unasked" * 12: LISTS,
+})  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(ROWS, max_size=6), st.integers(1, 9), st.integers(0, 10**6), st.integers(0, 255))
+def test_many_examples_are_read_as_each_alone_is(kinds, times, place, byte):
+    texts = [message(features).SerializeToString() for features in kinds * times]
+    for damaged in (False, True):
+        if damaged and texts and texts[0]:
+            data = bytearray(texts[0])
+            data[place % len(data)] = byte
+            texts[len(texts) // 2] = bytes(data)
+        try:
+            wanted = [[ex.Reading(t).values(w) for t in texts] for w in WANTED]
+        except tf.errors.InvalidArgumentError:
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                example_batches.columns(texts, WANTED)
+            continue
+        found = example_batches.columns(texts, WANTED)
+        assert [as_lists(x) for x in found] == [
+            [None if x is None else list(x) for x in each] for each in wanted
+        ]
+
+
+def test_examples_of_one_writer_are_read_together():
+    rows = [{"a": ("bytes_list", [b"x" * i]), "b": ("float_list", [i, 1.0]),
+             "c": ("int64_list", [7**i])} for i in range(21)]  # fmt: skip
+    texts = [message(row).SerializeToString() for row in rows]
+    batch = example_batches.Batch(texts, {w.key for w in WANTED})
+    assert not batch.alone.any()
+    found = [as_lists(batch.column(w)) for w in WANTED]
+    assert found == [[row[n][1] for row in rows] for n in "abc"]
 
 
 @settings(max_examples=40, deadline=None)

@@ -11,6 +11,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...formats import examples as f
+from ...formats.example_batches import Column, columns
 from ...formats.messages import SequenceExample
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
@@ -124,8 +125,9 @@ def parse_example(
     def compute(data: Array) -> Sequence[Array]:
         if data.ndim != 1:
             raise InvalidArgumentError(f"serialized must be a vector, got {list(data.shape)}")
-        readings = [f.Reading(x) for x in data.tolist()]
-        return [part for each in asked for part in several(each, readings)]
+        found = columns(data.tolist(), [each.wanted for each in asked])
+        pairs = zip(asked, found, strict=True)
+        return [part for each, column in pairs for part in several(each, column)]
 
     specs = [spec for each in asked for spec in batch_specs(each, batch)]
     return assembled(asked, host("ParseExampleV2", compute, [given], specs, name=name), 1)
@@ -140,18 +142,18 @@ def batch_specs(asked: Request, batch: int | None) -> list[TensorSpec]:
     return [unknown(asked.row, batch, *(asked.wanted.shape or ()))]
 
 
-def several(asked: Request, readings: Sequence[f.Reading]) -> Sequence[Array]:
+def several(asked: Request, column: Column) -> Sequence[Array]:
     """Return a feature of several examples: an array, or those of a sparse tensor."""
-    lists = [reading.values(asked.wanted) for reading in readings]
-    if asked.way == "lists":
-        found = f.ragged(asked.wanted, lists)
-        return found.values, found.counts
-    if asked.way == "any":
-        found = f.ragged(asked.wanted, lists)
-        return sparse_rows(found)
+    if asked.way in ("lists", "any"):
+        found = f.Ragged(column.values, np.maximum(column.counts, 0))
+        return sparse_rows(found) if asked.way == "any" else (found.values, found.counts)
     if asked.way == "steps":
-        return (filled(asked, lists),)
+        return (filled(asked, column.lists()),)
     shape = tuple(d for d in asked.wanted.shape or () if d is not None)
+    block = column.block(asked.wanted.count)
+    if block is not None:
+        return (block.reshape(len(block), *shape),)
+    lists = column.lists()
     made = np.empty((len(lists), *shape), asked.row.numpy)
     for place, values in enumerate(lists):
         made[place, ...] = f.dense(asked.wanted, values)  # (of a text, not an array of one)

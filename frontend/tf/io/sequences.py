@@ -10,6 +10,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...formats import examples as f
+from ...formats.example_batches import Column, of_lists
 from ...formats.messages import SequenceExample
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
@@ -49,7 +50,7 @@ def parse_sequence_example(
         messages = [f.parsed_as(SequenceExample, each) for each in data.tolist()]
         contexts = [f.Reading.of_features(each.context) for each in messages]
         lists = [each.feature_lists.feature_list for each in messages]
-        made = [part for each in around for part in several(each, contexts)]
+        made = [part for each in around for part in several(each, column_of(each, contexts))]
         return made + [part for each in inside for part in in_steps(each, lists)]
 
     specs = [spec for each in around for spec in batch_specs(each, batch)]
@@ -64,6 +65,11 @@ def parse_sequence_example(
         if each.way not in ("any", "lists"):
             lengths[each.wanted.name] = next(rest)
     return context, assembled(inside, parts, 2), lengths
+
+
+def column_of(asked: ft.Request, readings: Sequence[f.Reading]) -> Column:
+    """Return a feature of contexts."""
+    return of_lists(asked.wanted, [each.values(asked.wanted) for each in readings])
 
 
 def in_steps(asked: ft.Request, lists: Sequence[Mapping[str, object]]) -> Sequence[Array]:
