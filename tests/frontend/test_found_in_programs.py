@@ -1,5 +1,6 @@
 """What programs that were tried again found: values, gradients and refusals, as TensorFlow's."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -422,3 +423,25 @@ def test_loops_carry_elements_that_may_not_be_there():
         return found.get_value()
 
     assert [int(chosen(tf.constant(x))) for x in (True, False)] == [5, 3]
+
+
+def test_errors_are_called_as_tensorflows_are_here():
+    def called(function):
+        with pytest.raises(Exception) as caught:  # noqa: PT011  (which one is asked below)
+            function()
+        return type(caught.value).__name__, pickle.loads(pickle.dumps(caught.value)).args
+
+    def shapes():
+        return tf.reshape([1, 2, 3], [2, 2])
+
+    def types():
+        return tf.constant([1]) + tf.constant([1.0])
+
+    names = [called(f)[0] for f in (shapes, tf.function(shapes), types, tf.function(types))]
+    assert names == ["InvalidArgumentError", "ValueError", "InvalidArgumentError", "TypeError"]
+    assert "3 values" in called(shapes)[1][0]
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        shapes()
+    assert "3 values" in caught.value.message
+    with pytest.raises(ValueError, match="must be either 'xy' or 'ij'"):
+        tf.meshgrid([1], [2], indexing="zz")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -246,16 +247,46 @@ def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfT
     return made
 
 
-class InvalidTypesError(InvalidArgumentError, TypeError):
+class CalledAsThere:
+    """An error about operands that do not fit an operation, by TensorFlow's name for it.
+
+    TensorFlow says so by `InvalidArgumentError` where it runs and by an error of Python's where a
+    graph is made. Programs catch either; what they print is the name of that which it would be.
+    """
+
+    python: ClassVar[type[Exception]]
+    """The error of Python's that it is in graphs."""
+
+    def __new__(cls, *args: object, **options: object) -> Self:
+        """Return an error that is called as TensorFlow's is here."""
+        named: Any = InvalidArgumentError if STATE.context is None else cls.python
+        kind: Any = cls
+        made: Self = super().__new__(_called(kind, named))
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what a copy in another process is made of."""
+        return type(self).__mro__[1], (str(self),)
+
+
+@cache
+def _called(kind: Any, named: Any) -> Any:
+    """Return a kind of error by the name of another one."""
+    return type(named.__name__, (kind,), {"__doc__": kind.__doc__, "__module__": named.__module__})
+
+
+class InvalidTypesError(CalledAsThere, InvalidArgumentError, TypeError):
     """Element types differ."""
 
     code = "GV2318"
+    python = TypeError
 
 
-class InvalidShapesError(InvalidArgumentError, ValueError):
+class InvalidShapesError(CalledAsThere, InvalidArgumentError, ValueError):
     """Operands of a graph do not fit together."""
 
     code = "GV2319"
+    python = ValueError
 
 
 def _holds_tensor(value: object) -> bool:

@@ -297,6 +297,11 @@ def _meshgrid(m: Maker, *xs: object, indexing: str) -> object:
 
 def meshgrid(*args: object, indexing: str = "xy", name: str | None = None) -> list[TfTensor]:
     """Spread vectors over a grid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            "Argument `indexing` parameter must be either 'xy' or 'ij', got "
+            f"indexing={indexing!r}"
+        )
     with InGraph(graph_of(args)):
         return perform_all("Meshgrid", same(*args), name=name, indexing=indexing)
 
