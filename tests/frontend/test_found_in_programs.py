@@ -445,3 +445,51 @@ def test_errors_are_called_as_tensorflows_are_here():
     assert "3 values" in caught.value.message
     with pytest.raises(ValueError, match="must be either 'xy' or 'ij'"):
         tf.meshgrid([1], [2], indexing="zz")
+
+
+def test_arrays_whose_elements_differ_are_joined():
+    array = tf.TensorArray(tf.float32, 2, infer_shape=False)
+    array = array.write(0, [1.0, 2.0]).write(1, [3.0])
+    assert array.concat().numpy().tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="Incompatible shape for value"):
+        tf.TensorArray(tf.float32, 2).write(0, [1.0, 2.0]).write(1, [3.0])
+
+
+def test_keys_of_dense_tables_are_erased():
+    table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.float32, -1.0, -1, -2)
+    table.insert_or_assign(tf.constant([5, 6], tf.int64), [1.0, 2.0])
+    table.erase(tf.constant([6], tf.int64))
+    assert table.lookup(tf.constant([5, 6], tf.int64)).numpy().tolist() == [1, -1]
+
+
+def test_signatures_come_in_the_order_they_were_given_in(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + 1, input_signature=[tf.TensorSpec([])])
+    names = ["serving_default", "look", "again"]
+    tf.saved_model.save(module, str(tmp_path), dict.fromkeys(names, module.f))
+    assert list(tf.saved_model.load(str(tmp_path)).signatures) == names
+
+
+def test_what_a_layer_of_the_first_version_makes_is_in_its_scope():
+    with tf.Graph().as_default() as graph, graph.name_scope("mlp"):
+        x = tf.compat.v1.placeholder(tf.float32, [None, 3])
+        made = tf.compat.v1.nn.xw_plus_b(x, tf.ones([3, 2]), tf.zeros([2]), name="logits")
+        over = tf.compat.v1.nn.relu_layer(x, tf.ones([3, 2]), tf.zeros([2]))
+        assert graph.get_name_scope() == "mlp"
+        assert graph.as_graph_element("mlp/logits/MatMul").type == "MatMul"
+        assert [made.name, over.name] == ["mlp/logits:0", "mlp/relu_layer:0"]
+    assert graph.get_name_scope() == ""
+
+
+@pytest.mark.parametrize(
+    ("most", "wanted"),
+    [
+        (0, [["x y  z "], ["q"], [" "], [" a "]]),
+        (1, [["x", "y  z "], ["q", ""], [], ["a", ""]]),
+        (3, [["x", "y", "z", ""], ["q"], [], ["a"]]),
+        (-1, [["x", "y", "z"], ["q"], [], ["a"]]),
+    ],
+)
+def test_what_is_left_behind_the_last_piece_is_one_more(most, wanted):
+    found = tf.strings.split(["x y  z ", "q", " ", " a "], maxsplit=most)
+    assert [[x.decode() for x in row] for row in found.to_list()] == wanted

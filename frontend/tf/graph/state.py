@@ -146,6 +146,10 @@ class TfGraph(Graph):
         """Return a number that grows with each operation."""
         return len(self.operations)
 
+    def get_name_scope(self) -> str:
+        """Return the scope that names of new operations begin with, without its last slash."""
+        return self.scope.removesuffix("/")
+
     @property
     def building_function(self) -> bool:
         """Say whether it is the graph of a function."""
@@ -154,9 +158,7 @@ class TfGraph(Graph):
     def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
         """Return a list of the graph; of those with names that begin as the scope says."""
         found = super().get_collection(name)
-        if scope is None:
-            return found
-        return [x for x in found if re.match(scope, getattr(x, "name", ""))]
+        return [x for x in found if scope is None or re.match(scope, getattr(x, "name", ""))]
 
     def get_all_collection_keys(self) -> list[str]:
         """Return the names of the lists that hold something."""

@@ -158,6 +158,8 @@ class TensorArray:
         self._size = 0 if size is None else size
         self._grows = bool(dynamic_size)
         self._clears = clear_after_read is not False
+        self._infers = infer_shape
+        """Whether all elements have the shape of the first one that is written."""
         self.element_shape = TensorShape(element_shape)
         self._graph = graph_of([size])
         self._list: list[TfTensor | None] = []
@@ -291,7 +293,7 @@ class TensorArray:
             self._list.extend([None] * (at + 1 - len(self._list)))
         self._list[at] = value
         self._cleared.discard(at)
-        if self.element_shape._dims is None:
+        if self._infers and self.element_shape._dims is None:
             self.element_shape = value.shape
         return self
 

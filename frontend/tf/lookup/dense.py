@@ -68,6 +68,9 @@ class DenseHashTable(MutableHashTable):
             )
         super()._check_keys(keys, values)
 
+    erase = MutableHashTable.remove
+    insert_or_assign = MutableHashTable.insert
+
     def _put_all(self, keys: Sequence[Key], values: Array) -> None:
         for key in keys:
             self._refuse(key)

@@ -15,6 +15,7 @@ from ...graph.inference import Given
 from ...values.context import executing_eagerly
 from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
+from ..core import names as _scopes
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import perform, rule
@@ -175,12 +176,14 @@ LEAST_EPSILON = 1.001e-5
 
 def xw_plus_b(x: object, weights: object, biases: object, name: str | None = None) -> TfTensor:
     """Return x times weights plus biases."""
-    return _n.bias_add(_m.matmul(x, weights), biases, name=name)
+    with _scopes.name_scope(name or "xw_plus_b") as scope:
+        return _n.bias_add(_m.matmul(x, weights), biases, name=scope)
 
 
 def relu_layer(x: object, weights: object, biases: object, name: str | None = None) -> TfTensor:
     """Return what is positive of x times weights plus biases."""
-    return _n.relu(xw_plus_b(x, weights, biases), name=name)
+    with _scopes.name_scope(name or "relu_layer") as scope:
+        return _n.relu(_n.bias_add(_m.matmul(x, weights), biases), name=scope)
 
 
 def softmax_cross_entropy_with_logits(

@@ -89,14 +89,28 @@ class Cutter(OfMany):
 
     def __call__(self, text: bytes) -> Lists:
         """Return the pieces."""
-        return [text.split(self.sign, self.most)]
+        return [self.cut([text])[0]]
+
+    def cut(self, texts: Sequence[bytes]) -> list[list[bytes]]:
+        """Return the pieces of each text.
+
+        At white space what is left behind so many pieces is one more, if nothing is left too.
+        """
+        sign, most = self.sign, self.most
+        if sign is None and most == 0:
+            return [[text] for text in texts]
+        pieces = [text.split(sign, most) for text in texts]
+        if sign is None and most > 0:
+            for each in pieces:
+                each.extend([b""] * (len(each) == most))
+        return pieces
 
     def many(self, texts: Sequence[bytes]) -> Parts:
         """Return those of many texts, of which some are cut at a time: then the lists are near."""
         found: list[bytes] = []
         counts: list[int] = []
         for i in range(0, len(texts), TOGETHER):
-            pieces = [text.split(self.sign, self.most) for text in texts[i : i + TOGETHER]]
+            pieces = self.cut(texts[i : i + TOGETHER])
             counts += map(len, pieces)
             found += chain.from_iterable(pieces)
         return [array(found, TEXT)], np.array(counts, np.int64)

@@ -128,6 +128,8 @@ class SavedData(TypedDict):
     variables: dict[str, StateData]
     objects: list[ObjectData]
     signatures: dict[str, TraceData]
+    order: NotRequired[list[str]]
+    """The names of the signatures as they were given; those of older files are in theirs."""
     values: NotRequired[str]
 
 
@@ -268,6 +270,7 @@ class _Saver:
             "variables": {n: self.variable(v) for v, n in self.writer.variables.items()},
             "objects": [self.nodes[number] for number in range(len(self.nodes))],
             "signatures": named,
+            "order": list(named),
         }
         return data, self.values
 
@@ -463,8 +466,9 @@ class _Loader:
         root = self.node(0)
         if not isinstance(root, Loaded):
             raise GraphTextError("the first object is no module")
-        named = {n: self.concrete(t, None) for n, t in self.data["signatures"].items()}
-        root.signatures = {n: _Signature(c) for n, c in named.items()}
+        saved = self.data["signatures"]
+        order = self.data.get("order", saved)
+        root.signatures = {n: _Signature(self.concrete(saved[n], None)) for n in order}
         root._held = list(self.owners.values())
         return root
 
