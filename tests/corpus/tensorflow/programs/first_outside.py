@@ -89,3 +89,19 @@ def a_trained_graph_is_frozen_and_cut(tf):
         wanted = ["out:0", "hidden:0"]
         again = tf.import_graph_def(frozen, {"x:0": given}, wanted, name="again")
         return session.run(again), [n.name for n in part.node][-1]
+
+
+def scores_in_their_scope(tf):
+    rng = np.random.RandomState(3)
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    with tf.variable_scope("scores", initializer=tf.constant_initializer(0.1)):
+        w, b = tf.get_variable("w", [4, 3]), tf.get_variable("b", [3])
+        hidden = tf.nn.relu_layer(x, w, b)
+        made = tf.nn.xw_plus_b(hidden, tf.ones([3, 2]), tf.zeros([2]), name="logits")
+    graph = tf.get_default_graph()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        given = {x: rng.rand(2, 4)}
+        found = session.run([made, "scores/logits/MatMul:0", "scores/relu_layer:0"], given)
+    with graph.name_scope("later"):
+        return made.name, made.op.type, graph.get_name_scope(), found
