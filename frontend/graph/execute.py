@@ -42,6 +42,8 @@ class RunError(InvalidArgumentError, RequirementError):
     code = "GV2320"
 
 
+RunError.__name__ = InvalidArgumentError.__name__  # (which is what programs print of it)
+
 Rewrite = Callable[[list[Operation], Sequence[GraphTensor | Operation]], list[Operation]]
 """Operations in order with others in the place of some, for what is fetched."""
 

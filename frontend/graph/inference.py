@@ -7,6 +7,7 @@ comes out alike is known, the rest stays open. A function that fails with all of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
@@ -64,7 +65,8 @@ def emit_abstract(
     specs = op.inferred([x.spec for x in made], attributes)
     values: Sequence[object] = (None,) * len(specs)
     if all(x.value is not None for x in made) and all(is_small(s) for s in specs):
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError, ArithmeticError):
+            # What has no value fails in a run of the graph, which may never ask for it.
             values = op.evaluate(*[x.value for x in made], **op.complete(attributes))
     results = tuple(
         Abstract(s, None if v is None else np.asarray(v))

@@ -493,3 +493,22 @@ def test_what_a_layer_of_the_first_version_makes_is_in_its_scope():
 def test_what_is_left_behind_the_last_piece_is_one_more(most, wanted):
     found = tf.strings.split(["x y  z ", "q", " ", " a "], maxsplit=most)
     assert [[x.decode() for x in row] for row in found.to_list()] == wanted
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        tf.linalg.inv,
+        lambda x: tf.linalg.solve(x, x),
+        lambda x: tf.debugging.check_numerics(x / 0.0, "not finite"),
+    ],
+)
+def test_constants_without_a_result_fail_in_the_run_that_asks_for_it(make):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.zeros([2, 2])
+        made = make(x)
+        assert session.run(x).tolist() == [[0, 0], [0, 0]]
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(made)
+        assert type(caught.value).__name__ == "InvalidArgumentError"
+        assert pickle.loads(pickle.dumps(caught.value)).message == caught.value.message

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -247,6 +246,9 @@ def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfT
     return made
 
 
+Kind = TypeVar("Kind")
+
+
 class CalledAsThere:
     """An error about operands that do not fit an operation, by TensorFlow's name for it.
 
@@ -259,20 +261,24 @@ class CalledAsThere:
 
     def __new__(cls, *args: object, **options: object) -> Self:
         """Return an error that is called as TensorFlow's is here."""
-        named: Any = InvalidArgumentError if STATE.context is None else cls.python
-        kind: Any = cls
-        made: Self = super().__new__(_called(kind, named))
-        return made
+        named = InvalidArgumentError if STATE.context is None else cls.python
+        return super().__new__(_called(cls, named))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return what a copy in another process is made of."""
         return type(self).__mro__[1], (str(self),)
 
 
-@cache
-def _called(kind: Any, named: Any) -> Any:
+def _called(kind: type[Kind], named: type[Exception]) -> type[Kind]:
     """Return a kind of error by the name of another one."""
-    return type(named.__name__, (kind,), {"__doc__": kind.__doc__, "__module__": named.__module__})
+    if (kind, named) not in _CALLED:
+        inside = {"__doc__": kind.__doc__, "__module__": named.__module__}
+        _CALLED[kind, named] = type(named.__name__, (kind,), inside)
+    return cast("type[Kind]", _CALLED[kind, named])
+
+
+_CALLED: dict[tuple[object, object], type] = {}
+"""The kinds of errors by the names of others, each made once."""
 
 
 class InvalidTypesError(CalledAsThere, InvalidArgumentError, TypeError):
