@@ -512,3 +512,20 @@ def test_constants_without_a_result_fail_in_the_run_that_asks_for_it(make):
             session.run(made)
         assert type(caught.value).__name__ == "InvalidArgumentError"
         assert pickle.loads(pickle.dumps(caught.value)).message == caught.value.message
+
+
+def test_axes_of_a_rank_that_is_open_are_counted_in_the_run():
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+    def sums(x):
+        rank = tf.rank(x)
+        rows = tf.reduce_mean(x, tf.range(1, rank), keepdims=True)
+        return tf.reduce_sum(x, axis=tf.range(rank)), rows, x - rows
+
+    for _ in range(4):
+        for shape in ((2, 3), (4,), (2, 2, 2)):
+            x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+            whole, rows, rest = sums(x)
+            mean = x.mean(tuple(range(1, x.ndim)), keepdims=True)
+            assert float(whole) == x.sum()
+            np.testing.assert_allclose(rows, mean)
+            np.testing.assert_allclose(rest, x - mean)

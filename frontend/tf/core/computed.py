@@ -19,7 +19,14 @@ from ....ir.compose.maker import Maker
 from ....ir.types.tensor import TensorSpec
 from ...graph.frame import NotStageableError
 from ...graph.graph import GraphTensor
-from ...graph.inference import Given, UnknownValueError, agreed, of_first, on_specs
+from ...graph.inference import (
+    Given,
+    UnknownValueError,
+    agreed,
+    infer_function,
+    of_first,
+    on_specs,
+)
 from ...graph.kinds import OTHERS, RULES, Rule
 
 Function = Callable[..., object]
@@ -121,11 +128,13 @@ def _stated(plain: Rule, given: Given) -> Sequence[TensorSpec]:
     places = rest.pop(WHICH)
     count = len(given.specs) - len(places)
     known = {i: value for i, value in given.known.items() if i < count}
+    ranks_open = any(spec.shape is None for spec in given.specs[:count])
+    inferred = infer_function if ranks_open else on_specs
     found = []
     for row in islice(_rows(given, count), MOST):
         options = _with(rest, dict(zip(places, row, strict=True)))
         try:
-            found.append(on_specs(partial(plain.function, **options), given.specs[:count], known))
+            found.append(inferred(partial(plain.function, **options), given.specs[:count], known))
         except UnknownValueError:  # it looks at the elements of other operands, too
             told = Given(given.specs[:count], known, options)
             return of_first(told.specs) if plain.shapes is None else plain.shapes(told)
@@ -133,7 +142,6 @@ def _stated(plain: Rule, given: Given) -> Sequence[TensorSpec]:
             continue  # one of the numbers that such an operand may not have
     if not found:
         raise TypeError("nothing that its computed options may be goes with its operands")
-    ranks_open = any(spec.shape is None for spec in given.specs[:count])
     return [agreed([made[i] for made in found], ranks_open) for i in range(len(found[0]))]
 
 
