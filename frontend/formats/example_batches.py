@@ -28,7 +28,7 @@ from .examples import (
     wrong_kind,
 )
 
-FEW = 12
+FEW = 64
 """So few examples are faster one by one."""
 WIDTH = 64
 """So many bytes of an entry are looked at; the head of one with a longer name is none of them."""

@@ -82,9 +82,9 @@ def records_of_many_features(tf):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "records")
         with tf.io.TFRecordWriter(path, tf.io.TFRecordOptions("GZIP")) as writer:
-            for i in range(60):
+            for i in range(180):
                 writer.write(record(i))
-        data = tf.data.TFRecordDataset(path, "GZIP").batch(40)
+        data = tf.data.TFRecordDataset(path, "GZIP").batch(120)
         parsed = list(data.map(lambda texts: tf.io.parse_example(texts, wanted)))
     return [
         [p["label"], tf.reduce_sum(p["at"], 0), p["tags"].indices[-3:], p["tags"].values[:4],
