@@ -471,7 +471,7 @@ class Reader:
         return self._function(function, node, fitted(node, inputs), scope)
 
     def _rule(self, rule: Rule, node: Node, inputs: Sequence[Value | None]) -> list[Value | None]:
-        check_node(node)
+        check_node(node, has_function)
         if any(isinstance(value, Lost) for value in inputs):
             return [LOST for _ in node.proto.output]
         if rule not in TAKES_PARTS and any(map(is_holder, inputs)):

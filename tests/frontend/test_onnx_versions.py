@@ -143,6 +143,7 @@ CASES: list[tuple[str, tuple[int, ...], list[Any], dict[str, Any], dict[str, Any
     ("Shrink", (9,), [X234], {}, {"lambd": 0.5, "bias": 0.25}),
     ("LpNormalization", (7,), [X234], {}, {"axis": 1, "p": 2}),
     ("MeanVarianceNormalization", (9,), [IMAGE], {}, {}),
+    ("GroupNormalization", (18,), [IMAGE], {"s": f32(1, 2), "b": f32(4, 3)}, {"num_groups": 2}),
     ("GroupNormalization", (21,), [IMAGE], {"s": f32(1, 2, 3, 4), "b": f32(4, 3, 2, 1)},
      {"num_groups": 2}),
     ("Max", (8, 13), [X234, X234[0]], {"c": f32(0.1)}, {}),
