@@ -52,7 +52,7 @@ from .file.read import OWN_DOMAINS, Model, Stored, graphs_of, initializers, node
 from .functions import bind_attributes, fitted, has_function, standard_function
 from .layers import Short, shorten
 from .node import Node, Parts
-from .order import ordered
+from .order import ordered, outer_names
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
 from .shapes import KnownEmit
 from .spread import spread_counts
@@ -507,6 +507,11 @@ class Reader:
         )  # fmt: skip
         for name, value in zip(function.input, inputs, strict=False):
             if value is not None:
+                inner.values[name] = value
+        for name in outer_names(node.proto):  # what the graphs that it is given read
+            if name in function.input:
+                node.refuse(f"a graph that reads {name!r}, as an input of its function is called")
+            if (value := self.find(name, scope)) is not None:
                 inner.values[name] = value
         absent = set(function.input) - inner.values.keys()
         body = [_without(inner_node, absent) for inner_node in function.node]

@@ -121,3 +121,26 @@ def test_types_that_are_no_tensors_are_refused(model: Make) -> None:
     value.sequence_type.elem_type.tensor_type.elem_type = 1
     with pytest.raises(UnsupportedOp, match="sequences and optionals are not supported here"):
         load_program(made.SerializeToString())
+
+
+def test_a_graph_that_a_standard_function_is_given_reads_what_is_outside(
+    model: Make, run_onnx: Callable[..., Any]
+) -> None:
+    def body(outer: str) -> onnx.GraphProto:
+        info = [helper.make_tensor_value_info(name, 1, None) for name in ("part", "o")]
+        return helper.make_graph([node("Mul", ["part", outer], ["o"])], "b", info[:1], info[1:])
+
+    parts, inputs = node("SplitToSequence", ["x"], ["parts"]), {"x": ("f32", [2, 3])}
+    for factor, function_input in (("factor", False), ("input_sequence", True)):
+        nodes = [
+            node("Add", ["two", "two"], [factor]),
+            parts,
+            node("SequenceMap", ["parts"], ["made"], body=body(factor)),
+            node("ConcatFromSequence", ["made"], ["y"], axis=0),
+        ]
+        made = model(nodes, inputs, ["y"], {"two": np.float32(2)})
+        if not function_input:
+            np.testing.assert_array_equal(run_onnx(made, X)[0], 4 * X)
+            continue
+        with pytest.raises(UnsupportedOp, match="as an input of its function is called"):
+            load_program(made.SerializeToString())
