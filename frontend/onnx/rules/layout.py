@@ -271,6 +271,10 @@ def pad(
         if known is None or known.dtype == object:
             return _pad_with(node, x, rows, value)
         fill = float(known.ravel()[0])
+    if mode == "wrap":  # what is taken away does not come again from the other side
+        taken = [(dim_rules.minimum(low, 0), dim_rules.minimum(high, 0)) for low, high in rows]
+        x = c.resize_edges(node.emit, x, taken)
+        rows = [(a - b, e - f) for (a, e), (b, f) in zip(rows, taken, strict=True)]
     return node.make.pad(x, pads=tuple(rows), mode=mode, value=fill)
 
 

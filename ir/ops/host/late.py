@@ -200,6 +200,10 @@ class PadBy(HostOp):
         rows = [(0, 0)] * x.ndim
         for place, axis in enumerate(axes):
             rows[axis] = int(pads[place]), int(pads[place + len(axes)])
+        if mode == "wrap":  # what is taken away does not come again from the other side
+            ends = zip(x.shape, rows, strict=True)
+            x = x[tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in ends)]
+            rows = [(max(low, 0), max(high, 0)) for low, high in rows]
         pad, form = REGISTRY["gv.pad"], {"pads": tuple(rows), "mode": mode, "value": 0.0}
         (made,) = pad.evaluate(x, **form)
         if mode != "constant":
