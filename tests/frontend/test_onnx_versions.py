@@ -179,6 +179,7 @@ CASES: list[tuple[str, tuple[int, ...], list[Any], dict[str, Any], dict[str, Any
     ("GridSample", (16, 20), [IMAGE, GRID], {}, {"padding_mode": "border"}),
     ("GridSample", (16,), [IMAGE, GRID], {}, {"mode": "nearest", "padding_mode": "reflection"}),
     ("GridSample", (16,), [IMAGE, GRID], {}, {"mode": "bicubic", "align_corners": 1}),
+    ("GridSample", (16,), [IMAGE, 2 * GRID], {}, {"mode": "bicubic", "padding_mode": "border"}),
     ("DFT", (17,), [SEQUENCE[..., None]], {}, {"axis": 1, "onesided": 1}),
     ("DFT", (17,), [SEQUENCE[..., :2]], {"n": np.int64(3)}, {"axis": 0, "inverse": 1}),
     ("Col2Im", (18,), [RANDOM.standard_normal((2, 12, 12)).astype(np.float32)],

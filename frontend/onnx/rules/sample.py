@@ -69,6 +69,8 @@ def _placed(node: Node, grid: Value, axis: Axis, mode: str) -> Value:
     place = make.add(place, make.number(axis.low, dtype))
     if mode == "nearest":
         place = make.round(place)
+    if mode == "cubic" and axis.padding == "border":
+        return place  # of the elements around it, each is taken from the border by itself
     return _inside(node, place, axis)
 
 
