@@ -138,6 +138,15 @@ def held(spec: Spec) -> Spec:
     return spec.with_shape([dim if isinstance(dim, int) else ANY for dim in spec.shape])
 
 
+def of_any_size(spec: Spec) -> Spec:
+    """Return a spec whose dimensions may be of any size."""
+    if isinstance(spec, SequenceSpec):
+        return SequenceSpec(of_any_size(spec.element), spec.empty)
+    if isinstance(spec, OptionalSpec):
+        return OptionalSpec(of_any_size(spec.element))
+    return spec if spec.shape is None else spec.with_shape([ANY] * len(spec.shape))
+
+
 def join(a: Spec, b: Spec) -> Spec:
     """Return the narrowest spec that values of both have, or raise `TypeError`.
 
@@ -189,5 +198,6 @@ __all__ = [
     "held",
     "is_compilable",
     "join",
+    "of_any_size",
     "value_spec",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import NodeProto, helper
 
 import gravure as gv
@@ -147,3 +148,42 @@ def test_a_loop_that_may_end_early_collects_into_what_it_has_room_for(model: Mak
     found = agrees(made, [(np.float32(x),) for x in ([1, 1], [30, 1], [6, 0])])
     assert isinstance(found, SteppedModel)
     assert [step.operation for step in found.host_steps] == ["gv.leading"]
+
+
+def test_a_loop_that_never_begins_collects_nothing(model: Make) -> None:
+    nodes = [node("Add", ["state", "x"], ["next"]), node("Identity", ["go"], ["goes"]),
+             node("Concat", ["next", "x"], ["seen"], axis=0)]  # fmt: skip
+    body = graph(nodes, ["i", "go", "state"], ["goes", "next", "seen"], ["N"])
+    loops = [
+        node("Loop", [trips, begins, "x"], [f"last{i}", f"all{i}"], body=body)
+        for i, (trips, begins) in enumerate((("none", ""), ("trips", "no")))
+    ]
+    made = model(
+        loops, {"x": ("f32", ["N"])}, ["last0", "all0", "last1", "all1"],
+        {"none": np.int64(0), "trips": np.int64(3), "no": np.bool_(False)},
+    )  # fmt: skip
+    program = load_program(made.SerializeToString(), dims={"N": (1, 8)})
+    for x in (np.float32([1, 2, 3]), np.float32([4])):
+        found = interpret(program, [x])
+        for last, parts in zip(found[::2], found[1::2], strict=True):
+            np.testing.assert_array_equal(last, x)
+            assert parts.shape == (0, 2 * len(x))
+    agrees(made, [(np.float32([1, 2, 3]),)], dims={"N": (1, 8)})
+
+
+def test_a_size_that_only_one_branch_has_is_refused_in_the_run(model: Make) -> None:
+    first = graph([node("Slice", ["x", "zero", "one"], ["a"])], [], ["a"], [None, 3])
+    second = graph([node("Neg", ["x"], ["b"])], [], ["b"], [None, 3])
+    made = model(
+        [node("If", ["go"], ["y"], then_branch=first, else_branch=second, name="either"),
+         node("Add", ["y", "x"], ["z"])],
+        {"x": ("f32", [2, 3]), "go": ("bool", [])},
+        ["z"],
+        {"zero": np.array([0]), "one": np.array([1])},
+    )  # fmt: skip
+    compiled = gv.compile(made.SerializeToString())
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(compiled.run([x, np.bool_(False)])[0], 0 * x)
+    message = r"'either'.*found shape \[1, 3\], expected f32\[2,3\]"
+    with pytest.raises(gv.GravureError, match=message):
+        compiled.run([x, np.bool_(True)])

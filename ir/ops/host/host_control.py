@@ -18,7 +18,7 @@ from ...types.attributes import to_attribute
 from ...types.dims import evaluate, symbols
 from ...types.dtypes import bool_, i64
 from ...types.tensor import Array, TensorSpec
-from ...types.values import Spec, fits, value_spec
+from ...types.values import Spec, fits, of_any_size, value_spec
 from ..structure import Yield
 
 FLAG, NUMBER = TensorSpec(bool_, ()), TensorSpec(i64, ())
@@ -99,10 +99,12 @@ class HostIf(HostControl):
     def verify_(self) -> None:
         """Check the condition, and the regions against operands and results."""
         self.check("condition", specs_of(self.operands[:1]), [FLAG])
+        # A size may be assumed of the result that one branch does not have: its run says so.
+        open_results = [of_any_size(spec) for spec in self.result_specs]
         for index in (0, 1):
             arguments = specs_of(self.regions[index].block.args)
             self.check(f"arguments of region {index}", specs_of(self.operands[1:]), arguments)
-            self.check(f"region {index}", specs_of(self.yielded(index)), self.result_specs)
+            self.check(f"region {index}", specs_of(self.yielded(index)), open_results)
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Run one region."""
