@@ -67,6 +67,14 @@ def test_weight_in_a_file_beside_the_model(stored: Callable[..., Path]) -> None:
     np.testing.assert_array_equal(found, VALUES + 1)
 
 
+def test_of_a_file_beside_the_model_as_much_is_read_as_is_needed(
+    stored: Callable[..., Path],
+) -> None:
+    path = stored(offset=8)
+    (path.parent / "w.bin").write_bytes(b"before: " + VALUES.tobytes() + b"behind")
+    np.testing.assert_array_equal(load_program(path).weights["w"], VALUES)
+
+
 def test_large_weights_take_no_memory(model: Make, tmp_path: Path) -> None:
     size = 1 << 30  # 4 GiB of f32, all holes of the file
     made = model([node("Gather", ["w", "x"], ["y"])], {"x": ("i64", [1])}, ["y"])

@@ -88,13 +88,13 @@ class Tensors:
         what = f"tensor {tensor.name!r}"
         dtype = dtype_of(tensor.data_type, what)
         shape = _shape(tensor, dtype, what)
-        data = self._bytes(tensor, payload, what)
+        count = 0 if dtype.is_text else prod(shape)
+        expected = -(-count * dtype.bits // 8) if dtype.kind == "n" else count * dtype.size
+        data = self._bytes(tensor, payload, what, expected)
         if dtype.is_text:
             return _texts(tensor, shape, what)
         if data is None:
             return _from_numbers(tensor, dtype, shape, what)
-        count = prod(shape)
-        expected = -(-count * dtype.bits // 8) if dtype.kind == "n" else count * dtype.size
         if data.size != expected:
             raise ParseError(f"{what}: {data.size} bytes of data, {dtype}{[*shape]} has {expected}")
         if dtype.kind == "n" and dtype.bits < 8:
@@ -104,7 +104,9 @@ class Tensors:
         array = np.frombuffer(data, dtype.numpy).reshape(shape)
         return _clean_bools(array) if dtype is d.bool_ else array
 
-    def _bytes(self, tensor: TensorProto, payload: Bytes | None, what: str) -> Bytes | None:
+    def _bytes(
+        self, tensor: TensorProto, payload: Bytes | None, what: str, expected: int
+    ) -> Bytes | None:
         """Return the raw bytes, None where the values are given as numbers."""
         typed = [name for name in _TYPED if len(getattr(tensor, name))]
         raw = payload is not None or tensor.HasField("raw_data")
@@ -114,13 +116,16 @@ class Tensors:
         if tensor.HasField("segment"):
             raise UnsupportedOp(f"{what}: tensors in segments are not supported")
         if external:
-            return self._external(tensor, what)
+            return self._external(tensor, what, expected)
         if payload is not None:
             return payload
         return np.frombuffer(tensor.raw_data, np.uint8) if raw else None
 
-    def _external(self, tensor: TensorProto, what: str) -> Bytes:
-        """Return the part of a file beside the model that the tensor names."""
+    def _external(self, tensor: TensorProto, what: str, expected: int) -> Bytes:
+        """Return the part of a file beside the model that the tensor names.
+
+        Where no length is named, it is what the tensor needs: others may come behind.
+        """
         entries = {entry.key: entry.value for entry in tensor.external_data}
         location = entries.get("location", "")
         if self.directory is None:
@@ -134,7 +139,7 @@ class Tensors:
             raise ParseError(f"{what}: {error.message}") from error
         file = self.files[location]
         offset = _number(entries, "offset", 0, what)
-        length = _number(entries, "length", file.size - offset, what)
+        length = _number(entries, "length", min(file.size - offset, expected), what)
         if offset + length > file.size:
             end = f"{offset} + {length}"
             raise ParseError(f"{what}: bytes {end} lie behind the {file.size} of {location!r}")
