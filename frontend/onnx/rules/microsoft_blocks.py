@@ -71,9 +71,11 @@ def gather_of_blocks(
     else:
         is_offset = node.dtype(table) == d.u8
         zero = make.number((1 << bits - 1) if is_offset else 0, node.dtype(scale))
-    shape = node.shape(levels)
+    *outer, width = node.shape(levels)
+    whole = node.shape(scale)[-1] * block  # the last block may be cut short
+    levels = c.resize_edges(node.emit, levels, [*[(0, 0)] * len(outer), (0, whole - width)])
     blocks = make.reshape(levels, shape=(*node.shape(scale), block))
     last = (node.rank(scale),)
     zero = zero if zeros is None else c.unsqueeze(node.emit, zero, last)
     made = make.mul(make.sub(blocks, zero), c.unsqueeze(node.emit, scale, last))
-    return make.reshape(made, shape=shape)
+    return c.cut(node.emit, make.reshape(made, shape=(*outer, whole)), len(outer), 0, width)
