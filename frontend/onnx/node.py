@@ -358,6 +358,12 @@ class Node:
         found = self._get(name, _Kinds.STRINGS, ())
         return tuple(s.decode(errors="replace") for s in found.strings) if found else None
 
+    def only(self, name: str, usual: int | str) -> None:
+        """Refuse an attribute that is not what it is where it is not given."""
+        found = self.text(name, usual) if isinstance(usual, str) else self.integer(name, usual)
+        if found != usual:
+            self.refuse(f"{name} {found}, expected {usual}")
+
     def element_type(self, name: str, default: DType | None = None) -> DType:
         """Return an attribute that is the number of an element type."""
         found = self._get(name, _Kinds.INT, default)

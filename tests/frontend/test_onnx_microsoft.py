@@ -1,5 +1,6 @@
 """Contrib operators of transformers, beside onnxruntime, which defines them."""
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from onnx import helper
 
 import gravure as gv
+from gravure.frontend.programs.load import load_program
 
 RANDOM = np.random.default_rng(3)
 
@@ -147,6 +149,29 @@ def test_an_operator_is_what_onnxruntime_says(
     made = model([node], inputs, list(filter(None, outputs)), fixed)
     made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     same_as_onnxruntime(made, *moving.values())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{'-'.join(case[1])}")
+def test_attributes_may_be_given_what_they_are_without(
+    case: tuple[str, dict[str, Any], int, dict[str, Any]], model: Callable[..., Any]
+) -> None:
+    """What onnxruntime fuses and writes has all of them."""
+    operator, operands, count, attributes = case
+    schemas = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    (schema,) = (
+        each for each in schemas.get_all_operator_schema()
+        if (each.domain, each.name) == ("com.microsoft", operator)
+    )  # fmt: skip
+    given = {name: x for name, x in operands.items() if x is not None}
+    names = [name if x is not None else "" for name, x in operands.items()]
+    outputs = ["y0", *(f"y{i}" for i in range(1, count) if not operator.startswith("Skip"))]
+    node = helper.make_node(operator, names, outputs, domain="com.microsoft", **attributes)
+    for name, attribute in schema.attributes.items():
+        if attribute._default_value and name not in attributes:
+            node.attribute.add().ParseFromString(attribute._default_value)
+    made = model([node], {}, outputs, given)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    load_program(made.SerializeToString())
 
 
 Q8 = RANDOM.integers(0, 256, (2, 3, 4), np.uint8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -232,6 +232,13 @@ def rotary_embedding(node: Node, x: Value, places: Value, cosine: Value, sine: V
     return join_heads(node, made) if is_flat else made
 
 
+USUAL_GROUPS: Mapping[str, int | str] = {
+    "causal": 1, "qk_output": 0, "sliding_window_cache": 0,
+    "k_quant_type": "NONE", "v_quant_type": "NONE",
+}  # fmt: skip
+"""Attributes that onnxruntime writes, and the only values of them that are read."""
+
+
 @rule("GroupQueryAttention", domain=MICROSOFT)
 def group_query_attention(
     node: Node, query: Value, key: Value | None, value: Value | None, *more: Value | None
@@ -242,6 +249,9 @@ def group_query_attention(
     )
     if any(value is not None for value in quantised):
         node.refuse("scales of a cache and weights of a norm are not supported")
+    node.number("qk_norm_epsilon", 1e-6)
+    for name, usual in USUAL_GROUPS.items():
+        node.only(name, usual)
     if lengths is None or whole is None:
         node.fail("seqlens_k or total_sequence_length is missing")
     make, counts = node.make, (node.integer("num_heads"), node.integer("kv_num_heads"))
@@ -272,7 +282,7 @@ def group_query_attention(
     bias = added(node, _window(node, row, ends, total), extra)
     seen = (c.cut(node.emit, x, 2, 0, total) for x in (k, v))
     heads = Heads(q, *(shared_heads(node, x, counts[0]) for x in seen))
-    if sink is None and node.integer("smooth_softmax", 0) > 0:
+    if node.integer("smooth_softmax", 0) > 0 and sink is None:
         sink = make.filled(0, d.f32, (counts[0],))
     scale, cap = node.number("scale", 0.0), node.number("softcap", 0.0)
     return [join_heads(node, attend(node, heads, scale, bias, cap, sink)), k, v]
@@ -309,6 +319,7 @@ def matmul_bits(node: Node, a: Value, b: Value, scales: Value, *more: Value | No
     """Multiply by weights of 2, 4 or 8 bits that share a scale by blocks: [N, blocks, bytes]."""
     zeros, order, bias = node.padded(more, 3)
     node.integer("accuracy_level", 0)
+    node.only("weight_prepacked", 0)
     make, dtype = node.make, node.dtype(a)
     rows, inner, block = node.integer("N"), node.integer("K"), node.integer("block_size")
     bits, blocks = node.integer("bits", 4), -(-inner // block)
