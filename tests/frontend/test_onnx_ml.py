@@ -71,9 +71,16 @@ CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
     ("LinearClassifier", 1, [X], {"classlabels_ints": [3, 1, 8], "post_transform": "SOFTMAX",
                                   "coefficients": RANDOM.standard_normal(12).tolist(),
                                   "intercepts": [0.1, -0.2, 0.3]}),
+    *(("LinearClassifier", 1, [X], {"classlabels_ints": [3, 8], "post_transform": post,
+                                    "coefficients": [0.1, 0.5, -0.3, 0.2], "intercepts": [0.1]})
+      for post in ("NONE", "LOGISTIC")),
+    ("LinearRegressor", 1, [X - X[:, :1]], {
+        "targets": 3, "coefficients": [1.0, *[0.0] * 3, *([0.5] * 8)],
+        "intercepts": [0.0, 1.0, 0.0], "post_transform": "SOFTMAX_ZERO"}),
     ("Scaler", 1, [X], {"offset": [0.5, 0.0, 1.0, -1.0], "scale": [1.0, 2.0, 3.0, 4.0]}),
     ("Normalizer", 1, [X], {"norm": "L1"}),
     ("Normalizer", 1, [X], {"norm": "L2"}),
+    ("Normalizer", 1, [np.float32([[1, -5, 3], [-1, -2, -4], [-1, 0, -2]])], {"norm": "MAX"}),
     ("Imputer", 1, [HOLES], {"imputed_value_floats": [1.0, 2.0, 3.0, 4.0],
                              "replaced_value_float": float("nan")}),
     ("LinearRegressor", 1, [X], {"targets": 2, "coefficients": [*map(float, range(8))],

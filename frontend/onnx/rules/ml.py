@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -45,13 +46,13 @@ def scale(node: Node, x: Value) -> Value:
 
 @rule("Normalizer", domain=ML)
 def normalize(node: Node, x: Value) -> Value:
-    """Divide each row by its largest absolute element, their sum, or the root of their squares."""
+    """Divide each row by its largest element, the sum of magnitudes, or the root of squares."""
     make, norm = node.make, node.text("norm", "MAX")
     x = make.to(x, d.f32)
     axes = (node.rank(x) - 1,)
     match norm:
         case "MAX":
-            size = make.max(make.abs(x), axes=axes, keepdims=True)
+            size = make.max(x, axes=axes, keepdims=True)
         case "L1":
             size = make.sum(make.abs(x), axes=axes, keepdims=True)
         case "L2":
@@ -129,8 +130,9 @@ def transformed(node: Node, x: Value, how: str) -> Value:
         case "SOFTMAX":
             return make.softmax(x, axis=node.rank(x) - 1)
         case "SOFTMAX_ZERO":
-            zero = make.number(0, node.dtype(x))
-            made = make.softmax(x, axis=node.rank(x) - 1)
-            return make.select(make.equal(x, zero), zero, made)
+            zero, none, near = (make.number(n, node.dtype(x)) for n in (0, -math.inf, 1e-7))
+            is_zero = make.less_equal(make.abs(x), near)
+            made = make.softmax(make.select(is_zero, none, x), axis=node.rank(x) - 1)
+            return make.select(is_zero, zero, made)
         case _:
             return node.refuse(f"post_transform {how} is not supported")

@@ -119,13 +119,27 @@ def linear_classification(node: Node, x: Value) -> Sequence[Value]:
     features = node.shape(x)[-1]
     if not isinstance(features, int):
         node.refuse(f"{features} features, expected a number")
-    if given.size != features * len(labels):
+    is_one = len(labels) == 2 and given.size == features
+    """Whether what is given is the score of the second of two classes."""
+    if given.size != features * len(labels) and not is_one:
         node.refuse(f"{given.size} coefficients for {len(labels)} classes of {features} features")
-    factors = given.reshape(len(labels), features)
+    factors = given.reshape(-1, features)
     made = node.make.matmul(node.make.to(x, d.f32), node.constant(factors.T, d.f32))
     if offsets := node.floats("intercepts"):
         made = node.make.add(made, node.constant(offsets, d.f32))
-    return _chosen(node, made, labels)
+    return _second_of_two(node, made, labels) if is_one else _chosen(node, made, labels)
+
+
+def _second_of_two(node: Node, score: Value, labels: Array) -> Sequence[Value]:
+    """Return the second label where a score is above zero, and the shares of both."""
+    make, post = node.make, node.text("post_transform", "NONE")
+    if post not in ("NONE", "LOGISTIC"):
+        node.refuse(f"post_transform {post} of two classes is not supported")
+    share = transformed(node, score, post)
+    both = make.concat(make.sub(make.number(1, d.f32), share), share, axis=1)
+    above = make.greater(score, make.number(0, d.f32))
+    above = make.reshape(above, shape=(node.shape(score)[0],))
+    return [label_at(node, make.to(above, d.i64), labels), both]
 
 
 def _chosen(node: Node, scores: Value, labels: Array) -> Sequence[Value]:
