@@ -159,10 +159,41 @@ def external(path: Path) -> None:
     onnx.save_model(onnx.load(path), str(path), save_as_external_data=True, size_threshold=0)
 
 
+def fused(path: Path, kind: str) -> None:
+    """Write a file again as onnxruntime's optimiser of transformers makes it, without halves."""
+    tool = importlib.import_module("onnxruntime.transformers.optimizer")
+    tool.optimize_model(str(path), model_type=kind, opt_level=0).save_model_to_file(str(path))
+
+
+def half_fused(path: Path) -> None:
+    """Have all but inputs and results be halves, by onnxruntime's own converter."""
+    tool = importlib.import_module("onnxruntime.transformers.float16")
+    onnx.save(tool.convert_float_to_float16(onnx.load(path), keep_io_types=True), path)
+
+
+def blockwise(path: Path, bits: int, *, symmetric: bool, operator: bool = True) -> None:
+    """Have products by stored matrices be of few bits, a scale for 16 of them."""
+    tool = importlib.import_module("onnxruntime.quantization.matmul_nbits_quantizer")
+    kind = QuantFormat.QOperator if operator else QuantFormat.QDQ
+    settings = tool.DefaultWeightOnlyQuantConfig(
+        block_size=16, is_symmetric=symmetric, bits=bits, quant_format=kind,
+        op_types_to_quantize=("MatMul", "Gather"),
+    )  # fmt: skip
+    made = tool.MatMulNBitsQuantizer(onnx.load(path), algo_config=settings)
+    made.process()
+    onnx.save(made.model.model, path)
+
+
 REWRITTEN: dict[str, Callable[[Path], None]] = {
     "external": external, "simplified": simplified, "optimised": optimised,
     "basic": lambda path: dumped(path, "basic"), "extended": lambda path: dumped(path, "extended"),
-    "halved": half,
+    "halved": half, "halffused": half_fused, "all": lambda path: dumped(path, "all"),
+    "bert": lambda path: fused(path, "bert"), "gpt2": lambda path: fused(path, "gpt2"),
+    "vit": lambda path: fused(path, "vit"), "unet": lambda path: fused(path, "unet"),
+    "nbits4": lambda path: blockwise(path, 4, symmetric=True),
+    "nbits4zero": lambda path: blockwise(path, 4, symmetric=False),
+    "nbits4qdq": lambda path: blockwise(path, 4, symmetric=False, operator=False),
+    "nbits8": lambda path: blockwise(path, 8, symmetric=True),
 }  # fmt: skip
 
 
