@@ -209,6 +209,8 @@ CASES: list[tuple[str, tuple[int, ...], list[Any], dict[str, Any], dict[str, Any
      {"output_height": 3, "output_width": 2, "sampling_ratio": 2, "spatial_scale": 0.5}),
     ("RoiAlign", (10, 16), [IMAGE], {"r": ROIS, "b": i64(0, 0)},
      {"output_height": 2, "output_width": 2}),
+    ("RoiAlign", (10, 16), [IMAGE, ROIS], {"b": i64(0, 0)},
+     {"output_height": 3, "output_width": 2}),
     ("MaxRoiPool", (1,), [IMAGE], {"r": np.pad(ROIS, [(0, 0), (1, 0)])},
      {"pooled_shape": [3, 2], "spatial_scale": 0.5}),
     ("MaxPool", (8, 12), [IMAGE], {}, {"kernel_shape": [3, 2], "strides": [2, 1],

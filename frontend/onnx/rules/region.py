@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
-from math import ceil
 
 import numpy as np
 
@@ -52,15 +51,13 @@ def roi_align(node: Node, x: Value, rois: Value, batch: Value) -> Value:
     scaled = make.mul(make.to(rois, wide), make.number(node.number("spatial_scale", 1.0), wide))
     scaled = make.sub(scaled, make.number(shift, wide))
     bins = node.integer("output_height", 1), node.integer("output_width", 1)
-    grids = _grids(node, rois, bins, shift)
+    grids = _grids(node, scaled, bins, forced=shift == 0)
     first = make.reshape(make.mul(make.to(batch, d.i64), make.extent_of(height * width)),
                          shape=(*node.shape(batch), 1, 1))  # fmt: skip
     lines, masks = [], []
     for axis, (extent, count, grid) in enumerate(zip((height, width), bins, grids, strict=True)):
-        low, high = (
-            c.cut(node.emit, scaled, 1, i, i + 1) for i in (1 - axis, 3 - axis)
-        )  # fmt: skip
-        line, used = _bins(node, (low, high), count, grid, extent, forced=shift == 0)
+        ends = _ends(node, scaled, axis)
+        line, used = _bins(node, ends, count, grid, extent, forced=shift == 0)
         lines.append(line)
         masks.append(used)
     image = make.reshape(c.channels_last(node.emit, make.to(x, wide)),
@@ -71,37 +68,44 @@ def roi_align(node: Node, x: Value, rois: Value, batch: Value) -> Value:
                    node.dtype(x))  # fmt: skip
 
 
-def _grids(node: Node, rois: Value, bins: Sequence[int], shift: float) -> list[int]:
+def _grids(node: Node, scaled: Value, bins: Sequence[int], *, forced: bool) -> Sequence[Dim]:
     """Return how many points a bin has along each axis, at most."""
     given = node.integer("sampling_ratio", 0)
     if given > 0:
         return [given, given]
-    known = node.known(rois)
-    if known is None or known.dtype == object:
-        node.refuse("sampling_ratio 0 (as many points as a region is large) needs rois that are "
-                    "constants")  # fmt: skip
-    scale = node.number("spatial_scale", 1.0)
-    found = []
+    make, one = node.make, _number(node, 1, scaled)
+    most = []
     for axis, count in enumerate(bins):
-        sizes = (known[:, 3 - axis] - known[:, 1 - axis]) * scale
-        largest = float(sizes.max(initial=0)) if shift else max(float(sizes.max(initial=0)), 1.0)
-        found.append(max(ceil(largest / count), 1))
-    return found
+        each = _width(node, _ends(node, scaled, axis), count, forced=forced)
+        largest = make.max(make.ceil(each), axes=(0, 1))
+        most.append(make.to(make.maximum(largest, one), d.i64))
+    return node.sizes(c.stack(node.emit, most, 0), "the points of a bin")
+
+
+def _ends(node: Node, scaled: Value, axis: int) -> tuple[Value, Value]:
+    """Return where regions begin and end on an axis, which stand the other way round."""
+    low, high = (c.cut(node.emit, scaled, 1, i, i + 1) for i in (1 - axis, 3 - axis))
+    return low, high
+
+
+def _width(node: Node, ends: tuple[Value, Value], count: int, *, forced: bool) -> Value:
+    """Return how wide a bin is of each region."""
+    size = node.make.sub(ends[1], ends[0])
+    if forced:  # a region is at least one element large
+        size = node.make.maximum(size, _number(node, 1, size))
+    return node.make.div(size, _number(node, count, size))
 
 
 def _bins(
-    node: Node, ends: tuple[Value, Value], count: int, grid: int, extent: Dim, *, forced: bool
+    node: Node, ends: tuple[Value, Value], count: int, grid: Dim, extent: Dim, *, forced: bool
 ) -> tuple[Line, Value | None]:
     """Return the points of all bins on one axis, [R, count * grid], and which of them are used."""
     make, dtype = node.make, node.dtype(ends[0])
-    size = make.sub(ends[1], ends[0])
-    if forced:  # a region is at least one element large
-        size = make.maximum(size, make.number(1, dtype))
-    each = make.div(size, make.number(count, dtype))
-    points = make.iota(shape=(1, count * grid), axis=1, dtype=d.i64)
-    which = make.to(make.floor_divide(points, make.number(grid, d.i64)), dtype)
-    step = make.to(make.mod(points, make.number(grid, d.i64)), dtype)
-    total, used = make.number(grid, dtype), None
+    each = _width(node, ends, count, forced=forced)
+    points = make.iota(shape=(1, grid * count), axis=1, dtype=d.i64)
+    which = make.to(make.floor_divide(points, make.extent_of(grid)), dtype)
+    step = make.to(make.mod(points, make.extent_of(grid)), dtype)
+    total, used = make.extent_of(grid, dtype), None
     if node.integer("sampling_ratio", 0) <= 0:
         total = make.maximum(make.ceil(each), make.number(0, dtype))
         used = make.less(step, total)
@@ -148,14 +152,14 @@ def _corners(
 
 
 def _over_grid(
-    node: Node, sampled: Value, bins: Sequence[int], grids: Sequence[int],
+    node: Node, sampled: Value, bins: Sequence[int], grids: Sequence[Dim],
     masks: Sequence[Value | None], *, largest: bool,
 ) -> Value:  # fmt: skip
     """Put the points of each bin together, and the channels in front."""
     make = node.make
     regions, _, _, channels = node.shape(sampled)
     dtype = node.dtype(sampled)
-    count: Value = make.number(grids[0] * grids[1], dtype)
+    count: Value = make.extent_of(grids[0] * grids[1], dtype)
     if masks[0] is not None and masks[1] is not None:
         used = make.logical_and(
             c.unsqueeze(node.emit, masks[0], (2,)), c.unsqueeze(node.emit, masks[1], (1,))
