@@ -23,6 +23,7 @@ from ..scalar_math import Term
 from ..types.dims import Dim
 from ..types.dtypes import DType, bool_, f32, i8, i32, i64, u8
 from ..types.indices import Indices, number
+from ..types.shapes import UnequalError
 from ..types.tensor import TensorSpec, spec_of
 from .layout import MOVED, check_axis, replaced
 
@@ -208,8 +209,10 @@ class GatherNd(Op):
         depth = index_depth(x, indices, batch_dims)
         for axis in range(batch_dims, batch_dims + depth):
             check_not_empty(axis, x.dims[axis], indices)
-        if indices.dims[:batch_dims] != x.dims[:batch_dims]:
-            raise TypeError(f"shapes {x} and {indices} differ in the first {batch_dims} axes")
+        for one, other in zip(x.dims[:batch_dims], indices.dims, strict=False):
+            if one != other:
+                text = f"shapes {x} and {indices} differ in the first {batch_dims} axes"
+                raise UnequalError(text, one, other)
         return (x.with_shape((*indices.dims[:-1], *x.dims[batch_dims + depth :])),)
 
     @classmethod

@@ -281,7 +281,8 @@ def _extents(parsed: Equation, shapes: Sequence[tuple[Dim, ...]]) -> dict[str, D
                 extents[letter] = extent
             elif extent not in (1, known):
                 name = letter if letter.isalpha() else "..."
-                raise TypeError(f"axes {name!r} have {known} and {extent} elements")
+                text = f"axes {name!r} have {known} and {extent} elements"
+                raise UnequalError(text, known, extent)
     return extents
 
 

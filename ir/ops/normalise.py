@@ -14,7 +14,7 @@ from ..samples import Sample
 from ..scalar_math import Term
 from ..types.dims import Dim, product
 from ..types.dtypes import bf16, f16, f32, f64
-from ..types.shapes import broadcast
+from ..types.shapes import UnequalError, broadcast
 from ..types.tensor import TensorSpec
 from .formula import Formula, dims_of, double, over, rounded
 from .layout import check_axis
@@ -94,8 +94,11 @@ class BatchNorm(Formula):
 
 def _check_vector(vector: TensorSpec, x: TensorSpec, channels: Dim) -> None:
     expect_same(x, vector)
+    text = f"statistics {vector}, expected {channels} elements as channels"
+    if vector.rank != 1:
+        raise TypeError(text)
     if vector.dims != (channels,):
-        raise TypeError(f"statistics {vector}, expected {channels} elements as channels")
+        raise UnequalError(text, vector.dims[0], channels)
 
 
 def _normalised(x: Term, axes: Sequence[int], epsilon: float) -> Term:

@@ -1,6 +1,6 @@
 """Sizes that are sums of others, or the same, or at most a number, where an operation needs it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx
@@ -247,6 +247,29 @@ def test_boxes_and_scores_of_two_names_are_as_many(model: Make) -> None:
     )  # fmt: skip
     program = load_program(made.SerializeToString())
     assert [each for each, _ in program.assumed] == ["n = m"]
+
+
+@pytest.mark.parametrize(
+    ("operator", "shapes", "attributes", "same"),
+    [
+        ("GatherND", (["n", "m", 2], ["k", 1]), {"batch_dims": 1}, ["n = k"]),
+        ("GridSample", (["n", 3, 5, 5], ["k", 4, 4, 2]), {}, ["n = k"]),
+        ("BatchNormalization", (["n", "c", "h"], *[["k"]] * 4), {}, ["k = c"]),
+        ("InstanceNormalization", (["n", "c", 5], ["k"], ["k"]), {}, ["k = c"]),
+        ("Einsum", (["a", "b"], ["c", "d"]), {"equation": "ij,jk->ik"}, ["c = b"]),
+    ],
+)
+def test_sizes_are_the_same_that_an_operator_says(
+    model: Make, operator: str, shapes: Sequence[Sequence[int | str]],
+    attributes: dict[str, object], same: list[str],
+) -> None:  # fmt: skip
+    """Not those that stand in one column from the right."""
+    names = [f"x{i}" for i in range(len(shapes))]
+    kinds = ["i64" if name == "x1" and operator == "GatherND" else "f32" for name in names]
+    inputs = dict(zip(names, zip(kinds, shapes, strict=True), strict=True))
+    made = model([node(operator, names, ["y"], **attributes)], inputs, ["y"], opset=20)
+    program = load_program(made.SerializeToString())
+    assert [each for each, _ in program.assumed] == same
 
 
 @pytest.mark.parametrize(("number", "sizes"), [(-5, (4, 5, 6, 9)), (0, (1, 4, 5))])
