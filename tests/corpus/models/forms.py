@@ -177,7 +177,7 @@ def blockwise(path: Path, bits: int, *, symmetric: bool, operator: bool = True) 
     kind = QuantFormat.QOperator if operator else QuantFormat.QDQ
     settings = tool.DefaultWeightOnlyQuantConfig(
         block_size=16, is_symmetric=symmetric, bits=bits, quant_format=kind,
-        op_types_to_quantize=("MatMul", "Gather"),
+        op_types_to_quantize=("MatMul", "Gather") if operator else ("MatMul",),
     )  # fmt: skip
     made = tool.MatMulNBitsQuantizer(onnx.load(path), algo_config=settings)
     made.process()
