@@ -18,7 +18,7 @@ import gravure as gv
 from gravure.errors import Advice, GravureError
 from gravure.tools.cli import main
 
-from .sources import called
+from .sources import called, nodes
 
 ROOT = Path(__file__).parent.parent
 VERBS = [p.stem for p in (ROOT / "tools" / "commands").glob("*.py") if p.stem != "__init__"]
@@ -90,14 +90,14 @@ def text_of(node: ast.AST) -> str:
     return ""
 
 
-def left_out(tree: ast.Module) -> set[int]:
+def left_out(every: list[ast.AST]) -> set[int]:
     """Return the nodes that are no messages: docstrings, notes below names, both forms at once."""
     found: set[int] = set()
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             found.add(id(node.value))
         if isinstance(node, ast.Call) and called(node).endswith("Advice"):
-            found |= {id(each) for each in ast.walk(node)}
+            found |= {id(each) for each in nodes(node)}
         if isinstance(node, ast.JoinedStr):  # its parts are read with it
             found |= {id(each) for each in node.values}
     return found
@@ -117,38 +117,38 @@ class Read(NamedTuple):
 @cache
 def read(path: Path) -> Read:
     """Return what a file says."""
-    tree = ast.parse(path.read_text())
-    out = left_out(tree)
+    every = nodes(ast.parse(path.read_text()))
+    out = left_out(every)
     return Read(
-        [said for said in texts(path, tree, out) if SHELL.search(said.text)],
-        [said for said in messages(path, tree, out) if PYTHON.search(said.text)],
-        [*mixed_advice(path, tree)],
+        [said for said in texts(path, every, out) if SHELL.search(said.text)],
+        [said for said in messages(path, every, out) if PYTHON.search(said.text)],
+        [*mixed_advice(path, every)],
     )
 
 
-def texts(path: Path, tree: ast.Module, out: set[int]) -> Iterator[Said]:
+def texts(path: Path, every: list[ast.AST], out: set[int]) -> Iterator[Said]:
     """Give all texts of a file but those that are no messages."""
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in out:
             yield Said(f"{path.relative_to(ROOT)}:{node.lineno}", text_of(node))
 
 
-def messages(path: Path, tree: ast.Module, out: set[int]) -> Iterator[Said]:
+def messages(path: Path, every: list[ast.AST], out: set[int]) -> Iterator[Said]:
     """Give what errors of a file say, and their hints."""
-    for node in ast.walk(tree):
+    for node in every:
         if not isinstance(node, ast.Call) or id(node) in out:
             continue
         is_error = called(node).endswith(("Error", "UnsupportedOp"))
         said = [*node.args] if is_error and "Assertion" not in called(node) else []
         said += [each.value for each in node.keywords if each.arg == "hint"]
-        for each in (part for value in said for part in ast.walk(value)):
+        for each in (part for value in said for part in nodes(value)):
             if id(each) not in out and text_of(each):
                 yield Said(f"{path.relative_to(ROOT)}:{node.lineno}", text_of(each))
 
 
-def mixed_advice(path: Path, tree: ast.Module) -> Iterator[Said]:
+def mixed_advice(path: Path, every: list[ast.AST]) -> Iterator[Said]:
     """Give advice whose text for Python names flags, or the one for the shell functions."""
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Call) and called(node) == "Advice":
             python, shell = (text_of(each) for each in node.args)
             if SHELL.search(python) or re.search(r"\bg(?:v|ravure)\.\w+\(", shell):

@@ -14,7 +14,7 @@ import pytest
 
 import gravure as gv
 
-from .sources import called
+from .sources import called, nodes
 
 ROOT = Path(__file__).parent.parent
 MAY_IMPORT: dict[str, set[str]] = {
@@ -76,7 +76,7 @@ class Looked:
 def looked(path: Path) -> Looked:
     """Return what a file imports and makes."""
     package, found = ["gravure", *path.relative_to(ROOT).parts[:-1]], Looked()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found.imports += [(node.lineno, alias.name.split(".")) for alias in node.names]
             found.by_name += [node.lineno for alias in node.names if is_ours(alias.name)]

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from .sources import nodes
+
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("ir", "passes", "codegen", "runtime", "frontend", "tools")
 FILES = [
@@ -30,21 +32,22 @@ FOR_OTHERS = {
 """Names that nothing of ours uses, and who does."""
 
 
-def prose(tree: ast.AST) -> set[ast.AST]:
+def prose(every: list[ast.AST]) -> set[ast.AST]:
     """Return the parts of a file that name things without using them."""
     found: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             found.add(node.value)
         elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            found.update(ast.walk(node.value))
+            found.update(nodes(node.value))
     return found
 
 
 def uses(tree: ast.AST) -> Iterator[str]:
     """Give the names that code reads: as a variable, an attribute, a keyword, or in a string."""
-    aside = prose(tree)
-    for node in ast.walk(tree):
+    every = nodes(tree)
+    aside = prose(every)
+    for node in every:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             yield node.id
         elif isinstance(node, ast.Attribute):
@@ -70,7 +73,7 @@ def own_uses(name: str, node: ast.stmt) -> int:
     """Return how often a function or class uses itself."""
     if not isinstance(node, Definition):
         return 0
-    named = (n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(node))
+    named = (n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in nodes(node))
     return sum(each == name for each in named)
 
 

@@ -4,6 +4,8 @@ import ast
 from pathlib import Path
 from statistics import median, quantiles
 
+from .sources import nodes
+
 ROOT = Path(__file__).parent.parent
 PRODUCT = ("gravure", "codegen", "frontend", "ir", "passes", "runtime", "tools")
 FILES = [
@@ -23,7 +25,7 @@ def function_lengths(path: Path) -> Lengths:
     """Return the lines of each function, by name and first line."""
     return {
         f"{node.name}, line {node.lineno}": (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 

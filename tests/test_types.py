@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .sources import nodes
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("codegen", "frontend", "ir", "passes", "runtime", "tools")
 
@@ -30,7 +32,7 @@ class Found:
 def found_in(path: Path) -> Found:
     """Return what a file says."""
     found = Found()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Name):
             found.any += node.id == "Any"
             found.has_getattr |= node.id == "__getattr__"
