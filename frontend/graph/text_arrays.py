@@ -5,6 +5,7 @@ The IR has no such type. What computes otherwise is refused by name.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 
@@ -14,9 +15,11 @@ from ...ir.op import Array, Op
 from ...ir.scalar_math import ScalarMath, UnknownStepError
 from ...ir.types.dtypes import DType, bool_
 from ...ir.types.tensor import TensorSpec
+from ...lazy import cached_property
 from ..eager.recorded import EMIT
 from ..values.dtypes import DTypeLike
 from ..values.moving import is_moved, move
+from ..values.texts import FEW, Texts
 
 TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
 """The element type of text, which the IR does not have: such values are only passed on."""
@@ -45,13 +48,38 @@ JOIN, EQUAL = np.frompyfunc(operator.add, 2, 1), np.frompyfunc(operator.eq, 2, 1
 
 
 class Text:
-    """An array of text as a value of a rule."""
+    """Text as a value of a rule: an array of objects, or a row of bytes. Each is made at need."""
 
-    __slots__ = ("array", "spec")
+    def __init__(self, texts: Array | Texts, dims: Sequence[int] | None = None) -> None:
+        self._made = texts
+        shape = (len(texts),) if isinstance(texts, Texts) else texts.shape
+        self.dims: tuple[int, ...] = shape if dims is None else tuple(dims)
 
-    def __init__(self, array: object) -> None:
-        self.array: Array = np.asarray(array, object)
-        self.spec = TensorSpec(TEXT, self.array.shape)
+    @cached_property
+    def array(self) -> Array:
+        """Return the texts as objects."""
+        made = self._made
+        return made.separate().reshape(self.dims) if isinstance(made, Texts) else made
+
+    @cached_property
+    def row(self) -> Texts:
+        """Return the texts one behind the other."""
+        made = self._made
+        return made if isinstance(made, Texts) else Texts.of(made.ravel().tolist())
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return TensorSpec(TEXT, self.dims)
+
+    @property
+    def is_long(self) -> bool:
+        """Say whether there are so many texts that a row of bytes pays."""
+        return math.prod(self.dims) >= FEW
+
+    def with_row(self, row: Texts) -> Text:
+        """Return other texts of the same shape."""
+        return Text(row, self.dims)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: object = None) -> Array:
         """Return the array."""
@@ -60,7 +88,7 @@ class Text:
 
 def as_values(arrays: Sequence[object]) -> list[object]:
     """Return arrays as values of a rule."""
-    return [Text(x) if is_text(x) else x for x in arrays]
+    return [Text(x) if is_text(x) else x for x in arrays]  # type: ignore[arg-type]
 
 
 def is_text(value: object) -> bool:

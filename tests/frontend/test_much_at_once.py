@@ -16,10 +16,12 @@ from gravure.frontend.tf.nondense import numbering
 from gravure.frontend.tf.nondense.sparse_math import _interleaved_slowly, interleaved
 from gravure.frontend.tf.special.beta import _regularised, incomplete_beta
 from gravure.frontend.tf.text.hashes import murmur, sip
+from gravure.frontend.values.texts import Texts
 from gravure.ir.op import REGISTRY
 from gravure.ir.types.tensor import spec_of_array
 
 pytestmark = pytest.mark.filterwarnings("error")
+FEW_TEXTS = 40
 HASHES = {"farm": farm, "murmur": murmur, "sip": lambda text: sip(text, (3, 1 << 63))}
 ALONE = ("isinf", "sign", "reciprocal", "sqrt", "thresholded_relu", "shift_left", "shift_right",
          "div", "floor_divide", "mod", "fmod", "pow")  # fmt: skip
@@ -176,13 +178,41 @@ def test_parts_and_sizes_of_many_texts_are_those_of_each():
     words = [b"abcde", b"fghi", b"jkl"]
     for first in range(-3, 4):
         for size in range(-1, 6):
-            wanted = [x[first + len(x) * (first < 0) :][: max(size, 0)] for x in words]
+            rest = [x[first + len(x) * (first < 0) :] for x in words]
+            wanted = [x[:size] if size >= 0 else x for x in rest]  # (so TensorFlow 2.21)
             assert tf.strings.substr(words, first, size).numpy().tolist() == wanted
+            many = tf.strings.substr(words * FEW_TEXTS, first, size)
+            assert many.numpy().tolist() == wanted * FEW_TEXTS
     assert tf.strings.substr("äx€ö", 1, 2, "UTF8_CHAR").numpy().decode() == "x€"
     first = tf.compat.v1.strings.substr("äx€ö", 1, 2, "named", "UTF8_CHAR")
     assert first.numpy().decode() == "x€"
     with pytest.raises(tf.errors.InvalidArgumentError, match="pos 4 out of range"):
         tf.strings.substr(words, 4, 1)
+
+
+def test_many_texts_stay_a_row_of_bytes_and_are_what_few_are(monkeypatch):
+    """Nothing between the first and the last step makes objects of them, and all can."""
+    random = np.random.default_rng(0)
+    texts = [random.choice(list(b"aZ\xc3\xa9 \0"), n).tobytes() for n in random.integers(0, 9, 150)]
+    x, pairs = tf.constant(texts), [*zip(texts, texts[::-1], strict=True)]
+    monkeypatch.setattr(Texts, "separate", None)
+    joined = tf.strings.join([x, b"=", tf.constant(texts[::-1])], "--")
+    sizes = np.arange(150, dtype=np.int32) % 11
+    made = tf.strings.substr(tf.strings.upper(joined), np.full_like(sizes, 2), sizes)
+    assert made.shape == (150,)
+    assert made.dtype == tf.string
+    assert tf.strings.length(made).shape == (150,)
+    monkeypatch.undo()
+    wanted = [b"--=--".join(p).upper()[2:][: i % 11] for i, p in enumerate(pairs)]
+    assert made.numpy().tolist() == wanted == made[:].numpy().tolist()
+    assert tf.strings.length(made).numpy().tolist() == [len(x) for x in wanted]
+    made.numpy()[0] = b"is its owner's"
+    assert [*tf.reshape(made, [150]).numpy()] == wanted == [*tf.identity(made).numpy()]
+    assert tf.strings.join([x, tf.reshape(x[:2], [2, 1])]).shape == (2, 150)
+    cut = tf.strings.substr(x, [[0], [0]], [[1], [2]]).numpy().tolist()
+    assert cut == [[x[:1] for x in texts], [x[:2] for x in texts]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="pos 9 out of range"):
+        tf.strings.substr(x, 9, 1)
 
 
 def test_what_is_written_for_a_match_has_groups_and_backslashes():

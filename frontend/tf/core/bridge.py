@@ -32,12 +32,13 @@ from ...function.on_device import (
 )
 from ...graph.graph import GraphTensor, Operation, dims_or_none
 from ...graph.symbolic import SymbolicError, leaked
-from ...graph.text_arrays import TEXT
+from ...graph.text_arrays import TEXT, Text
 from ...values import dtypes, nest
 from ...values.context import STATE, default_session
 from ...values.devices import CPU, HOST, as_device
 from ...values.dtypes import DTypeLike
 from ...values.origin import short, user_line
+from ...values.texts import FEW
 from .element_types import TfDataType, of_row
 from .shapes import ShapeLike, TensorShape
 
@@ -328,6 +329,33 @@ class EagerTensor(TfTensor):
         return wrap, (np.array(self._array),)
 
 
+# The slot of the same name holds what the property makes.
+class EagerTexts(EagerTensor):
+    """Many texts that have been computed: objects are made of them where somebody asks for some."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+
+    @property
+    def _array(self) -> Array:  # type: ignore[override]
+        return self.text.array
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return self.text.spec
+
+    def numpy(self) -> Array:
+        """Return an array of its own: who writes to it does not change the row of bytes."""
+        return self.text.array.copy()
+
+    def alias(self) -> EagerTexts:
+        """Return another tensor of the same texts."""
+        return EagerTexts(self.text)
+
+
 # Both are tensors of one layout; what only one has is taken from it.
 class EagerDeviceTensor(EagerTensor, DeviceTensor):  # type: ignore[misc]
     """A value that has been computed, and lies on a GPU."""
@@ -490,7 +518,21 @@ def wrap(array: object) -> EagerTensor:
     """Return an array, or a tensor on a device, as an eager tensor."""
     if isinstance(array, DeviceTensor | PlacedTensor | RemoteTensor):
         return computed(array)
-    return EagerTensor(np.asarray(array))
+    return eager(array if isinstance(array, Text) else np.asarray(array))
+
+
+def eager(array: Array | Text) -> EagerTensor:
+    """Return an array as a tensor, of many texts as one that remembers them as a row of bytes."""
+    if isinstance(array, np.ndarray):
+        if array.dtype.kind != "O" or array.size < FEW:
+            return EagerTensor(array)
+        array = Text(array)
+    return EagerTexts(array) if array.is_long else EagerTensor(array.array)
+
+
+def text_of(tensor: Tensor) -> Text:
+    """Return the texts of a tensor."""
+    return tensor.text if isinstance(tensor, EagerTexts) else Text(tensor._array)
 
 
 def made_here(array: Array) -> EagerTensor:
@@ -499,7 +541,7 @@ def made_here(array: Array) -> EagerTensor:
     if isinstance(place, RemoteDevice) and place.work is not None:
         return computed(place.work.keep(array))
     if place is None or place.kind != "cpu" or place == CPU:
-        return EagerTensor(array)
+        return eager(array)
     return computed(PlacedTensor(array, place))
 
 

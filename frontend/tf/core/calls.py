@@ -28,11 +28,11 @@ from ...graph.kinds import (
     complex_gradient,
     register_rule,
 )
-from ...graph.text_arrays import as_values, emit_text
+from ...graph.text_arrays import Text, as_values, emit_text
 from ...values.context import STATE, record, unrecorded
 from ...values.origin import short, user_line
 from ...values.run_errors import OpError
-from .bridge import OPERATORS, EagerTensor, TfTensor, dressed
+from .bridge import OPERATORS, EagerTensor, EagerTexts, TfTensor, dressed, eager
 from .computed import WHICH, computed_in, with_operands, without
 from .sizes import infer_sizes
 from .values import InGraph, InvalidShapesError, convert, graph_of, same
@@ -171,8 +171,8 @@ def _carried_out(
 ) -> TfTensor | list[TfTensor]:
     """Carry an operation out; numpy may warn in it."""
     try:
-        if any(x._array.dtype.kind == "O" for x in tensors):
-            values = as_values([x._array for x in tensors])
+        if any(x.__class__ is EagerTexts or x._array.dtype.kind == "O" for x in tensors):
+            values = as_values([x.text if x.__class__ is EagerTexts else x._array for x in tensors])
             made = rule.function(Maker(emit_text), *values, **options)
         else:
             made = rule.function(Maker(apply), *tensors, **options)
@@ -183,12 +183,14 @@ def _carried_out(
     except (OperandError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         raise InvalidShapesError(f"{error} [Op:{rule.type}]") from error
     if isinstance(made, tuple | list):
-        return [dressed(_tensor(x)) for x in made]
-    return dressed(_tensor(made))
+        return [_tensor(x) for x in made]
+    return _tensor(made)
 
 
-def _tensor(value: object) -> Tensor:
-    return value if isinstance(value, Tensor) else Tensor(np.asarray(value))
+def _tensor(value: object) -> TfTensor:
+    if isinstance(value, Tensor):
+        return dressed(value)
+    return eager(value if isinstance(value, Text) else Tensor(np.asarray(value))._array)
 
 
 def arguments_of(

@@ -22,7 +22,7 @@ from ...values import nest
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
-from .bridge import OPERATORS, EagerTensor, TfTensor, dressed, row_of
+from .bridge import OPERATORS, EagerTensor, TfTensor, dressed, eager, row_of
 from .element_types import of_row
 from .shapes import ShapeLike, TensorShape
 
@@ -167,7 +167,7 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     graph = STATE.context
     if isinstance(graph, Graph):
         return dressed(graph.constant(array, name))
-    return EagerTensor(array)
+    return eager(array)
 
 
 def refuse_mixture(value: object, array: Array) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
-from operator import itemgetter
+from typing import NoReturn
 
 import numpy as np
 
@@ -16,9 +17,10 @@ from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract
-from ...graph.text_arrays import TEXT
+from ...graph.text_arrays import TEXT, Text
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import CONTINUES, in_a_row
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
 from ..core.values import InGraph, convert, elements, graph_of, same, static
@@ -26,7 +28,9 @@ from ..core.values import InGraph, convert, elements, graph_of, same, static
 
 def texts(function: Callable[..., object], *arrays: object) -> Array:
     """Return what a function gives for the elements at each place, as text."""
-    spread = np.broadcast_arrays(*(np.asarray(a, object) for a in arrays))
+    spread: Sequence[Array] = [np.asarray(a, object) for a in arrays]
+    if any(a.shape != spread[0].shape for a in spread):
+        spread = np.broadcast_arrays(*spread)
     made = np.empty(spread[0].size, object)
     made[:] = [*map(function, *[a.ravel().tolist() for a in spread])]
     return made.reshape(spread[0].shape)
@@ -44,10 +48,24 @@ def _unknown(xs: Sequence[object], dtype: DType) -> Abstract | None:
     return Abstract(TensorSpec(dtype, broadcast(*known) if len(known) == len(shapes) else None))
 
 
+def _long(*xs: object) -> list[Text]:
+    """Return operands that are text if there are so many that a row of bytes pays, else nothing."""
+    found = [x for x in xs if isinstance(x, Text)]
+    return found if any(x.is_long for x in found) else []
+
+
 @rule("StringJoin", differentiable=False)
 def _join(m: Maker, *xs: object, separator: str) -> object:
     open_ = _unknown(xs, TEXT)
-    return open_ or texts(lambda *parts: separator.encode().join(parts), *xs)
+    if open_ is not None:
+        return open_
+    long = _long(*xs)
+    shapes = {x.dims for x in long if x.dims}
+    if len(shapes) == 1 and len(long) == len(xs):
+        parts = [p for x in long for p in (separator.encode(), x.row if x.dims else x.array.item())]
+        dims = shapes.pop()
+        return Text(in_a_row(parts[1:], math.prod(dims)), dims)
+    return texts(lambda *parts: separator.encode().join(parts), *xs)
 
 
 def join(inputs: Sequence[object], separator: str = "", name: str | None = None) -> TfTensor:
@@ -57,10 +75,6 @@ def join(inputs: Sequence[object], separator: str = "", name: str | None = None)
             return convert(b"")
         values = [convert(x, "string") for x in inputs]
         return perform("StringJoin", values, name=name, separator=separator)
-
-
-CONTINUES = 0b10000000
-"""The first two bits of a byte of UTF-8 that is not the first one of its character."""
 
 
 def _characters(text: bytes) -> Sequence[int]:
@@ -84,7 +98,10 @@ def _cased(type_: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[st
         if encoding not in ("", "utf-8"):
             raise TypeError(f"only utf8 or '' (no encoding) is supported, received {encoding}")
         if not encoding:
-            return _unknown([input], TEXT) or texts(of_bytes, input)
+            open_, long = _unknown([input], TEXT), _long(input)
+            if open_ is None and long:
+                return long[0].with_row(long[0].row.changed(of_bytes))
+            return open_ or texts(of_bytes, input)
         return _unknown([input], TEXT) or texts(
             lambda x: of_text(x.decode(errors="replace")).encode(), input
         )
@@ -109,23 +126,10 @@ def length(m: Maker, input: object, unit: str = "BYTE") -> object:
     open_ = _unknown([input], rows.i32)
     if open_ is not None:
         return open_
-    given = np.asarray(elements(input), object)
-    flat: list[bytes] = given.ravel().tolist()
-    sizes = np.fromiter(map(len, flat), np.int32, len(flat))
-    if unit != "BYTE":
-        sizes = _counted(b"".join(flat), sizes)
-    return sizes.reshape(given.shape)
-
-
-def _counted(every: bytes, sizes: Array) -> Array:
-    """Return how many characters texts of some sizes have, which are one behind the other."""
-    continues = np.frombuffer(every, np.uint8) & 0b11000000 == CONTINUES
-    if not np.count_nonzero(continues):
-        return sizes
-    ends = np.cumsum(sizes, dtype=np.int64)
-    before = np.searchsorted(np.flatnonzero(continues), ends)
-    found: Array = sizes - np.diff(before, prepend=0).astype(sizes.dtype)
-    return found
+    if not isinstance(input, Text):
+        input = Text(elements(input))
+    sizes = input.row.sizes if unit == "BYTE" else input.row.characters()
+    return sizes.astype(np.int32).reshape(input.dims)
 
 
 @op("StringToNumber", "input", strict=False, differentiable=False)
@@ -172,20 +176,42 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
     open_ = _unknown([input, pos, count], TEXT)
     if open_ is not None:
         return open_
-    at, size = elements(pos), elements(count)
-    if unit == "BYTE" and not at.ndim and not size.ndim:
-        first = int(at)
-        end = first + max(int(size), 0)
-        least = min(map(len, elements(input).ravel().tolist()), default=abs(first))
-        if least >= abs(first):
-            return texts(itemgetter(slice(first, end if first >= 0 or end < 0 else None)), input)
+    if (long := _long(input)) and unit == "BYTE":
+        return _parts(long[0], elements(pos), elements(count))
     return texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, pos, count)
+
+
+def _parts(text: Text, pos: Array, count: Array) -> Text:
+    """Return so many bytes of each text from a place on, which may be counted from its end."""
+    row, dims = text.row, text.dims
+    begins, sizes, places = row.begins, row.sizes, None
+    if pos.ndim:
+        dims = np.broadcast_shapes(dims, pos.shape)
+        places = np.broadcast_to(np.arange(len(row)).reshape(text.dims), dims).ravel()
+        begins, sizes = begins[places], sizes[places]
+        pos, count = (np.broadcast_to(x, dims).ravel() for x in (pos, count))
+    at = pos.astype(np.int64)
+    wrong = np.abs(at) > sizes
+    if wrong.any():
+        first = int(wrong.argmax())
+        place = first if places is None else places[first]
+        _refuse_place(int(at[first] if at.ndim else at), text.array.ravel()[place])
+    start = at + sizes * (at < 0)
+    rest = sizes - start
+    return Text(row.parts(begins + start, np.where(count < 0, rest, np.minimum(count, rest))), dims)
+
+
+def _refuse_place(start: int, text: bytes) -> NoReturn:
+    raise TypeError(f"pos {start} out of range for string {text!r}")
 
 
 def substr(
     input: object, pos: object, len: object, unit: str = "BYTE", name: str | None = None
 ) -> TfTensor:
-    """Cut a part of each text out: so many bytes or characters from a place on."""
+    """Cut a part of each text out: so many bytes or characters from a place on.
+
+    Of fewer bytes than none, all that follow are meant.
+    """
     _refuse_unit(unit)
     with InGraph(graph_of([input, pos, len])):
         at, count = same(pos, len)
@@ -207,8 +233,10 @@ def _part(text: bytes, start: int, length: int, unit: str) -> bytes:
     ends = range(len(text) + 1) if unit == "BYTE" else _characters(text)
     size = len(ends) - 1
     if not -size <= start <= size:
-        raise TypeError(f"pos {start} out of range for string {text!r}")
+        _refuse_place(start, text)
     first = start + size if start < 0 else start
+    if unit == "BYTE" and length < 0:
+        return text[first:]
     return text[ends[first] : ends[min(max(first + length, first), size)]]
 
 
