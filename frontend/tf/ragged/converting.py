@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import cast
 
@@ -46,18 +47,20 @@ def read_of(x: RaggedTensor) -> list[TfTensor]:
 
 
 def table(rows: Rows, ends: Sequence[int]) -> Array:
-    """Return the places of rows in an array of so many along each axis, -1 where there is none."""
-    made = np.full(ends, -1, np.int64)
-    at: list[Array] = []
-    below = rows
-    at.append(np.arange(len(rows)))
-    while below.splits:
-        numbers, offsets = below.row_numbers(), below.offsets()
-        at = [*(x[numbers] for x in at), offsets]
-        below = below.below
-    inside = np.all([x < n for x, n in zip(at, ends, strict=True)], axis=0)
-    made[tuple(x[inside] for x in at)] = below.places[inside]
-    return made
+    """Return the places of rows in an array of so many along each axis.
+
+    Where there is none, it is the one behind all.
+    """
+    made = np.full(math.prod(ends), len(rows.places), np.int64)
+    is_cut = any(most > n for most, n in zip(rows.extents(), ends, strict=True))
+    at, below = np.arange(len(rows)), rows
+    inside = at < ends[0]
+    for size in ends[1:]:
+        numbers, offsets = below.numbered()
+        below, at = below.below, at[numbers] * size + offsets
+        inside = inside[numbers] & (offsets < size) if is_cut else inside
+    made[at[inside] if is_cut else at] = below.places[inside] if is_cut else below.places
+    return made.reshape(ends)
 
 
 @stored("places of rows")
@@ -71,8 +74,7 @@ def _places(levels: int, wanted: Sequence[int | None] | None) -> Compute:
             most if n is None or n < 0 else n
             for most, n in zip(rows.extents(), asked, strict=False)
         ]
-        places = table(rows, ends)
-        return (np.where(places < 0, len(rows.places), places),)
+        return (table(rows, ends),)
 
     return compute
 
@@ -154,15 +156,17 @@ def to_sparse(x: RaggedTensor, name: str | None = None) -> SparseTensor:
             inner = [int(n) for n in arrays[0][1:]]
             rows = rows_read(arrays, levels)
             ends = [*rows.extents(), *inner]
+            made = np.empty((len(rows.places), math.prod(inner), len(ends)), np.int64)
+            behind = np.indices(inner).reshape(len(inner), math.prod(inner))
+            made[..., levels + 1 :] = behind.T
             at: list[Array] = [np.arange(len(rows))]
             while rows.splits:
-                numbers, offsets = rows.row_numbers(), rows.offsets()
-                at, rows = [*(i[numbers] for i in at), offsets], rows.below
-            each = int(np.prod(inner, dtype=np.int64))
-            at = [np.repeat(i, each) for i in at]
-            behind = np.indices(inner).reshape(len(inner), -1) if inner else np.zeros((0, 1), int)
-            more = np.tile(behind, (1, len(rows.places)))
-            return np.stack([*at, *more], axis=1).astype(np.int64), np.array(ends, np.int64)
+                numbers, offsets = rows.numbered()
+                at = [*(i[numbers] for i in at), offsets]
+                rows = rows.below
+            for number, each in enumerate(at):
+                made[..., number] = each[:, None]
+            return made.reshape(-1, len(ends)), np.array(ends, np.int64)
 
         specs = [unknown(kinds.i64, None, rank), unknown(kinds.i64, rank)]
         indices, sizes = computed("RaggedToSparse", compute, read_of(x), specs, name)

@@ -74,7 +74,7 @@ def rows_read(arrays: Sequence[Array], levels: int) -> Rows:
     dims = [int(n) for n in sizes[: extra + 1]]
     count = int(np.prod(dims, dtype=np.int64))
     inner = uniform(dims, np.arange(count, dtype=np.int64))
-    return inner.over([s.astype(np.int64) for s in splits])
+    return inner.over([s.astype(np.int64, copy=False) for s in splits])
 
 
 def planned(
@@ -108,13 +108,16 @@ def planned(
             found, at, shift = [], 0, 0
             for count, depth in zip(counts, depths, strict=True):
                 each = rows_read(arrays[at : at + count], depth)
-                found.append(each.shifted(shift))
+                found.append(each.shifted(shift) if shift else each)
                 shift += len(each.places)
                 at += count
             made = plan(*found, *arrays[at:])
             assert len(made.splits) == levels, f"{type_} makes {len(made.splits)} levels"
-            places = np.where(made.places < 0, shift, made.places)
-            return [places.astype(np.int64), *(x.astype(number) for x in made.splits)]
+            places = made.places
+            if default is not None:
+                places = np.where(places < 0, shift, places)
+            splits = [x.astype(number, copy=False) for x in made.splits]
+            return [places.astype(np.int64, copy=False), *splits]
 
         row = splits_type(operands)
         number = np.dtype(row)

@@ -21,7 +21,9 @@ def splits_of(counts: Array) -> Array:
     >>> splits_of(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
     """
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+    made = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=made[1:])
+    return made
 
 
 def ranges(starts: Array, counts: Array) -> Array:
@@ -32,7 +34,9 @@ def ranges(starts: Array, counts: Array) -> Array:
     """
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
+    made = np.repeat(starts - (ends - counts), counts)
+    made += np.arange(total, dtype=np.int64)
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +81,18 @@ class Rows:
 
     def row_numbers(self) -> Array:
         """Return for each thing that the rows hold the number of its row."""
-        return np.repeat(np.arange(len(self), dtype=np.int64), self.counts)
+        ends = self.splits[0]
+        count = int(ends[-1])  # counting beginnings up takes half the time of a repetition
+        return np.cumsum(np.bincount(ends[1:-1], minlength=count)[:count], dtype=np.int64)
 
     def offsets(self) -> Array:
         """Return for each thing that the rows hold its place in its row."""
-        return ranges(np.zeros(len(self), np.int64), self.counts)
+        return self.numbered()[1]
+
+    def numbered(self) -> tuple[Array, Array]:
+        """Return for each thing that the rows hold the number of its row, and its place in it."""
+        numbers = self.row_numbers()
+        return numbers, np.arange(len(numbers), dtype=np.int64) - self.splits[0][numbers]
 
     def extents(self) -> list[int]:
         """Return the largest extent along each axis."""
@@ -91,7 +102,8 @@ class Rows:
 
 def numbered(splits: Sequence[Array], count: int) -> Rows:
     """Return rows whose places are numbered."""
-    return Rows(tuple(s.astype(np.int64) for s in splits), np.arange(count, dtype=np.int64))
+    wide = tuple(s.astype(np.int64, copy=False) for s in splits)
+    return Rows(wide, np.arange(count, dtype=np.int64))
 
 
 def uniform(dims: Sequence[int], places: Array) -> Rows:
