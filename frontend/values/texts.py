@@ -21,6 +21,10 @@ SHORT = 16
 """Parts of so many bytes, all of one size, are cut column by column."""
 
 
+BYTES_KEPT = np.array([(1 << 8 * i) - 1 for i in range(9)], np.uint64)
+"""By how many bytes of a word are meant: those."""
+
+
 class Texts:
     """Texts one behind the other: all their bytes, and the size of each."""
 
@@ -73,6 +77,51 @@ class Texts:
     def changed(self, function: Callable[[bytes], bytes]) -> Texts:
         """Return what a function makes of all bytes, of which each stays one."""
         return Texts(np.frombuffer(function(self.every.tobytes()), np.uint8), self.sizes)
+
+    def owners(self, places: Array) -> Array:
+        """Return which text each of some rising places is in."""
+        if len(places) == len(self) and bool(
+            ((self.begins <= places) & (places < self.ends)).all()
+        ):
+            return np.arange(len(self))  # one in each, as often: then nothing is to be looked for
+        return np.searchsorted(self.ends, places, side="right")
+
+    def numbers(self) -> Array | None:
+        """Return a number for each text, equal for equal ones; None: some are too long for it."""
+        if not len(self) or self.sizes.max() > 8 or not self.every.all():
+            return None
+        room = np.zeros(len(self.every) + 8, np.uint8)
+        room[:-8] = self.every
+        at_any = np.ndarray(len(self.every) + 1, "<u8", room, strides=(1,))
+        return np.asarray(at_any[self.begins] & BYTES_KEPT[self.sizes])
+
+    def words(self) -> tuple[Texts, Array]:
+        """Return what white space parts, and how many parts each text has."""
+        every = self.every
+        inside = (every != 32) & ((every < 9) | (every > 13))
+        begins, ends = inside.copy(), inside.copy()
+        borders = self.ends[(self.ends > 0) & (self.ends < len(every))]
+        begins[1:] &= ~inside[:-1]
+        ends[:-1] &= ~inside[1:]
+        begins[borders] = inside[borders]
+        ends[borders - 1] = inside[borders - 1]
+        first = np.flatnonzero(begins)
+        made = Texts(every[inside], np.flatnonzero(ends) + 1 - first)
+        return made, np.diff(np.searchsorted(first, self.ends), prepend=0)
+
+    def between(self, sign: int) -> tuple[Texts, Array]:
+        """Return what a byte parts, and how many parts each text has: one more than of that."""
+        is_sign = self.every == sign
+        signs = np.flatnonzero(is_sign)
+        before = np.searchsorted(signs, self.ends)
+        counts = np.diff(before, prepend=0) + 1
+        last = np.cumsum(counts) - 1
+        is_last = np.zeros(len(signs) + len(self), bool)
+        is_last[last] = True
+        ends = np.empty(len(is_last), np.int64)
+        ends[is_last], ends[~is_last] = self.ends, signs
+        begins = np.concatenate([[0], ends[:-1] + ~is_last[:-1]])[: len(ends)]
+        return Texts(self.every[~is_sign], ends - begins), counts
 
     def characters(self) -> Array:
         """Return how many characters each text has."""

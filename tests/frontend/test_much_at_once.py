@@ -14,6 +14,7 @@ from gravure.frontend.formats.messages import Summary
 from gravure.frontend.formats.summaries import histogram, limits, merged
 from gravure.frontend.tf.nondense import numbering
 from gravure.frontend.tf.nondense.sparse_math import _interleaved_slowly, interleaved
+from gravure.frontend.tf.ops.sorting import first_of_each
 from gravure.frontend.tf.special.beta import _regularised, incomplete_beta
 from gravure.frontend.tf.text.hashes import murmur, sip
 from gravure.frontend.values.texts import Texts
@@ -372,3 +373,58 @@ def test_scores_that_fall_are_tensorflows():
     found, scores = tf.image.non_max_suppression_with_scores(boxes, [0.9, 0.8, 0.7, 0.6], **how)
     assert found.numpy().tolist() == [0, 2, 3, 1]  # (of TensorFlow 2.21)
     np.testing.assert_allclose(scores, [0.9, 0.62638748, 0.6, 0.34087536], 1e-6)
+
+
+def test_many_numbers_are_written_and_read_as_each_is():
+    random = np.random.default_rng(0)
+    floats = (random.standard_normal(300) * 10.0 ** random.integers(-9, 9, 300)).astype(np.float32)
+    ends = np.array(
+        [0, -0.0, 0.5e-6, 2.0**-7, 3 * 2.0**-7, 8.9e9, 0.9999995, 0.9999996], np.float32
+    )
+    halves = random.standard_normal(99).astype(np.float16)
+    for x in (np.concatenate([floats, ends]), halves, random.random(99, "f")):
+        known = x[np.isfinite(x)]
+        written = tf.as_string(known).numpy().tolist()
+        assert written == [b"%f" % each for each in known.tolist()]
+    for kind in (np.int8, np.uint32, np.int64, np.uint64):
+        ends = np.iinfo(kind)
+        x = np.concatenate(
+            [np.array([ends.min, ends.max, 0, 9, 10], kind), np.arange(99, dtype=kind)]
+        )
+        assert tf.as_string(x).numpy().tolist() == [b"%d" % each for each in x.tolist()]
+    assert tf.as_string([*floats, np.inf, np.nan]).numpy().tolist()[-2:] == [b"inf", b"nan"]
+    texts = [b"%f" % x for x in random.random(99)] + [b".5", b"5.", b"00.10", b"123456789.12345"]
+    for extra in ([], [b"-1.5"], [b" 1e3"], [b"1234567890123456789"]):
+        found = tf.strings.to_number(texts + extra, tf.float64).numpy()
+        assert found.tolist() == [*map(float, texts + extra)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not correctly convert"):
+        tf.strings.to_number([*texts, b"1.2.3"])
+
+
+@pytest.mark.parametrize("texts", [["a", "b", "a", "", "c", ""], ["ab", "abcdefghi", "ab"]])
+def test_many_texts_come_in_the_order_of_the_first_of_each(texts):
+    texts = [x.encode() for x in texts] * 40
+    known = [*dict.fromkeys(texts)]
+    values, places, counts = tf.unique_with_counts(texts)
+    assert values.numpy().tolist() == known == tf.unique(texts).y.numpy().tolist()
+    assert places.numpy().tolist() == [*map(known.index, texts)]
+    assert counts.numpy().tolist() == [*map(texts.count, known)]
+    numbers = np.random.default_rng(0).integers(0, 1 << 60, 3000).repeat(2).astype(np.uint64)
+    first, places = first_of_each(numbers)
+    assert (first == np.arange(0, 6000, 2)).all()
+    assert (places == np.arange(3000).repeat(2)).all()
+
+
+def test_many_texts_are_cut_as_each_is():
+    random = np.random.default_rng(0)
+    texts = [random.choice(list(b"ab ,,\t\n"), n).astype(np.uint8).tobytes()
+             for n in random.integers(0, 8, 300)]  # fmt: skip
+    for some in (texts, [b""] * 70, [b"a"] * 70, [b" ", b",", b"a"] * 30):
+        assert tf.strings.split(some).to_list() == [x.split() for x in some]
+        assert tf.strings.split(some, ",").to_list() == [x.split(b",") for x in some]
+        assert tf.strings.split(some, ",", 1).to_list() == [x.split(b",", 1) for x in some]
+        assert tf.strings.split(some, ",,").to_list() == [x.split(b",,") for x in some]
+        cut = tf.function(lambda x: tf.strings.split(x, ","))(tf.constant(some))
+        assert cut.to_list() == [x.split(b",") for x in some]
+        pieces = [[bytes([i]) for i in x] for x in some]
+        assert tf.strings.bytes_split(some).to_list() == pieces

@@ -16,7 +16,7 @@ import numpy as np
 from ....ir.compose.maker import Maker
 from ....ir.op import Array
 from ...eager.kernels import OperandError
-from ...eager.remembered import notes_of, remembered
+from ...eager.remembered import depends_on_state, notes_of, remembered
 from ...eager.tensor import Tensor, apply
 from ...graph.gradients import node_backward
 from ...graph.kinds import (
@@ -150,7 +150,10 @@ def _compute(
         """Carry the rule out on arrays."""
         made = _carried_out(rule, [EagerTensor(x) for x in arrays], options)
         is_list[:] = [isinstance(made, list)]
-        return [x._array for x in (made if isinstance(made, list) else [made])]
+        results = made if isinstance(made, list) else [made]
+        if any(isinstance(x, EagerTexts) for x in results):
+            depends_on_state()  # notes hold arrays: a row of bytes would be cut each time
+        return [x._array for x in results]
 
     found = notes.tried(lambda: _computed(rule, tensors, options), whole, tensors)
     if not is_list:

@@ -13,7 +13,7 @@ from ...data.host import ArrayKind
 from ...eager.remembered import ElementsError, notes_of
 from ...graph.graph import Graph, Operation, spec_with_unknowns
 from ...graph.text_arrays import TEXT
-from .bridge import TfTensor, dressed, wrap
+from .bridge import TfTensor, dressed, text_of, wrap
 from .values import InGraph, graph_of
 
 Specs = Sequence[TensorSpec] | Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
@@ -27,16 +27,20 @@ def host(
     specs: Specs,
     *,
     effect: bool = False,
+    reads_text: bool = False,
     name: str | None = None,
 ) -> list[TfTensor]:
-    """Return what a function of arrays gives for tensors; `specs` is what is known of it."""
+    """Return what a function of arrays gives for tensors; `specs` is what is known of it.
+
+    One that reads text takes `Text`, and may give some, where no graph is made.
+    """
     graph = graph_of(list(tensors))
     if graph is None and (notes := notes_of(tensors)) is not None:
         if effect:
             raise ElementsError
         return [dressed(x) for x in notes.step(compute, tensors, is_open=not _fixed(specs))]
     if graph is None:
-        made = compute(*[x._array for x in tensors])
+        made = compute(*[text_of(x) if reads_text else x._array for x in tensors])
         return [wrap(x) for x in made]
     found = host_node(graph, type_, compute, tensors, specs, effect=effect, name=name)
     return [dressed(x) for x in found.outputs]

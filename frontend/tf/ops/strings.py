@@ -18,9 +18,10 @@ from ....ir.types.tensor import Array, TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract
 from ...graph.text_arrays import TEXT, Text
+from ...values import decimals
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ...values.texts import CONTINUES, in_a_row
+from ...values.texts import CONTINUES, FEW, in_a_row
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
 from ..core.values import InGraph, convert, elements, graph_of, same, static
@@ -140,6 +141,10 @@ def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -
     open_ = _unknown([input], row)
     if open_ is not None:
         return open_
+    if row.is_float and (long := _long(input)):
+        found = decimals.read(long[0].row)
+        if found is not None:
+            return found.astype(row.numpy).reshape(long[0].dims)
     with np.errstate(over="ignore"):
         given = np.asarray(elements(input), object)
         every: list[bytes] = given.ravel().tolist()
@@ -359,11 +364,22 @@ def as_string(
     if open_ is not None:
         return open_
     numbers = elements(input)
+    if (found := _at_once(numbers, form + kind)) is not None and width < 0:
+        return found
     if numbers.dtype.kind == "f":
         return _all_written(f"%{form}{kind}".encode(), numbers)
     if numbers.dtype.kind not in "iu" or width >= 0:
         return texts(made, numbers)
     return _all_written(b"%d", numbers)
+
+
+def _at_once(numbers: Array, form: str) -> Text | None:
+    """Return many numbers in the plainest form; None: it is another, or not for all of them."""
+    small = numbers.dtype.kind == "f" and numbers.dtype.itemsize <= 4 and form == "f"
+    if numbers.size < FEW or not (small or numbers.dtype.kind in "iu"):
+        return None
+    found = decimals.written(numbers.ravel())
+    return None if found is None else Text(found, numbers.shape)
 
 
 def _all_written(form: bytes, numbers: Array) -> Array:

@@ -13,11 +13,13 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...graph.text_arrays import TEXT
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import each, host, like_input, texts, unknown
 from ..ragged.planning import with_levels
+from ..ragged.rows import splits_of
 from ..ragged.tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
-from .pieces import Lists, OfMany, Parts, array, in_rows, joined, texts_of
+from .pieces import Lists, OfMany, Parts, array, in_rows, texts_of
 
 OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 """By the names that TensorFlow has for encodings of results: Python's."""
@@ -59,14 +61,14 @@ class CharacterReading:
             if wrong is not None:
                 yield from self.wrong(wrong)
 
-    def many(self, texts: Sequence[bytes]) -> tuple[Array, Array, Array] | None:
+    def many(self, texts: Texts) -> tuple[Array, Array, Array] | None:
         """Return the characters of texts, where they begin, and how many each text has.
 
         None: it is no UTF-8, or some bytes are no character.
         """
         if self.codec != "utf-8":
             return None
-        every, begins = joined(texts)
+        every, begins = texts.every, splits_of(texts.sizes)
         is_first = every & 0b11000000 != 0b10000000
         starts = begins[:-1][begins[:-1] < begins[1:]]
         try:
@@ -138,7 +140,7 @@ class Characters(OfMany):
         numbers = [number for number, _ in found]
         return numbers if self.split is None else [encoded(n, self.split) for n in numbers], offsets
 
-    def many(self, texts: Sequence[bytes]) -> Parts | None:
+    def many(self, texts: Texts) -> Parts | None:
         """Return those of many texts."""
         found = self.reading.many(texts)
         if found is None:

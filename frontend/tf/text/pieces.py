@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.dtypes import DType
 from ...data.stored import StoredStep, stored
-from ...graph.text_arrays import TEXT
+from ...graph.text_arrays import TEXT, Text
+from ...values.texts import Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import static
@@ -37,7 +39,7 @@ def array(values: Sequence[object], row: DType) -> Array:
     return made
 
 
-Parts = tuple[Sequence[Array], Array]
+Parts = tuple[Sequence[Array | Text], Array]
 """Parts of many texts, one behind the other, and how many each text has."""
 
 
@@ -49,18 +51,8 @@ class OfMany(ABC):
         """Return the parts of a text."""
 
     @abstractmethod
-    def many(self, texts: Sequence[bytes]) -> Parts | None:
+    def many(self, texts: Texts) -> Parts | None:
         """Return the parts of texts; None: each has to be looked at."""
-
-
-def joined(texts: Sequence[bytes]) -> tuple[Array, Array]:
-    """Return the bytes of texts, one behind the other, and where each begins, and the end."""
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    return np.frombuffer(b"".join(texts), np.uint8), splits_of(sizes)
-
-
-BYTES = np.empty(256, object)
-BYTES[:] = [bytes([i]) for i in range(256)]
 
 
 class Bytes(OfMany):
@@ -68,16 +60,11 @@ class Bytes(OfMany):
 
     def __call__(self, text: bytes) -> Lists:
         """Return the bytes, each as a text."""
-        return [BYTES[[*text]].tolist()]
+        return [[text[i : i + 1] for i in range(len(text))]]
 
-    def many(self, texts: Sequence[bytes]) -> Parts:
+    def many(self, texts: Texts) -> Parts:
         """Return those of many texts."""
-        every, begins = joined(texts)
-        return [BYTES[every]], np.diff(begins)
-
-
-TOGETHER = 512
-"""So many texts are cut at a time."""
+        return [Text(Texts(texts.every, np.ones(len(texts.every), np.int64)))], texts.sizes
 
 
 @dataclass(frozen=True)
@@ -88,32 +75,23 @@ class Cutter(OfMany):
     most: int
 
     def __call__(self, text: bytes) -> Lists:
-        """Return the pieces."""
-        return [self.cut([text])[0]]
-
-    def cut(self, texts: Sequence[bytes]) -> list[list[bytes]]:
-        """Return the pieces of each text.
+        """Return the pieces.
 
         At white space what is left behind so many pieces is one more, if nothing is left too.
         """
-        sign, most = self.sign, self.most
-        if sign is None and most == 0:
-            return [[text] for text in texts]
-        pieces = [text.split(sign, most) for text in texts]
-        if sign is None and most > 0:
-            for each in pieces:
-                each.extend([b""] * (len(each) == most))
-        return pieces
+        if self.sign is None and self.most == 0:
+            return [[text]]
+        pieces = text.split(self.sign, self.most)
+        if self.sign is None and len(pieces) == self.most > 0:
+            pieces.append(b"")
+        return [pieces]
 
-    def many(self, texts: Sequence[bytes]) -> Parts:
-        """Return those of many texts, of which some are cut at a time: then the lists are near."""
-        found: list[bytes] = []
-        counts: list[int] = []
-        for i in range(0, len(texts), TOGETHER):
-            pieces = self.cut(texts[i : i + TOGETHER])
-            counts += map(len, pieces)
-            found += chain.from_iterable(pieces)
-        return [array(found, TEXT)], np.array(counts, np.int64)
+    def many(self, texts: Texts) -> Parts | None:
+        """Return those of many texts, if they are cut everywhere, and by one byte."""
+        if self.most >= 0 or (self.sign is not None and len(self.sign) > 1):
+            return None
+        found, counts = texts.words() if self.sign is None else texts.between(self.sign[0])
+        return [Text(found)], counts
 
 
 @dataclass(frozen=True)
@@ -124,11 +102,15 @@ class TextRows:
     rows: Sequence[DType]
     has_splits: bool
 
-    def __call__(self, texts: Array) -> Sequence[Array]:
+    def __call__(self, texts: Array | Text) -> Sequence[Any]:
         """Return the parts of all rows, one behind the other, and where rows begin."""
-        every: list[bytes] = texts.ravel().tolist()
-        at_once = self.function.many(every) if isinstance(self.function, OfMany) else None
-        parts, counts = self.one_by_one(every) if at_once is None else at_once
+        given = texts if isinstance(texts, Text) else Text(texts)
+        function, found = self.function, None
+        if isinstance(function, OfMany) and given.is_long:
+            found = function.many(given.row)
+        parts, counts = self.one_by_one(given.array.ravel().tolist()) if found is None else found
+        if given is not texts:  # of a graph, whose values are arrays
+            parts = [np.asarray(x) for x in parts]
         return [*parts, splits_of(counts)] if self.has_splits else parts
 
     def one_by_one(self, every: Sequence[bytes]) -> Parts:
@@ -177,9 +159,10 @@ def in_rows(
     compute = TextRows(function, rows, has_splits=bool(dims))
     specs = [unknown(row, None) for row in rows]
     if not dims:
-        return [*host(type_, compute, [x], specs, name=name)]
+        return [*host(type_, compute, [x], specs, reads_text=True, name=name)]
     size = None if dims[0] is None else dims[0] + 1
-    *parts, splits = host(type_, compute, [x], [*specs, unknown(kinds.i64, size)], name=name)
+    specs.append(unknown(kinds.i64, size))
+    *parts, splits = host(type_, compute, [x], specs, reads_text=True, name=name)
     return [RaggedTensor.cut(part, RowPartition(splits)) for part in parts]
 
 
