@@ -128,7 +128,7 @@ class Operands:
 def rarer(tf: Any, given: Operands) -> Runs:
     """Return the operations by name."""
     groups = (narrow, segments, drawn, images, special, matrices, places, texts, sparse)
-    every = (*groups, uneven, once_slow)
+    every = (*groups, uneven, once_slow, still_slow)
     return {name: run for group in every for name, run in group(tf, given).items()}
 
 
@@ -304,6 +304,8 @@ def texts(tf: Any, given: Operands) -> Runs:
     words = tf.constant([b"word%d" % i for i in random.integers(0, 5000, count)])
     numbers = tf.reshape(given.x, [-1])[:count]
     written = tf.constant([b"%f" % x for x in random.random(count)])
+    order = tf.constant(random.permutation(count))
+    pairs = tf.reshape(words, [-1, 2])
     return {
         "length": lambda: tf.strings.length(words),
         "characters": lambda: tf.strings.length(words, "UTF8_CHAR"),
@@ -316,6 +318,12 @@ def texts(tf: Any, given: Operands) -> Runs:
         "as_string": lambda: tf.as_string(numbers),
         "to_number": lambda: tf.strings.to_number(written),
         "unique texts": lambda: tf.unique(words),
+        "strip": lambda: tf.strings.strip(words),
+        "texts alike": lambda: words == b"word7",
+        "texts looked up": lambda: tf.gather(words, order),
+        "encode_base64": lambda: tf.io.encode_base64(words),
+        "ngrams": lambda: tf.strings.ngrams(words, 2),
+        "reduce_join": lambda: tf.strings.reduce_join(pairs, 1),
     }
 
 
@@ -399,6 +407,27 @@ def once_slow(tf: Any, given: Operands) -> Runs:
         "fake_quant": lambda: tf.quantization.fake_quant_with_min_max_vars(x, 0.0, 1.0),
         "quantize": lambda: tf.quantization.quantize_and_dequantize_v2(x, 0.0, 1.0),
         "area": lambda: tf.image.resize(given.image, [64, 64], "area"),
+    }
+
+
+def still_slow(tf: Any, given: Operands) -> Runs:
+    """Return what took more than thrice TensorFlow's time when it got a row."""
+    x, y, rows = given.x, given.y, given.rows
+    random = np.random.default_rng(0)
+    one, other = tf.complex(x, y), tf.complex(y, x)
+    few = min(rows, 100)
+    sets = [tf.constant(np.sort(random.integers(0, 50, (few, 8)), 1)) for _ in "ab"]
+    pairs = [tf.sparse.from_dense(each + 1) for each in sets]
+    scores = tf.nn.log_softmax(tf.constant(random.random((10, min(few, 20), 12), np.float32)))
+    lengths = tf.fill([min(few, 20)], 10)
+    classes = tf.constant(random.integers(0, 1000, (few, 1)))
+    return {
+        "complex divide": lambda: one / other,
+        "complex tanh": lambda: tf.tanh(one),
+        "edit_distance": lambda: tf.edit_distance(*pairs),
+        "set intersection": lambda: tf.sets.intersection(*sets),
+        "beam search": lambda: tf.nn.ctc_beam_search_decoder(scores, lengths, 10),
+        "candidates": lambda: tf.random.log_uniform_candidate_sampler(classes, 1, 64, True, 1000),
     }
 
 
