@@ -32,10 +32,15 @@ class TextMath(ScalarMath):
         """Join."""
         return np.asarray(JOIN(a, b), object)
 
-    def compare(self, predicate: str, a: Array, b: Array) -> Array:
+    def compare(self, predicate: str, a: Array | Text, b: Array | Text) -> Array:
         """Say whether texts are equal, or differ."""
         if predicate not in ("eq", "ne"):
             raise UnknownStepError(predicate)
+        if isinstance(a, Text) and isinstance(b, Text) and (a.is_long or b.is_long):
+            long, other = (a, b) if len(a.row) >= len(b.row) else (b, a)
+            if other.dims in ((), long.dims):
+                are = long.row.are(other.row).reshape(long.dims)
+                return are if predicate == "eq" else ~are
         return np.asarray(np.asarray(EQUAL(a, b), bool) == (predicate == "eq"))
 
     def select(self, condition: Array, a: Array, b: Array) -> Array:
@@ -100,19 +105,23 @@ def emit_text(
     op: type[Op], *operands: object, **attributes: object
 ) -> Text | Array | tuple[Array, ...]:
     """Carry an operation out at once, on text too."""
-    arrays = [np.asarray(x) for x in operands]
-    if not any(map(is_text, arrays)):
-        return EMIT(op, *arrays, **attributes)
-    made = on_text(op, arrays, op.complete(attributes))
+    given = [x if isinstance(x, Text) else np.asarray(x) for x in operands]
+    if not any(isinstance(x, Text) or is_text(x) for x in given):
+        return EMIT(op, *given, **attributes)
+    made = on_text(op, given, op.complete(attributes))
     return Text(made) if made.dtype.kind == "O" else made
 
 
-def on_text(op: type[Op], arrays: Sequence[Array], attributes: Mapping[str, object]) -> Array:
+def on_text(
+    op: type[Op], operands: Sequence[Array | Text], attributes: Mapping[str, object]
+) -> Array:
     """Return the result on arrays of which some are text; raise `TypeError` where there is none."""
-    if is_moved(op, arrays):
-        return move(op, arrays, attributes)[0]
+    if op.moved(len(operands)) is not None:
+        arrays = [np.asarray(x) for x in operands]
+        if is_moved(op, arrays):
+            return move(op, arrays, attributes)[0]
     try:
-        return np.asarray(op.scalar(TEXTS, *arrays, **attributes))
+        return np.asarray(op.scalar(TEXTS, *operands, **attributes))
     except (UnknownStepError, NotImplementedError) as error:
         raise TypeError(f"{op.name}: there is no such operation on text") from error
 

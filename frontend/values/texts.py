@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Callable, Sequence
 from itertools import starmap
 
@@ -86,6 +87,67 @@ class Texts:
             return np.arange(len(self))  # one in each, as often: then nothing is to be looked for
         return np.searchsorted(self.ends, places, side="right")
 
+    @cached_property
+    def is_white(self) -> Array:
+        """Return which bytes are white space."""
+        return np.asarray((self.every == 32) | ((self.every >= 9) & (self.every <= 13)))
+
+    def stripped(self) -> Texts:
+        """Return the texts without the white space at both ends."""
+        if not self.is_white.any():
+            return self
+        begins, ends = self.begins.copy(), self.ends.copy()
+        for at, step, before in ((begins, 1, 0), (ends, -1, 1)):
+            left = np.flatnonzero(begins < ends)
+            while len(left):
+                left = left[self.is_white[at[left] - before]]
+                at[left] += step
+                left = left[begins[left] < ends[left]]
+        return self.parts(begins, ends - begins)
+
+    def grouped(self, count: int, sign: bytes) -> Texts:
+        """Return each so many texts as one, with a sign between them."""
+        is_followed = np.arange(1, len(self) + 1) % count != 0
+        wide = Texts(self.every, self.sizes + is_followed * len(sign))
+        if sign:
+            wide.every = np.empty(int(wide.sizes.sum()), np.uint8)
+            wide.every[self.spread(wide.begins)] = self.every
+            signs = (wide.begins + self.sizes)[is_followed]
+            for i, each in enumerate(sign):
+                wide.every[signs + i] = each
+        return Texts(wide.every, wide.sizes.reshape(-1, count).sum(axis=1))
+
+    def are(self, others: Texts) -> Array:
+        """Say of each text whether it is the other one of its place, or the only other one."""
+        mine, theirs = self.numbers, others.numbers
+        if mine is not None and theirs is not None:
+            return np.asarray(mine == theirs)
+        found = np.array(self.sizes == others.sizes)
+        some = np.flatnonzero(found & (self.sizes > 0))
+        if len(some):
+            others = others if len(others) == len(self) else others.taken(np.zeros(len(self), int))
+            one, other = self.taken(some), others.taken(some)
+            found[some] = np.logical_and.reduceat(one.every == other.every, one.begins)
+        return found
+
+    def taken(self, order: Array) -> Texts:
+        """Return texts by their numbers."""
+        return self.parts(self.begins[order], self.sizes[order])
+
+    def in_base64(self, *, pad: bool) -> Texts:
+        """Return base 64 of the web's alphabet: all at once, since three bytes are four signs."""
+        threes = (self.sizes + 2) // 3
+        room = np.zeros(3 * int(threes.sum()), np.uint8)
+        room[_all_but(len(room), 3 * np.cumsum(threes), 3 * threes - self.sizes)] = self.every
+        coded = binascii.b2a_base64(room.tobytes(), newline=False).translate(OF_THE_WEB)
+        every, sizes = np.frombuffer(coded, np.uint8), 4 * threes
+        missing = sizes - (self.sizes * 8 + 5) // 6
+        is_sign = _all_but(len(every), np.cumsum(sizes), missing)
+        if pad:
+            return Texts(np.where(is_sign, every, np.uint8(EQUALS)), sizes)
+        return Texts(every[is_sign], sizes - missing)
+
+    @cached_property
     def numbers(self) -> Array | None:
         """Return a number for each text, equal for equal ones; None: some are too long for it."""
         if not len(self) or self.sizes.max() > 8 or not self.every.all():
@@ -98,7 +160,7 @@ class Texts:
     def words(self) -> tuple[Texts, Array]:
         """Return what white space parts, and how many parts each text has."""
         every = self.every
-        inside = (every != 32) & ((every < 9) | (every > 13))
+        inside = ~self.is_white
         begins, ends = inside.copy(), inside.copy()
         borders = self.ends[(self.ends > 0) & (self.ends < len(every))]
         begins[1:] &= ~inside[:-1]
@@ -130,6 +192,18 @@ class Texts:
             return self.sizes
         before = np.searchsorted(np.flatnonzero(continues), self.ends)
         return np.asarray(self.sizes - np.diff(before, prepend=0))
+
+
+OF_THE_WEB = bytes.maketrans(b"+/", b"-_")
+EQUALS = ord("=")
+
+
+def _all_but(count: int, ends: Array, missing: Array) -> Array:
+    """Say of places whether they are none of the last ones, of two at most, before some ends."""
+    made = np.ones(count, bool)
+    for i in (1, 2):
+        made[ends[missing >= i] - i] = False
+    return made
 
 
 def in_a_row(parts: Sequence[Texts | bytes], count: int) -> Texts:

@@ -1,5 +1,6 @@
 """What is done to many elements together is what would be done to each of them alone."""
 
+import base64
 import itertools
 import math
 
@@ -428,3 +429,27 @@ def test_many_texts_are_cut_as_each_is():
         assert cut.to_list() == [x.split(b",") for x in some]
         pieces = [[bytes([i]) for i in x] for x in some]
         assert tf.strings.bytes_split(some).to_list() == pieces
+
+
+def test_many_texts_are_stripped_compared_grouped_and_coded_as_each_is():
+    random = np.random.default_rng(0)
+    texts = [random.choice(list(b"a \t\xff\0b+"), n).astype(np.uint8).tobytes()
+             for n in random.integers(0, 14, 300)]  # fmt: skip
+    short = [x[:7].replace(b"\0", b"") for x in texts]
+    for some in (texts, short, [b""] * 80, [b"\n "] * 70):
+        x, turned = tf.constant(some), tf.constant(some[::-1])
+        assert tf.strings.strip(x).numpy().tolist() == [each.strip() for each in some]
+        pairs = [*zip(some, some[::-1], strict=True)]
+        assert (x == turned).numpy().tolist() == [a == b for a, b in pairs]
+        assert (x != some[3]).numpy().tolist() == [a != some[3] for a in some]
+        assert (x == b"a").numpy().tolist() == [a == b"a" for a in some]
+        assert (x == tf.reshape(x, [-1, 1])).shape == (len(some), len(some))
+        for sign in ("", "--"):
+            rows = tf.reshape(x, [2, -1, 5])
+            joined = tf.strings.reduce_join(rows, -1, separator=sign)
+            lists = rows.numpy().reshape(-1, 5).tolist()
+            assert joined.numpy().ravel().tolist() == [sign.encode().join(a) for a in lists]
+            assert tf.strings.reduce_join(rows, 2, True, sign).shape == (2, len(some) // 10, 1)
+        coded = [base64.urlsafe_b64encode(a) for a in some]
+        assert tf.io.encode_base64(x, pad=True).numpy().tolist() == coded
+        assert tf.io.encode_base64(x).numpy().tolist() == [a.rstrip(b"=") for a in coded]

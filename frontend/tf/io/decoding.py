@@ -19,9 +19,10 @@ from ...formats.examples import parsed_as
 from ...formats.messages import TensorProto
 from ...formats.tensors import from_message, to_message
 from ...graph.graph import spec_with_unknowns
-from ...graph.text_arrays import TEXT
+from ...graph.text_arrays import TEXT, Text
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import DataLossError, InvalidArgumentError
+from ...values.texts import Texts
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, each, host, like_input, text
 from ..core.values import InGraph, convert, graph_of
@@ -246,7 +247,7 @@ def encode_base64(input: object, pad: bool = False, name: str | None = None) -> 
         found = base64.urlsafe_b64encode(data)
         return found if pad else found.rstrip(b"=")
 
-    return _of_text("EncodeBase64", one, input, name)
+    return _of_text("EncodeBase64", one, input, name, lambda row: row.in_base64(pad=pad))
 
 
 def decode_compressed(
@@ -273,10 +274,18 @@ def decode_compressed(
 
 
 def _of_text(
-    type_: str, one: Callable[[bytes], bytes], value: object, name: str | None
-) -> TfTensor:
-    given = [convert(value, "string")]
-    return host(type_, lambda array: (each(one, array),), given, like_input(TEXT), name=name)[0]
+    type_: str, one: Callable[[bytes], bytes], value: object, name: str | None,
+    many: Callable[[Texts], Texts] | None = None,
+) -> TfTensor:  # fmt: skip
+    """Return what a function makes of each text, or `many` of all, if there are many."""
+
+    def compute(given: Array | Text) -> Sequence[Any]:
+        if many is not None and isinstance(given, Text) and given.is_long:
+            return (given.with_row(many(given.row)),)
+        return (each(one, np.asarray(given)),)
+
+    tensors = [convert(value, "string")]
+    return host(type_, compute, tensors, like_input(TEXT), reads_text=True, name=name)[0]
 
 
 def serialize_tensor(tensor: object, name: str | None = None) -> TfTensor:

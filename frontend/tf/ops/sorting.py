@@ -143,7 +143,7 @@ def _unique(m: Maker, x: object) -> object:
 
 def _short_texts_as_they_come(x: Text) -> tuple[Text, Array] | None:
     """Return the different texts and which one each is; None: a text is longer than a word."""
-    numbers = x.row.numbers()
+    numbers = x.row.numbers
     if numbers is None:
         return None
     first, places = first_of_each(numbers)

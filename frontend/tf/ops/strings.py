@@ -117,6 +117,8 @@ upper = _cased("StringUpper", bytes.upper, str.upper)
 @op("StringStrip", "input", strict=False, differentiable=False)
 def strip(m: Maker, input: object) -> object:
     """Leave the white space at both ends of each text out."""
+    if long := _long(input):
+        return long[0].with_row(long[0].row.stripped())
     return _unknown([input], TEXT) or texts(bytes.strip, input)
 
 

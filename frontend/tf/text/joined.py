@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
-from ...formats.alike import Text, Word, hashes
+from ...formats import alike
 from ...formats.fingerprints import farm
-from ...graph.text_arrays import TEXT
+from ...graph.text_arrays import TEXT, Text
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, like_input, unknown
@@ -75,7 +76,11 @@ def _dense_join(
     left = kept if keepdims else [n for i, n in enumerate(dims) if i not in axes]
     others = [i for i in range(len(dims)) if i not in axes]
 
-    def compute(texts: Array) -> Sequence[Array]:
+    def compute(given: Array | Text) -> Sequence[Any]:
+        if isinstance(given, Text) and given.is_long and axes == [len(given.dims) - 1]:
+            front, each = given.dims[:-1], given.dims[-1]
+            return (Text(given.row.grouped(each, sign), (*front, 1) if keepdims else front),)
+        texts = np.asarray(given)
         turned = np.transpose(texts, [*others, *reversed(axes)])
         front = turned.shape[: len(others)]
         size = int(np.prod(turned.shape[len(others) :], dtype=np.int64))
@@ -86,7 +91,8 @@ def _dense_join(
             made = made.reshape(ends)
         return (made,)
 
-    return host("ReduceJoin", compute, [x], [unknown(TEXT, *left)], name=name)[0]
+    specs = [unknown(TEXT, *left)]
+    return host("ReduceJoin", compute, [x], specs, reads_text=True, name=name)[0]
 
 
 def _ragged_join(x: RaggedTensor, axis: int, sign: bytes) -> Ragged:
@@ -193,13 +199,13 @@ def _rows_text(x: RaggedTensor) -> TfTensor:
     return host("RaggedFormat", compute, x.components(), [unknown(TEXT)])[0]
 
 
-def _buckets(type_: str, input: object, hashed: Callable[[Text], Word], count: int,
+def _buckets(type_: str, input: object, hashed: Callable[[alike.Text], alike.Word], count: int,
              name: str | None) -> Ragged:  # fmt: skip
     if not isinstance(count, int) or count < 1:
         raise ValueError(f"num_buckets must be a positive int, got {count!r}")
 
     def compute(values: Array) -> Sequence[Array]:
-        found = hashes(hashed, values.ravel().tolist()) % np.uint64(count)
+        found = alike.hashes(hashed, values.ravel().tolist()) % np.uint64(count)
         return (found.astype(np.int64).reshape(values.shape),)
 
     with same_graph(input):
