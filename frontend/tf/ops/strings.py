@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import NoReturn
 
 import numpy as np
@@ -185,7 +186,14 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
         return open_
     if (long := _long(input)) and unit == "BYTE":
         return _parts(long[0], elements(pos), elements(count))
-    return texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, pos, count)
+    at, size = elements(pos), elements(count)
+    if unit == "BYTE" and not at.ndim:
+        first, end = int(at), int(at + size)
+        is_open = size < 0 or first < 0 <= end
+        least = min(map(len, elements(input).ravel().tolist()), default=abs(first))
+        if least >= abs(first):
+            return texts(itemgetter(slice(first, None if is_open else end)), input)
+    return texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, at, size)
 
 
 def _parts(text: Text, pos: Array, count: Array) -> Text:
