@@ -72,6 +72,8 @@ class Text:
         made = self._made
         return made if isinstance(made, Texts) else Texts.of(made.ravel().tolist())
 
+    dtype = np.dtype(object)
+
     @property
     def spec(self) -> TensorSpec:
         """Return element type and shape."""

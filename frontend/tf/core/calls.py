@@ -174,8 +174,9 @@ def _carried_out(
 ) -> TfTensor | list[TfTensor]:
     """Carry an operation out; numpy may warn in it."""
     try:
-        if any(x.__class__ is EagerTexts or x._array.dtype.kind == "O" for x in tensors):
-            values = as_values([x.text if x.__class__ is EagerTexts else x._array for x in tensors])
+        given = [x.text if x.__class__ is EagerTexts else x._array for x in tensors]
+        if any(x.dtype.kind == "O" for x in given):
+            values = as_values(given)
             made = rule.function(Maker(emit_text), *values, **options)
         else:
             made = rule.function(Maker(apply), *tensors, **options)

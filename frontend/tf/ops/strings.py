@@ -31,11 +31,14 @@ from ..core.values import InGraph, convert, elements, graph_of, same, static
 def texts(function: Callable[..., object], *arrays: object) -> Array:
     """Return what a function gives for the elements at each place, as text."""
     spread: Sequence[Array] = [np.asarray(a, object) for a in arrays]
-    if any(a.shape != spread[0].shape for a in spread):
+    if len(spread) > 1 and any(a.shape != spread[0].shape for a in spread):
         spread = np.broadcast_arrays(*spread)
-    made = np.empty(spread[0].size, object)
-    made[:] = [*map(function, *[a.ravel().tolist() for a in spread])]
-    return made.reshape(spread[0].shape)
+    made = np.empty(spread[0].shape, object)
+    if made.ndim == 1:  # most are, and few: each step counts
+        made[:] = [*map(function, *[a.tolist() for a in spread])]
+    else:
+        made.reshape(-1)[:] = [*map(function, *[a.ravel().tolist() for a in spread])]
+    return made
 
 
 def _unknown(xs: Sequence[object], dtype: DType) -> Abstract | None:
@@ -61,13 +64,14 @@ def _join(m: Maker, *xs: object, separator: str) -> object:
     open_ = _unknown(xs, TEXT)
     if open_ is not None:
         return open_
+    sign = separator.encode()
     long = _long(*xs)
     shapes = {x.dims for x in long if x.dims}
     if len(shapes) == 1 and len(long) == len(xs):
-        parts = [p for x in long for p in (separator.encode(), x.row if x.dims else x.array.item())]
+        parts = [p for x in long for p in (sign, x.row if x.dims else x.array.item())]
         dims = shapes.pop()
         return Text(in_a_row(parts[1:], math.prod(dims)), dims)
-    return texts(lambda *parts: separator.encode().join(parts), *xs)
+    return texts(lambda *parts: sign.join(parts), *xs)
 
 
 def join(inputs: Sequence[object], separator: str = "", name: str | None = None) -> TfTensor:
