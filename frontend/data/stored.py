@@ -20,7 +20,7 @@ from ..function.graph_data import (
 from ..graph.graph import Kind
 from .host import ArrayKind
 
-Compute: TypeAlias = "Callable[..., Sequence[Array]]"
+Compute: TypeAlias = "Callable[..., Sequence[object]]"
 """What a step does with arrays."""
 Make = TypeVar("Make", bound=Callable[..., Compute])
 STEPS: dict[str, Callable[..., Compute]] = {}
@@ -50,7 +50,7 @@ class StoredStep:
         """Return what the step does."""
         return STEPS[self.name](**self.held)
 
-    def __call__(self, *arrays: Array) -> Sequence[Array]:
+    def __call__(self, *arrays: Array) -> Sequence[object]:
         """Do it."""
         return self.compute(*arrays)
 

@@ -186,7 +186,11 @@ class Notes:
         return self.added(op, places, attributes, evaluate(op, given, attributes))
 
     def step(
-        self, function: Arrays, operands: Sequence[Tensor], *, is_open: bool = True
+        self,
+        function: Callable[..., Sequence[object]],
+        operands: Sequence[Tensor],
+        *,
+        is_open: bool = True,
     ) -> list[Tensor]:
         """Note a function of arrays; its results have the same shapes each time, or are open."""
         places = [self.place_of(x) for x in operands]

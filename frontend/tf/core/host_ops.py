@@ -22,7 +22,7 @@ SCALAR_TEXT = TensorSpec(TEXT, ())
 
 def host(
     type_: str,
-    compute: Callable[..., Sequence[Array]],
+    compute: Callable[..., Sequence[object]],
     tensors: Sequence[TfTensor],
     specs: Specs,
     *,
@@ -68,7 +68,7 @@ def host_effect(
 def host_node(
     graph: Graph,
     type_: str,
-    compute: Callable[..., Sequence[Array]],
+    compute: Callable[..., Sequence[object]],
     tensors: Sequence[TfTensor],
     specs: Specs,
     *,

@@ -62,7 +62,8 @@ class ClassWords:
         start, self.at = self.at, self.at + count
         while self.at > len(self.words) < 4 * self.count:
             made = len(self.words) // 4
-            blocks = np.arange(made, min(max(2 * made, 16), self.count), dtype=np.uint64)
+            asked = max(2 * made, 16, -(-self.at // 4))
+            blocks = np.arange(made, min(asked, self.count), dtype=np.uint64)
             more = np.stack(philox(self.key, blocks), 1).ravel()
             self.words = np.concatenate([self.words, more])
         found: Array = self.words[np.arange(start, self.at) % len(self.words)]
@@ -75,10 +76,10 @@ class Uniform:
 
     count: int
 
-    def sample(self, stream: ClassWords) -> int:
-        """Return a class."""
-        low, high = stream.take(2).tolist()
-        return int((low | high << 32) % self.count)
+    def samples(self, stream: ClassWords, count: int) -> Array:
+        """Return the next classes."""
+        low, high = stream.take(2 * count).astype(np.uint64).reshape(count, 2).T
+        return np.asarray((low | high << np.uint64(32)) % np.uint64(self.count))
 
     def chance(self, classes: Array) -> Array:
         """Return how likely classes are."""
@@ -91,11 +92,11 @@ class LogUniform:
 
     count: int
 
-    def sample(self, stream: ClassWords) -> int:
-        """Return a class."""
-        words = stream.take(2)
-        value = np.exp(unit(words[:1], words[1:])[0] * np.log1p(self.count))
-        return (int(value) - 1) % self.count
+    def samples(self, stream: ClassWords, count: int) -> Array:
+        """Return the next classes."""
+        high, low = stream.take(2 * count).reshape(count, 2).T
+        values = np.exp(unit(high, low) * np.log1p(self.count))
+        return np.asarray((values.astype(np.int64) - 1) % self.count)
 
     def chance(self, classes: Array) -> Array:
         """Return how likely classes are."""
@@ -113,11 +114,11 @@ class Weighted:
     def __post_init__(self) -> None:
         self.own, self.other = shared_columns(self.weights)
 
-    def sample(self, stream: ClassWords) -> int:
-        """Return a class."""
-        chance = _fraction(stream.take(1)[0])
-        place = int(stream.take(1)[0]) % len(self.weights)
-        return place if chance < self.own[place] else int(self.other[place])
+    def samples(self, stream: ClassWords, count: int) -> Array:
+        """Return the next classes."""
+        chances, places = stream.take(2 * count).reshape(count, 2).T
+        places = places % np.uint32(len(self.weights))
+        return np.where(_fractions(chances) < self.own[places], places, self.other[places])
 
     def chance(self, classes: Array) -> Array:
         """Return how likely classes are."""
@@ -147,9 +148,9 @@ def shared_columns(weights: Array) -> tuple[Array, Array]:
     return heights.astype(np.float32), other
 
 
-def _fraction(word: int) -> np.float32:
-    """Return a number from 0 to below 1 that 23 bits give."""
-    return np.float32((int(word) & 0x7FFFFF) / 2**23)
+def _fractions(words: Array) -> Array:
+    """Return numbers from 0 to below 1 that 23 bits give."""
+    return np.asarray(((words & np.uint32(0x7FFFFF)) / 2**23).astype(np.float32))
 
 
 class Learned:
@@ -158,11 +159,11 @@ class Learned:
     def __init__(self, count: int) -> None:
         self.seen = np.ones(count, np.int64)
 
-    def sample(self, stream: ClassWords) -> int:
-        """Return a class."""
+    def samples(self, stream: ClassWords, count: int) -> Array:
+        """Return the next classes."""
         ends = np.cumsum(self.seen)
-        place = int(stream.take(1)[0]) % int(ends[-1])
-        return int(np.searchsorted(ends, place, "right"))
+        places = stream.take(count).astype(np.int64) % ends[-1]
+        return np.asarray(np.searchsorted(ends, places, "right"))
 
     def chance(self, classes: Array) -> Array:
         """Return how likely classes are."""
@@ -193,12 +194,11 @@ def _sampled(
     found: list[int] = []
     seen: set[int] = set()
     while len(found) < wanted:
-        tries += 1
-        value = kind.sample(stream)
-        if unique and value in seen:
-            continue
-        seen.add(value)
-        found.append(value)
+        for value in kind.samples(stream, wanted - len(found)).tolist():
+            tries += 1
+            if not (unique and value in seen):
+                seen.add(value)
+                found.append(value)
     classes = np.array(found, np.int64)
     counts = [_expected(kind.chance(x), wanted, tries) for x in (true, classes)]
     if isinstance(kind, Learned):

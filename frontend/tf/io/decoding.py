@@ -279,7 +279,7 @@ def _of_text(
 ) -> TfTensor:  # fmt: skip
     """Return what a function makes of each text, or `many` of all, if there are many."""
 
-    def compute(given: Array | Text) -> Sequence[Any]:
+    def compute(given: Array | Text) -> Sequence[object]:
         if many is not None and isinstance(given, Text) and given.is_long:
             return (given.with_row(many(given.row)),)
         return (each(one, np.asarray(given)),)

@@ -26,7 +26,7 @@ WIDE = kinds.i64
 
 def computed(
     type_: str,
-    compute: Callable[..., Sequence[Array]],
+    compute: Callable[..., Sequence[object]],
     tensors: Sequence[TfTensor],
     specs: Sequence[TensorSpec],
     name: str | None = None,

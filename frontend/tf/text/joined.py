@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -76,7 +75,7 @@ def _dense_join(
     left = kept if keepdims else [n for i, n in enumerate(dims) if i not in axes]
     others = [i for i in range(len(dims)) if i not in axes]
 
-    def compute(given: Array | Text) -> Sequence[Any]:
+    def compute(given: Array | Text) -> Sequence[object]:
         if isinstance(given, Text) and given.is_long and axes == [len(given.dims) - 1]:
             front, each = given.dims[:-1], given.dims[-1]
             return (Text(given.row.grouped(each, sign), (*front, 1) if keepdims else front),)

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -102,7 +101,7 @@ class TextRows:
     rows: Sequence[DType]
     has_splits: bool
 
-    def __call__(self, texts: Array | Text) -> Sequence[Any]:
+    def __call__(self, texts: Array | Text) -> Sequence[object]:
         """Return the parts of all rows, one behind the other, and where rows begin."""
         given = texts if isinstance(texts, Text) else Text(texts)
         function, found = self.function, None
