@@ -351,6 +351,11 @@ class EagerTexts(EagerTensor):
         """Return an array of its own: who writes to it does not change the row of bytes."""
         return self.text.array.copy()
 
+    def __array__(
+        self, dtype: np.dtype[np.generic] | None = None, copy: bool | None = None
+    ) -> Array:
+        return np.array(self._array, dtype, copy=copy is not False)
+
     def alias(self) -> EagerTexts:
         """Return another tensor of the same texts."""
         return EagerTexts(self.text)
