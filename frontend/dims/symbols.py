@@ -56,6 +56,7 @@ class Symbols:
         self.assumed = 0
         self._fixed: dict[str, Dim] = {}
         self._most: dict[str, Assumption] = {}
+        self._least: dict[str, Assumption] = {}
         self._equal: dict[str, str] = {}
         self._number: dict[str, Assumption] = {}
         self._sums: dict[str, Assumption] = {}
@@ -184,13 +185,22 @@ class Symbols:
             self._multiple[small] = assumption
         elif small.isidentifier() and isinstance(large, int):
             self._most[small] = assumption
+        elif isinstance(assumption.small, int) and str(large).isidentifier():
+            self._least[str(large)] = assumption
         else:
             self.facts.append(large - assumption.small)
 
     def _narrowed(self, symbol: str, option: Range, is_given: bool) -> Range:
-        """Return a range up to what is assumed of the symbol; refuse one that is given."""
-        most = self._most.get(symbol)
+        """Return a range of what is assumed of the symbol; refuse one that is given and larger."""
+        most, least = self._most.get(symbol), self._least.get(symbol)
         low, high = option
+        if least is not None and isinstance(least.small, int):
+            low = max(low, least.small)
+            if high is not None and high < low:
+                raise GraphError(
+                    f"dimension {symbol!r} has to be at least {low}: {least.reason}",
+                    location=self.where,
+                )
         if symbol in self.ranges:  # of another name that is taken for equal
             other = self.ranges[symbol]
             low = max(low, other[0])

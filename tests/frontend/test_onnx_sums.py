@@ -314,3 +314,14 @@ def test_what_a_sum_needs_is_not_looked_for_where_a_product_has_axes(model: Make
     compiled = gv.compile(made, dims={"n": (0, 9), "m": (0, 9)}, cache=False)
     x, z = np.arange(36, dtype=np.float32).reshape(6, 6), np.ones((6, 5), np.float32)
     np.testing.assert_array_equal(compiled(x, z), x[:, -2::-1] + z)
+
+
+def test_an_axis_that_stays_where_all_of_one_element_are_dropped_has_several(model: Make) -> None:
+    """A run with one row had it, where the standard's result has not."""
+    made = model([node("Squeeze", ["x"], ["y"])], {"x": ("f32", ["n", 1, 3])}, ["y"])
+    compiled = gv.compile(made, cache=False, dims={"n": (1, 8)})
+    assert compiled(np.zeros((2, 1, 3), np.float32)).shape == (2, 3)
+    with pytest.raises(RuntimeInputError, match="n from 2 to 8"):
+        compiled(np.zeros((1, 1, 3), np.float32))
+    one = gv.compile(made, cache=False, dims={"n": 1})
+    assert one(np.zeros((1, 1, 3), np.float32)).shape == (3,)

@@ -12,6 +12,7 @@ from ....ir.compose import functions as c
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import UnequalError, broadcast, normalize_axis
+from ...dims.assume import Assumption, NeedsAssumptionError
 from ..node import Node, Value
 from ..registry import rule
 
@@ -112,10 +113,22 @@ def squeeze(node: Node, x: Value, axes: Value | None = None) -> Value:
     found = axes_of(node, axes, node.rank(x))
     if found is None:
         found = tuple(axis for axis, dim in enumerate(node.shape(x)) if dim == 1)
+        _assume_several(node, x)
     if node.block.parent is None:  # of a branch: what does not fit is not asked for elsewhere
         for axis in found:
             x = _alone(node, x, axis)
     return c.squeeze(node.emit, x, found)
+
+
+def _assume_several(node: Node, x: Value) -> None:
+    """Take it that an axis that is to stay has not one element: a run with one would drop it.
+
+    Sizes that may be 0 too are those of data, or what the user says: they stay as they are.
+    """
+    for axis, dim in enumerate(node.shape(x)):
+        if str(dim).isidentifier() and node.emitter.ranges.get(str(dim), (0, None))[0] == 1:
+            reason = f"node {node.label!r}: axes of one element are dropped, and axis {axis} stays"
+            raise NeedsAssumptionError(Assumption(2, dim, are_equal=False, reason=reason))
 
 
 def _alone(node: Node, x: Value, axis: int) -> Value:
