@@ -88,9 +88,8 @@ def test_many_examples_are_read_as_each_alone_is(kinds, times, place, byte):
                 example_batches.columns(texts, WANTED)
             continue
         found = example_batches.columns(texts, WANTED)
-        assert [as_lists(x) for x in found] == [
-            [None if x is None else list(x) for x in each] for each in wanted
-        ]
+        lists = [[None if x is None else list(x) for x in each] for each in wanted]
+        assert str([as_lists(x) for x in found]) == str(lists)  # a damaged number may be NaN
 
 
 def test_examples_of_one_writer_are_read_together():
