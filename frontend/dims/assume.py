@@ -110,21 +110,33 @@ def assumed_multiple(pairs: Iterable[tuple[Dim, Dim]], reason: str) -> Assumptio
 
 
 def assumed_sum(
-    pairs: Iterable[tuple[Dim, Dim]], plain: Collection[str], reason: str
+    pairs: Iterable[tuple[Dim, Dim]], plain: Collection[str], known: Knowledge, reason: str
 ) -> Assumption | None:
     """Return that one of some symbols is a sum of others, if that makes sizes equal that must be.
 
-    It is read again as that sum, and each run checks that its size is.
+    It is read again as that sum, and each run checks that its size is. Best is one that holds for
+    all sizes, then that a symbol is what it has to be equal to, whatever that is.
     """
+    chances: list[tuple[str, Dim]] = []
+    exact: list[tuple[str, Dim]] = []
     for a, b in pairs:
         for without in _chosen(a - b, DEPTH):
             for name, value in _solutions(without):
                 if name in plain and dim_rules.symbols(value) <= {*plain}:
-                    made = dim_rules.substitute(a - b, {name: value})
-                    if _needed(made, 0, DEPTH) is not None:
-                        symbol = dim_rules.symbol(name)
-                        return Assumption(symbol, value, are_equal=True, reason=reason)
-    return None
+                    needed = _needed(dim_rules.substitute(a - b, {name: value}), 0, DEPTH)
+                    if needed is not None and all(known.at_least(y, x) for x, y in needed):
+                        return _is_sum(name, value, reason)
+                    chances += [] if needed is None else [(name, value)]
+        for name, value in ((str(a), b), (str(b), a)):
+            others = dim_rules.symbols(value)
+            if name in plain and name not in others and others and others <= {*plain}:
+                exact.append((name, value))
+    best = [*exact, *chances] if chances else []
+    return _is_sum(*best[0], reason) if best else None
+
+
+def _is_sum(name: str, value: Dim, reason: str) -> Assumption:
+    return Assumption(dim_rules.symbol(name), value, are_equal=True, reason=reason)
 
 
 def assumed_same(

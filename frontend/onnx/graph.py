@@ -549,7 +549,7 @@ class Reader:
         pairs = differing(error, specs)
         found = found or assumption_for(pairs, known, symbols.nameless, reason)
         found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)
-        found = found or assumed_sum(pairs, symbols.plain(), reason)
+        found = found or assumed_sum(pairs, symbols.plain(), known, reason)
         found = found or assumed_same(pairs, self._places(), reason)
         if found is not None:
             raise NeedsAssumptionError(found)

@@ -325,3 +325,23 @@ def test_an_axis_that_stays_where_all_of_one_element_are_dropped_has_several(mod
         compiled(np.zeros((1, 1, 3), np.float32))
     one = gv.compile(made, cache=False, dims={"n": 1})
     assert one(np.zeros((1, 1, 3), np.float32)).shape == (3,)
+
+
+def test_a_size_that_has_to_be_an_extreme_of_another_is_that(model: Make) -> None:
+    """Below ten rows n = m + 2 makes them fit, and that was asked of all."""
+    made = model(
+        [
+            node("Slice", ["x", "start", "stop", "axis", "step"], ["part"]),
+            node("Add", ["part", "z"], ["y"]),
+        ],
+        {"x": ("f32", ["n", 2]), "z": ("f32", ["m", 2])},
+        ["y"],
+        {"start": i64([9]), "stop": i64([1]), "axis": i64([0]), "step": i64([-1])},
+    )
+    compiled = gv.compile(made, dims={"n": (0, 20), "m": (0, 20)}, cache=False)
+    for rows in (5, 10, 11, 16):
+        x = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
+        part = x[9:1:-1]
+        np.testing.assert_array_equal(compiled(x, np.ones_like(part)), part + 1)
+    with pytest.raises(RuntimeInputError, match="called with"):
+        compiled(np.zeros((16, 2), np.float32), np.zeros((14, 2), np.float32))
