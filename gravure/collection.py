@@ -4,7 +4,8 @@
         ...
 
 The collector walks through all objects each time their number has grown by a part: a program of
-ten thousand operations takes twice as long to compile with it.
+ten thousand operations takes twice as long to compile with it. What is imported stays: to look
+through it once, when all is there, takes a sixth of the time of importing.
 """
 
 from __future__ import annotations
@@ -38,6 +39,16 @@ def paused() -> Iterator[None]:
         yield
     finally:
         _leave()
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Collect nothing, and look through nothing afterwards of what was made: all of it stays."""
+    with paused():
+        yield
+        if not gc.get_freeze_count():  # what a program has put aside is not for us to take back
+            gc.freeze()
+            gc.unfreeze()
 
 
 def _enter() -> None:

@@ -8,9 +8,9 @@ import sys
 from importlib import import_module
 from types import SimpleNamespace
 
-from .collection import paused
+from .collection import kept
 
-with paused():  # what modules hold stays alive
+with kept():
     from .frontend.keras.hook import provide
     from .frontend.tf.names.keras_names import WITHOUT
 

@@ -298,6 +298,23 @@ def test_imports_go_down(folder: str) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_is_imported_is_not_looked_through(frozen: bool) -> None:
+    """Nor is what a program has put aside by `gc.freeze` taken back."""
+    code = f"""if True:
+        import gc
+        if {frozen}:
+            gc.freeze()
+        looked = []
+        gc.callbacks.append(lambda *_: looked.append(len(gc.get_objects(generation=0))))
+        import gravure.tf
+        gc.callbacks.clear()
+        print(max(looked, default=0) < 50_000, gc.get_freeze_count() > 0)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{not frozen} {frozen}\n"
+
+
 @pytest.mark.parametrize(
     ("statement", "kept_out"),
     [
