@@ -150,8 +150,13 @@ def _singular(found: Matrices, whole: bool = False) -> list[TfTensor]:
     types = NARROW.get(kind, kind), kind, kind
 
     def on_host(a: Array) -> Sequence[Array]:
-        u, s, vh = np.linalg.svd(a, full_matrices=whole)
-        return s, u, np.conj(np.swapaxes(vh, -1, -2))
+        is_finite = np.asarray(np.isfinite(a).all(axis=(-2, -1)))
+        given = a if is_finite.all() else np.where(is_finite[..., None, None], a, 0)
+        u, s, vh = np.linalg.svd(given, full_matrices=whole)
+        made = s, u, np.conj(np.swapaxes(vh, -1, -2))
+        for part in made if given is not a else ():
+            part[~is_finite] = np.nan
+        return made
 
     return host("Svd", on_host, [found.tensor], list(zip(types, shapes, strict=True)))
 
@@ -364,7 +369,8 @@ def expm(input: object, name: str | None = None) -> TfTensor:
             power = matmul(square, power) if at else square
         odd = matmul(x, odd)
         made = solve(even - odd, even + odd)
-        trips = cast(count, "int32")
+        whole = where(FUNCTIONS["is_finite"](count), count, zeros_like(count))
+        trips = cast(whole, "int32")  # nothing is squared of what is infinite
         _, made = while_loop(lambda i, y: i < trips, lambda i, y: (i + 1, matmul(y, y)), (0, made))
         return cast(made, found.dtype)
 

@@ -71,11 +71,14 @@ def host(
         return [np.asarray(x).astype(t, copy=False) for x, t in zip(made, types, strict=True)]
 
     graph = graph_of(list(xs))
-    if graph is None and (notes := notes_of(xs)) is not None:
-        fixed = all(spec.shape is not None and spec.is_static for spec in specs)
-        return [dressed(x) for x in notes.step(compute, xs, is_open=not fixed)]
-    if graph is None:
-        return [wrap(a) for a in quiet(compute)(*[np.asarray(x) for x in xs])]
+    try:
+        if graph is None and (notes := notes_of(xs)) is not None:
+            fixed = all(spec.shape is not None and spec.is_static for spec in specs)
+            return [dressed(x) for x in notes.step(compute, xs, is_open=not fixed)]
+        if graph is None:
+            return [wrap(a) for a in quiet(compute)(*[np.asarray(x) for x in xs])]
+    except np.linalg.LinAlgError as error:  # (a graph's run names its node, too)
+        raise InvalidShapesError(f"{error} [Op:{type_}]") from error
     with InGraph(graph):
         kind = PyFunction(quiet(compute), [s.dtype for s in specs], pure=True)
         kind.type = type_

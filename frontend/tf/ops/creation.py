@@ -299,8 +299,7 @@ def meshgrid(*args: object, indexing: str = "xy", name: str | None = None) -> li
     """Spread vectors over a grid."""
     if indexing not in ("xy", "ij"):
         raise ValueError(
-            "Argument `indexing` parameter must be either 'xy' or 'ij', got "
-            f"indexing={indexing!r}"
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got indexing={indexing!r}"
         )
     with InGraph(graph_of(args)):
         return perform_all("Meshgrid", same(*args), name=name, indexing=indexing)

@@ -173,3 +173,21 @@ def test_what_is_no_square_of_a_triangle_is_nan_and_its_neighbours_are_not() -> 
         for factor in (tf.linalg.cholesky, staged):
             found = factor(tf.constant([right, wrong, zero])).numpy()
             np.testing.assert_allclose(found, [first, nan, nan], rtol=1e-6)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_what_is_not_finite_has_no_factors_and_ends(staged: bool) -> None:
+    """Singular values of NaN raised numpy's error, and an exponential was squared for hours."""
+    call = tf.function if staged else (lambda function: function)
+    for bad in (np.nan, np.inf):
+        x = np.stack([np.eye(3, dtype=np.float32), 2 * np.eye(3, dtype=np.float32)])
+        x[0, 0, 1] = bad
+        s, u, v = call(tf.linalg.svd)(tf.constant(x))
+        assert np.isnan(call(tf.linalg.expm)(x)[0]).all()
+        for part in (s, u, v, call(tf.linalg.pinv)(x)):
+            assert np.isnan(part[0]).all()
+            assert np.isfinite(part[1]).all()
+        np.testing.assert_array_equal(s[1], [2.0, 2.0, 2.0])
+    for function in (tf.linalg.eigh, tf.linalg.eigvalsh, tf.linalg.eig):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call(function)(tf.constant(np.full((3, 3), np.nan, np.float32)))
