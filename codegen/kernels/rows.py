@@ -271,14 +271,30 @@ class Rows:
         if self.is_full:
             passes.append(self.root)
         done: set[SSAValue] = set()
+        moved = self.moved_values()
         for number, found in enumerate(passes[:-1]):
             for value in self.dear_values([found], done):
-                if value in self.dear_values(passes[number + 1 :], done):
+                if value not in moved and value in self.dear_values(passes[number + 1 :], done):
                     done.add(value)
                     kept.setdefault(number, []).append(value)
         length = product(tuple(g.extent for g in self.inner))
         fits = isinstance(length, int) and length * 4 * len(done) <= CACHED_BYTES
         return kept if fits and not self.loops.fine else {}
+
+    def moved_values(self) -> set[SSAValue]:
+        """Return what is read elsewhere than at the place in hand, through what moves elements.
+
+        A kept value is one of this place.
+        """
+        moves = [op for op in self.ops if op not in self.reductions and not is_elementwise(op)]
+        found: set[SSAValue] = set()
+        stack = [operand for op in moves for operand in op.operands]
+        while stack:
+            one = stack.pop()
+            if one not in found and isinstance(one.owner, Op) and one.owner not in self.reductions:
+                found.add(one)
+                stack.extend(one.owner.operands)
+        return found
 
     @property
     def kept_length(self) -> int:

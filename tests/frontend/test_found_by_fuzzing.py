@@ -130,3 +130,15 @@ def test_products_of_nothing_are_zeros_in_rows_of_any_number(columns: int) -> No
         y = np.full((rows, columns), 7, np.float32)
         made.bind(given, [y])()
         assert not y.any()
+
+
+@pytest.mark.parametrize("rows", ["4", "N"])
+@pytest.mark.parametrize("rest", ["y = Softmax(g)", "s = Softmax(g) y = Mul(s, e)"])
+def test_what_a_row_keeps_is_not_taken_for_what_lies_elsewhere(rows: str, rest: str) -> None:
+    """Exponentials that a row kept for its next pass were read in its order, not the gather's."""
+    text = f"""m (float[{rows}, 4] x) => (float[{rows}, 4] y) <int64[4] i = {{3, 1, 0, 2}}>
+    {{ e = Exp(x) g = Gather <axis = 1> (e, i) {rest} }}"""
+    dims = {"N": (1, 8)} if rows == "N" else {}
+    made, program = gv.compile(parsed(text), dims=dims), load_program(parsed(text), dims=dims)
+    x = np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32)
+    np.testing.assert_allclose(made.run([x])[0], interpret(program, [x])[0], rtol=1e-5)
