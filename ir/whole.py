@@ -37,6 +37,12 @@ def _faults(module: ModuleOp) -> Iterator[Fault]:
     if "main" not in found:
         yield Fault(module, "there is no function @main")
     level = module.attributes.get(LEVEL)
+    several = [each for each in found.values() if len(each.body.blocks) > 1]
+    if several:
+        for each in several:
+            text = f"@{each.sym_name.data} has {len(each.body.blocks)} blocks, expected one"
+            yield Fault(each, text)
+        return
     if level is None:
         yield from _of_graph(module)
     for function in found.values():

@@ -104,6 +104,8 @@ class Node:
 
     def emit(self, op: type[Op], *operands: SSAValue, **attributes: object) -> Any:
         """Append a graph operation; return its result, or the tuple of several."""
+        if any(isinstance(each, Parts) for each in operands):
+            raise TypeError("a sequence, expected a tensor")
         return self.emitter(op, *operands, **attributes)
 
     def constant(self, value: object, dtype: DType | None = None) -> SSAValue:

@@ -10,6 +10,7 @@ import pytest
 
 import gravure as gv
 from gravure import tf
+from gravure.errors import GraphError
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
 
@@ -142,3 +143,10 @@ def test_what_a_row_keeps_is_not_taken_for_what_lies_elsewhere(rows: str, rest: 
     made, program = gv.compile(parsed(text), dims=dims), load_program(parsed(text), dims=dims)
     x = np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32)
     np.testing.assert_allclose(made.run([x])[0], interpret(program, [x])[0], rtol=1e-5)
+
+
+def test_a_sequence_is_no_part_of_one() -> None:
+    text = """m (float[2] x, int64 p) => (float[2] y) {
+        s = SequenceConstruct(x) t = SequenceInsert(s, s, p) y = SequenceAt(t, p) }"""
+    with pytest.raises(GraphError, match=r"SequenceInsert.*a sequence, expected a tensor"):
+        load_program(parsed(text))

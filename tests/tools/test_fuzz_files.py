@@ -109,6 +109,9 @@ FOUND = {
         "tensor<4xf32>",
         '%0 = gv.pad %x {pads = [array<i64: 1>], mode = "edge"} : (tensor<4xf32>) -> tensor<5xf32>',
     ),
+    "functions of two blocks": MAIN.format(
+        "tensor<4xf32>", "func.return %x : tensor<4xf32>\n^next:"
+    ),
     "one pad of a window": MAIN.format(
         "tensor<1x1x4xf32>",
         "%0 = gv.conv %x, %x {pads = [array<i64: 1>], strides = [1], dilations = [1]}"
