@@ -14,14 +14,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from ..ir import Op, Program
+from ..ir.compose.functions import cut
 from .analysis.rewrite import Rewriter, spec
 from .analysis.targets import target_of
 from .base import Pass
 
+Place: TypeAlias = "tuple[int, int, int]"
+"""Where columns begin and end, and the step from one to the next."""
 LEAST = 4096
 """Elements from which on a pad is taken apart; of an open size there may be many."""
 REST = {"reflect": 1, "wrap": 0}
@@ -45,70 +49,54 @@ class SplitPads(Pass):
 
 def split(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """Join what stands before, in and behind the last axis, each padded along the others."""
-    attributes = op.plain_attributes()
-    mode, pads = attributes["mode"], attributes["pads"]
-    x = op.operands[0]
-    extent = spec(x).dims[-1] if pads else 0
-    if mode == "constant" or not isinstance(extent, int) or pads[-1] == (0, 0):
+    found = last_axis(op)
+    if found is None:
         return None
-    low, high = pads[-1]
-    if not (isinstance(low, int) and isinstance(high, int)) or not is_worth(op):
+    extent, low, high = found
+    x, pads, mode = op.operands[0], op.plain_attributes()["pads"], op.plain_attributes()["mode"]
+    before, behind = places(mode, extent, low, high)
+    parts = [columns(rewriter, x, (max(0, -low), extent - max(0, -high), 1))]
+    for place, count, at in ((before, low, 0), (behind, high, 2)):
+        if count > 0:
+            made = columns(rewriter, x, place)
+            if mode == "edge":
+                made = rewriter("broadcast_to", made, shape=(*spec(made).dims[:-1], count))
+            parts.insert(at, made)
+    rest = (*pads[:-1], (0, 0))
+    if any(pair != (0, 0) for pair in rest):
+        parts = [rewriter("pad", part, pads=rest, mode=mode) for part in parts]
+    return parts[0] if len(parts) == 1 else rewriter("concat", *parts, axis=len(pads) - 1)
+
+
+def last_axis(op: Op) -> tuple[int, int, int] | None:
+    """Return the extent of the last axis and its pads, None where it stays as it is."""
+    mode, pads = op.plain_attributes()["mode"], op.plain_attributes()["pads"]
+    if mode == "constant" or not pads:
+        return None
+    extent, (low, high), result = op.specs[0].dims[-1], pads[-1], op.result_specs[0]
+    if not (isinstance(extent, int) and isinstance(low, int) and isinstance(high, int)):
+        return None
+    if low == high == 0 or (result.is_static and prod(result.static_shape) < LEAST):
         return None
     if mode != "edge" and max(low, high) + REST[mode] > extent:
         return None  # some are repeated more than once
-    inner = cut(rewriter, x, max(0, -low), extent - max(0, -high))
-    parts = [
-        before(rewriter, x, low, mode) if low > 0 else None,
-        inner,
-        behind(rewriter, x, high, mode) if high > 0 else None,
-    ]
-    rest = (*pads[:-1], (0, 0))
-    found = [part for part in parts if part is not None]
-    if any(pair != (0, 0) for pair in rest):
-        found = [rewriter("pad", part, pads=rest, mode=mode) for part in found]
-    return found[0] if len(found) == 1 else rewriter("concat", *found, axis=len(pads) - 1)
+    return extent, low, high
 
 
-def is_worth(op: Op) -> bool:
-    """Say whether there may be many elements."""
-    dims = op.result_specs[0].dims
-    return prod(d for d in dims if isinstance(d, int)) >= LEAST or not all(
-        isinstance(d, int) for d in dims
-    )
-
-
-def before(rewriter: Rewriter, x: SSAValue, count: int, mode: str) -> SSAValue:
-    """Return so many columns as stand before the first one."""
-    extent = spec(x).dims[-1]
-    assert isinstance(extent, int)
-    if mode == "edge":
-        return repeated(rewriter, cut(rewriter, x, 0, 1), count)
+def places(mode: str, extent: int, low: int, high: int) -> tuple[Place, Place]:
+    """Return which columns stand before the first one, and which behind the last one."""
+    if mode == "edge":  # each again and again
+        return (0, 1, 1), (extent - 1, extent, 1)
     if mode == "wrap":
-        return cut(rewriter, x, extent - count, extent)
-    return cut(rewriter, x, count, 0, -1)
+        return (extent - low, extent, 1), (0, high, 1)
+    stop = extent - 2 - high
+    return (low, 0, -1), (extent - 2, stop if stop >= 0 else -1 - extent, -1)
 
 
-def behind(rewriter: Rewriter, x: SSAValue, count: int, mode: str) -> SSAValue:
-    """Return so many columns as stand behind the last one."""
-    extent = spec(x).dims[-1]
-    assert isinstance(extent, int)
-    if mode == "edge":
-        return repeated(rewriter, cut(rewriter, x, extent - 1, extent), count)
-    if mode == "wrap":
-        return cut(rewriter, x, 0, count)
-    stop = extent - 2 - count
-    return cut(rewriter, x, extent - 2, stop if stop >= 0 else -1 - extent, -1)
-
-
-def repeated(rewriter: Rewriter, column: SSAValue, count: int) -> SSAValue:
-    """Return a column so many times."""
-    return rewriter("broadcast_to", column, shape=(*spec(column).dims[:-1], count))
-
-
-def cut(rewriter: Rewriter, x: SSAValue, start: int, stop: int, step: int = 1) -> SSAValue:
+def columns(rewriter: Rewriter, x: SSAValue, place: Place) -> SSAValue:
     """Take columns."""
-    *rest, extent = spec(x).dims
-    if (start, stop, step) == (0, extent, 1):
+    axis = spec(x).rank - 1
+    if place == (0, spec(x).dims[axis], 1):
         return x
-    starts, stops, steps = (0,) * len(rest), tuple(rest), (1,) * len(rest)
-    return rewriter("slice", x, starts=(*starts, start), stops=(*stops, stop), steps=(*steps, step))
+    made: SSAValue = cut(rewriter.make, x, axis, *place)
+    return made

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...ir.types.tensor import Array
+from ..values.texts import Texts
 from .examples import (
     BYTES,
     INTEGERS,
@@ -269,14 +270,9 @@ class Batch:
 
     def together(self, at: Array, length: Array) -> bytes:
         """Return some bytes from each of some places on, behind one another."""
-        if len(at) and (length == length[0]).all():
-            rows = np.lib.stride_tricks.sliding_window_view(self.bytes, max(int(length[0]), 1))
-            return rows[at].tobytes() if length[0] else b""
-        ends = np.cumsum(length)
-        total = int(ends[-1]) if len(at) else 0
-        if total > SHORT * len(at):
+        if length.sum() > SHORT * len(at) and (length != length[0]).any():
             return b"".join(self.cut(at, at + length))
-        return self.bytes[np.repeat(at - (ends - length), length) + np.arange(total)].tobytes()
+        return Texts(self.bytes, length).parts(at, length).every.tobytes()
 
 
 def integers_of(data: bytes, sizes: Array) -> tuple[Array, Array]:

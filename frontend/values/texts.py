@@ -63,9 +63,12 @@ class Texts:
         if not len(sizes):
             return Texts(self.every[:0], sizes)
         size = int(sizes[0])
-        if size > SHORT or np.count_nonzero(sizes != size):
+        if np.count_nonzero(sizes != size):
             made = Texts(self.every, sizes)
             return Texts(self.every[made.spread(begins)], sizes)
+        if size > SHORT:
+            rows = np.lib.stride_tricks.sliding_window_view(self.every, size)
+            return Texts(rows[begins].ravel(), sizes)
         table = np.empty((len(sizes), size), np.uint8)
         for i in range(size):
             table[:, i] = self.every[begins + i]

@@ -56,7 +56,7 @@ def move_axis(emit: Emit, x: Any, source: int, destination: int) -> Any:
 
 
 def cut(emit: Emit, x: Any, axis: int, start: Dim, stop: Dim, step: int = 1) -> Any:
-    """Take a range of one axis; the step is positive."""
+    """Take a range of one axis; with a negative step, as `gv.slice` reads it."""
     dims = spec_of_value(x).dims
     here = {axis: (start, stop, step)}
     rows = [here.get(i, (0, d, 1)) for i, d in enumerate(dims)]

@@ -49,7 +49,7 @@ class Columns(NamedTuple):
     def not_ascii(self, data: Bytes) -> Columns:
         """Return those whose content has other letters than those of ASCII."""
         others = np.flatnonzero(data >= 0x80)
-        first, behind = (np.searchsorted(others, ends) for ends in (self.starts, self.ends))
+        first, behind = (np.searchsorted(others, at) for at in (self.starts, self.ends))
         return self.where(first != behind)
 
     def counts(self, records: int) -> Integers:

@@ -151,10 +151,10 @@ def _singular(found: Matrices, whole: bool = False) -> list[TfTensor]:
 
     def on_host(a: Array) -> Sequence[Array]:
         is_finite = np.asarray(np.isfinite(a).all(axis=(-2, -1)))
-        given = a if is_finite.all() else np.where(is_finite[..., None, None], a, 0)
+        given = np.where(is_finite[..., None, None], a, 0)
         u, s, vh = np.linalg.svd(given, full_matrices=whole)
         made = s, u, np.conj(np.swapaxes(vh, -1, -2))
-        for part in made if given is not a else ():
+        for part in made:
             part[~is_finite] = np.nan
         return made
 
