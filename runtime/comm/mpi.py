@@ -103,11 +103,13 @@ class MpiComm:
         PROGRESS.shares()
         atexit.register(self.leave)
 
-    def send_sign(self, sign: bytes, to: int) -> None:
+    def send_sign(self, sign: bytes, to: int) -> bool:
         """Begin to send a sign of life, unless the last one is still on its way."""
         before = self.signs.get(to)
-        if before is None or before[0].Test():
-            self.signs[to] = self.world.Isend([sign, MPI.BYTE], to, SIGN), sign
+        if before is not None and not before[0].Test():
+            return False
+        self.signs[to] = self.world.Isend([sign, MPI.BYTE], to, SIGN), sign
+        return True
 
     def next_sign(self) -> tuple[int, bytes] | None:
         """Return the next sign of life that has come."""

@@ -36,8 +36,8 @@ class Wire(Protocol):
     rank: int
     size: int
 
-    def send_sign(self, sign: bytes, to: int) -> None:
-        """Begin to send a sign."""
+    def send_sign(self, sign: bytes, to: int) -> bool:
+        """Begin to send a sign; return whether it is on its way: the last one may still be."""
 
     def next_sign(self) -> tuple[int, bytes] | None:
         """Return the next sign that has come: from whom, and what; None if none has."""
@@ -57,6 +57,8 @@ class Pulse:
         self.heard = dict.fromkeys(self.others, clock())
         self.over: set[int] = set()
         """The ranks whose programs have ended."""
+        self.told: set[int] = set()
+        """The ranks to which is on its way that the program here has ended."""
         self.ending = False
         self.sent, self.looked = 0.0, clock()
         self.woken = threading.Event()
@@ -75,7 +77,8 @@ class Pulse:
             kind = OVER if self.ending else THERE
             sign = HEAD.pack(kind, PROGRESS.when) + PROGRESS.checkpoint.encode()
             for rank in self.others:
-                self.wire.send_sign(sign, rank)
+                if self.wire.send_sign(sign, rank) and kind == OVER:
+                    self.told.add(rank)
         while (found := self.wire.next_sign()) is not None:
             source, sign = found
             self.heard[source] = now
@@ -99,7 +102,8 @@ class Pulse:
             if wrong:
                 self.lost(wrong)
                 return
-            if self.ending and len(self.over) == len(self.others):
+            # The program may have ended since the beat: the others wait for the sign of it.
+            if len(self.told) == len(self.over) == len(self.others):
                 return
             soon = 0.002 if self.ending else min(0.1, patience() / PARTS / 2)
             self.woken.wait(soon)

@@ -15,9 +15,15 @@ class Cable:
         self.rank, self.size = 0, 3
         self.sent: list[tuple[int, int]] = []
         self.coming: list[tuple[int, bytes]] = []
+        self.full: list[int] = []
+        """To whom the next signs can't be sent."""
 
-    def send_sign(self, sign: bytes, to: int) -> None:
+    def send_sign(self, sign: bytes, to: int) -> bool:
+        if to in self.full:
+            self.full.remove(to)
+            return False
         self.sent.append((HEAD.unpack_from(sign)[0], to))
+        return True
 
     def next_sign(self) -> tuple[int, bytes] | None:
         return self.coming.pop(0) if self.coming else None
@@ -68,3 +74,20 @@ def test_checkpoints_are_told_and_the_newest_counts(pulse: Any) -> None:
         pulse.wire.coming.append((1, HEAD.pack(THERE, when) + path.encode()))
     at(pulse, 1)
     assert PROGRESS.at() == "the last complete checkpoint is /b"
+
+
+@pytest.mark.parametrize("full", [[], [2, 2]])
+def test_the_last_to_end_says_so_too(pulse: Any, full: list[int]) -> None:
+    at(pulse, 0, (1, OVER), (2, OVER))
+    beat = pulse.beat
+
+    def end_behind_it() -> str:
+        said: str = beat()
+        pulse.clock_of_test[0] += 0.5
+        if not pulse.ending:
+            pulse.ending, pulse.sent, pulse.wire.full = True, 0.0, full
+        return said
+
+    pulse.beat = end_behind_it
+    pulse._run()
+    assert {to for kind, to in pulse.wire.sent if kind == OVER} == {1, 2}
