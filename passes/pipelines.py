@@ -51,6 +51,7 @@ WEIGHTS = (
     "pack-recurrent",  # before pack-weights: it leaves products
     "block-weights",  # before pack-weights, which packs weights that do not share scales
     "pack-weights",
+    "sum-products",  # behind what packs weights, before what shares reductions out
     "turn-weights",  # the same for GPUs
     "split-reductions",
     "cse",  # before hoist-prepare: a weight of two users is packed once

@@ -55,7 +55,9 @@ MOST_PARTS = 1024
 SHORTEST = 512
 """Elements of a part."""
 PART = 1 << 18
-"""Bytes of rows that a thread adds up at a time."""
+"""Bytes of rows that a thread adds up at a time, ..."""
+FEWEST_ROWS = 64
+"""... but so many: what they come to is written and read once more."""
 FEW_QUERIES = 16
 FEWEST_KEYS, SOME_KEYS = 256, 512
 """Keys of a part: the fewest that pay, and those where their number is not known."""
@@ -104,7 +106,9 @@ class SplitReductions(Pass):
         if not spec.is_static or kind_of(op) != "reduce" or sorted(axes) != list(range(len(axes))):
             return
         shape = spec.static_shape
-        cut_at = parts_of_rows(shape[: len(axes)], -(-prod(shape) * spec.dtype.size // PART))
+        rows = shape[: len(axes)]
+        wanted = min(-(-prod(shape) * spec.dtype.size // PART), prod(rows) // FEWEST_ROWS)
+        cut_at = parts_of_rows(rows, wanted)
         if cut_at is None:
             return
         axis, parts = cut_at

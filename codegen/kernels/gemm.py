@@ -499,18 +499,18 @@ class Gemm:
         loops, lanes = self.loops, self.lanes
         start, (group,) = self.columns_group.value, self.k_groups
         assert start is not None, "the panel is known"
-        with loops.loop(0, count, lanes) as k:
-            group.value = loops.add(k.index, first)
-            columns = loops.index(loops.minimum(loops.subtract(count, k.index), lanes))
-            row = loops.add(self.scratch_base, loops.multiply(k.index, self.width))
-            for vector in range(self.vectors):
-                self.columns_group.value = loops.add(start, vector * lanes)
-                valid = loops.maximum(loops.subtract(left, vector * lanes), 0)
-                rows = lanes if self.whole else loops.minimum(valid, lanes)
+        for vector in range(self.vectors):
+            self.columns_group.value = loops.add(start, vector * lanes)
+            valid = loops.maximum(loops.subtract(left, vector * lanes), 0)
+            rows = loops.index(lanes if self.whole else loops.minimum(valid, lanes))
+            with loops.loop(0, count, lanes) as k:
+                group.value = loops.add(k.index, first)
+                columns = loops.index(loops.minimum(loops.subtract(count, k.index), lanes))
+                row = loops.add(self.scratch_base, loops.multiply(k.index, self.width))
                 to = loops.index(loops.add(row, vector * lanes))
                 block = (self.scratch, to, loops.index(self.width))
                 source = self.strided(self.b, self.columns_group)
-                made = gvk.TransposeTile(source, block, loops.index(rows), columns, lanes=lanes)
+                made = gvk.TransposeTile(source, block, rows, columns, lanes=lanes)
                 loops.here(made)
         self.columns_group.value, group.value = start, 0
 

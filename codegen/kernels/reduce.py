@@ -6,6 +6,12 @@
           acc = combine(acc, body(x[..], y[..]))
         out[.., v] = finish(acc), then the element-wise rest
 
+Where rows that are added up lie far apart in memory, a few are read side by side in long pieces:
+
+      for piece of the innermost dim        some KiB
+        for r in the reduced dim step 8     parts[v] = combine(parts[v], 8 bodies), for each v
+        out[.., v] = finish(parts[v])
+
 Reads outside of an operand (padding) are masked or moved inside and replaced. Sums longer
 than 512 are added in blocks of 512, so that the error does not grow with the length.
 """
@@ -25,6 +31,7 @@ from ...ir.types import dtypes
 from ...ir.types.dims import Dim, ceil_divide
 from ...ir.types.indices import Indices, Linear, Opaque, Token, flatten, of
 from ...ir.types.tensor import spec_of
+from ...lazy import cached_property
 from ...passes.analysis.walks import Axis
 from ...target import Target
 from .builder.combine import COMBINERS, identity
@@ -36,6 +43,12 @@ from .builder.space import Group, Space, merge
 from .map import fitting_lanes, over_units, over_vectors, walk_vectors
 
 BLOCK = 512
+PAGE = 4096
+"""Bytes from one row to the next from which on rows are read in stretches, not in bands."""
+STRETCH = 4096
+"""Elements of a row that are read at a time, ..."""
+ROWS = 8
+"""... of so many rows: what they come to lies in L1 meanwhile."""
 WIDEST = 8
 """Vectors of the result that are made at a time, so that more of a row is read at a time."""
 
@@ -122,7 +135,7 @@ class Reduce:
     def over_bands(self) -> Dim:
         """Make bands of the result the units; return how many."""
         loops, extent = self.loops, self.walked.extent
-        band = self.wide * self.lanes
+        band = STRETCH if self.is_far else self.wide * self.lanes
         with loops.loop(loops.lo, loops.hi) as unit:
             start = loops.multiply(unit.index, band)
             self.span(start, loops.minimum(loops.add(start, band), loops.index(extent)))
@@ -135,6 +148,9 @@ class Reduce:
 
     def span(self, low: Index, high: Index) -> None:
         """Walk a part of the innermost dim of the result."""
+        if self.is_far:
+            self.stretches(low, high)
+            return
         loops, band = self.loops, self.wide * self.lanes
         first = low
         if self.wide > 1:
@@ -147,16 +163,84 @@ class Reduce:
                 return
         walk_vectors(loops, self.reader, self.walked, (first, high), partial(self.result, 1))
 
-    def result(self, wide: int) -> None:
-        """Compute and store some vectors of the result."""
-        loops, math = self.loops, self.reader.math
-        dtype, first = self.anchor.result_specs[0].dtype, self.walked.value
-        assert first is not None, "the vector is known"
-        places = [first if not n else loops.add(first, n * self.lanes) for n in range(wide)]
-        start = math.spread(
+    @cached_property
+    def is_far(self) -> bool:
+        """Say whether the rows that are added up are long, and far from each other in memory."""
+        rows = self.inner[-1].extent if len(self.inner) == 1 else 0
+        kept = self.anchor.result_specs[0].dtype in (dtypes.f32, dtypes.f64, dtypes.i32, dtypes.i64)
+        if not kept or self.wide < WIDEST or not isinstance(rows, int) or rows < 2 * ROWS:
+            return False
+        reads = self.plan.tracer.accesses
+        steps = [
+            read.offset.coefficient(self.inner[-1].tokens[-1])
+            * spec_of(read.argument.type).dtype.size
+            for read in reads
+            if read.offset.coefficient(self.walked.tokens[-1]) == 1
+        ]
+        return bool(steps) and min(steps) >= PAGE
+
+    def stretches(self, low: Index, high: Index) -> None:
+        """Walk a part of the innermost dim of the result in pieces, a few rows at a time."""
+        loops, (group,) = self.loops, self.inner
+        rows = int(group.extent)  # type: ignore[arg-type]
+        whole, rest = rows - rows % ROWS, rows % ROWS
+        blocks = BLOCK if self.is_long(rows, self.start()) else rows
+        self.parts, base = loops.scratch(self.start().dtype, 2 * STRETCH)
+        with loops.loop(low, high, STRETCH) as piece:
+            self.begin = loops.subtract(piece.index, base)
+            end = loops.minimum(loops.add(piece.index, STRETCH), loops.index(high))
+            walk = partial(walk_vectors, loops, self.reader, self.walked, (piece.index, end))
+            walk(lambda: self.keep(self.start(), STRETCH))
+            with loops.loop(0, whole, blocks) as block:
+                walk(lambda: self.keep(self.start()))
+                last = loops.minimum(loops.add(block.index, blocks), whole)
+                with loops.loop(block.index, last, ROWS) as first:
+                    walk(partial(self.some, first.index, ROWS))
+                walk(self.add_up)
+            if rest:
+                walk(lambda: self.keep(self.start()))
+                walk(partial(self.some, whole, rest))
+                walk(self.add_up)
+            walk(lambda: self.store(self.kept(STRETCH)))
+
+    def some(self, first: Index, count: int) -> None:
+        """Combine a vector of parts with some rows."""
+        place, total = self.walked.value, self.kept()
+        assert place is not None, "the vector is known"
+        for number in range(count):
+            self.inner[0].value = self.loops.add(first, number)
+            total = self.step(total, place)
+        self.keep(total)
+
+    def add_up(self) -> None:
+        """Combine a vector of what there was before with the parts."""
+        combine = COMBINERS[self.space_of.combiner]
+        self.keep(combine(self.reader.math, self.kept(STRETCH), self.kept()), STRETCH)
+
+    def kept(self, behind: int = 0) -> Element:
+        """Return the vector of parts, or of what lies behind them."""
+        at = self.loops.add(self.loops.subtract(self.walked.value, self.begin), behind)
+        value = self.loops.load(self.parts, at, self.lanes, self.reader.mask, constant=False)
+        return Element(value, self.start().dtype, self.lanes)
+
+    def keep(self, total: Element, behind: int = 0) -> None:
+        """Keep a vector of parts, or behind them."""
+        at = self.loops.add(self.loops.subtract(self.walked.value, self.begin), behind)
+        self.loops.store(total.value, self.parts, at, self.reader.mask)
+
+    def start(self) -> Element:
+        """Return what sums begin with."""
+        math, dtype = self.reader.math, self.anchor.result_specs[0].dtype
+        return math.spread(
             math.constant(identity(self.space_of.combiner, dtype), dtype), self.lanes
         )
-        totals = self.reduced(self.inner, [start] * wide, places)
+
+    def result(self, wide: int) -> None:
+        """Compute and store some vectors of the result."""
+        loops, first = self.loops, self.walked.value
+        assert first is not None, "the vector is known"
+        places = [first if not n else loops.add(first, n * self.lanes) for n in range(wide)]
+        totals = self.reduced(self.inner, [self.start()] * wide, places)
         for place, total in zip(places, totals, strict=True):
             self.walked.value = place
             self.store(total)

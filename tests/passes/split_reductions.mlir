@@ -143,3 +143,13 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
     func.return %0 : tensor<8x1x8xf32>
   }
 }
+
+// -----
+// Rows are so long that what their parts come to would be as much again.
+// count: gv.sum 1
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @wide(%x: tensor<64x65536xf32>) -> tensor<65536xf32> {
+    %0 = gv.sum %x {axes = array<i64: 0>} : (tensor<64x65536xf32>) -> tensor<65536xf32>
+    func.return %0 : tensor<65536xf32>
+  }
+}
