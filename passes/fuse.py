@@ -58,9 +58,11 @@ from .analysis.kernels.kinds import (
 )
 from .analysis.kernels.reads import (
     is_cheap,
+    is_dear,
     is_elementwise,
     is_indexed,
     is_readable,
+    is_repeated,
     is_splat,
 )
 from .analysis.orders import segments
@@ -114,6 +116,8 @@ class Group:
     anchor: Op | None = None
     paths: dict[Operation, frozenset[object]] = field(default_factory=dict)
     """The chains of moves through which the root reads each member."""
+    repeated: set[Operation] = field(default_factory=set)
+    """Members that are computed again for each row of another one."""
     feeding: dict[Operation, bool] = field(default_factory=dict)
     """Of members, whether they lie on the side of the operands that the anchor walks."""
     row: tuple[tuple[object, ...], tuple[int, ...]] | None = None
@@ -184,7 +188,8 @@ class Grouping:
             return False
         if len(groups) > 1 and (not is_cheap(op) or narrows(op)):
             return False
-        if narrows(op) and not self.awaits(groups[0], op):
+        again = [group for group in groups if self.repeats(group, op)]
+        if (again and is_dear(op)) or (narrows(op) and not self.awaits(groups[0], op)):
             return False
         if is_readable(op):
             uses = self.uses_by_group(op)
@@ -192,10 +197,19 @@ class Grouping:
                 return False
         elif not self.anchors(groups[0], op):
             return False
+        for group in again:
+            group.repeated.add(op)
         for group in groups:
             group.members.add(op)
         self.of[op] = list(groups)
         return True
+
+    def repeats(self, group: Group, op: Op) -> bool:
+        """Say whether a group computes an operation again for each row of another one."""
+        if self.can.walk_vectors and is_readable(op):
+            users = {use._operation for use in uses_of(op)}
+            return is_repeated(op) or not users.isdisjoint(group.repeated)
+        return False
 
     def awaits(self, group: Group, op: Op) -> bool:
         """Say whether the product that a narrowed value comes from can be the group's anchor.

@@ -50,8 +50,8 @@ WEIGHTS = (
     "winograd",  # before pack-weights: what it leaves is packed directly
     "pack-recurrent",  # before pack-weights: it leaves products
     "block-weights",  # before pack-weights, which packs weights that do not share scales
+    "sum-products",  # before pack-weights, which would make a panel of a vector
     "pack-weights",
-    "sum-products",  # behind what packs weights, before what shares reductions out
     "turn-weights",  # the same for GPUs
     "split-reductions",
     "cse",  # before hoist-prepare: a weight of two users is packed once

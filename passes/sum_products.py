@@ -8,8 +8,8 @@
 Register tiles use an element of the matrix as often as there are rows and columns on the other
 side. With a vector there, it is used once: such a product takes as long as reading the matrix, and
 panels of it are read in small pieces, or copied first. Sums over rows and over columns walk it in
-its order. Stands behind `pack-weights`: panels that lie in the order of reading are as good. A GPU
-has kernels of its own for few rows.
+its order. Rows of fixed matrices are left to `pack-weights`, before which this stands: panels lie
+in the order of reading. A GPU has kernels of its own for few rows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from xdsl.ir import SSAValue
 from ..ir import Op, Program
 from ..ir.types.dims import Dim
 from ..ir.types.dtypes import bf16, f16, f32, f64, i32, i64
+from .analysis.constants import Known
 from .analysis.rewrite import Rewriter, spec
 from .analysis.targets import target_of
 from .base import Pass
@@ -41,21 +42,27 @@ class SumProducts(Pass):
         """Rewrite every product with one row or one column."""
         if not target_of(program).can.walk_vectors:
             return
+        known = Known()
+
+        def summed(op: Op, rewriter: Rewriter) -> SSAValue | None:
+            packed = op.result_specs[0].dims[-1] != 1 and known.is_fixed(op.operands[1])
+            return None if packed else sums(op, rewriter)
+
         rewriter = Rewriter({"gv.matmul": (summed,)})
         rewriter.run(program)
         self.count("summed", rewriter.hits.get("summed", 0))
 
 
-def summed(op: Op, rewriter: Rewriter) -> SSAValue | None:
+def sums(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """Return the sums of the elements of a matrix times those of a vector."""
     flags, result = op.plain_attributes(), op.result_specs[0]
     batch, dtype = result.dims[:-2], result.dtype
     if dtype not in (*SUMMED, *WIDENED) or any(each.dims[:-2] != batch for each in op.specs):
         return None
-    if result.dims[-2] == 1:
-        (vector, matrix), by_rows = op.operands, flags["transpose_rhs"]
-    elif result.dims[-1] == 1:
+    if result.dims[-1] == 1:
         (matrix, vector), by_rows = op.operands, not flags["transpose_lhs"]
+    elif result.dims[-2] == 1:
+        (vector, matrix), by_rows = op.operands, flags["transpose_rhs"]
     else:
         return None
     if dtype in WIDENED:

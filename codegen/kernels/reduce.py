@@ -128,9 +128,9 @@ class Reduce:
     def wide(self) -> int:
         """Return how many vectors of the result are made at a time, where rows are added up."""
         extent = self.walked.extent
-        if not isinstance(extent, int) or not self.lanes or not self.inner or any(self.guarded):
+        if not self.lanes or not self.inner or any(self.guarded):
             return 1
-        return min(WIDEST, extent // self.lanes)
+        return min(WIDEST, extent // self.lanes) if isinstance(extent, int) else WIDEST
 
     def over_bands(self) -> Dim:
         """Make bands of the result the units; return how many."""
@@ -159,48 +159,51 @@ class Reduce:
             with loops.loop(low, first, band) as one:
                 self.walked.value = one.index
                 self.result(self.wide)
-            if self.walked.extent % band == 0:
+            extent = self.walked.extent
+            if isinstance(extent, int) and extent % band == 0:
                 return
         walk_vectors(loops, self.reader, self.walked, (first, high), partial(self.result, 1))
 
     @cached_property
     def is_far(self) -> bool:
-        """Say whether the rows that are added up are long, and far from each other in memory."""
+        """Say whether the rows that are added up are long, and far from each other in memory.
+
+        Those of an open size may be.
+        """
         rows = self.inner[-1].extent if len(self.inner) == 1 else 0
         kept = self.anchor.result_specs[0].dtype in (dtypes.f32, dtypes.f64, dtypes.i32, dtypes.i64)
-        if not kept or self.wide < WIDEST or not isinstance(rows, int) or rows < 2 * ROWS:
+        if not kept or self.wide < WIDEST or (isinstance(rows, int) and rows < 2 * ROWS):
             return False
-        reads = self.plan.tracer.accesses
         steps = [
             read.offset.coefficient(self.inner[-1].tokens[-1])
             * spec_of(read.argument.type).dtype.size
-            for read in reads
+            for read in self.plan.tracer.accesses
             if read.offset.coefficient(self.walked.tokens[-1]) == 1
         ]
-        return bool(steps) and min(steps) >= PAGE
+        return bool(steps) and all(not isinstance(s, int) or s >= PAGE for s in steps)
 
     def stretches(self, low: Index, high: Index) -> None:
         """Walk a part of the innermost dim of the result in pieces, a few rows at a time."""
         loops, (group,) = self.loops, self.inner
-        rows = int(group.extent)  # type: ignore[arg-type]
-        whole, rest = rows - rows % ROWS, rows % ROWS
-        blocks = BLOCK if self.is_long(rows, self.start()) else rows
+        rows = group.extent
+        several = loops.divide(loops.index(rows), ROWS)
+        block = loops.index(BLOCK // ROWS if self.is_added() else loops.maximum(several, 1))
         self.parts, base = loops.scratch(self.start().dtype, 2 * STRETCH)
         with loops.loop(low, high, STRETCH) as piece:
             self.begin = loops.subtract(piece.index, base)
             end = loops.minimum(loops.add(piece.index, STRETCH), loops.index(high))
             walk = partial(walk_vectors, loops, self.reader, self.walked, (piece.index, end))
             walk(lambda: self.keep(self.start(), STRETCH))
-            with loops.loop(0, whole, blocks) as block:
+            with loops.loop(0, several, block) as outer:
                 walk(lambda: self.keep(self.start()))
-                last = loops.minimum(loops.add(block.index, blocks), whole)
-                with loops.loop(block.index, last, ROWS) as first:
-                    walk(partial(self.some, first.index, ROWS))
+                last = loops.minimum(loops.add(outer.index, block), several)
+                with loops.loop(outer.index, last) as inner:
+                    walk(partial(self.some, loops.multiply(inner.index, ROWS), ROWS))
                 walk(self.add_up)
-            if rest:
-                walk(lambda: self.keep(self.start()))
-                walk(partial(self.some, whole, rest))
-                walk(self.add_up)
+            walk(lambda: self.keep(self.start()))
+            with loops.loop(loops.multiply(several, ROWS), loops.index(rows)) as one:
+                walk(partial(self.some, one.index, 1))
+            walk(self.add_up)
             walk(lambda: self.store(self.kept(STRETCH)))
 
     def some(self, first: Index, count: int) -> None:
@@ -219,14 +222,19 @@ class Reduce:
 
     def kept(self, behind: int = 0) -> Element:
         """Return the vector of parts, or of what lies behind them."""
-        at = self.loops.add(self.loops.subtract(self.walked.value, self.begin), behind)
-        value = self.loops.load(self.parts, at, self.lanes, self.reader.mask, constant=False)
+        value = self.loops.load(
+            self.parts, self.place(behind), self.lanes, self.reader.mask, constant=False
+        )
         return Element(value, self.start().dtype, self.lanes)
 
     def keep(self, total: Element, behind: int = 0) -> None:
         """Keep a vector of parts, or behind them."""
-        at = self.loops.add(self.loops.subtract(self.walked.value, self.begin), behind)
-        self.loops.store(total.value, self.parts, at, self.reader.mask)
+        self.loops.store(total.value, self.parts, self.place(behind), self.reader.mask)
+
+    def place(self, behind: int) -> Index:
+        """Return where the vector's part lies."""
+        assert self.walked.value is not None, "the vector is known"
+        return self.loops.add(self.loops.subtract(self.walked.value, self.begin), behind)
 
     def start(self) -> Element:
         """Return what sums begin with."""
@@ -265,7 +273,7 @@ class Reduce:
         if not groups:
             return [self.step(total, place) for total, place in zip(totals, places, strict=True)]
         group, extent = groups[0], groups[0].extent
-        if self.is_long(extent, totals[0]) and len(groups) == 1:
+        if self.is_long(extent) and len(groups) == 1:
             return self.blocks(group, totals, places)
         with self.loops.loop(0, self.loops.index(extent), 1, _values(totals)) as one:
             group.value = one.index
@@ -273,10 +281,13 @@ class Reduce:
             one.carry(*_values(inside))
         return _like(totals, one.results)
 
-    def is_long(self, extent: Dim, total: Element) -> bool:
+    def is_long(self, extent: Dim) -> bool:
         """Say whether a float sum is so long that it is added in blocks."""
-        floats = total.dtype.is_float and self.space_of.combiner == "add"
-        return floats and isinstance(extent, int) and extent > BLOCK
+        return self.is_added() and isinstance(extent, int) and extent > BLOCK
+
+    def is_added(self) -> bool:
+        """Say whether floats are added, whose roundings grow with the length."""
+        return self.start().dtype.is_float and self.space_of.combiner == "add"
 
     def blocks(
         self, group: Group, totals: Sequence[Element], places: Sequence[Index]

@@ -29,8 +29,7 @@ from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import spec_of
 from ...lazy import cached_property
 from ...passes.analysis.kernels.kinds import is_row_reduction
-from ...passes.analysis.kernels.reads import is_elementwise
-from ...passes.analysis.steps import counted
+from ...passes.analysis.kernels.reads import is_dear, is_elementwise
 from ...target import Target
 from .builder.combine import (
     COMBINERS,
@@ -359,11 +358,6 @@ class Rows:
         offset = self.loops.add(self.position(), self.places[value])
         read = self.loops.load(self.scratch, offset, self.lanes, self.reader.mask, constant=False)
         return Element(read, spec_of(value.type).dtype, self.lanes)
-
-
-def is_dear(op: Operation) -> bool:
-    """Say whether an operation calls functions: it is rather kept than computed twice."""
-    return isinstance(op, Op) and is_elementwise(op) and counted(op).functions > 0
 
 
 def operand_of(value: SSAValue, number: int) -> SSAValue:

@@ -30,6 +30,8 @@ class Knowledge:
         >>> positive = Knowledge({"N": (1, None)})
         >>> positive.at_least(n, 1), positive.at_least(4, n), positive.at_least(n, n // 2)
         (True, False, True)
+        >>> positive.at_least(dim_rules.minimum(n, 2), dim_rules.minimum(n, 1))
+        True
         """
         return self._is_positive(a - b, DEPTH, {})
 
@@ -51,7 +53,12 @@ class Knowledge:
         names = dim_rules.symbols(dim)
         facts = (fact for fact in self.facts if names & dim_rules.symbols(fact))
         lower = chain(_simpler(dim), (dim - fact for fact in facts))
-        return any(self._is_positive(each, depth - 1, failed) for each in lower)
+        if any(self._is_positive(each, depth - 1, failed) for each in lower):
+            return True
+        return any(
+            all(self._is_positive(each, depth - 1, failed) for each in both)
+            for both in _either(dim)
+        )
 
 
 def bounds(
@@ -136,6 +143,16 @@ def _lowered(value: Dim, high: Dim, known: Knowledge) -> Dim:
     if known.at_least(high, value):
         return value
     return high if known.at_least(value, high) else dim_rules.minimum(value, high)
+
+
+def _either(dim: DimExpr) -> Iterator[tuple[Dim, Dim]]:
+    """Give the two expressions of which one is the dimension, depending on which is an extreme."""
+    for monomial, coefficient in dim.terms:
+        wanted = "min" if coefficient > 0 else "max"
+        if len(monomial) == 1 and monomial[0].op == wanted:
+            rest = dim - DimExpr(((monomial, coefficient),))
+            first, second = (dim_rules.parse(text) for text in monomial[0].args)
+            yield rest + first * coefficient, rest + second * coefficient
 
 
 def _simpler(dim: DimExpr) -> Iterator[Dim]:

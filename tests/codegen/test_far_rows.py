@@ -57,6 +57,47 @@ def test_kernels_are_their_evaluation(name: str) -> None:
         check_kernel(text, target=target)
 
 
+OPEN = {
+    "open rows": ("n", 19, WIDE),
+    "no rows": ("n", 0, WIDE),
+    "fewer rows": ("n", 5, WIDE),
+    "rows of blocks": ("n", 1041, WIDE),
+    "open columns": (24, 24, "m", 77),
+    "few columns": (24, 24, "m", 3),
+    "pieces": (24, 24, "m", STRETCH + 77),
+    "both": ("n", 37, "m", 177),
+    "neither": ("n", 0, "m", 0),
+}
+
+
+@pytest.mark.parametrize("how", ["sum", "max"])
+@pytest.mark.parametrize("name", OPEN)
+def test_open_sizes_may_lie_far_apart(name: str, how: str) -> None:
+    rows, count, columns, *more = OPEN[name]
+    if how == "max" and count == 0:
+        pytest.skip("there is no largest of none")
+    width = more[0] if more else columns
+    named = [str(rows), str(columns)]
+    sizes = "x".join("?" if isinstance(n, str) else str(n) for n in (rows, columns))
+    left = f'tensor<{sizes}xf32, #gv.dims<"{", ".join(named)}">>'
+    column = f'tensor<{sizes.partition("x")[0]}x1xf32, #gv.dims<"{rows}, 1">>'
+    made = f'tensor<{sizes.partition("x")[2]}xf32, #gv.dims<"{columns}">>'
+    if not isinstance(rows, str):
+        column = f"tensor<{rows}x1xf32>"
+    if not isinstance(columns, str):
+        made = f"tensor<{columns}xf32>"
+    known = ", ".join(f'"{n}"' for n in (rows, columns) if isinstance(n, str))
+    text = f"""func.func @k(%x: {left}, %c: {column}) -> {made}
+    attributes {{gv.symbols = [{known}], gv.kind = "reduce"}} {{
+  %p = gv.mul %x, %c : ({left}, {column}) -> {left}
+  %s = gv.{how} %p {{axes = [0]}} : ({left}) -> {made}
+  func.return %s : {made}
+}}"""
+    (function,) = functions(parse(text))
+    assert Reduce(function, Target.parse("x86-64-v4")).is_far
+    check_kernel(text, symbols={"n": count, "m": width})
+
+
 @pytest.mark.parametrize("shape", [(15, WIDE), (64, WIDE - 8)])
 def test_few_rows_and_near_ones_are_added_in_registers(shape: tuple[int, int]) -> None:
     (function,) = functions(parse(kernel(shape, 0, "sum", "f32")))

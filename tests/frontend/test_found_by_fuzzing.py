@@ -150,3 +150,14 @@ def test_a_sequence_is_no_part_of_one() -> None:
         s = SequenceConstruct(x) t = SequenceInsert(s, s, p) y = SequenceAt(t, p) }"""
     with pytest.raises(GraphError, match=r"SequenceInsert.*a sequence, expected a tensor"):
         load_program(parsed(text))
+
+
+def test_what_is_cut_to_nothing_assumes_no_size() -> None:
+    """Nothing lies from 2 to 1: it was shown for two rows and more only, and assumed of all."""
+    text = """m (float[N, 1] x, float[0, 1] w) => (bool[0, 1] y)
+    <int64[1] a = {2}, int64[1] b = {1}, int64[1] axis = {-2}, int64[1] step = {2}>
+    { s = Slice(x, a, b, axis, step)  y = Equal(s, w) }"""
+    made = gv.compile(parsed(text), dims={"N": (0, 3)}, cache=False)
+    for rows in range(4):
+        given = np.zeros((rows, 1), np.float32), np.zeros((0, 1), np.float32)
+        assert made(*given).shape == (0, 1)

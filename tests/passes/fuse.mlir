@@ -236,3 +236,34 @@ func.func @sum_of_sums(%x0: tensor<3x8xf32>, %x1: tensor<3x8xf32>, %x2: tensor<3
   %t9 = gv.add %t8, %s9 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   func.return %t9 : tensor<3xf32>
 }
+
+// -----
+// What is the same for all rows is not computed again for each, neither by moves nor by what is cheap.
+// count: gv.kernel 2
+func.func @same_for_all_rows(%x: tensor<128xf32>, %w: tensor<64x128xf32>) -> tensor<64x128xf32> {
+  %t = gv.tanh %x : (tensor<128xf32>) -> tensor<128xf32>
+  %n = gv.neg %t : (tensor<128xf32>) -> tensor<128xf32>
+  %r = gv.reshape %n {shape = array<i64: 1, 128>} : (tensor<128xf32>) -> tensor<1x128xf32>
+  %y = gv.mul %r, %w : (tensor<1x128xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
+  func.return %y : tensor<64x128xf32>
+}
+
+// -----
+// The same of open sizes, of which there may be many.
+// count: gv.kernel 2
+func.func @same_for_open_rows(%x: tensor<128xf32>, %w: tensor<?x128xf32, #gv.dims<"n, 128">>) -> tensor<?x128xf32, #gv.dims<"n, 128">> {
+  %t = gv.exp %x : (tensor<128xf32>) -> tensor<128xf32>
+  %y = gv.mul %w, %t : (tensor<?x128xf32, #gv.dims<"n, 128">>, tensor<128xf32>) -> tensor<?x128xf32, #gv.dims<"n, 128">>
+  func.return %y : tensor<?x128xf32, #gv.dims<"n, 128">>
+}
+
+// -----
+// Few elements are not worth a kernel, and what is one for a whole row is computed once anyway.
+// count: gv.kernel 2
+func.func @few_or_one(%x: tensor<8xf32>, %v: tensor<8x8xf32>, %c: tensor<64x1xf32>, %w: tensor<64x128xf32>) -> (tensor<8x8xf32>, tensor<64x128xf32>) {
+  %s = gv.tanh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %y = gv.mul %s, %v : (tensor<8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %t = gv.tanh %c : (tensor<64x1xf32>) -> tensor<64x1xf32>
+  %z = gv.mul %t, %w : (tensor<64x1xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
+  func.return %y, %z : tensor<8x8xf32>, tensor<64x128xf32>
+}

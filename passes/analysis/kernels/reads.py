@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from ....ir import Op
+from ....ir import Op, uses_of
+from ....ir.types.dims import Dim, product
+from ....ir.types.tensor import spec_of
+from ..steps import counted
 from ..walks import is_move
+
+WORTH_A_KERNEL = 1 << 12
+"""Elements from which on it takes longer to compute functions for them than to begin a kernel."""
+OFTEN = 4
+"""Times that the same is computed."""
 
 
 def is_cheap(op: Operation) -> bool:
@@ -40,3 +48,40 @@ def is_readable(op: Operation) -> bool:
     if op.name == "gv.constant":
         return is_splat(op)
     return is_elementwise(op) or is_indexed(op)
+
+
+def is_dear(op: Operation) -> bool:
+    """Say whether an operation calls functions: it is rather kept than computed twice."""
+    return isinstance(op, Op) and is_elementwise(op) and counted(op).functions > 0
+
+
+def is_repeated(op: Op) -> bool:
+    """Say whether a user reads each row of an operation for many rows of its own.
+
+    What is one for a whole row is computed before the row is walked.
+    """
+    own = product(op.result_specs[0].dims)
+    for use in uses_of(op):
+        value, user = op.results[0], use._operation
+        while keeps_last(user) and user.results[0].has_one_use():
+            value, user = user.results[0], next(iter(uses_of(user)))._operation
+        if not isinstance(user, Op) or not is_elementwise(user):
+            continue
+        row, wide = spec_of(value.type).dims[-1:], user.result_specs[0].dims
+        if row not in ((), (1,)) and row == wide[-1:] and is_many(own, product(wide)):
+            return True
+    return False
+
+
+def keeps_last(op: Operation) -> bool:
+    """Say whether an operation is a move that leaves the last axis as long as it is."""
+    if not is_move(op) or not isinstance(op, Op):
+        return False
+    return op.specs[0].dims[-1:] == op.result_specs[0].dims[-1:]
+
+
+def is_many(own: Dim, wide: Dim) -> bool:
+    """Say whether so many elements are read so often that they are better computed once."""
+    if isinstance(own, int) and isinstance(wide, int):
+        return wide >= WORTH_A_KERNEL and wide >= OFTEN * own
+    return own != wide
