@@ -11,7 +11,11 @@
                                                 %q = gv.sum %p {axes = [1, 2]}
                                                 %y = gv.sum %q {axes = [0]}
 
-On processors rows that are added to each other are cut into parts of some hundred KiB. On GPUs a
+    %y = gv.sum %x {axes = [0, 2]}      =>      %q = gv.sum %x {axes = [2]}
+                                                %y = gv.sum %q {axes = [0]}
+
+On processors rows that are added to each other are cut into parts of some hundred KiB, and rows
+are reduced before what is reduced across them. On GPUs a
 row is walked by one block of threads, so that a few rows would leave most of the device idle.
 The parts of a row are rows of their own, and what they come to is reduced again. Only rows of known
 size that come out even are split; the order of a sum changes, but not from run to run. The same is
@@ -56,6 +60,8 @@ SHORTEST = 512
 """Elements of a part."""
 PART = 1 << 18
 """Bytes of rows that a thread adds up at a time, ..."""
+SHORTEST_ROW = 16
+"""Elements of a row from which on it is better walked than elements far apart are gathered."""
 FEWEST_ROWS = 64
 """... but so many: what they come to is written and read once more."""
 FEW_QUERIES = 16
@@ -103,6 +109,8 @@ class SplitReductions(Pass):
         """Replace one reduction of many rows to one."""
         spec = op.specs[0]
         axes = normalize_axes(op.plain_attributes()["axes"], spec.rank)
+        if self.split_ends(op, sorted(axes)):
+            return
         if not spec.is_static or kind_of(op) != "reduce" or sorted(axes) != list(range(len(axes))):
             return
         shape = spec.static_shape
@@ -116,6 +124,22 @@ class SplitReductions(Pass):
         inner, outer = tuple(range(axis + 1, len(axes) + 1)), tuple(range(axis + 1))
         reduce_twice(op, split, inner=inner, outer=outer)
         self.count("rows")
+
+    def split_ends(self, op: Op, axes: Sequence[int]) -> bool:
+        """Reduce rows first, of a reduction of rows and of axes before others, too."""
+        dims = op.specs[0].dims
+        first = len(dims)
+        while first - 1 in axes:
+            first -= 1
+        inner, outer = tuple(range(first, len(dims))), tuple(axis for axis in axes if axis < first)
+        row = product(dims[first:])
+        if not inner or not outer or (isinstance(row, int) and row < SHORTEST_ROW):
+            return False
+        if kind_of(op) != "reduce":
+            return False
+        reduce_twice(op, dims, inner=inner, outer=outer)
+        self.count("ends")
+        return True
 
     def split_keys(self, op: Op, ranges: Mapping[str, Range], target: Target) -> None:
         """Replace an attention if its queries are few, and its keys many."""

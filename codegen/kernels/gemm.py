@@ -492,7 +492,8 @@ class Gemm:
     def is_transposed(self) -> bool:
         """Say whether the columns of B are runs of memory that blocks can be transposed from."""
         one_stride = len(self.k_groups) == 1 and not self.scattered
-        return one_stride and self.dtype.name == "f32" and self.step(self.b, self.k_groups[0]) == 1
+        moved = self.dtype.name in ("f32", "f64")
+        return one_stride and moved and self.step(self.b, self.k_groups[0]) == 1
 
     def pack_transposed(self, left: Index, first: Index, count: Index) -> None:
         """Copy a panel by square blocks; what stands behind the last column is left as it is."""

@@ -24,7 +24,6 @@ from xdsl.ir import SSAValue
 
 from ...ir.program import result_specs
 from ...ir.types.dims import Dim, ceil_divide, floor_divide, product, remainder
-from ...ir.types.dtypes import f32
 from ...ir.types.indices import Indices
 from ...target import Target
 from .builder.loops import Index, Loops
@@ -76,7 +75,7 @@ class MapNest:
         groups = merge(self.plan.tokens, accesses, self.plan.alone)
         inner = groups[-1] if groups else Group(())
         buffers = self.values, self.outputs
-        if not self.loops.fine and self.loops.dtypes[-1] is f32:
+        if not self.loops.fine:
             turned = Turned.of(self.loops, buffers, self.plan, groups, (offset, lanes))
             if turned is not None:
                 return turned.build()

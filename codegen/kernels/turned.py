@@ -18,6 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from ...ir import Op
 from ...ir.dialects import kernel as gvk
 from ...ir.types.dims import Dim, ceil_divide, product
+from ...ir.types.dtypes import DType
 from ...ir.types.indices import Linear
 from ...passes.analysis.walks import is_move
 from .builder.loops import Index, Loops
@@ -25,7 +26,20 @@ from .builder.plan import AccessPlan
 from .builder.space import Group, Space
 
 LEAST = 4
-"""Shorter groups fill too little of a block, but where its columns lie without gaps."""
+"""Shorter groups fill too little of a block, but where they lie without gaps on both sides."""
+CHUNK = 4096
+"""Elements of the innermost group that are a unit."""
+SQUARES = {1: 16, 2: 8}
+"""The lanes of blocks of narrow elements, by their bytes: more would not stay in registers."""
+MOVED = "fiub"
+"""Kinds of elements that are moved so."""
+
+
+def lanes_for(dtype: DType, lanes: int) -> int:
+    """Return the lanes of a block, by those of a register of f32; 0 if there are no blocks."""
+    if dtype.kind not in MOVED or dtype.size > 8:
+        return 0
+    return SQUARES.get(dtype.size, max(2, lanes * 4 // dtype.size))
 
 
 @dataclass
@@ -52,18 +66,17 @@ class Turned:
     ) -> Turned | None:
         """Return the builder where there is something to turn."""
         values, outputs = buffers
-        write, lanes = offsets
+        write, lanes = offsets[0], lanes_for(loops.dtypes[-1], offsets[1])
         argument = moved_argument(values)
-        if argument is None or len(plan.tracer.accesses) != 1 or len(groups) < 2:
+        if not lanes or argument is None or len(plan.tracer.accesses) != 1 or len(groups) < 2:
             return None
         (access,) = plan.tracer.accesses
         inner = groups[-1]
-        if step(access.offset, inner) <= 1 or not isinstance(inner.extent, int):
+        if step(access.offset, inner) in (0, 1):
             return None
         for group in groups[:-1]:
-            long = isinstance(group.extent, int) and group.extent >= LEAST
-            fills = inner.extent >= LEAST or step(write, group) == inner.extent > 1
-            if long and fills and step(access.offset, group) == 1 and step(write, group) > 1:
+            fits = fills(inner, group, write) and fills(group, inner, access.offset)
+            if fits and step(access.offset, group) == 1 and step(write, group) not in (0, 1):
                 source = loops.buffers[argument.index]
                 rest = [g for g in groups[:-1] if g is not group]
                 found = (*rest, group, inner)
@@ -75,24 +88,29 @@ class Turned:
         loops, lanes = self.loops, self.lanes
         *rest, across, inner = self.groups
         space = Space(list(self.groups))
-        blocks = ceil_divide(across.extent, lanes)
+        wide = is_short(across.extent, lanes)
+        blocks = 1 if wide else ceil_divide(across.extent, lanes)
+        chunks = 1 if is_short(inner.extent, CHUNK) else ceil_divide(inner.extent, CHUNK)
         with loops.loop(loops.lo, loops.hi) as unit:
-            across.value = loops.multiply(loops.remainder(unit.index, blocks), lanes)
-            number = loops.divide(unit.index, blocks)
+            number: Index = unit.index
+            across.value = loops.multiply(loops.remainder(number, blocks), lanes)
+            number = loops.divide(number, blocks)
+            first = loops.multiply(loops.remainder(number, chunks), CHUNK)
+            number = loops.divide(number, chunks)
             for group in reversed(rest):
                 group.value = loops.remainder(number, group.extent)
                 number = loops.divide(number, group.extent)
             left = loops.subtract(loops.index(across.extent), across.value)
-            columns = loops.index(loops.minimum(left, lanes))
-            assert isinstance(inner.extent, int), "blocks have known rows"
-            if inner.extent <= lanes:
+            columns = loops.index(across.extent if wide else loops.minimum(left, lanes))
+            if is_short(inner.extent, lanes):
                 self.block(space, 0, loops.index(inner.extent), columns)
             else:
-                with loops.loop(0, inner.extent, lanes) as one:
-                    left = loops.subtract(inner.extent, one.index)
-                    rows = loops.index(loops.minimum(left, lanes))
+                extent = loops.index(inner.extent)
+                end = extent if chunks == 1 else loops.minimum(loops.add(first, CHUNK), extent)
+                with loops.loop(first, end, lanes) as one:
+                    rows = loops.index(loops.minimum(loops.subtract(end, one.index), lanes))
                     self.block(space, one.index, rows, columns)
-        return blocks * product(tuple(group.extent for group in rest))
+        return blocks * chunks * product(tuple(group.extent for group in rest))
 
     def block(self, space: Space, row: Index, rows: SSAValue, columns: SSAValue) -> None:
         """Turn one block."""
@@ -105,12 +123,22 @@ class Turned:
         loops.here(gvk.TransposeTile(source, to, rows, columns, lanes=self.lanes))
 
 
-def step(offset: Linear, group: Group) -> int:
-    """Return how far one step of a group goes; 0 if that is no number."""
+def is_short(extent: Dim, most: int) -> bool:
+    """Say whether a group is known to have no more than so many steps."""
+    return isinstance(extent, int) and extent <= most
+
+
+def fills(group: Group, other: Group, offset: Linear) -> bool:
+    """Say whether a group fills a block, or its few steps lie without gaps beside each other."""
+    return not is_short(group.extent, LEAST - 1) or step(offset, other) == group.extent > 1
+
+
+def step(offset: Linear, group: Group) -> Dim:
+    """Return how far one step of a group goes; 0 if it does not always go as far."""
     found = offset.coefficient(group.tokens[-1])
     places = zip(group.tokens, group.places(), strict=True)
     even = all(offset.coefficient(token) == place * found for token, place in places)
-    return found if isinstance(found, int) and even else 0
+    return found if even else 0
 
 
 def moved_argument(values: Sequence[SSAValue]) -> BlockArgument | None:

@@ -153,3 +153,27 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
     func.return %0 : tensor<65536xf32>
   }
 }
+
+// -----
+// Rows are reduced before what lies across them, of open sizes, too.
+func.func @ends(%x: tensor<?x8x30x30xf32, #gv.dims<"n, 8, 30, 30">>) -> tensor<8xf32> {
+  %0 = gv.max %x {axes = array<i64: 0, 2, 3>} : (tensor<?x8x30x30xf32, #gv.dims<"n, 8, 30, 30">>) -> tensor<8xf32>
+  func.return %0 : tensor<8xf32>
+}
+
+// ->
+// func.func @ends(%x: tensor<?x8x30x30xf32, #gv.dims<"n, 8, 30, 30">>) -> tensor<8xf32> {
+//   %0 = gv.reshape %x {shape = #gv.dims<"n, 8, 30, 30">} : (tensor<?x8x30x30xf32, #gv.dims<"n, 8, 30, 30">>) -> tensor<?x8x30x30xf32, #gv.dims<"n, 8, 30, 30">>
+//   %1 = gv.max %0 {axes = array<i64: 2, 3>} : (tensor<?x8x30x30xf32, #gv.dims<"n, 8, 30, 30">>) -> tensor<?x8xf32, #gv.dims<"n, 8">>
+//   %2 = gv.max %1 {axes = array<i64: 0>} : (tensor<?x8xf32, #gv.dims<"n, 8">>) -> tensor<8xf32>
+//   %3 = gv.reshape %2 {shape = array<i64: 8>} : (tensor<8xf32>) -> tensor<8xf32>
+//   func.return %3 : tensor<8xf32>
+// }
+
+// -----
+// Short rows are not worth it.
+// count: gv.sum 1
+func.func @short_ends(%x: tensor<100x8x3xf32>) -> tensor<8xf32> {
+  %0 = gv.sum %x {axes = array<i64: 0, 2>} : (tensor<100x8x3xf32>) -> tensor<8xf32>
+  func.return %0 : tensor<8xf32>
+}

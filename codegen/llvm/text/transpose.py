@@ -2,29 +2,41 @@
 
 For 32-bit elements and 4, 8 or 16 lanes: elements change places within the quarters of 128 bits
 (two rounds of unpacking pairs of rows), then the quarters do, so that each shuffle is one
-instruction on x86 and NEON. Few rows whose columns lie without gaps become as many vectors, each
-of which takes from all. Blocks at an edge, and all others, go element by element.
+instruction on x86 and NEON. Others are unpacked in pairs of rows as often as the lanes can be
+halved. Few rows whose columns lie without gaps become as many vectors, each of which takes from
+all, and the other way round for few columns. Blocks at an edge go element by element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .build import Shape, Text
 
 
-def transpose_function(text: Text, shape: Shape, few: int = 0) -> str:
+@dataclass(frozen=True)
+class Block:
+    """The sizes of a block: as many rows and columns as lanes, or few of one."""
+
+    rows: int
+    columns: int
+
+
+def transpose_function(text: Text, shape: Shape, few_rows: int = 0, few_columns: int = 0) -> str:
     """Have the function for blocks of `shape.lanes` squared in the module; return its name.
 
-    Or for blocks of a `few` rows, whose columns lie as far apart.
+    Or for blocks of few rows, whose columns lie as far apart in the result, or of few columns,
+    whose rows lie as far apart in the source.
     """
-    name = f"gv_transpose_{shape.element}_{shape.lanes}" + (f"_{few}" if few else "")
+    lanes = shape.lanes
+    block = Block(few_rows or lanes, few_columns or lanes)
+    few = f"_{block.rows}x{block.columns}" if few_rows or few_columns else ""
+    name = f"gv_transpose_{shape.element}_{lanes}{few}"
     if name not in text.functions:
         inner = Text()
-        if few:
-            _whole_or_part(inner, shape, few)
-        elif shape.bits == 32 and shape.lanes in (4, 8, 16):
-            _whole_or_part(inner, shape, shape.lanes)
+        if few or (lanes > 1 and lanes & (lanes - 1) == 0):
+            _whole_or_part(inner, shape, block)
         else:
             _element_by_element(inner, shape)
         text.declarations.update(inner.declarations)
@@ -40,29 +52,63 @@ def transpose_function(text: Text, shape: Shape, few: int = 0) -> str:
     return name
 
 
-def _whole_or_part(text: Text, shape: Shape, count: int) -> None:
+def _whole_or_part(text: Text, shape: Shape, block: Block) -> None:
     """Emit the test for whole blocks, their shuffles, and the loop for all others."""
     whole, part = text.fresh_label(), text.fresh_label()
-    rows = text.value(f"icmp eq i64 %rows, {count}")
-    columns = text.value(f"icmp eq i64 %columns, {shape.lanes}")
+    rows = text.value(f"icmp eq i64 %rows, {block.rows}")
+    columns = text.value(f"icmp eq i64 %columns, {block.columns}")
     both = text.value(f"and i1 {rows}, {columns}")
     text.line(f"br i1 {both}, label %{whole}, label %{part}")
     text.label(whole)
-    align = shape.bits // 8
+    align, lanes = shape.bits // 8, shape.lanes
+    apart, count = ("%ls", block.rows) if block.columns == lanes else (str(lanes), block.columns)
     loaded = [
-        text.value(f"load {shape.name}, ptr {_row(text, shape, '%src', '%ls', r)}, align {align}")
+        text.value(f"load {shape.name}, ptr {_row(text, shape, '%src', apart, r)}, align {align}")
         for r in range(count)
     ]
-    if count == shape.lanes:
-        made, distance = network(text, shape, loaded), "%ld"
+    distance = "%ld"
+    if block.columns < lanes:
+        made = parted(text, shape, loaded)
+    elif block.rows < lanes:
+        made, distance = interleaved(text, shape, loaded), str(lanes)
+    elif shape.bits == 32 and lanes in (4, 8, 16):
+        made = network(text, shape, loaded)
     else:
-        made, distance = interleaved(text, shape, loaded), str(shape.lanes)
+        made = unpacked(text, shape, loaded)
     for r, column in enumerate(made):
         pointer = _row(text, shape, "%dst", distance, r)
         text.line(f"store {shape.name} {column}, ptr {pointer}, align {align}")
     text.line("ret void")
     text.label(part)
     _element_by_element(text, shape)
+
+
+def unpacked(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
+    """Return the columns of as many rows as lanes: the halves of them alternate, and again."""
+    half, made = len(rows) // 2, list(rows)
+    low = [each for lane in range(half) for each in (lane, half * 2 + lane)]
+    high = [lane + half for lane in low]
+    for _ in range(half.bit_length()):
+        pairs = zip(made[:half], made[half:], strict=True)
+        made = [_shuffle(text, shape, x, y, lanes) for x, y in pairs for lanes in (low, high)]
+    return made
+
+
+def parted(text: Text, shape: Shape, vectors: Sequence[str]) -> list[str]:
+    """Return the columns of rows that lie one behind the other, in as many vectors as columns."""
+    lanes, count = shape.lanes, len(vectors)
+    made = []
+    for column in range(count):
+        places = [divmod(row * count + column, lanes) for row in range(lanes)]
+        vector = vectors[0]
+        for number in range(1, count):
+            chosen = [
+                lanes + lane if vector_ == number else lane if number == 1 else row
+                for row, (vector_, lane) in enumerate(places)
+            ]
+            vector = _shuffle(text, shape, vector, vectors[number], chosen)
+        made.append(vector)
+    return made
 
 
 def interleaved(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
