@@ -130,7 +130,8 @@ def is_short(extent: Dim, most: int) -> bool:
 
 def fills(group: Group, other: Group, offset: Linear) -> bool:
     """Say whether a group fills a block, or its few steps lie without gaps beside each other."""
-    return not is_short(group.extent, LEAST - 1) or step(offset, other) == group.extent > 1
+    extent = group.extent
+    return not is_short(extent, LEAST - 1) or (extent != 1 and step(offset, other) == extent)
 
 
 def step(offset: Linear, group: Group) -> Dim:

@@ -512,13 +512,13 @@ def _transpose_tile(e: Emitter, op: Operation) -> None:
     src, src_offset, ls, dst, dst_offset, ld, rows, columns = op.operands
     lanes = op.properties["lanes"]
     assert isinstance(lanes, IntegerAttr)
-    few = [
-        count if count in range(lanes.value.data) and known_integer(step) == count else 0
+    shape = Shape(e.stored(src).element, lanes.value.data)
+    few_rows, few_columns = (
+        count if count and count < shape.lanes and known_integer(step) == count else 0
         for count, step in ((known_integer(rows), ld), (known_integer(columns), ls))
-    ]
-    if all(few):
-        few = [0, 0]
-    function = transpose_function(e.text, Shape(e.stored(src).element, lanes.value.data), *few)
+    )
+    few = (0, 0) if few_rows and few_columns else (few_rows, few_columns)
+    function = transpose_function(e.text, shape, *few)
     sizes = [f"i64 {e.names[each]}" for each in (ls, ld, rows, columns)]
     source = address(e, src, e.names[src_offset])
     target = address(e, dst, e.names[dst_offset])
