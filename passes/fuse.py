@@ -63,7 +63,9 @@ from .analysis.kernels.reads import (
     is_indexed,
     is_readable,
     is_repeated,
+    is_smaller,
     is_splat,
+    turns,
 )
 from .analysis.orders import segments
 from .analysis.rewrite import is_unused
@@ -186,10 +188,11 @@ class Grouping:
         """Add the operation to its users' groups if all of them can take it."""
         if any(len(g.members) >= MAX_MEMBERS or adds_enough(g, op) for g in groups):
             return False
-        if len(groups) > 1 and (not is_cheap(op) or narrows(op)):
+        if (len(groups) > 1 and not is_cheap(op)) or self.stands_apart(op, groups):
             return False
         again = [group for group in groups if self.repeats(group, op)]
-        if (again and is_dear(op)) or (narrows(op) and not self.awaits(groups[0], op)):
+        stored = narrows(op) and (len(groups) > 1 or not self.awaits(groups[0], op))
+        if stored or (again and is_dear(op)):
             return False
         if is_readable(op):
             uses = self.uses_by_group(op)
@@ -203,6 +206,21 @@ class Grouping:
             group.members.add(op)
         self.of[op] = list(groups)
         return True
+
+    def stands_apart(self, op: Op, groups: Sequence[Group]) -> bool:
+        """Say whether a move across memory, or what it moves, is better a kernel of its own.
+
+        Alone it is turned in registers, block by block; within others each vector is gathered.
+        """
+        if not self.can.walk_vectors:
+            return False
+        if not is_move(op):
+            return any(group.kind == "map" and turns(group.root) for group in groups)
+        if not turns(op) or any(all(map(is_move, group.members)) for group in groups):
+            return False
+        if any(KINDS[group.kind].reads is not Reads.ELEMENTS for group in groups):
+            return False
+        return not any(is_smaller(use._operation, op) for use in uses_of(op))
 
     def repeats(self, group: Group, op: Op) -> bool:
         """Say whether a group computes an operation again for each row of another one."""

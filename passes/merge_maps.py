@@ -7,7 +7,8 @@
 `fuse` gives a kernel one result, so that what has several users is stored first and read again
 by each. The merged kernel stands where the reader stood: everything else that uses the first
 result must stand behind, so that no cycle can arise. Results that only the reader used are not
-stored any more. Needs `fuse`.
+stored any more. What moves elements across the memory of a processor stays by itself, as `fuse` has
+left it. Needs `fuse`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..ir import (
     SOURCE,
+    Op,
     Program,
     block_for,
     erase,
@@ -33,7 +35,9 @@ from ..ir import (
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions
 from .analysis.blocks import blocks_of
+from .analysis.kernels.reads import turns
 from .analysis.memory.in_place import is_aligned
+from .analysis.targets import target_of
 from .base import Pass
 
 MAX_MEMBERS = 96
@@ -48,12 +52,13 @@ class MergeMaps(Pass):
 
     def apply(self, program: Program) -> None:
         """Merge in every function, from the first kernel to the last."""
+        alone = target_of(program).can.walk_vectors
         for block in [b for f in functions(program.module) for b in blocks_of(f)]:
             order: Order = {op: number for number, op in enumerate(operations(block))}
             for op in list(order):
                 reader = op
                 while isinstance(reader, Kernel):
-                    maker = find_maker(reader, order)
+                    maker = find_maker(reader, order, alone=alone)
                     if maker is None:
                         break
                     made = merge(maker, reader, block)
@@ -65,12 +70,18 @@ Order: TypeAlias = dict[Operation, int]
 """The place of each operation of a block; what stands elsewhere has none."""
 
 
-def find_maker(reader: Kernel, order: Order) -> Kernel | None:
-    """Return a kernel that can be computed together with the reader of its result."""
+def find_maker(reader: Kernel, order: Order, *, alone: bool) -> Kernel | None:
+    """Return a kernel that can be computed together with the reader of its result.
+
+    Those that only move across memory stay `alone`.
+    """
     if reader.kind == "map":
         for operand in operands_of(reader):
             maker = operand.owner
-            if isinstance(maker, Kernel) and maker in order and fits(maker, reader, order):
+            if not isinstance(maker, Kernel) or maker not in order:
+                continue
+            turned = alone and any(isinstance(op, Op) and turns(op) for op in maker.body.ops)
+            if not turned and fits(maker, reader, order):
                 return maker
     return None
 

@@ -345,4 +345,4 @@ def test_packed_queries_may_be_of_any_length(model: Callable[..., Any]) -> None:
                 made.SerializeToString(), dims={} if shape[0] == B else {"b": 2, "s": (1, 9)}
             ).run([packed])[0]
         )
-    np.testing.assert_allclose(*results, rtol=1e-6)
+    np.testing.assert_allclose(*results, rtol=1e-6, atol=1e-6)

@@ -85,3 +85,23 @@ def is_many(own: Dim, wide: Dim) -> bool:
     if isinstance(own, int) and isinstance(wide, int):
         return wide >= WORTH_A_KERNEL and wide >= OFTEN * own
     return own != wide
+
+
+def turns(op: Op) -> bool:
+    """Say whether an operation moves neighbours apart, and so many that it takes its time."""
+    if op.name != "gv.transpose":
+        return False
+    source, made = ([d for d in spec.dims if d != 1] for spec in (op.specs[0], op.result_specs[0]))
+    order = op.plain_attributes()["order"]
+    left = [axis for axis in order if op.specs[0].dims[axis] != 1]
+    size = product(tuple(made))
+    large = not isinstance(size, int) or size >= WORTH_A_KERNEL
+    return large and bool(left) and left[-1] != max(left) and len(source) > 1
+
+
+def is_smaller(op: Operation, than: Op) -> bool:
+    """Say whether a move leaves elements out."""
+    if not is_move(op) or not isinstance(op, Op):
+        return False
+    made, source = product(op.result_specs[0].dims), product(than.result_specs[0].dims)
+    return isinstance(made, int) and isinstance(source, int) and made < source
