@@ -267,3 +267,28 @@ func.func @few_or_one(%x: tensor<8xf32>, %v: tensor<8x8xf32>, %c: tensor<64x1xf3
   %z = gv.mul %t, %w : (tensor<64x1xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
   func.return %y, %z : tensor<8x8xf32>, tensor<64x128xf32>
 }
+
+// -----
+// What moves neighbours apart is a kernel of its own, and so are what it moves and what takes it.
+// count: gv.kernel 3
+func.func @across_memory(%x: tensor<64x128xf32>, %z: tensor<128x64xf32>) -> tensor<128x64xf32> {
+  %a = gv.relu %x : (tensor<64x128xf32>) -> tensor<64x128xf32>
+  %t = gv.transpose %a {order = array<i64: 1, 0>} : (tensor<64x128xf32>) -> tensor<128x64xf32>
+  %y = gv.add %t, %z : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<128x64xf32>
+  func.return %y : tensor<128x64xf32>
+}
+
+// -----
+// Not where few are moved, where rows stay rows, where a part is taken, or where a product walks it.
+// count: gv.kernel 4
+func.func @not_across_memory(%x: tensor<8x8xf32>, %h: tensor<64x4x32xf32>, %s: tensor<64x128xf32>, %w: tensor<64x64xf32>) -> (tensor<8x8xf32>, tensor<4x64x32xf32>, tensor<2x64xf32>, tensor<128x64xf32>) {
+  %0 = gv.transpose %x {order = array<i64: 1, 0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = gv.add %0, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = gv.transpose %h {order = array<i64: 1, 0, 2>} : (tensor<64x4x32xf32>) -> tensor<4x64x32xf32>
+  %3 = gv.relu %2 : (tensor<4x64x32xf32>) -> tensor<4x64x32xf32>
+  %4 = gv.transpose %s {order = array<i64: 1, 0>} : (tensor<64x128xf32>) -> tensor<128x64xf32>
+  %5 = gv.slice %4 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>, stops = array<i64: 2, 64>} : (tensor<128x64xf32>) -> tensor<2x64xf32>
+  %6 = gv.relu %5 : (tensor<2x64xf32>) -> tensor<2x64xf32>
+  %7 = gv.matmul %4, %w : (tensor<128x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
+  func.return %1, %3, %6, %7 : tensor<8x8xf32>, tensor<4x64x32xf32>, tensor<2x64xf32>, tensor<128x64xf32>
+}

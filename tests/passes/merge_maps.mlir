@@ -42,3 +42,12 @@ func.func @between(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %3 = gv.add %2, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %3 : tensor<4x4xf32>
 }
+
+// -----
+// What moves neighbours apart stays by itself.
+// count: gv.kernel 2
+func.func @across_memory(%x: tensor<64x64xf32>, %z: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = gv.transpose %x {order = array<i64: 1, 0>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = gv.add %0, %z : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  func.return %1 : tensor<64x64xf32>
+}
