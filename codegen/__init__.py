@@ -12,7 +12,8 @@ formats of files). llvmlite is imported in `codegen/llvm/` alone.
 - `aot/`: objects and weights become libraries, archives and headers, without a linker.
 - `cache`: a folder of what was made before. `keys`: all that it depends on, as a name;
   `digests`: of files, remembered. `store`: whole compiled programs in that folder.
-- `elementwise`: single functions of arrays, for code that runs at once: the same bits as compiled.
+- `single`: single functions of arrays, for code that runs at once: the same bits as compiled.
+- `serial`: functions of Python's own loops and numbers, for what goes step by step.
 - `stages`: stop on the way down, or go on from there. `profile`: how long each launch takes, and
   when it began; `work`: what it is there for; `limits`: what it takes at least on this machine.
 """

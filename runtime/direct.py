@@ -210,3 +210,23 @@ def call_with_arrays(
     slow.gates.add(block, CALL_BUSY)
     held = (tables, types, type_table, made, places, shapes, slow, keep)
     return builtin(function, METH_FASTCALL, block, held)
+
+
+def call_serial(
+    function: int,
+    dtypes: Sequence[np.dtype[Any] | None],
+    slow: Callable[..., int],
+    failed: Callable[[], int],
+    *,
+    keep: object,
+) -> Callable[..., int]:
+    """Return a builtin that calls a serial function on arrays of these types, and on numbers.
+
+    `slow` runs on what fits otherwise, `failed` raises what is wrong. See `codegen/serial`.
+    """
+    names = ("PyObject_Vectorcall", "PyObject_CallNoArgs", "PyLong_AsUnsignedLongLongMask")
+    functions = [*map(python_function, (*names, "PyLong_FromLongLong"))]
+    types = [numpy_function(ARRAY_TYPE), id(int), id(float)]
+    elements = [0 if dtype is None else id(dtype) for dtype in dtypes]
+    block = np.array([*types, id(slow), id(failed), *functions, *elements], np.int64)
+    return builtin(function, METH_FASTCALL, block, (slow, failed, dtypes, keep), b"serial")

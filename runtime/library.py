@@ -33,6 +33,7 @@ _TYPES: dict[str, Any] = {
     "v": None,
     "i": ctypes.c_int32,
     "l": ctypes.c_int64,
+    "d": ctypes.c_double,
     "p": ctypes.c_void_p,
     "s": ctypes.c_char_p,
 }
@@ -102,7 +103,7 @@ class Library:
     def function(self, name: str, types: str) -> Callable[..., Any]:
         """Return one of the functions; `types` has a letter for its result and each argument.
 
-        They are: i(nt32), l(ong), p(ointer), s(tring), v(oid).
+        They are: d(ouble), i(nt32), l(ong), p(ointer), s(tring), v(oid).
         """
         result, *arguments = (_TYPES[letter] for letter in types)
         prototype = ctypes.CFUNCTYPE(result, *arguments)

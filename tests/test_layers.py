@@ -187,10 +187,10 @@ FLOORS: dict[str, tuple[str, ...]] = {
     "codegen": (
         "aot cache children kernels prepare required scratch work", "describe digests", "keys",
         "llvm", "limits objects ptx", "compiled", "backends export profile store",
-        "compile report state", "single stages",
+        "compile report state", "serial single stages",
     ),
     "codegen/llvm": (
-        "text cpu shared uninterrupted", "math", "emit entry limits compile ptx", "listing",
+        "text cpu shared uninterrupted", "math", "emit entry limits compile ptx", "listing serial",
     ),
     "passes": ("base", "analysis", "*"),
     "runtime": (

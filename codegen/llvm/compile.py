@@ -19,6 +19,8 @@ from .uninterrupted import uninterrupted
 
 LINES = 200_000
 """Lines of one module: LLVM's time grows faster than the text, and it cannot be interrupted."""
+OPTIMISED = 2
+"""The level of LLVM's passes, for code that is not in the form that the code generator wants."""
 PLAIN_LINES = 2_000_000
 """The same at level 0, where it grows with the text: the entry of a hundred thousand launches."""
 
@@ -33,6 +35,18 @@ def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:
     machine = target_machine(target, optimisation)
     most = LINES if optimisation else PLAIN_LINES
     data: bytes = machine.emit_object(parsed(llvm_text, target, machine, most))
+    return data
+
+
+@uninterrupted
+def assemble_optimised(llvm_text: str, target: Target) -> bytes:
+    """Return the object file of a module that LLVM's own passes are to go over first."""
+    machine = target_machine(target)
+    module = parsed(llvm_text, target, machine)
+    options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISED)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    data: bytes = machine.emit_object(module)
     return data
 
 

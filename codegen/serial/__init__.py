@@ -1,0 +1,1 @@
+"""Functions of Python's own loops and numbers, compiled as they are written: see `function`."""

@@ -1,0 +1,230 @@
+"""Functions of loops and numbers mean compiled what they mean in Python."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Callable
+from math import exp, isnan, log, log1p, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure.codegen.serial.function import (
+    F32s,
+    F64s,
+    Flags,
+    I32s,
+    I64s,
+    Serial,
+    U8s,
+    U32s,
+    U64s,
+    Word,
+    little,
+    serial,
+    single,
+)
+from gravure.runtime import direct
+
+LIMIT = 7
+MANY = 1 << 63
+OFFSET = 2.5
+
+
+@serial
+def whole(x: I64s, made: I64s) -> int:
+    """Use all that integers have."""
+    count = 0
+    for i in range(len(x) - 1, -1, -1):
+        a, b = x[i], x[(i + 1) % len(x)]
+        made[count], made[count + 1], made[count + 2] = a + b * 3 - LIMIT, a & b, a | ~b
+        made[count + 3] = a // b if b else -1
+        made[count + 4] = a % b if b != 0 else -a
+        made[count + 5] = (a ^ b) >> 3
+        made[count + 6] = (a << 2) + min(a, b) - max(a, b) + abs(a)
+        made[count + 7] = a // -7 + a % 5 + b % -3
+        count += 8
+    return count
+
+
+@serial
+def words(x: U64s, text: U8s, made: U64s) -> int:
+    """Use numbers modulo 2^64."""
+    total: Word = MANY
+    for i in range(len(x)):
+        by = i % 64
+        a = int(x[i])
+        total = total * 31 + a & (1 << 64) - 1
+        total ^= (a << by | a >> (64 - by)) & (1 << 64) - 1
+        total = total + little(text, i, 4) + little(text, i, 8) & (1 << 64) - 1
+        made[i] = total % 1000 + total // 3
+    return total >> 1
+
+
+@serial
+def real(x: F64s, narrow: F32s, made: F64s) -> int:
+    """Use floats."""
+    found, i = 0, 0
+    while True:
+        if i >= len(x):
+            break
+        a = float(x[i])
+        i += 1
+        if isnan(a):
+            continue
+        found += 1
+        b = exp(-abs(a)) + log1p(a * a) - sqrt(abs(a)) / OFFSET
+        b += log(a) if a > 0 else single(a / 3)
+        made[i - 1] = max(b, -a) if -1 < a <= 1 else min(a, 3)
+        narrow[i - 1] = b
+    return found
+
+
+@serial
+def choices(flags: Flags, x: I32s, y: U32s, made: I64s) -> int:
+    """Choose, and call."""
+    any_, every = False, True
+    for i in range(0, len(x), 2):
+        inside = i + 1 < len(x) and x[i + 1] > x[i]
+        any_ = any_ or inside
+        every = every and not inside
+        flags[i] = inside or y[i] == 3
+        if inside:
+            made[i] = _sum(x, i)
+        elif flags[i]:
+            made[i] = -1
+        else:
+            low, high = _ends(x[i], int(y[i]))
+            made[i] = high - low
+    return int(any_) + 2 * int(every)
+
+
+def _sum(x: I32s, end: int) -> int:
+    total = 0
+    for i in range(end + 1):
+        if x[i] < 0:
+            return total
+        total += int(x[i])
+    return total
+
+
+def _ends(one: int, other: int) -> tuple[int, int]:
+    return (one, other) if one < other else (other, one)
+
+
+def arguments(name: str, random: np.random.Generator) -> list[Any]:
+    """Return arrays for one of the functions."""
+    count = int(random.integers(1, 80))
+    if name == "whole":
+        return [random.integers(-20, 20, count), np.zeros(8 * count, np.int64)]
+    if name == "words":
+        text = random.integers(0, 256, count + 8).astype(np.uint8)
+        return [random.integers(0, 1 << 63, count, np.uint64), text, np.zeros(count, np.uint64)]
+    if name == "real":
+        x = random.normal(size=count) * random.choice([0.1, 1, 30])
+        x[random.random(count) < 0.1] = np.nan
+        return [x, np.zeros(count, np.float32), np.zeros(count)]
+    x, y = (random.integers(low, 9, count) for low in (-2, 0))
+    made = np.zeros(count, np.int64)
+    return [np.zeros(count, bool), x.astype(np.int32), y.astype(np.uint32), made]
+
+
+FUNCTIONS: dict[str, Serial] = {f.function.__name__: f for f in (whole, words, real, choices)}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_compiled_functions_mean_what_they_mean_in_python(name: str) -> None:
+    random, function = np.random.default_rng(0), FUNCTIONS[name]
+    for _ in range(50):
+        given = arguments(name, random)
+        plain = [x.copy() if name == "real" else x.tolist() for x in given]
+        assert function(*given) == function.function(*plain)
+        for x, y in zip(given, plain, strict=True):
+            np.testing.assert_array_equal(x, np.array(y, x.dtype))
+
+
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_what_would_leave_an_array_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, is_direct: bool
+) -> None:
+    monkeypatch.setattr(direct, "is_possible", lambda: is_direct)
+    function = Serial(_at)
+    numbers = np.arange(5)
+    assert [function(numbers, i, 1) for i in (0, 4)] == [0, 4]
+    assert function(numbers.reshape(5, 1), np.int64(3), True) == 3
+    for i in (-1, 5, 1 << 40, -(1 << 63)):
+        with pytest.raises(IndexError, match="_at left an array"):
+            function(numbers, i, 1)
+    with pytest.raises(IndexError, match="divided by zero"):
+        function(numbers, 1, 0)
+    with pytest.raises(TypeError, match="int32, expected int64s"):
+        function(numbers.astype(np.int32), 1, 1)
+    with pytest.raises(TypeError, match="expected int64s"):
+        function(numbers[::2], 1, 1)
+
+
+def _at(numbers: I64s, place: int, by: int) -> int:
+    return numbers[place] // by
+
+
+def test_words_end_inside_of_their_text() -> None:
+    function, text = Serial(_word), np.arange(9, dtype=np.uint8)
+    assert function(text, 1) == little(text, 1, 8) == 0x0807060504030201
+    for place in (-1, 2, 9, (1 << 63) - 1):
+        with pytest.raises(IndexError):
+            function(text, place)
+
+
+def _word(text: U8s, place: int) -> Word:
+    return little(text, place, 8)
+
+
+def _many(x: I64s) -> int:
+    return [1, 2][x[0]]
+
+
+def _itself(x: I64s) -> int:
+    return _itself(x)
+
+
+def _of_list(x: I64s) -> int:
+    for y in x:
+        return y
+    return 0
+
+
+def _real(x: F64s) -> int:
+    return x[0]  # type: ignore[no-any-return]
+
+
+def _unknown(x: I64s) -> int:
+    return math.prod(x)
+
+
+WRONG = {
+    _many: "[1, 2] is not known in serial functions",
+    _itself: "_itself calls itself",
+    _of_list: "x is no range",
+    _real: "return x[0] is float, expected int",
+    _unknown: "math.prod(x) is no plain call",
+}
+
+
+@pytest.mark.parametrize("function", WRONG)
+def test_what_serial_functions_cannot_say_is_refused(function: Callable[..., int]) -> None:
+    with pytest.raises(TypeError) as caught:
+        Serial(function)(np.zeros(1) if function is _real else np.zeros(1, np.int64))
+    assert WRONG[function] in str(caught.value)
+
+
+def test_functions_keep_what_they_call() -> None:
+    function = Serial(_at)
+    function(np.arange(3), 0, 1)
+    call = function.call
+    del function
+    gc.collect()
+    assert call(np.arange(3), 2, 1) == 2
+    with pytest.raises(IndexError):
+        call(np.arange(3), 3, 1)
