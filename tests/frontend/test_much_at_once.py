@@ -9,31 +9,52 @@ import pytest
 
 from gravure import tf
 from gravure.frontend.eager import kernels
-from gravure.frontend.formats.alike import FEW, hashes
-from gravure.frontend.formats.fingerprints import farm
+from gravure.frontend.formats.fingerprints import farms
+from gravure.frontend.formats.hashing import hash_of, hashes
 from gravure.frontend.formats.messages import Summary
 from gravure.frontend.formats.summaries import histogram, limits, merged
 from gravure.frontend.tf.nondense import numbering
 from gravure.frontend.tf.nondense.sparse_math import _interleaved_slowly, interleaved
 from gravure.frontend.tf.ops.sorting import first_of_each
 from gravure.frontend.tf.special.beta import _regularised, incomplete_beta
-from gravure.frontend.tf.text.hashes import murmur, sip
+from gravure.frontend.tf.text.hashes import murmurs, sips
 from gravure.frontend.values.texts import Texts
 from gravure.ir.op import REGISTRY
 from gravure.ir.types.tensor import spec_of_array
 
 pytestmark = pytest.mark.filterwarnings("error")
 FEW_TEXTS = 40
-HASHES = {"farm": farm, "murmur": murmur, "sip": lambda text: sip(text, (3, 1 << 63))}
+HASHES = {"farm": (farms, 0), "murmur": (murmurs, 1 << 63), "sip": (sips, 3, 1 << 63, 1 << 63)}
 ALONE = ("isinf", "sign", "reciprocal", "sqrt", "thresholded_relu", "shift_left", "shift_right",
          "div", "floor_divide", "mod", "fmod", "pow")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HASHES)
-def test_texts_of_one_length_have_the_hashes_that_each_has_alone(name):
-    random = np.random.default_rng(0)
-    texts = [random.bytes(size) for size in (*range(140), 1000) for _ in range(FEW + 1)]
-    assert hashes(HASHES[name], texts).tolist() == [HASHES[name](text) for text in texts]
+def test_texts_have_the_hashes_that_each_has_alone(name):
+    random, (function, *key) = np.random.default_rng(0), HASHES[name]
+    texts = Texts.of([random.bytes(size) for size in (*range(140), 1000, *range(20))])
+    found = hashes(function, texts.every, texts.sizes, *key)
+    each = texts.separate().tolist()
+    assert found.tolist() == [hash_of(function, text, *key) for text in each]
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_hashes_are_what_their_functions_say_in_python(name):
+    random, (function, *key) = np.random.default_rng(1), HASHES[name]
+    for size in (*range(140), 700):
+        text, made = random.bytes(size), [0]
+        function.function(text, [size], *key, made)
+        assert made == [hash_of(function, text, *key)]
+
+
+def test_hash_with_a_key_is_that_of_its_authors() -> None:
+    key = 0x0706050403020100, 0x0F0E0D0C0B0A0908
+    found = hash_of(sips, bytes(range(15)), *key, 1 << 63)
+    assert found == 0xA129CA6149BE45E5 % (1 << 63)
+
+
+def test_no_rows_have_no_fingerprints() -> None:
+    assert tf.fingerprint(tf.zeros([0, 4])).shape.as_list() == [0, 8]
 
 
 @pytest.mark.parametrize("name", ALONE)

@@ -15,7 +15,7 @@ from gravure.frontend.array import linalg as array_api_linalg
 from gravure.frontend.data.batches import Batched
 from gravure.frontend.dims.slices import DEPTH, Knowledge
 from gravure.frontend.dims.symbols import Symbols
-from gravure.frontend.formats.fingerprints import _short
+from gravure.frontend.formats.fingerprints import farm
 from gravure.frontend.formats.summaries import LARGEST, histogram
 from gravure.frontend.onnx.rules.window import _longer
 from gravure.frontend.onnx.shapes import fold
@@ -82,7 +82,7 @@ def test_short_texts_have_the_fingerprints_of_farmhash(size: int) -> None:
     a ^= a >> 47
     b = ((last ^ a) * factor) & mask
     b ^= b >> 47
-    assert _short(data) == b * factor & mask
+    assert farm(data) == b * factor & mask
 
 
 def test_specs_of_elements_that_are_stacked() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
-from ...formats.alike import hashes, hashes_of_rows
-from ...formats.fingerprints import farm
+from ...formats.fingerprints import farms
+from ...formats.hashing import hashes
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
+from ...values.texts import Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.space import Space
@@ -61,16 +63,16 @@ def fingerprint(data: object, method: str = "farmhash64", name: str | None = Non
         x = convert(data)
 
         def compute(array: Array) -> tuple[Array]:
-            texts = array.dtype.kind == "O"
-            if texts and array.ndim == 1:
-                found = hashes(farm, array.tolist())
-            elif texts:
-                each = hashes(farm, array.ravel().tolist()).reshape(len(array), -1)
-                found = hashes(farm, [row.tobytes() for row in each.astype("<u8")])
-            else:
-                table = np.ascontiguousarray(array.reshape(len(array), -1)).view(np.uint8)
-                found = hashes_of_rows(farm, table)
-            return (found.astype("<u8").view(np.uint8).reshape(len(array), 8),)
+            count = len(array)
+            table = array.reshape(count, math.prod(array.shape[1:]))
+            if array.dtype.kind == "O":
+                texts = Texts.of(array.ravel().tolist())
+                table = hashes(farms, texts.every, texts.sizes, 0).reshape(table.shape)
+            if array.dtype.kind != "O" or array.ndim > 1:
+                sizes = np.full(count, table.itemsize * table.shape[1])
+                every = np.ascontiguousarray(table).ravel().view(np.uint8)
+                table = hashes(farms, every, sizes, 0)
+            return (table.view(np.uint8).reshape(count, 8),)
 
         spec = unknown(rows.u8, x.shape.as_list()[0] if x.shape.rank else None, 8)
         return host("Fingerprint", compute, [x], [spec], name=name)[0]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from ....codegen.serial.function import Serial
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
-from ...formats import alike
-from ...formats.fingerprints import farm
+from ...formats.fingerprints import farms
+from ...formats.hashing import hashes
 from ...graph.text_arrays import TEXT, Text
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
@@ -21,7 +22,7 @@ from ..ragged.moving import expand_dims
 from ..ragged.planning import assembled, rows_read
 from ..ragged.reducing import without_axis
 from ..ragged.tensor import Ragged, RaggedTensor, same_graph
-from .hashes import murmur, sip
+from .hashes import murmurs, sips
 from .pieces import array, texts_of
 
 
@@ -198,30 +199,33 @@ def _rows_text(x: RaggedTensor) -> TfTensor:
     return host("RaggedFormat", compute, x.components(), [unknown(TEXT)])[0]
 
 
-def _buckets(type_: str, input: object, hashed: Callable[[alike.Text], alike.Word], count: int,
-             name: str | None) -> Ragged:  # fmt: skip
+def _buckets(
+    type_: str, input: object, function: Serial, name: str | None, count: int, *key: int
+) -> Ragged:
     if not isinstance(count, int) or count < 1:
         raise ValueError(f"num_buckets must be a positive int, got {count!r}")
 
-    def compute(values: Array) -> Sequence[Array]:
-        found = alike.hashes(hashed, values.ravel().tolist()) % np.uint64(count)
-        return (found.astype(np.int64).reshape(values.shape),)
+    def compute(given: Array | Text) -> Sequence[Array]:
+        texts = given if isinstance(given, Text) else Text(given)
+        found = hashes(function, texts.row.every, texts.row.sizes, *key, count)
+        return (found.view(np.int64).reshape(texts.dims),)
 
     with same_graph(input):
         x = texts_of(input)
         flat = x.flat_values if isinstance(x, RaggedTensor) else x
-        made = host(type_, compute, [flat], like_input(kinds.i64), name=name)[0]
+        spec = like_input(kinds.i64)
+        made = host(type_, compute, [flat], spec, reads_text=True, name=name)[0]
         return x.with_flat_values(made) if isinstance(x, RaggedTensor) else made
 
 
 def to_hash_bucket(input: object, num_buckets: int, name: str | None = None) -> Ragged:
     """Return the bucket of each text by TensorFlow's own hash, which may change with versions."""
-    return _buckets("StringToHashBucket", input, murmur, num_buckets, name)
+    return _buckets("StringToHashBucket", input, murmurs, name, num_buckets)
 
 
 def to_hash_bucket_fast(input: object, num_buckets: int, name: str | None = None) -> Ragged:
     """Return the bucket of each text by its fingerprint."""
-    return _buckets("StringToHashBucketFast", input, farm, num_buckets, name)
+    return _buckets("StringToHashBucketFast", input, farms, name, num_buckets)
 
 
 def to_hash_bucket_strong(
@@ -231,9 +235,7 @@ def to_hash_bucket_strong(
     if len(key) != 2:
         raise InvalidArgumentError(f"Key must have 2 elements, got {len(key)}")
     pair = int(key[0]), int(key[1])
-    return _buckets(
-        "StringToHashBucketStrong", input, lambda text: sip(text, pair), num_buckets, name
-    )
+    return _buckets("StringToHashBucketStrong", input, sips, name, num_buckets, *pair)
 
 
 def first_reduce_join(
