@@ -1,15 +1,8 @@
-"""Connectionist temporal classification with sparse labels, and decoders (Graves et al., 2006).
-
-The beam search keeps, for each prefix, the chances of all ways to it that end in a blank and in
-its last label (Graves and Jaitly, 2014, algorithm 1).
-"""
+"""Connectionist temporal classification with sparse labels, and decoders (Graves et al., 2006)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from heapq import heapify, heappush, heapreplace
-from itertools import count
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,6 +16,7 @@ from ..ops.array_ops import reshape, shape
 from ..ops.creation import ones_like
 from ..ops.math_ops import REDUCTIONS, cast
 from ..train import ctc
+from .beams import search
 from .sparse_dense import to_dense
 from .sparse_tensor import SparseTensor
 
@@ -128,113 +122,20 @@ def _sparse(words: Words) -> Sequence[Array]:
     return indices, np.array(values, np.int64), np.array(extents, np.int64)
 
 
-class Chances(NamedTuple):
-    """The logarithms of the chances of a prefix: of ways that end in a blank, or in its label."""
-
-    blank: float = -np.inf
-    label: float = -np.inf
-
-    @property
-    def total(self) -> float:
-        """Return the logarithm of the chance of all ways."""
-        return float(np.logaddexp(self.blank, self.label))
-
-
-NONE = Chances()
-
-
-class Prefix:
-    """A sequence of labels, with its chances now and a moment ago."""
-
-    def __init__(self, parent: Prefix | None = None, label: int = -1) -> None:
-        self.parent, self.label = parent, label
-        self.now, self.before = NONE, NONE
-        self.longer: dict[int, Prefix] = {}
-
-    def child(self, label: int) -> Prefix:
-        """Return the prefix with one more label: always the same one."""
-        if label not in self.longer:
-            self.longer[label] = Prefix(self, label)
-        return self.longer[label]
-
-    def ways_to(self, label: int) -> float:
-        """Return the chance of ways that a label can follow: the same one behind a blank only."""
-        return self.before.blank if label == self.label else self.before.total
-
-    def labels(self) -> tuple[int, ...]:
-        """Return the labels in their order."""
-        return () if self.parent is None else (*self.parent.labels(), self.label)
-
-
-Kept: TypeAlias = list[tuple[float, int, Prefix]]
-"""What is searched on from: a heap whose first entry is the least likely."""
-
-
-def _searched(logits: Array, width: int, blank: int) -> list[tuple[float, tuple[int, ...]]]:
-    """Return the likeliest sequences of labels, the best one first."""
-    wide = logits.astype(np.float64)
-    every = wide - np.logaddexp.reduce(wide, axis=-1, keepdims=True)
-    root = Prefix()
-    root.now = Chances(blank=0.0)
-    kept, numbers = [(0.0, 0, root)], count(1)
-    for row in every:
-        branches = [prefix for *_, prefix in sorted(kept, key=lambda entry: -entry[0])]
-        kept = _stayed(branches, row, blank, numbers)
-        for branch in branches:
-            _grow(branch, row, kept, width, blank, numbers)
-    return [(chance, prefix.labels()) for chance, _, prefix in sorted(kept, reverse=True)]
-
-
-def _stayed(branches: Sequence[Prefix], row: Array, blank: int, numbers: Iterator[int]) -> Kept:
-    """Return the prefixes with their chances after one more moment."""
-    for branch in branches:
-        branch.before = branch.now
-    for branch in branches:
-        label, parent = branch.now.label, branch.parent
-        if parent is not None:
-            if parent.now.total > -np.inf:
-                label = float(np.logaddexp(label, parent.ways_to(branch.label)))
-            label += float(row[branch.label])
-        branch.now = Chances(branch.before.total + float(row[blank]), label)
-    kept = [(branch.now.total, -next(numbers), branch) for branch in branches]
-    heapify(kept)
-    return kept
-
-
-def _grow(
-    branch: Prefix, row: Array, kept: Kept, width: int, blank: int, numbers: Iterator[int]
-) -> None:
-    """Keep the longer prefixes that are likelier than what is kept.
-
-    What falls out has no chance any more, not as the beginning of another one either: what could
-    have come back less likely than it was does not grow (as TensorFlow searches).
-    """
-
-    def counts(chance: float) -> bool:
-        return chance > -np.inf and (len(kept) < width or chance > kept[0][0])
-
-    if not counts(branch.before.total):
-        return
-    for label, chance in enumerate(row.tolist()):
-        if label == blank:
-            continue
-        longer = branch.child(label)
-        if longer.now.total > -np.inf:
-            continue
-        made = Chances(label=chance + branch.ways_to(label))
-        if not counts(made.total):
-            longer.now = longer.before = NONE
-            continue
-        longer.now = made
-        entry = (made.total, -next(numbers), longer)
-        if len(kept) < width:
-            heappush(kept, entry)
-        else:
-            heapreplace(kept, entry)[2].now = NONE
-
-
 def _merged(labels: Sequence[int], merge: bool) -> list[int]:
     return [x for i, x in enumerate(labels) if not (merge and i and labels[i - 1] == x)]
+
+
+def _found(table: Array, sizes: Array, *, merge: bool) -> Sequence[Array]:
+    """Return the first labels of the rows of a table as indices, values and extents."""
+    is_there = np.arange(table.shape[1]) < sizes[:, None]
+    if merge:
+        is_there[:, 1:] &= table[:, 1:] != table[:, :-1]
+    rows_, _ = np.nonzero(is_there)
+    left = is_there.sum(1)
+    columns = np.arange(len(rows_)) - np.repeat(np.cumsum(left) - left, left)
+    extents = np.array([len(table), left.max(initial=0)], np.int64)
+    return np.stack([rows_, columns], 1), table[is_there], extents
 
 
 def ctc_beam_search_decoder(
@@ -254,15 +155,12 @@ def ctc_beam_search_decoder(
         scores, times = convert(inputs), convert(sequence_length, "int32")
 
         def compute(logits: Array, lengths: Array) -> Sequence[Array]:
-            found = [
-                _searched(logits[:length, place], beam_width, logits.shape[2] - 1)[:top_paths]
-                for place, length in enumerate(lengths.tolist())
-            ]
-            chances = np.array([[chance for chance, _ in row] for row in found], logits.dtype)
+            found = search(logits, lengths, beam_width, top_paths)
             paths = [
-                _sparse([_merged(row[path][1], merge_repeated) for row in found])
+                _found(found.labels[:, path], found.sizes[:, path], merge=merge_repeated)
                 for path in range(top_paths)
             ]
+            chances = found.chances.astype(logits.dtype)
             return (*(part for path in paths for part in path), chances)
 
         specs = [spec for _ in range(top_paths) for spec in _specs()]
