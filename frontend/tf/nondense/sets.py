@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ....codegen.serial.function import F32s, I64s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
@@ -16,21 +18,100 @@ from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
 from .sparse_tensor import SparseTensor, SparseTensorValue
 
-Sets = dict[tuple[int, ...], list[object]]
-"""By the place of a row: its different values in order."""
+Row = tuple[Array, Array]
+"""Of some values: which row each is in, and a number for it, in the order of values."""
+DIFFERENCE, INTERSECTION, UNION = range(3)
+INFINITE = float("inf")
 
 
-def _grouped(indices: Array, values: Array) -> Sets:
-    made: dict[tuple[int, ...], set[object]] = {}
-    for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
-        made.setdefault(tuple(place), set()).add(value)
-    return {place: sorted(found) for place, found in made.items()}  # type: ignore[type-var]
+def _rows(indices: Array, outer: Sequence[int]) -> Array:
+    """Return which row each place is in; -1 for those that are outside."""
+    made = np.zeros(len(indices), np.int64)
+    outside = np.zeros(len(indices), bool)
+    for column, extent in zip(indices.T, outer, strict=False):
+        made *= extent
+        made += column
+        if len(column) and not 0 <= column.min() <= column.max() < extent:
+            outside |= (column < 0) | (column >= extent)
+    return np.where(outside, -1, made) if outside.any() else made
 
 
-def _whole(array: Array) -> tuple[Array, Array, Array]:
-    """Return indices, values and extents of a dense array, all of whose elements count."""
-    places = np.argwhere(np.ones(array.shape, bool)).astype(np.int64)
+def _numbers(values: Sequence[Array]) -> tuple[list[Array], Array | None]:
+    """Return numbers that are in the order of values, and what each stands for if not itself."""
+    if all(x.dtype.kind in "biu" and x.dtype != np.uint64 for x in values):
+        return [np.ascontiguousarray(x, np.int64) for x in values], None
+    every, found = np.unique(np.concatenate(values), return_inverse=True, equal_nan=False)
+    return np.split(found.reshape(-1), np.cumsum([len(x) for x in values])[:-1]), every
+
+
+def _sorted(rows: Array, numbers: Array) -> Row:
+    """Return values row by row, and in each in order."""
+    order = np.lexsort((numbers, rows))
+    return rows[order], numbers[order]
+
+
+@serial
+def _is_sorted(rows: I64s, numbers: I64s) -> int:
+    """Say whether values stand row by row, and in each in order."""
+    for i in range(1, len(rows)):
+        if rows[i - 1] > rows[i] or (rows[i - 1] == rows[i] and numbers[i - 1] > numbers[i]):
+            return 0
+    return 1
+
+
+@serial
+def _merge(
+    a_rows: I64s, a: I64s, b_rows: I64s, b: I64s, kind: int, rows: I64s, columns: I64s, made: I64s
+) -> int:
+    """Combine the values of rows, which are in order; return how many are left."""
+    i, j, count = 0, 0, 0
+    while i < len(a) or j < len(b):
+        has_a, has_b = i < len(a), j < len(b)
+        if has_a and has_b:
+            before = a_rows[i] < b_rows[j] or (a_rows[i] == b_rows[j] and a[i] < b[j])
+            behind = a_rows[i] > b_rows[j] or (a_rows[i] == b_rows[j] and a[i] > b[j])
+            has_a, has_b = not behind, not before
+        row, value = (a_rows[i], a[i]) if has_a else (b_rows[j], b[j])
+        while i < len(a) and a_rows[i] == row and a[i] == value:
+            i += 1
+        while j < len(b) and b_rows[j] == row and b[j] == value:
+            j += 1
+        wanted = has_a and has_b
+        if kind != INTERSECTION:
+            wanted = kind == UNION or (has_a and not has_b)
+        if wanted:
+            column = 0
+            if count and rows[count - 1] == row:
+                column = columns[count - 1] + 1
+            rows[count], columns[count], made[count] = row, column, value
+            count += 1
+    return count
+
+
+Parts = tuple[Array, Array, Array]
+"""The indices, values and extents of a tensor."""
+
+
+def _whole(array: Array) -> Parts:
+    """Return a dense array, all of whose elements count."""
+    places = np.indices(array.shape, np.int64).reshape(array.ndim, -1).T
     return places, array.ravel(), np.array(array.shape, np.int64)
+
+
+def _combined(kind: int, left: Parts, right: Parts) -> tuple[Parts, Array]:
+    """Return the values of rows that are left, and the row of each."""
+    outer = np.maximum(left[2][:-1], right[2][:-1])
+    sides, meaning = _numbers([left[1], right[1]])
+    rows = [_rows(x[0], outer.tolist()) for x in (left, right)]
+    each = [x if _is_sorted(*x) else _sorted(*x) for x in zip(rows, sides, strict=True)]
+    room = np.empty((3, len(left[1]) + len(right[1])), np.int64)
+    count = _merge(*each[0], *each[1], kind, room[0], room[1], room[2])
+    found, columns, values = room[:, :count]
+    places = [found] if len(outer) == 1 else np.unravel_index(found, outer)
+    most = int(columns.max()) + 1 if count else 0
+    made = values if meaning is None else meaning[values]
+    parts = np.stack([*places, columns], 1), made.astype(left[1].dtype), np.array([*outer, most])
+    return parts, found
 
 
 def size(a: object, validate_indices: bool = True) -> TfTensor:
@@ -39,19 +120,18 @@ def size(a: object, validate_indices: bool = True) -> TfTensor:
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
 
     def compute(indices: Array, values: Array, extents: Array) -> Sequence[Array]:
-        made = np.zeros(tuple(extents[:-1].tolist()), np.int32)
-        for place, found in _grouped(indices, values).items():
-            made[place] = len(found)
-        return (made,)
+        outer = extents[:-1]
+        none = (indices[:0], values[:0], extents)
+        _, found = _combined(UNION, (indices, values, extents), none)
+        counts = np.bincount(found, minlength=math.prod(outer.tolist()))
+        return (counts.astype(np.int32).reshape(outer),)
 
     rank = a.shape.rank
     spec = unknown(rows.i32, *[None] * (rank - 1)) if rank else TensorSpec(rows.i32, None)
     return host("SetSize", compute, a.components(), [spec])[0]
 
 
-def _operation(
-    type_: str, combine: Callable[[set[object], set[object]], set[object]]
-) -> Callable[..., SparseTensor]:
+def _operation(type_: str, kind: int) -> Callable[..., SparseTensor]:
     def function(
         a: object, b: object, aminusb: bool = True, validate_indices: bool = True
     ) -> SparseTensor:
@@ -70,7 +150,7 @@ def _operation(
             sides = [
                 (next(each), next(each), next(each)) if s else _whole(next(each)) for s in is_sparse
             ]
-            return _combined(combine, *sides)
+            return _combined(kind, *sides)[0]
 
         rank = a.shape.rank if isinstance(a, SparseTensor) else convert(a).shape.rank
         row = given[1 if is_sparse[0] else 0].spec.dtype
@@ -84,27 +164,6 @@ def _parts(value: object) -> Sequence[object]:
     return value.components() if isinstance(value, SparseTensor) else [value]
 
 
-def _combined(
-    combine: Callable[[set[object], set[object]], set[object]],
-    left: tuple[Array, Array, Array],
-    right: tuple[Array, Array, Array],
-) -> Sequence[Array]:
-    a, b = _grouped(*left[:2]), _grouped(*right[:2])
-    places: list[tuple[int, ...]] = []
-    values: list[object] = []
-    most = 0
-    for place in sorted({*a, *b}):
-        found = sorted(combine(set(a.get(place, ())), set(b.get(place, ()))))  # type: ignore[type-var]
-        places += [(*place, i) for i in range(len(found))]
-        values += found
-        most = max(most, len(found))
-    outer = np.maximum(left[2][:-1], right[2][:-1])
-    made = np.empty(len(values), left[1].dtype)
-    made[:] = values
-    indices = np.array(places, np.int64).reshape(-1, len(outer) + 1)
-    return indices, made, np.array([*outer, most], np.int64)
-
-
 def edit_distance(
     hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True,
     name: str | None = "edit_distance",
@@ -115,19 +174,19 @@ def edit_distance(
     """
     if not all(isinstance(x, SparseTensor | SparseTensorValue) for x in (hypothesis, truth)):
         raise TypeError("Expected hypothesis and truth to be SparseTensors")
-    hypothesis, truth = map(SparseTensor.from_value, (hypothesis, truth))
+    hypothesis, truth = [
+        x if isinstance(x, SparseTensor) else SparseTensor.from_value(x)
+        for x in (hypothesis, truth)
+    ]
 
     def compute(*arrays: Array) -> Sequence[Array]:
-        sides = [_sequences(*arrays[i : i + 2]) for i in (0, 3)]
-        extents = np.maximum(arrays[2], arrays[5])[:-1]
-        made = np.zeros(tuple(extents.tolist()), np.float32)
-        for place in np.ndindex(*made.shape):
-            given, wanted = (side.get(place, []) for side in sides)
-            found = _distance(given, wanted)
-            if normalize:
-                made[place] = found / len(wanted) if wanted else (np.inf if given else 0.0)
-            else:
-                made[place] = found
+        outer = np.maximum(arrays[2], arrays[5])[:-1].tolist()
+        numbers, _ = _numbers([arrays[1], arrays[4]])
+        sides: list[Array] = []
+        for each, values in zip((_rows(arrays[i], outer) for i in (0, 3)), numbers, strict=True):
+            sides += (each, values) if _is_sorted(each, each) else _in_rows(each, values)
+        made, costs = np.empty(outer, np.float32), np.empty(len(numbers[1]) + 1, np.int64)
+        _distances(*sides, costs, made, int(normalize))
         return (made,)
 
     spec = _outer(hypothesis.shape, truth.shape)
@@ -144,27 +203,55 @@ def _outer(one: TensorShape, other: TensorShape) -> TensorSpec:
     return unknown(rows.f32, *[None if a is None or b is None else max(a, b) for a, b in pairs])
 
 
-def _sequences(indices: Array, values: Array) -> Sets:
-    made: Sets = {}
-    for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
-        made.setdefault(tuple(place), []).append(value)
-    return made
+def _in_rows(rows: Array, values: Array) -> Row:
+    """Return values row by row, those of each in the order they come in."""
+    order = np.argsort(rows, kind="stable")
+    return rows[order], values[order]
 
 
-def _distance(a: Sequence[object], b: Sequence[object]) -> int:
-    costs = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, costs[0] = costs[0], i
-        for j, y in enumerate(b, 1):
-            before, costs[j] = costs[j], min(costs[j] + 1, costs[j - 1] + 1, before + (x != y))
-    return costs[-1]
+@serial
+def _distances(
+    a_rows: I64s, a: I64s, b_rows: I64s, b: I64s, costs: I64s, made: F32s, normalize: int
+) -> int:
+    """Make the distance between the values of each row."""
+    i, j = 0, 0
+    while i < len(a) and a_rows[i] < 0:
+        i += 1
+    while j < len(b) and b_rows[j] < 0:
+        j += 1
+    for row in range(len(made)):
+        first, second = i, j
+        while i < len(a) and a_rows[i] == row:
+            i += 1
+        while j < len(b) and b_rows[j] == row:
+            j += 1
+        found = float(_distance(a, first, i, b, second, j, costs))
+        if normalize:
+            found = found / (j - second) if j > second else INFINITE if i > first else 0.0
+        made[row] = found
+    return 0
+
+
+def _distance(a: I64s, first: int, i: int, b: I64s, second: int, j: int, costs: I64s) -> int:
+    """Return how many values have to change, where what each costs has room (Levenshtein)."""
+    count = j - second
+    for k in range(count + 1):
+        costs[k] = k
+    for m in range(first, i):
+        before = costs[0]
+        costs[0] = m - first + 1
+        for k in range(count):
+            changed = before + (a[m] != b[second + k])
+            before = costs[k + 1]
+            costs[k + 1] = min(changed, 1 + min(costs[k], before))
+    return int(costs[count])
 
 
 sets = Space(
     "sets",
-    difference=_operation("SetDifference", lambda a, b: a - b),
-    intersection=_operation("SetIntersection", lambda a, b: a & b),
-    union=_operation("SetUnion", lambda a, b: a | b),
+    difference=_operation("SetDifference", DIFFERENCE),
+    intersection=_operation("SetIntersection", INTERSECTION),
+    union=_operation("SetUnion", UNION),
     size=size,
 )
 FIRST_SETS: dict[str, object] = {
