@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ....ir.op import Array
-from ....ir.ops.random import philox
 from ....ir.types import dtypes as rows
 from ...graph.graph import spec_with_unknowns
 from ..core.bridge import TfTensor
@@ -28,7 +27,7 @@ from ..ops.nn_ops import (
 )
 from ..ops.random_ops import seeded_key
 from ..ops.window_ops import embedding_lookup
-from .sampling import unit
+from .classes import Distribution, Learned, LogUniform, Uniform, Weighted, sampled
 
 LIMIT = 1 << 31
 SAMPLERS = (
@@ -47,163 +46,6 @@ class Sampled(NamedTuple):
     sampled_candidates: TfTensor
     true_expected_count: TfTensor
     sampled_expected_count: TfTensor
-
-
-class ClassWords:
-    """The words of a key, one after another; they are made as they are taken."""
-
-    def __init__(self, key: Array, count: int) -> None:
-        self.key, self.count = key, count
-        self.words = np.zeros(0, np.uint32)
-        self.at = 0
-
-    def take(self, count: int) -> Array:
-        """Return the next words; behind the last the first ones come again."""
-        start, self.at = self.at, self.at + count
-        while self.at > len(self.words) < 4 * self.count:
-            made = len(self.words) // 4
-            asked = max(2 * made, 16, -(-self.at // 4))
-            blocks = np.arange(made, min(asked, self.count), dtype=np.uint64)
-            more = np.stack(philox(self.key, blocks), 1).ravel()
-            self.words = np.concatenate([self.words, more])
-        found: Array = self.words[np.arange(start, self.at) % len(self.words)]
-        return found
-
-
-@dataclass(frozen=True)
-class Uniform:
-    """All classes alike."""
-
-    count: int
-
-    def samples(self, stream: ClassWords, count: int) -> Array:
-        """Return the next classes."""
-        low, high = stream.take(2 * count).astype(np.uint64).reshape(count, 2).T
-        return np.asarray((low | high << np.uint64(32)) % np.uint64(self.count))
-
-    def chance(self, classes: Array) -> Array:
-        """Return how likely classes are."""
-        return np.full(classes.shape, np.float32(1.0 / self.count))
-
-
-@dataclass(frozen=True)
-class LogUniform:
-    """Low numbers more often, as in Zipf's law."""
-
-    count: int
-
-    def samples(self, stream: ClassWords, count: int) -> Array:
-        """Return the next classes."""
-        high, low = stream.take(2 * count).reshape(count, 2).T
-        values = np.exp(unit(high, low) * np.log1p(self.count))
-        return np.asarray((values.astype(np.int64) - 1) % self.count)
-
-    def chance(self, classes: Array) -> Array:
-        """Return how likely classes are."""
-        wide = classes.astype(np.float64)
-        made: Array = np.log((wide + 2.0) / (wide + 1.0)) / np.log1p(self.count)
-        return made.astype(np.float32)
-
-
-@dataclass
-class Weighted:
-    """Classes by weights, each drawn from a column that it shares with one other (Vose, 1991)."""
-
-    weights: Array
-
-    def __post_init__(self) -> None:
-        self.own, self.other = shared_columns(self.weights)
-
-    def samples(self, stream: ClassWords, count: int) -> Array:
-        """Return the next classes."""
-        chances, places = stream.take(2 * count).reshape(count, 2).T
-        places = places % np.uint32(len(self.weights))
-        return np.where(_fractions(chances) < self.own[places], places, self.other[places])
-
-    def chance(self, classes: Array) -> Array:
-        """Return how likely classes are."""
-        inside = (classes >= 0) & (classes < len(self.weights))
-        found = np.where(inside, self.weights[np.where(inside, classes, 0)], np.float32(0))
-        total = np.add.accumulate(self.weights, dtype=np.float32)[-1]
-        made: Array = (found / total).astype(np.float32)
-        return made
-
-
-def shared_columns(weights: Array) -> tuple[Array, Array]:
-    """Return for columns of one height how much of each is its own class, and whose is the rest.
-
-    >>> [x.tolist() for x in shared_columns(np.array([3.0, 1.0]))]
-    [[1.0, 0.5], [0, 0]]
-    """
-    count = len(weights)
-    heights = weights.astype(np.float64) * count / weights.astype(np.float64).sum()
-    other = np.arange(count)
-    low, high = (np.flatnonzero(x).tolist() for x in (heights < 1, heights >= 1))
-    while low and high:
-        short, tall = low.pop(), high.pop()
-        other[short] = tall
-        heights[tall] -= 1.0 - heights[short]
-        (low if heights[tall] < 1 else high).append(tall)
-    heights[low + high] = 1.0
-    return heights.astype(np.float32), other
-
-
-def _fractions(words: Array) -> Array:
-    """Return numbers from 0 to below 1 that 23 bits give."""
-    return np.asarray(((words & np.uint32(0x7FFFFF)) / 2**23).astype(np.float32))
-
-
-class Learned:
-    """Classes by how often they were true ones, each once more."""
-
-    def __init__(self, count: int) -> None:
-        self.seen = np.ones(count, np.int64)
-
-    def samples(self, stream: ClassWords, count: int) -> Array:
-        """Return the next classes."""
-        ends = np.cumsum(self.seen)
-        places = stream.take(count).astype(np.int64) % ends[-1]
-        return np.asarray(np.searchsorted(ends, places, "right"))
-
-    def chance(self, classes: Array) -> Array:
-        """Return how likely classes are."""
-        return (self.seen[classes] / np.float32(self.seen.sum())).astype(np.float32)
-
-    def learn(self, true: Array) -> None:
-        """Count true classes."""
-        np.add.at(self.seen, true.ravel(), 1)
-
-
-Distribution = Uniform | LogUniform | Weighted | Learned
-
-
-def _expected(chance: Array, wanted: int, tries: int) -> Array:
-    """Return how often classes are expected in so many tries."""
-    if tries == wanted:
-        return (chance * np.float32(wanted)).astype(np.float32)
-    wide = chance.astype(np.float64)
-    seldom: Array = -np.expm1(tries * np.log1p(-wide))
-    return seldom.astype(np.float32)
-
-
-def _sampled(
-    key: Array, true: Array, wanted: int, unique: bool, kind: Distribution
-) -> Sequence[Array]:
-    """Return classes, and the expected counts of the true ones and of them."""
-    stream, tries = ClassWords(key, 512 * max(wanted, 1)), 0
-    found: list[int] = []
-    seen: set[int] = set()
-    while len(found) < wanted:
-        for value in kind.samples(stream, wanted - len(found)).tolist():
-            tries += 1
-            if not (unique and value in seen):
-                seen.add(value)
-                found.append(value)
-    classes = np.array(found, np.int64)
-    counts = [_expected(kind.chance(x), wanted, tries) for x in (true, classes)]
-    if isinstance(kind, Learned):
-        kind.learn(true)
-    return classes, *counts
 
 
 def _sampler(type_: str, kind: Callable[[int], Distribution]) -> Callable[..., Sampled]:
@@ -252,7 +94,7 @@ class SamplerCall:
             true = self.true(true_classes)
 
             def draw(key: Array, true: Array) -> Sequence[Array]:
-                return _sampled(key, true, self.wanted, self.unique, kind)
+                return sampled(key, true, self.wanted, self.unique, kind)
 
             return self.drawn(draw, [seeded_key(self.label, self.wanted, seed), true])
 
