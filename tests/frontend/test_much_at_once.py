@@ -474,3 +474,14 @@ def test_many_texts_are_stripped_compared_grouped_and_coded_as_each_is():
         coded = [base64.urlsafe_b64encode(a) for a in some]
         assert tf.io.encode_base64(x, pad=True).numpy().tolist() == coded
         assert tf.io.encode_base64(x).numpy().tolist() == [a.rstrip(b"=") for a in coded]
+
+
+def test_boxes_that_others_hide_are_kept_last() -> None:
+    """A score that falls to nothing is still a score: what was kept before is not looked at."""
+    boxes = np.array([*[[0, 0, 1, 1]] * 3, [2, 2, 3, 3]], np.float32)
+    for dtype in (np.float32, np.float16):
+        found, scores = tf.image.non_max_suppression_with_scores(
+            boxes.astype(dtype), np.array([0.9, 0.8, 0.7, 0.6], dtype), 4, soft_nms_sigma=0.001
+        )
+        assert found.numpy().tolist() == [0, 3, 1, 2]
+        assert scores.numpy().tolist()[2:] == [0, 0]

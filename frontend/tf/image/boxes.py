@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ....codegen import single
-from ....ir.compose.functions import cut
 from ....ir.compose.maker import Maker
-from ....ir.ops.selecting import corners, overlaps
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import Dim, parse
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.inference import Given
@@ -27,148 +22,7 @@ from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, cast
 from ..ops.nn_ops import clip_by_value
 from .sizes import Size, extent
-
-
-class Suppression(NamedTuple):
-    """When a box is dropped, and how many are kept."""
-
-    most: int
-    overlap: float
-    score: float
-    sigma: float = 0.0
-
-
-def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
-    """Return the boxes that are kept, best first, with their scores.
-
-    With a sigma a box that overlaps others is not dropped but its score falls (Bodla et al.,
-    2017).
-    """
-    if not limits.sigma:
-        found = _apart(boxes, scores, limits)
-        return found, scores[found].tolist()
-    return _fallen(boxes, scores, limits)
-
-
-def _apart(boxes: Array, scores: Array, limits: Suppression) -> list[int]:
-    """Return the boxes that are kept where the others are dropped, some looked at together."""
-    order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] > limits.score]
-    found: list[int] = []
-    for first in range(0, len(order), TOGETHER):
-        if len(found) >= limits.most:
-            break
-        block = order[first : first + TOGETHER]
-        before = len(found)
-        near = _near(boxes[block], boxes[[*found, *block]], limits.overlap)
-        by_found = np.asarray(near[:, :before].any(-1))
-        dropped = _bits(by_found[None])[0] if before else 0
-        among = _bits(near[:, before:])
-        for i, place in enumerate(block.tolist()):
-            if not dropped >> i & 1 and len(found) < limits.most:
-                found.append(place)
-                dropped |= among[i]
-    return found
-
-
-def _near(boxes: Array, others: Array, limit: float) -> Array:
-    """Return a table of which boxes overlap with which others by more than a limit."""
-    if boxes.dtype != np.float32:
-        one, other = (corners(x, center=False) for x in (boxes, others))
-        return np.asarray(overlaps(one[:, None], other) > limit)
-    return _compiled_near()(boxes, others, np.array(limit, np.float32))
-
-
-def _shares(make: Maker, boxes: object, others: object) -> object:
-    """Return a table of how much boxes overlap with others, by compiled code."""
-
-    def sides(x: object, shape: tuple[Dim, ...]) -> list[object]:
-        y, x, other_y, other_x = (
-            make.reshape(cut(make.emit, x, 1, i, i + 1), shape=shape) for i in range(4)
-        )
-        low = [make.minimum(y, other_y), make.minimum(x, other_x)]
-        return [*low, make.maximum(y, other_y), make.maximum(x, other_x)]
-
-    def area(box: Sequence[object]) -> object:
-        return make.mul(make.sub(box[2], box[0]), make.sub(box[3], box[1]))
-
-    zero = make.number(0, rows.f32)
-    one, other = sides(boxes, (parse("N"), 1)), sides(others, (1, parse("M")))
-    both = [make.maximum(a, b) for a, b in zip(one[:2], other[:2], strict=True)]
-    both += [make.minimum(a, b) for a, b in zip(one[2:], other[2:], strict=True)]
-    height, width = (make.maximum(make.sub(both[i + 2], both[i]), zero) for i in range(2))
-    common = make.mul(height, width)
-    union = make.sub(make.add(area(one), area(other)), common)
-    return make.select(make.greater(union, zero), make.div(common, union), zero)
-
-
-@cache
-def _compiled_near() -> Callable[..., Array]:
-    """Return what `_near` does to f32, in one sweep."""
-
-    def build(emit: Callable[..., object], boxes: object, others: object, limit: object) -> object:
-        make = Maker(emit)
-        return make.greater(_shares(make, boxes, others), limit)
-
-    specs = [TensorSpec(rows.f32, (parse(name), 4)) for name in "NM"]
-    ranges = {"N": (1, TOGETHER), "M": (1, MOST)}
-    return single.of_sizes(build, [*specs, TensorSpec(rows.f32, ())], ranges)
-
-
-@cache
-def _compiled_falls() -> Callable[..., Array]:
-    """Return what `_falls` does to f32, as a column."""
-
-    def build(emit: Callable[..., object], boxes: object, one: object, scale: object) -> object:
-        make = Maker(emit)
-        share = _shares(make, boxes, one)
-        return make.exp(make.mul(make.mul(share, scale), share))
-
-    specs = [TensorSpec(rows.f32, (parse(name), 4)) for name in "NM"]
-    ranges = {"N": (1, MOST), "M": (1, 1)}
-    return single.of_sizes(build, [*specs, TensorSpec(rows.f32, ())], ranges)
-
-
-MOST = 1 << 40
-"""So many boxes can be kept."""
-
-
-def _bits(table: Array) -> list[int]:
-    """Return the truth values of each row as a number, the first as its lowest bit."""
-    whole = np.zeros((len(table), TOGETHER), np.bool_)
-    whole[:, : table.shape[1]] = table
-    rows_: list[int] = np.packbits(whole, axis=1, bitorder="little").view("<u8").ravel().tolist()
-    return rows_
-
-
-TOGETHER = 64
-"""So many boxes are compared with each other, and with those that are kept, at once: a word."""
-
-
-def _fallen(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
-    """Return the boxes that are kept where the scores of others fall, best first."""
-    left = scores.astype(np.float32)
-    found: list[int] = []
-    values: list[float] = []
-    while len(found) < min(limits.most, len(left)):
-        place = int(left.argmax())
-        score = float(left[place])
-        if not score > limits.score:
-            break
-        found.append(place)
-        values.append(score)
-        left *= _falls(boxes, boxes[place : place + 1], -0.5 / limits.sigma)
-        left[place] = -np.inf
-    return found, values
-
-
-def _falls(boxes: Array, one: Array, scale: float) -> Array:
-    """Return by how much the scores of boxes fall beside one of them."""
-    if boxes.dtype != np.float32:
-        shares = overlaps(*(corners(x, center=False) for x in (one, boxes)))
-        found: Array = np.exp(scale * shares * shares).astype(np.float32)
-        return found
-    return _compiled_falls()(boxes, one, np.array(scale, np.float32))[:, 0]
+from .suppression import Suppression, kept
 
 
 def _chosen(given: Given) -> Sequence[TensorSpec]:
