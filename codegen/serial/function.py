@@ -67,6 +67,12 @@ def little(text: U8s, at: int, size: int) -> Word:
     return int.from_bytes(bytes(text[at : at + size]), "little")
 
 
+def put_little(text: U8s, at: int, size: int, x: Word) -> int:
+    """Write a number as so many bytes from some place on, the lowest first; 4 or 8."""
+    text[at : at + size] = [*x.to_bytes(size, "little")]
+    return size
+
+
 def single(x: float) -> float:
     """Return a number as it is rounded to 32 bits."""
     return float(np.float32(x))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir.op import Array
+from . import text_loops as loops
 from .texts import Texts
 
 BEHIND = 6
@@ -43,27 +44,9 @@ def read(texts: Texts) -> Array | None:
 
     A float that is a quotient of two others is rounded once, as what is read is.
     """
-    every, sizes, begins = texts.every, texts.sizes, texts.begins
-    digits = every - np.uint8(ZERO)
-    points = np.flatnonzero(every == POINT)
-    owners = texts.owners(points)
-    behind = np.zeros(len(sizes), np.int64)
-    behind[owners] = texts.ends[owners] - points - 1
-    counts = sizes.copy()
-    counts[owners] -= 1
-    is_plain = np.count_nonzero(digits <= 9) + len(points) == len(every)
-    is_single = len(points) < 2 or bool((owners[1:] != owners[:-1]).all())
-    if not (is_plain and is_single and counts.min(initial=1) > 0 and sizes.max() <= MOST):
-        return None
-    whole, least, most = np.zeros(len(sizes)), int(sizes.min()), int(sizes.max())
-    for column in range(most):
-        some = slice(None) if column < least else np.flatnonzero(sizes > column)
-        digit = digits[column::most] if least == most else digits[begins[some] + column]
-        before, is_digit = whole[some], digit <= 9
-        after = before * 10
-        after += digit
-        whole[some] = after if is_digit.all() else np.where(is_digit, after, before)
-    return np.asarray(whole / TENS[behind])
+    made = np.empty(len(texts))
+    is_plain = loops.read(texts.every, texts.sizes, TENS, made)
+    return made if is_plain else None
 
 
 TENS = 10.0 ** np.arange(MOST + 1)

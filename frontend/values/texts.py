@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import binascii
 from collections.abc import Callable, Sequence
 from itertools import starmap
 
@@ -13,15 +12,12 @@ import numpy as np
 
 from ...ir.op import Array
 from ...lazy import cached_property
+from .text_loops import code, lay_all
 
 CONTINUES = 0b10000000
 """The first two bits of a byte of UTF-8 that is not the first one of its character."""
 FEW = 64
 """So few texts are faster one by one."""
-SHORT = 16
-"""Parts of so many bytes, all of one size, are cut column by column."""
-
-
 BYTES_KEPT = np.array([(1 << 8 * i) - 1 for i in range(9)], np.uint64)
 """By how many bytes of a word are meant: those."""
 
@@ -60,23 +56,10 @@ class Texts:
 
     def parts(self, begins: Array, sizes: Array) -> Texts:
         """Return so many bytes from each of some places on, as texts."""
-        if not len(sizes):
-            return Texts(self.every[:0], sizes)
-        size = int(sizes[0])
-        if np.count_nonzero(sizes != size):
-            made = Texts(self.every, sizes)
-            return Texts(self.every[made.spread(begins)], sizes)
-        if size > SHORT:
-            rows = np.lib.stride_tricks.sliding_window_view(self.every, size)
-            return Texts(rows[begins].ravel(), sizes)
-        table = np.empty((len(sizes), size), np.uint8)
-        for i in range(size):
-            table[:, i] = self.every[begins + i]
-        return Texts(table.ravel(), sizes)
-
-    def spread(self, begins: Array) -> Array:
-        """Return the place of each byte if the texts begin at some places."""
-        return np.asarray(np.repeat(begins - self.begins, self.sizes) + np.arange(self.ends[-1]))
+        made = np.empty(int(sizes.sum()), np.uint8)
+        places = [np.ascontiguousarray(x, np.int64) for x in (begins, sizes)]
+        lay_all(np.ascontiguousarray(self.every), *places, made)
+        return Texts(made, places[1])
 
     def changed(self, function: Callable[[bytes], bytes]) -> Texts:
         """Return what a function makes of all bytes, of which each stays one."""
@@ -110,15 +93,10 @@ class Texts:
 
     def grouped(self, count: int, sign: bytes) -> Texts:
         """Return each so many texts as one, with a sign between them."""
-        is_followed = np.arange(1, len(self) + 1) % count != 0
-        wide = Texts(self.every, self.sizes + is_followed * len(sign))
-        if sign:
-            wide.every = np.empty(int(wide.sizes.sum()), np.uint8)
-            wide.every[self.spread(wide.begins)] = self.every
-            signs = (wide.begins + self.sizes)[is_followed]
-            for i, each in enumerate(sign):
-                wide.every[signs + i] = each
-        return Texts(wide.every, wide.sizes.reshape(-1, count).sum(axis=1))
+        begins, sizes, every = _beside([self, sign], len(self))
+        sizes[count - 1 :: count, 1] = 0
+        made = Texts(every, sizes.ravel()).parts(begins.ravel(), sizes.ravel())
+        return Texts(made.every, sizes.reshape(-1, 2 * count).sum(axis=1))
 
     def are(self, others: Texts) -> Array:
         """Say of each text whether it is the other one of its place, or the only other one."""
@@ -138,17 +116,11 @@ class Texts:
         return self.parts(self.begins[order], self.sizes[order])
 
     def in_base64(self, *, pad: bool) -> Texts:
-        """Return base 64 of the web's alphabet: all at once, since three bytes are four signs."""
-        threes = (self.sizes + 2) // 3
-        room = np.zeros(3 * int(threes.sum()), np.uint8)
-        room[_all_but(len(room), 3 * np.cumsum(threes), 3 * threes - self.sizes)] = self.every
-        coded = binascii.b2a_base64(room.tobytes(), newline=False).translate(OF_THE_WEB)
-        every, sizes = np.frombuffer(coded, np.uint8), 4 * threes
-        missing = sizes - (self.sizes * 8 + 5) // 6
-        is_sign = _all_but(len(every), np.cumsum(sizes), missing)
-        if pad:
-            return Texts(np.where(is_sign, every, np.uint8(EQUALS)), sizes)
-        return Texts(every[is_sign], sizes - missing)
+        """Return base 64 of the web's alphabet: three bytes are four signs."""
+        room = np.empty(4 * int(((self.sizes + 2) // 3).sum()), np.uint8)
+        widths = np.empty(len(self), np.int64)
+        end = code(self.every, self.sizes, OF_THE_WEB, int(pad), room, widths)
+        return Texts(room[:end], widths)
 
     @cached_property
     def numbers(self) -> Array | None:
@@ -197,29 +169,29 @@ class Texts:
         return np.asarray(self.sizes - np.diff(before, prepend=0))
 
 
-OF_THE_WEB = bytes.maketrans(b"+/", b"-_")
-EQUALS = ord("=")
+OF_THE_WEB = np.frombuffer(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8
+)
+"""The signs of base 64."""
 
 
-def _all_but(count: int, ends: Array, missing: Array) -> Array:
-    """Say of places whether they are none of the last ones, of two at most, before some ends."""
-    made = np.ones(count, bool)
-    for i in (1, 2):
-        made[ends[missing >= i] - i] = False
-    return made
+def _beside(parts: Sequence[Texts | bytes], count: int) -> tuple[Array, Array, Array]:
+    """Return where the texts of each place begin, their sizes, and the bytes that they are in."""
+    begins, sizes = np.empty((2, count, len(parts)), np.int64)
+    at, sources = 0, []
+    for column, x in enumerate(parts):
+        if isinstance(x, bytes):
+            begins[:, column], sizes[:, column] = at, len(x)
+            sources.append(np.frombuffer(x, np.uint8))
+        else:
+            begins[:, column], sizes[:, column] = x.begins + at, x.sizes
+            sources.append(x.every)
+        at += len(sources[-1])
+    return begins, sizes, np.concatenate(sources)
 
 
 def in_a_row(parts: Sequence[Texts | bytes], count: int) -> Texts:
     """Return the texts of each place behind each other; a single one stands at every place."""
-    lengths = [len(x) if isinstance(x, bytes) else x.sizes for x in parts]
-    sizes = np.broadcast_to(np.asarray(sum(lengths), np.int64), count)
-    made = Texts(np.empty(int(sizes.sum()), np.uint8), sizes)
-    at = made.begins
-    for x, length in zip(parts, lengths, strict=True):
-        if isinstance(x, bytes):
-            for i, each in enumerate(x):
-                made.every[at + i] = each
-        elif len(x.every):
-            made.every[x.spread(at)] = x.every
-        at = at + length
-    return made
+    begins, sizes, every = _beside(parts, count)
+    made = Texts(every, sizes.ravel()).parts(begins.ravel(), sizes.ravel())
+    return Texts(made.every, sizes.sum(axis=1))

@@ -27,6 +27,8 @@ OF_LIBM = ("exp", "log", "log1p")
 """The functions of `math` that are those of the system's library."""
 OF_NUMBERS = ("sqrt", "single", "exp_single", "isnan", "abs", "min", "max")
 WIDTH = 64
+LITTLE = 3
+"""The arguments of `little`; `put_little` has the number behind them."""
 MOST = 1 << 63
 
 
@@ -304,7 +306,7 @@ class Expressions:
         name, given = node.func.id, node.args
         if name == "len":
             return Scalar(self.row(given[0]).size, INT)
-        if name == "little":
+        if name in ("little", "put_little"):
             return self.word(node)
         if name in KINDS:
             return self.converted(self.scalar(given[0]), KINDS[name])
@@ -317,14 +319,21 @@ class Expressions:
         raise NotImplementedError
 
     def word(self, node: ast.Call) -> Scalar:
-        """Return some bytes as a number."""
+        """Return some bytes as a number, or write it."""
         row, count = self.row(node.args[0]), self.scalar(node.args[2]).known
         if count not in (4, 8) or row.element.bytes != 1:
             raise self.wrong(node, "is no word of 4 or 8 bytes")
         where = self.place(row, self.scalar(node.args[1]), node, count)
-        made = self.text.value(f"load i{8 * count}, ptr {where}, align 1")
+        kind = f"i{8 * count}"
+        if len(node.args) > LITTLE:
+            word = self.scalar(node.args[LITTLE], WORD).text
+            if count < WIDTH // 8:
+                word = self.text.value(f"trunc i64 {word} to {kind}")
+            self.text.line(f"store {kind} {word}, ptr {where}, align 1")
+            return Scalar(str(count), INT, count)
+        made = self.text.value(f"load {kind}, ptr {where}, align 1")
         if count < WIDTH // 8:
-            made = self.text.value(f"zext i{8 * count} {made} to i64")
+            made = self.text.value(f"zext {kind} {made} to i64")
         return Scalar(made, WORD)
 
     def converted(self, x: Scalar, kind: NumberKind) -> Scalar:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from ..ragged.partition import RowPartition
 from ..ragged.planning import with_levels
 from ..ragged.rows import splits_of
 from ..ragged.tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
+from .grouping import group
 
 Lists = Sequence[Sequence[object]]
 """What a function makes of a text: lists of one length."""
@@ -286,7 +286,7 @@ def ngrams(
         texts, ends = host(
             "StringNGrams", groups.made, [inner.flat_values, inner.row_splits],
             [unknown(TEXT, None), unknown(kinds.i64, _more(inner))],
-            name=name,
+            reads_text=True, name=name,
         )  # fmt: skip
         made = _replaced(row, RaggedTensor.cut(texts, RowPartition(ends)))
         if rank == 1 and dense:
@@ -336,31 +336,32 @@ class Groups:
             raise ValueError("pad_values must be provided if padding_width is set.")
         self.padding = padding_width
 
-    def made(self, texts: Array, splits: Array) -> Sequence[Array]:
-        """Return the groups of all rows, and where those of each row end."""
-        found: list[bytes] = []
-        counts = []
-        for begin, end in pairwise(splits):
-            groups = self.of_row(texts[begin:end].tolist())
-            found += groups
-            counts.append(len(groups))
-        return array(found, TEXT), splits_of(np.array(counts, np.int64))
-
-    def of_row(self, row: list[bytes]) -> list[bytes]:
-        """Return the groups of a row, those of the first width first."""
-        made = []
-        for width in self.widths:
-            pad = 0 if self.pads is None else width - 1
-            pad = pad if self.padding is None else min(pad, self.padding)
-            left, right = self.pads or (b"", b"")
-            full = [*[left] * pad, *row, *[right] * pad]
-            made += [self.separator.join(full[i : i + width]) for i in range(len(full) - width + 1)]
-        if not made and self.keeps_short and row:
-            pad = 0 if self.pads is None else self.padding if self.padding is not None else -1
-            left, right = self.pads or (b"", b"")
-            pad = self.widths[0] - 1 if pad < 0 else pad
-            made = [self.separator.join([*[left] * pad, *row, *[right] * pad])]
-        return made
+    def made(self, given: Array | Text, ends: Array | Text) -> Sequence[object]:
+        """Return the groups of all rows, those of the first width first, and where rows end."""
+        texts = (given if isinstance(given, Text) else Text(given)).row
+        splits = np.ascontiguousarray(ends.array if isinstance(ends, Text) else ends, np.int64)
+        left, right = self.pads or (b"", b"")
+        most = None if self.pads is None else self.padding
+        pads = np.array([0 if self.pads is None else n - 1 for n in self.widths])
+        short = int(pads[0]) if most is None else most
+        if most is not None:
+            pads = np.minimum(pads, most)
+        widths, sizes = np.array(self.widths), np.diff(splits)
+        counts = np.maximum(sizes[:, None] + 2 * pads - widths + 1, 0).sum(axis=1)
+        if self.keeps_short:
+            counts += (counts == 0) & (sizes > 0)
+        parts = self.separator, left, right
+        lengths = np.array([len(x) for x in parts])
+        signs = np.stack([len(texts.every) + np.cumsum(lengths) - lengths, lengths], 1)
+        every = np.concatenate([texts.every, np.frombuffer(b"".join(parts), np.uint8)])
+        plan = every, texts.begins, texts.sizes, splits, signs, widths, pads
+        groups = np.empty(counts.sum(), np.int64)
+        wanted = *plan, short if self.keeps_short else -1
+        room = np.empty(group(*wanted, every[:0], groups), np.uint8)
+        if len(room):
+            group(*wanted, room, groups)
+        made = Text(Texts(room, groups))
+        return made if isinstance(given, Text) else made.array, splits_of(counts)
 
 
 def _pads(values: object) -> tuple[bytes, bytes] | None:

@@ -1,0 +1,82 @@
+"""What goes through the bytes of many texts, one behind the other."""
+
+from __future__ import annotations
+
+from ...codegen.serial.function import F64s, I64s, U8s, little, put_little, serial
+
+WORD = 8
+"""So many bytes are copied at once."""
+ZERO, POINT, EQUALS = b"0.="
+
+
+def lay(source: U8s, begin: int, size: int, target: U8s, at: int) -> int:
+    """Copy bytes, and return where they end: what is behind them is to be written later."""
+    i = 0
+    while i < size:
+        if begin + i + WORD <= len(source) and at + i + WORD <= len(target):
+            put_little(target, at + i, WORD, little(source, begin + i, WORD))
+            i += WORD
+        else:
+            target[at + i] = source[begin + i]
+            i += 1
+    return at + size
+
+
+@serial
+def lay_all(source: U8s, begins: I64s, sizes: I64s, target: U8s) -> int:
+    """Lay parts of some bytes one behind the other."""
+    at = 0
+    for i in range(len(begins)):
+        at = lay(source, begins[i], sizes[i], target, at)
+    return at
+
+
+@serial
+def code(every: U8s, sizes: I64s, signs: U8s, pads: int, made: U8s, widths: I64s) -> int:
+    """Write texts in base 64, filled up or not; return how many bytes that takes."""
+    begin, at = 0, 0
+    for i in range(len(sizes)):
+        start, end = at, begin + sizes[i]
+        while begin + 3 <= end:
+            one, two, three = int(every[begin]), int(every[begin + 1]), int(every[begin + 2])
+            made[at], made[at + 1] = signs[one >> 2], signs[(one & 3) << 4 | two >> 4]
+            made[at + 2], made[at + 3] = signs[(two & 15) << 2 | three >> 6], signs[three & 63]
+            begin, at = begin + 3, at + 4
+        if begin < end:
+            one, two = int(every[begin]), int(every[begin + 1]) if begin + 2 == end else 0
+            made[at], made[at + 1] = signs[one >> 2], signs[(one & 3) << 4 | two >> 4]
+            at += 2
+            if begin + 2 == end:
+                made[at] = signs[(two & 15) << 2]
+                at += 1
+            for _ in range(4 - (at - start) % 4 if pads else 0):
+                made[at] = EQUALS
+                at += 1
+        begin, widths[i] = end, at - start
+    return at
+
+
+@serial
+def read(every: U8s, sizes: I64s, tens: F64s, made: F64s) -> int:
+    """Read digits with a point or without; say whether there is nothing else, and not too much."""
+    at = 0
+    for i in range(len(sizes)):
+        whole, digits, behind, end = 0, 0, -1, at + sizes[i]
+        if sizes[i] >= len(tens):
+            return 0
+        while at < end:
+            digit = int(every[at]) - ZERO
+            if 0 <= digit <= 9:
+                whole = whole * 10 + digit
+                digits += 1
+                if behind >= 0:
+                    behind += 1
+            elif digit == POINT - ZERO and behind < 0:
+                behind = 0
+            else:
+                return 0
+            at += 1
+        if digits == 0:
+            return 0
+        made[i] = whole / tens[max(behind, 0)]
+    return 1
