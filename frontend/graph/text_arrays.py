@@ -84,6 +84,10 @@ class Text:
         """Say whether there are so many texts that a row of bytes pays."""
         return math.prod(self.dims) >= FEW
 
+    def reshaped(self, dims: Sequence[int]) -> Text:
+        """Return the same texts in another shape."""
+        return Text(self.row, dims) if self.is_long else Text(self.array.reshape(dims).copy())
+
     def with_row(self, row: Texts) -> Text:
         """Return other texts of the same shape."""
         return Text(row, self.dims)
@@ -111,14 +115,19 @@ def emit_text(
     if not any(isinstance(x, Text) or is_text(x) for x in given):
         return EMIT(op, *given, **attributes)
     made = on_text(op, given, op.complete(attributes))
-    return Text(made) if made.dtype.kind == "O" else made
+    return Text(made) if isinstance(made, np.ndarray) and made.dtype.kind == "O" else made
 
 
 def on_text(
     op: type[Op], operands: Sequence[Array | Text], attributes: Mapping[str, object]
-) -> Array:
+) -> Array | Text:
     """Return the result on arrays of which some are text; raise `TypeError` where there is none."""
-    if op.moved(len(operands)) is not None:
+    count = op.moved(len(operands))
+    if count is not None:
+        if count == 1 and isinstance(operands[0], Text):
+            arrays = [np.asarray(x) for x in operands[1:]]
+            if all(x.dtype != object for x in arrays):
+                return moved_text(op, operands[0], arrays, attributes)
         arrays = [np.asarray(x) for x in operands]
         if is_moved(op, arrays):
             return move(op, arrays, attributes)[0]
@@ -126,6 +135,20 @@ def on_text(
         return np.asarray(op.scalar(TEXTS, *operands, **attributes))
     except (UnknownStepError, NotImplementedError) as error:
         raise TypeError(f"{op.name}: there is no such operation on text") from error
+
+
+def moved_text(
+    op: type[Op], x: Text, others: Sequence[Array], attributes: Mapping[str, object]
+) -> Text:
+    """Return the result of an operation that moves texts, in the form that they are in."""
+    count = math.prod(x.dims)
+    places = np.asarray(op.evaluate(np.arange(count).reshape(x.dims), *others, **attributes)[0])
+    order = places.ravel()
+    if len(order) == count and bool((order[1:] > order[:-1]).all()):
+        return x.reshaped(places.shape)
+    if x.is_long and len(order) >= FEW:
+        return Text(x.row.taken(order), places.shape)
+    return Text(x.array.ravel()[order].reshape(places.shape))
 
 
 def check_on_text(

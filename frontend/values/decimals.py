@@ -1,4 +1,4 @@
-"""Many numbers as texts at once: digits are columns of a table, and a row of bytes is cut of it."""
+"""Many numbers as texts at once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ BEHIND = 6
 WIDE = 10**BEHIND
 EXACT = 2.0**53
 """Below this a float holds each whole number."""
-POWERS = [10**i for i in range(1, 20)]
-ZERO, MINUS, POINT = b"0-."
-TRIPLES = np.array([[*b"%03d" % i] for i in range(1000)], np.uint8)
 
 
 def written(numbers: Array) -> Texts | None:
@@ -26,13 +23,12 @@ def written(numbers: Array) -> Texts | None:
     if numbers.dtype.kind != "f":
         negative = numbers < 0
         size = np.abs(numbers.astype(np.int64)) if numbers.dtype.kind == "i" else numbers
-        return _texts(negative, size.astype(np.uint64), None)
+        return _texts(negative, size.astype(np.uint64), 0)
     scaled = np.abs(numbers.astype(np.float64)) * WIDE  # exact: 24 bits by 14, and a power of two
     if not (scaled < EXACT).all():
         return None
     every = np.rint(scaled).astype(np.uint64)  # halves to even, as C and Python write
-    whole = every // np.uint64(WIDE)
-    return _texts(np.signbit(numbers), whole, (every - whole * np.uint64(WIDE)).astype(np.int64))
+    return _texts(np.signbit(numbers), every, BEHIND)
 
 
 MOST = 15
@@ -52,29 +48,10 @@ def read(texts: Texts) -> Array | None:
 TENS = 10.0 ** np.arange(MOST + 1)
 
 
-def _texts(negative: Array, whole: Array, rest: Array | None) -> Texts:
-    """Return numbers of a sign, digits before the point, and those behind it if there is one."""
-    most = int(whole.max(initial=0))
-    powers = [p for p in POWERS if p <= most]
-    sizes = negative.astype(np.int64) + 1
-    for power in powers:
-        sizes += whole >= np.uint64(power)
-    longest = len(powers) + 1
-    behind = 0 if rest is None else BEHIND + 1
-    table = np.empty((len(whole), 1 + longest + behind), np.uint8)
-    for column in range(longest, 0, -1):
-        tens = whole // np.uint64(10)
-        table[:, column] = whole - tens * np.uint64(10) + np.uint64(ZERO)
-        whole = tens
-    if rest is not None:
-        thousands = rest // 1000
-        table[:, longest + 1] = POINT
-        table[:, longest + 2 : longest + 5] = TRIPLES[thousands]
-        table[:, longest + 5 :] = TRIPLES[rest - thousands * 1000]
-        sizes += behind
-    width = table.shape[1]
-    signed = np.flatnonzero(negative)
-    table[signed, width - sizes[signed]] = MINUS
-    if len(sizes) and (sizes == sizes[0]).all():
-        return Texts(table[:, width - int(sizes[0]) :].ravel(), sizes)
-    return Texts(table[np.arange(width) >= width - sizes[:, None]], sizes)
+def _texts(negative: Array, numbers: Array, behind: int) -> Texts:
+    """Return numbers with a sign, of which so many digits stand behind a point, if any do."""
+    longest = len(str(int(numbers.max(initial=0)))) + behind + 3  # a sign, a point, a 0 before it
+    made, sizes = np.empty(longest * len(numbers), np.uint8), np.empty(len(numbers), np.int64)
+    numbers, negative = (np.ascontiguousarray(x).ravel() for x in (numbers, negative))
+    end = loops.spell(numbers, negative, behind, made, sizes)
+    return Texts(made[:end], sizes)

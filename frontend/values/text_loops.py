@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from ...codegen.serial.function import F64s, I64s, U8s, little, put_little, serial
+from ...codegen.serial.function import (
+    F64s,
+    Flags,
+    I64s,
+    U8s,
+    U64s,
+    Word,
+    little,
+    put_little,
+    serial,
+)
 
 WORD = 8
 """So many bytes are copied at once."""
-ZERO, POINT, EQUALS = b"0.="
+ZERO, POINT, EQUALS, MINUS = b"0.=-"
 
 
 def lay(source: U8s, begin: int, size: int, target: U8s, at: int) -> int:
@@ -80,3 +90,53 @@ def read(every: U8s, sizes: I64s, tens: F64s, made: F64s) -> int:
             return 0
         made[i] = whole / tens[max(behind, 0)]
     return 1
+
+
+@serial
+def spell(numbers: U64s, negative: Flags, behind: int, made: U8s, sizes: I64s) -> int:
+    """Write numbers, of which so many digits stand behind a point; return where they end."""
+    at = 0
+    for i in range(len(numbers)):
+        start, left, count = at, numbers[i], 1
+        rest: Word = left // 10
+        while rest > 0:
+            rest //= 10
+            count += 1
+        count = max(count, behind + 1)
+        if negative[i]:
+            made[at] = MINUS
+            at += 1
+        end = at + count + (1 if behind else 0)
+        for place in range(count):
+            if behind and place == behind:
+                made[end - 1 - place] = POINT
+            above: Word = left // 10
+            made[end - 1 - place - (1 if behind and place >= behind else 0)] = (
+                left - above * 10 + ZERO
+            )
+            left = above
+        at = end
+        sizes[i] = at - start
+    return at
+
+
+@serial
+def part(every: U8s, sizes: I64s, places: I64s, counts: I64s, made: U8s, widths: I64s) -> int:
+    """Cut so many bytes out of each text from a place on, which may be counted from its end.
+
+    Of fewer than none all that follow are meant. Return where the parts end, or for the first
+    text that has no such place its number, less all there are.
+    """
+    begin, at = 0, 0
+    for i in range(len(sizes)):
+        start = places[i] if len(places) > 1 else places[0]
+        count = counts[i] if len(counts) > 1 else counts[0]
+        if start < -sizes[i] or start > sizes[i]:
+            return i - len(sizes)
+        start += sizes[i] if start < 0 else 0
+        left = sizes[i] - start
+        count = left if count < 0 or count > left else count
+        at = lay(every, begin + start, count, made, at)
+        widths[i] = count
+        begin += sizes[i]
+    return at

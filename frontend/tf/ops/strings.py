@@ -22,7 +22,8 @@ from ...graph.text_arrays import TEXT, Text
 from ...values import decimals
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ...values.texts import CONTINUES, FEW, in_a_row
+from ...values.text_loops import part
+from ...values.texts import CONTINUES, FEW, Texts, in_a_row
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
 from ..core.values import InGraph, convert, elements, graph_of, same, static
@@ -203,21 +204,18 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
 def _parts(text: Text, pos: Array, count: Array) -> Text:
     """Return so many bytes of each text from a place on, which may be counted from its end."""
     row, dims = text.row, text.dims
-    begins, sizes, places = row.begins, row.sizes, None
     if pos.ndim:
         dims = np.broadcast_shapes(dims, pos.shape)
-        places = np.broadcast_to(np.arange(len(row)).reshape(text.dims), dims).ravel()
-        begins, sizes = begins[places], sizes[places]
-        pos, count = (np.broadcast_to(x, dims).ravel() for x in (pos, count))
-    at = pos.astype(np.int64)
-    wrong = np.abs(at) > sizes
-    if wrong.any():
-        first = int(wrong.argmax())
-        place = first if places is None else places[first]
-        _refuse_place(int(at[first] if at.ndim else at), text.array.ravel()[place])
-    start = at + sizes * (at < 0)
-    rest = sizes - start
-    return Text(row.parts(begins + start, np.where(count < 0, rest, np.minimum(count, rest))), dims)
+        if dims != text.dims:
+            row = row.taken(np.broadcast_to(np.arange(len(row)).reshape(text.dims), dims).ravel())
+        pos, count = (np.broadcast_to(x, dims) for x in (pos, count))
+    at, wanted = (np.ascontiguousarray(x, np.int64) for x in (pos, count))
+    made, sizes = np.empty(len(row.every), np.uint8), np.empty(len(row), np.int64)
+    end = part(row.every, row.sizes, at, wanted, made, sizes)
+    if end < 0:
+        wrong = end + len(row)
+        _refuse_place(int(at.ravel()[wrong if pos.ndim else 0]), row.separate()[wrong])
+    return Text(Texts(made[:end], sizes), dims)
 
 
 def _refuse_place(start: int, text: bytes) -> NoReturn:
