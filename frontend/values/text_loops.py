@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...codegen.serial.function import (
     F64s,
     Flags,
+    I32s,
     I64s,
     U8s,
     U64s,
@@ -14,6 +15,7 @@ from ...codegen.serial.function import (
     serial,
 )
 
+FACTOR, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 WORD = 8
 """So many bytes are copied at once."""
 ZERO, POINT, EQUALS, MINUS = b"0.=-"
@@ -39,6 +41,69 @@ def lay_all(source: U8s, begins: I64s, sizes: I64s, target: U8s) -> int:
     for i in range(len(begins)):
         at = lay(source, begins[i], sizes[i], target, at)
     return at
+
+
+@serial
+def lay_groups(
+    source: U8s, begins: I64s, sizes: I64s, count: int, target: U8s, widths: I64s
+) -> int:
+    """Lay parts of some bytes one behind the other, each so many as one; return where they end."""
+    at = 0
+    for i in range(len(widths)):
+        start = at
+        for k in range(i * count, (i + 1) * count):
+            at = lay(source, begins[k], sizes[k], target, at)
+        widths[i] = at - start
+    return at
+
+
+@serial
+def different(every: U8s, begins: I64s, sizes: I64s, table: I32s, first: I64s, places: I32s) -> int:
+    """Say which different text each is; return how many, of which the first ones are noted.
+
+    The table has room for twice as many, and no entries.
+    """
+    count = 0
+    for i in range(len(sizes)):
+        at = int(_mixed(every, begins[i], sizes[i])) & len(table) - 1
+        while table[at] >= 0 and not _are(every, begins, sizes, first[table[at]], i):
+            at = at + 1 & len(table) - 1
+        if table[at] < 0:
+            table[at], first[count] = count, i
+            count += 1
+        places[i] = table[at]
+    return count
+
+
+def _mixed(every: U8s, begin: int, size: int) -> Word:
+    """Return a number for a text that others seldom have."""
+    made: Word = size
+    for at in range(0, size, WORD):
+        made = (made ^ _word(every, begin + at, size - at)) * FACTOR & MASK
+        made ^= made >> 32
+    return (made * FACTOR & MASK) >> 32
+
+
+def _word(every: U8s, at: int, left: int) -> Word:
+    """Return the next bytes as a number, eight at most."""
+    made: Word = 0
+    if at + WORD <= len(every):
+        made = little(every, at, WORD)
+        return made if left >= WORD else made & (1 << 8 * left) - 1
+    for i in range(min(left, WORD)):
+        made |= int(every[at + i]) << 8 * i
+    return made
+
+
+def _are(every: U8s, begins: I64s, sizes: I64s, one: int, other: int) -> bool:
+    """Say whether two texts are the same."""
+    size, a, b = sizes[one], begins[one], begins[other]
+    if sizes[other] != size:
+        return False
+    at = 0
+    while at < size and _word(every, a + at, size - at) == _word(every, b + at, size - at):
+        at += WORD
+    return bool(at >= size)
 
 
 @serial

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...ir.op import Array
 from ...lazy import cached_property
-from .text_loops import code, lay_all
+from .text_loops import code, different, lay_all, lay_groups
 
 CONTINUES = 0b10000000
 """The first two bits of a byte of UTF-8 that is not the first one of its character."""
@@ -95,8 +95,15 @@ class Texts:
         """Return each so many texts as one, with a sign between them."""
         begins, sizes, every = _beside([self, sign], len(self))
         sizes[count - 1 :: count, 1] = 0
-        made = Texts(every, sizes.ravel()).parts(begins.ravel(), sizes.ravel())
-        return Texts(made.every, sizes.reshape(-1, 2 * count).sum(axis=1))
+        return _laid(every, begins, sizes, 2 * count)
+
+    def different(self) -> tuple[Texts, Array]:
+        """Return the different texts in the order they come, and which one each is."""
+        count = len(self)
+        table = np.full(1 << (2 * count).bit_length(), -1, np.int32)
+        first, places = np.empty(count, np.int64), np.empty(count, np.int32)
+        found = different(self.every, self.begins, self.sizes, table, first, places)
+        return self.taken(first[:found]), places
 
     def are(self, others: Texts) -> Array:
         """Say of each text whether it is the other one of its place, or the only other one."""
@@ -190,8 +197,14 @@ def _beside(parts: Sequence[Texts | bytes], count: int) -> tuple[Array, Array, A
     return begins, sizes, np.concatenate(sources)
 
 
+def _laid(every: Array, begins: Array, sizes: Array, count: int) -> Texts:
+    """Return parts of some bytes, each so many as one text."""
+    made, widths = np.empty(int(sizes.sum()), np.uint8), np.empty(sizes.size // count, np.int64)
+    lay_groups(every, begins, sizes, count, made, widths)
+    return Texts(made, widths)
+
+
 def in_a_row(parts: Sequence[Texts | bytes], count: int) -> Texts:
     """Return the texts of each place behind each other; a single one stands at every place."""
     begins, sizes, every = _beside(parts, count)
-    made = Texts(every, sizes.ravel()).parts(begins.ravel(), sizes.ravel())
-    return Texts(made.every, sizes.sum(axis=1))
+    return _laid(every, begins, sizes, len(parts))

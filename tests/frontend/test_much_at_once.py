@@ -15,7 +15,6 @@ from gravure.frontend.formats.messages import Summary
 from gravure.frontend.formats.summaries import histogram, limits, merged
 from gravure.frontend.tf.nondense import numbering
 from gravure.frontend.tf.nondense.sparse_math import _interleaved_slowly, interleaved
-from gravure.frontend.tf.ops.sorting import first_of_each
 from gravure.frontend.tf.special.beta import _regularised, incomplete_beta
 from gravure.frontend.tf.text.hashes import murmurs, sips
 from gravure.frontend.values.texts import Texts
@@ -431,9 +430,10 @@ def test_many_texts_come_in_the_order_of_the_first_of_each(texts):
     assert values.numpy().tolist() == known == tf.unique(texts).y.numpy().tolist()
     assert places.numpy().tolist() == [*map(known.index, texts)]
     assert counts.numpy().tolist() == [*map(texts.count, known)]
-    numbers = np.random.default_rng(0).integers(0, 1 << 60, 3000).repeat(2).astype(np.uint64)
-    first, places = first_of_each(numbers)
-    assert (first == np.arange(0, 6000, 2)).all()
+    random = np.random.default_rng(0)
+    every = [random.bytes(20) for _ in range(3000)]
+    found, places = Texts.of([x for x in every for _ in "ab"]).different()
+    assert found.separate().tolist() == every
     assert (places == np.arange(3000).repeat(2)).all()
 
 

@@ -24,16 +24,25 @@ DIFFERENCE, INTERSECTION, UNION = range(3)
 INFINITE = float("inf")
 
 
-def _rows(indices: Array, outer: Sequence[int]) -> Array:
+def _rows(indices: Array, outer: Array) -> Array:
     """Return which row each place is in; -1 for those that are outside."""
-    made = np.zeros(len(indices), np.int64)
-    outside = np.zeros(len(indices), bool)
-    for column, extent in zip(indices.T, outer, strict=False):
-        made *= extent
-        made += column
-        if len(column) and not 0 <= column.min() <= column.max() < extent:
-            outside |= (column < 0) | (column >= extent)
-    return np.where(outside, -1, made) if outside.any() else made
+    made = np.empty(len(indices), np.int64)
+    _number(np.ascontiguousarray(indices, np.int64), outer, made)
+    return made
+
+
+@serial
+def _number(indices: I64s, outer: I64s, made: I64s) -> int:
+    """Say which row each place is in."""
+    width = len(outer) + 1
+    for i in range(len(made)):
+        row, inside = 0, True
+        for axis in range(len(outer)):
+            at = indices[i * width + axis]
+            inside = inside and 0 <= at < outer[axis]
+            row = row * outer[axis] + at
+        made[i] = row if inside else -1
+    return 0
 
 
 def _numbers(values: Sequence[Array]) -> tuple[list[Array], Array | None]:
@@ -102,7 +111,7 @@ def _combined(kind: int, left: Parts, right: Parts) -> tuple[Parts, Array]:
     """Return the values of rows that are left, and the row of each."""
     outer = np.maximum(left[2][:-1], right[2][:-1])
     sides, meaning = _numbers([left[1], right[1]])
-    rows = [_rows(x[0], outer.tolist()) for x in (left, right)]
+    rows = [_rows(x[0], outer) for x in (left, right)]
     each = [x if _is_sorted(*x) else _sorted(*x) for x in zip(rows, sides, strict=True)]
     room = np.empty((3, len(left[1]) + len(right[1])), np.int64)
     count = _merge(*each[0], *each[1], kind, room[0], room[1], room[2])
@@ -180,7 +189,7 @@ def edit_distance(
     ]
 
     def compute(*arrays: Array) -> Sequence[Array]:
-        outer = np.maximum(arrays[2], arrays[5])[:-1].tolist()
+        outer = np.maximum(arrays[2], arrays[5])[:-1]
         numbers, _ = _numbers([arrays[1], arrays[4]])
         sides: list[Array] = []
         for each, values in zip((_rows(arrays[i], outer) for i in (0, 3)), numbers, strict=True):
@@ -189,9 +198,10 @@ def edit_distance(
         _distances(*sides, costs, made, int(normalize))
         return (made,)
 
-    spec = _outer(hypothesis.shape, truth.shape)
+    shapes = hypothesis, truth
     tensors = [*hypothesis.components(), *truth.components()]
-    return host("EditDistance", compute, tensors, [spec], name=name)[0]
+    specs = lambda _: [_outer(*[x.shape for x in shapes])]  # noqa: E731
+    return host("EditDistance", compute, tensors, specs, name=name)[0]
 
 
 def _outer(one: TensorShape, other: TensorShape) -> TensorSpec:

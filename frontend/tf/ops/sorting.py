@@ -136,48 +136,10 @@ def _unique(m: Maker, x: object) -> object:
     if isinstance(x, Abstract) and x.value is None:
         spec = TensorSpec(spec_of_value(x).dtype, (unknown_dim(),))
         return Abstract(spec), Abstract(TensorSpec(rows.i32, spec_of_value(x).shape))
-    if isinstance(x, Text) and x.is_long and (found := _short_texts_as_they_come(x)) is not None:
-        return found
+    if isinstance(x, Text) and x.is_long:
+        found, places = x.row.different()
+        return Text(found), places
     return at_once(_in_order_of_coming, x, is_open=True)
-
-
-def _short_texts_as_they_come(x: Text) -> tuple[Text, Array] | None:
-    """Return the different texts and which one each is; None: a text is longer than a word."""
-    numbers = x.row.numbers
-    if numbers is None:
-        return None
-    first, places = first_of_each(numbers)
-    return Text(x.row.taken(first)), places
-
-
-FACTOR, OTHER, WORDS = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 1 << 64
-"""Odd numbers whose products have well mixed upper bits, of so many words."""
-
-
-def first_of_each(numbers: Array) -> tuple[Array, Array]:
-    """Return where each different number comes first, in order, and which one each is.
-
-    All are put into a table at once, each number's first one last, which stays; those that found
-    another number in their place are put there again, elsewhere.
-    """
-    bits = max(len(numbers) - 1, 1).bit_length() + 2
-    first = np.empty(len(numbers), np.int64)
-    table = np.empty(1 << bits, np.int64)
-    left, keys, factor = np.arange(len(numbers)), numbers, FACTOR
-    while len(left):
-        spots = (keys * np.uint64(factor) >> np.uint64(64 - bits)).astype(np.int64)
-        table[spots[::-1]] = left[::-1]
-        found = table[spots]
-        fits = numbers[found] == keys
-        first[left] = found
-        if fits.all():
-            break
-        left = left[~fits]
-        keys, factor = numbers[left], factor * OTHER % WORDS
-    is_first = np.zeros(len(numbers), bool)
-    is_first[first] = True
-    order = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(is_first), order[first]
 
 
 def _in_order_of_coming(array: Array) -> tuple[Array, Array]:
@@ -233,9 +195,10 @@ def _unique_with_counts(m: Maker, x: object) -> object:
         values, places = RULES["Unique"].function(m, x)
         return values, places, Abstract(TensorSpec(rows.i32, values.spec.shape))
     _one_axis(x)
-    if isinstance(x, Text) and x.is_long and (found := _short_texts_as_they_come(x)) is not None:
-        count = np.bincount(found[1], minlength=len(found[0].row)).astype(np.int32)
-        return *found, count
+    if isinstance(x, Text) and x.is_long:
+        found, places = x.row.different()
+        counts = np.bincount(places, minlength=len(found)).astype(np.int32)
+        return Text(found), places, counts
     return at_once(_counted_as_they_come, x, is_open=True)
 
 
