@@ -485,3 +485,55 @@ def test_boxes_that_others_hide_are_kept_last() -> None:
         )
         assert found.numpy().tolist() == [0, 3, 1, 2]
         assert scores.numpy().tolist()[2:] == [0, 0]
+
+
+def test_beams_that_hold_fewer_than_are_asked_for_are_refused() -> None:
+    logits = np.log(np.array([[[0.5, 0.5]]], np.float32))
+    [found], chances = tf.nn.ctc_beam_search_decoder(logits, [1], 5, 1)
+    assert found.values.numpy().tolist() == []
+    np.testing.assert_allclose(chances, [[np.log(0.5)]], 1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Less leaves"):
+        tf.nn.ctc_beam_search_decoder(logits, [1], 5, 3)
+
+
+def test_draws_end_where_no_other_class_is_left() -> None:
+    """One class has all of the weight, and two different ones are asked for."""
+    classes = tf.constant([[0]], tf.int64)
+    with pytest.raises(ValueError, match="fewer than 2 classes"):
+        tf.random.fixed_unigram_candidate_sampler(classes, 1, 2, True, 3, unigrams=[0.0, 1.0, 0.0])
+
+
+def test_many_texts_keep_their_bytes_where_they_are_moved() -> None:
+    random = np.random.default_rng(0)
+    texts = [random.bytes(n) for n in random.integers(0, 20, 100)]
+    x = tf.reshape(tf.constant(texts), [10, 10])
+    rows = [texts[i : i + 10] for i in range(0, 100, 10)]
+    assert tf.transpose(x).numpy().tolist() == [list(column) for column in zip(*rows, strict=True)]
+    assert tf.strings.join([x, x], "-").numpy()[3, 4] == rows[3][4] + b"-" + rows[3][4]
+    mine = tf.expand_dims(x, 0).numpy()
+    mine[:] = b"other"
+    assert x.numpy().tolist() == rows
+
+
+def test_texts_of_any_bytes_are_coded_as_python_does() -> None:
+    random = np.random.default_rng(0)
+    texts = [random.bytes(n) for n in [*range(40), *range(40)]]
+    for pad in (True, False):
+        coded = [base64.urlsafe_b64encode(x) for x in texts]
+        wanted = coded if pad else [x.rstrip(b"=") for x in coded]
+        assert tf.io.encode_base64(texts, pad).numpy().tolist() == wanted
+
+
+@pytest.mark.parametrize("function", [tf.math.segment_sum, tf.math.segment_mean])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_numbers_of_segments_are_added_up_in_order(function, dtype) -> None:
+    random = np.random.default_rng(0)
+    x = random.standard_normal(5000).astype(dtype)
+    ids = np.sort(random.integers(0, 90, 5000))
+    found = function(x, ids).numpy()
+    assert found.dtype == dtype
+    for number in range(ids[-1] + 1):
+        own = x[ids == number]
+        total = np.add.accumulate(own)[-1] if len(own) else dtype(0)
+        mean = total / dtype(len(own) or 1)
+        assert found[number] == (mean if function is tf.math.segment_mean else total)

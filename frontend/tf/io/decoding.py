@@ -240,11 +240,14 @@ def decode_base64(input: object, name: str | None = None) -> TfTensor:
     return _of_text("DecodeBase64", one, input, name)
 
 
+OF_THE_WEB = bytes.maketrans(b"+/", b"-_")
+
+
 def encode_base64(input: object, pad: bool = False, name: str | None = None) -> TfTensor:
     """Return base 64 of the web's alphabet, filled up with `=` or not."""
 
     def one(data: bytes) -> bytes:
-        found = base64.urlsafe_b64encode(data)
+        found = binascii.b2a_base64(data, newline=False).translate(OF_THE_WEB)
         return found if pad else found.rstrip(b"=")
 
     return _of_text("EncodeBase64", one, input, name, lambda row: row.in_base64(pad=pad))
