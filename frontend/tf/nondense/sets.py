@@ -198,9 +198,12 @@ def edit_distance(
         _distances(*sides, costs, made, int(normalize))
         return (made,)
 
-    shapes = hypothesis, truth
+    pair = hypothesis, truth
     tensors = [*hypothesis.components(), *truth.components()]
-    specs = lambda _: [_outer(*[x.shape for x in shapes])]  # noqa: E731
+
+    def specs(_: object) -> Sequence[TensorSpec]:
+        return [_outer(*[x.shape for x in pair])]
+
     return host("EditDistance", compute, tensors, specs, name=name)[0]
 
 

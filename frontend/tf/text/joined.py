@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -83,8 +84,7 @@ def _dense_join(
         texts = np.asarray(given)
         turned = np.transpose(texts, [*others, *reversed(axes)])
         front = turned.shape[: len(others)]
-        size = int(np.prod(turned.shape[len(others) :], dtype=np.int64))
-        flat = turned.reshape(-1, size) if size else turned.reshape(int(np.prod(front)), 0)
+        flat = turned.reshape(math.prod(front), math.prod(turned.shape[len(others) :]))
         made = array([sign.join(row.tolist()) for row in flat], TEXT).reshape(front)
         if keepdims:
             ends = [1 if i in axes else n for i, n in enumerate(texts.shape)]
