@@ -14,6 +14,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ....ir.types.tensor import TensorSpec
 from ...graph.graph import spec_with_unknowns
 from ..core.bridge import TfTensor
 from ..core.host_ops import host
@@ -107,11 +108,14 @@ class SamplerCall:
 
     def drawn(self, draw: Callable[..., Sequence[Array]], given: Sequence[TfTensor]) -> Sampled:
         """Return what a function gives for tensors, of which the last are the true classes."""
-        specs = [
-            spec_with_unknowns(rows.i64, (self.wanted,)),
-            spec_with_unknowns(rows.f32, given[-1].shape._dims),
-            spec_with_unknowns(rows.f32, (self.wanted,)),
-        ]
+
+        def specs(_: object) -> Sequence[TensorSpec]:
+            return [
+                spec_with_unknowns(rows.i64, (self.wanted,)),
+                spec_with_unknowns(rows.f32, given[-1].shape._dims),
+                spec_with_unknowns(rows.f32, (self.wanted,)),
+            ]
+
         return Sampled(*host(self.type_, draw, given, specs))
 
 

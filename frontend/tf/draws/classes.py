@@ -14,6 +14,7 @@ import numpy as np
 
 from ....codegen.serial.function import F32s, I64s, U32s, Word, serial
 from ....ir.op import Array
+from ....lazy import cached_property
 
 BLOCKS = 512
 """How many blocks of words there are for each class that is wanted."""
@@ -48,7 +49,7 @@ class LogUniform:
     shares: ClassVar = NO_SHARES
     others: ClassVar = NO_OTHERS
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Return the logarithm of the largest number."""
         return float(np.log1p(self.count))
@@ -56,7 +57,7 @@ class LogUniform:
     def chance(self, classes: Array) -> Array:
         """Return how likely classes are."""
         wide = classes.astype(np.float64)
-        made: Array = np.log((wide + 2.0) / (wide + 1.0)) / np.log1p(self.count)
+        made: Array = np.log((wide + 2.0) / (wide + 1.0)) / self.scale
         return made.astype(np.float32)
 
 
