@@ -40,7 +40,7 @@ from .analysis.numbers import Numbers
 from .analysis.targets import target_of
 from .base import Pass
 
-LARGE = 8 << 20
+LARGE = 16 << 20
 """Bytes of a result of the program from which it is written past the caches."""
 
 

@@ -107,6 +107,11 @@ class RecycledBytes:
                 self.blocks = [x for x in self.blocks if id(x) not in gone] + fitting
             return min(fitting, key=len)[:size]
 
+    def array(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+        """Return an array, not set to anything."""
+        size = math.prod(shape) * dtype.itemsize
+        return self.take(size).view(dtype).reshape(shape)
+
     def arrays(
         self, rows: Sequence[tuple[tuple[int, ...], np.dtype[Any]]], shared: Sequence[bool]
     ) -> list[Array]:

@@ -50,26 +50,26 @@ func.func @main(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">
 
 // -----
 // A large result that only the caller reads is written past the caches; one that is read is not.
-func.func @main(%x: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> {
-  %0 = gv.cumsum %x {axis = 0 : i64} : (tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
-  %1 = gv.neg %0 : (tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
-  func.return %1 : tensor<2048x1024xf32>
+func.func @main(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
+  %0 = gv.cumsum %x {axis = 0 : i64} : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %1 = gv.neg %0 : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  func.return %1 : tensor<4096x1024xf32>
 }
 
 // ->
 // builtin.module attributes {gv.level = "fused"} {
-//   func.func @main(%x: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> {
-//     %0 = func.call @k0(%x) : (tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
-//     %1 = func.call @k1(%0) : (tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
-//     func.return %1 : tensor<2048x1024xf32>
+//   func.func @main(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
+//     %0 = func.call @k0(%x) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+//     %1 = func.call @k1(%0) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+//     func.return %1 : tensor<4096x1024xf32>
 //   }
-//   func.func private @k0(%x: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gv.kind = "scan"} {
-//     %0 = gv.cumsum %x {axis = 0 : i64} : (tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
-//     func.return %0 : tensor<2048x1024xf32>
+//   func.func private @k0(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> attributes {gv.kind = "scan"} {
+//     %0 = gv.cumsum %x {axis = 0 : i64} : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+//     func.return %0 : tensor<4096x1024xf32>
 //   }
-//   func.func private @k1(%0: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gv.streamed, gv.kind = "map"} {
-//     %1 = gv.neg %0 : (tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
-//     func.return %1 : tensor<2048x1024xf32>
+//   func.func private @k1(%0: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> attributes {gv.streamed, gv.kind = "map"} {
+//     %1 = gv.neg %0 : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+//     func.return %1 : tensor<4096x1024xf32>
 //   }
 // }
 

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+import gravure as gv
 from gravure.runtime.artifact import ALIGNMENT
 from gravure.runtime.buffer import HUGE, RecycledBytes, address
 
@@ -85,3 +86,18 @@ def test_arrays_that_share_a_block_lie_apart_in_it() -> None:
     del arrays, array
     assert address(room.arrays(rows[:1], [True])[0]) != where, "the small one is still looked at"
     assert (small == 1).all()
+
+
+def test_large_results_of_models_take_their_memory_in_turns() -> None:
+    model = gv.compile(b"model m(x: f32[9000000]) -> (y) { y = relu(x) }")
+    x = np.arange(-4_500_000, 4_500_000, dtype=np.float32)
+    first, second = model(x), model(-x)
+    assert address(first) != address(second), "both are looked at"
+    part, where = first[-3:], address(first)
+    del first
+    assert address(model(x)) != where, "a part is still looked at"
+    assert part.tolist() == x[-3:].tolist()
+    del part
+    one, other = model(x), model(x)
+    assert where in (address(one), address(other)), "nothing looked at it any more"
+    np.testing.assert_array_equal(second, np.maximum(-x, 0))
