@@ -338,7 +338,7 @@ class NumpyMath(ScalarMath):
     add = staticmethod(np.add)
     sub = staticmethod(np.subtract)
     mul = staticmethod(np.multiply)
-    div = staticmethod(np.divide)
+    div = staticmethod(numerics.divide)
     truncated_divide = staticmethod(numerics.truncated_divide)
     floor_divide = staticmethod(in_wide(numerics.floor_divide))
     mod = staticmethod(in_wide(numerics.floor_remainder))

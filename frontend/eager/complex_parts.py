@@ -1,6 +1,8 @@
-"""Functions of complex numbers of two f32, by compiled code on their parts.
+"""Functions of complex numbers by compiled code on their parts, where numpy goes one by one.
 
-numpy computes them one by one. Where an operand or the result is not finite, its rules are kept.
+A complex number of two f32 is a word of 64 bits to that code, which takes it apart and puts it
+together; of two f64, parts are copied. Where an operand or the result of a function of one number
+is not finite, numpy's rules are kept; a quotient has the bits of `complex_divide` everywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from ...ir.types.dims import parse
 from ...ir.types.tensor import TensorSpec
 
 Parts = tuple[object, object]
-Kernel = Callable[..., list[Array]]
+Formula = Callable[..., Parts]
+Kernel = Callable[..., Array]
 
 
 def _exp(m: Maker, x: object, y: object) -> Parts:
@@ -60,18 +63,75 @@ def _sqrt(m: Maker, x: object, y: object) -> Parts:
     )
 
 
+def _quotient(m: Maker, a: object, b: object, c: object, d: object) -> Parts:
+    """Return what `complex_divide` does, step by step."""
+    size = m.maximum(m.abs(c), m.abs(d))
+    c, d = m.div(c, size), m.neg(m.div(d, size))
+    whole = _squared_size(m, c, d)
+    real, imag = m.sub(m.mul(a, c), m.mul(b, d)), m.add(m.mul(a, d), m.mul(b, c))
+    return m.div(m.div(real, whole), size), m.div(m.div(imag, whole), size)
+
+
 FORMULAS = {"exp": _exp, "log": _log, "sin": _sin, "cos": _cos, "sqrt": _sqrt}
+PAIRS = {"gv.div": _quotient}
+"""Those of two numbers, by the operation."""
+
+
+def _apart(m: Maker, word: object) -> Parts:
+    """Return the two f32 of a word."""
+    upper = m.shift_right(word, m.number(32, rows.i64))
+    low, high = (m.cast(x, dtype=rows.i32) for x in (word, upper))
+    return m.bitcast(low, dtype=rows.f32), m.bitcast(high, dtype=rows.f32)
+
+
+def _together(m: Maker, real: object, imag: object) -> object:
+    """Return two f32 as a word."""
+    low, high = (m.cast(m.bitcast(x, dtype=rows.i32), dtype=rows.i64) for x in (real, imag))
+    low = m.bitwise_and(low, m.number((1 << 32) - 1, rows.i64))
+    return m.bitwise_or(low, m.shift_left(high, m.number(32, rows.i64)))
 
 
 @cache
-def _compiled(name: str) -> Kernel:
+def _of_words(formula: Formula, count: int) -> Kernel:
+    """Return a function of so many rows of words."""
     from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
-    def build(emit: Callable[..., object], x: object, y: object) -> Parts:
-        return FORMULAS[name](Maker(emit), x, y)
+    def build(emit: Callable[..., object], *words: object) -> object:
+        m = Maker(emit)
+        return _together(m, *formula(m, *[part for word in words for part in _apart(m, word)]))
 
-    kernel: Kernel = single.of_any_length(build, [TensorSpec(rows.f32, (parse("N"),))] * 2)  # type: ignore[assignment]
+    return single.of_any_length(build, [TensorSpec(rows.i64, (parse("N"),))] * count)
+
+
+@cache
+def _of_wide(formula: Formula, count: int) -> Callable[..., list[Array]]:
+    """Return a function of the parts, each a row of f64, of so many rows of numbers."""
+    from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
+
+    def build(emit: Callable[..., object], *parts: object) -> Parts:
+        return formula(Maker(emit), *parts)
+
+    specs = [TensorSpec(rows.f64, (parse("N"),))] * (2 * count)
+    kernel: Callable[..., list[Array]] = single.of_any_length(build, specs)  # type: ignore[assignment]
     return kernel
+
+
+SOME = 1 << 12
+"""So many numbers of two f64 are taken apart at a time: they stay in a processor's cache."""
+
+
+def _carried_out(formula: Formula, *given: Array) -> Array:
+    """Return a formula of arrays without gaps that have one axis and elements."""
+    if given[0].dtype == np.complex64:
+        words = _of_words(formula, len(given))(*[z.view(np.int64) for z in given])
+        return words.view(np.complex64)
+    made, kernel = np.empty(given[0].shape, np.complex128), _of_wide(formula, len(given))
+    for at in range(0, len(made), SOME):
+        pieces = [z[at : at + SOME] for z in given]
+        part = made[at : at + SOME]
+        parts = [x.copy() for z in pieces for x in (z.real, z.imag)]
+        part.real, part.imag = kernel(*parts)
+    return made
 
 
 def of_parts(name: str) -> Callable[[Array], Array]:
@@ -83,13 +143,28 @@ def of_parts(name: str) -> Callable[[Array], Array]:
         if z.dtype != np.complex64 or not z.size:
             return plain(z)
         flat = np.ascontiguousarray(z).reshape(-1)
-        made = np.empty(flat.shape, np.complex64)
-        made.real, made.imag = _compiled(name)(flat.real.copy(), flat.imag.copy())
+        made = _carried_out(FORMULAS[name], flat)
         if not (_finite(flat) and _finite(made)):
             odd = ~(np.isfinite(flat) & np.isfinite(made))
             with np.errstate(all="ignore"):
                 made[odd] = plain(flat[odd])
         return made.reshape(z.shape)
+
+    return function
+
+
+def of_pairs(name: str) -> Kernel:
+    """Return an operation on two arrays of complex numbers that broadcast."""
+    formula = PAIRS[name]
+
+    def function(x: Array, y: Array) -> Array:
+        """Compute it."""
+        both = (x, y) if x.shape == y.shape else np.broadcast_arrays(x, y)
+        shape = both[0].shape
+        if 0 in shape:
+            return np.empty(shape, x.dtype)
+        flat = [np.ascontiguousarray(z).reshape(-1) for z in both]
+        return _carried_out(formula, *flat).reshape(shape)
 
     return function
 

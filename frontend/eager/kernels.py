@@ -24,6 +24,7 @@ from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
 from ..values import complex_math
 from ..values.origin import short, user_line
+from .complex_parts import PAIRS, of_pairs
 from .settled import settled
 
 Kernel = Callable[..., Any]
@@ -109,6 +110,9 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
     }
     if is_compiled(op):
         return kernels | {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
+    if op.name in PAIRS:
+        make = partial(of_pairs, op.name)
+        kernels |= {row.numpy: by_need(kernels[row.numpy], make) for row in COMPLEX}
     if REGISTRY.get(op.name) is op and op.name not in SIGNED and "f" in op.KINDS:
         kernels |= {row.numpy: of_halves(op, row, kernels[row.numpy]) for row in HALVES}
     return kernels
@@ -157,6 +161,7 @@ def by_need(before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = Fal
     return kernel
 
 
+COMPLEX = (rows.c64, rows.c128)
 HALVES = (rows.f16, rows.bf16)
 ALIKE = (rows.f32, rows.f64, *HALVES)
 """The types of which results have the same bits in eager code as in compiled code."""

@@ -69,7 +69,7 @@ class Mul(Binary):
 
 
 def _divide(a: Array, b: Array) -> Array:
-    return numerics.truncated_divide(a, b) if a.dtype.kind in "iu" else np.divide(a, b)
+    return (numerics.truncated_divide if a.dtype.kind in "iu" else numerics.divide)(a, b)
 
 
 @register

@@ -80,6 +80,27 @@ def in_wide(function: Callable[..., Array]) -> Callable[..., Array]:
     return run
 
 
+def complex_divide(x: Array, y: Array) -> Array:
+    """Return quotients of complex numbers, the divisor scaled by the larger one of its parts.
+
+    Each step is rounded, so that compiled code and TensorFlow's have the same bits; a divisor of 0
+    or without finite parts gives NaN.
+    """
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    size = np.maximum(np.abs(c), np.abs(d))
+    c, d = c / size, -(d / size)
+    whole = c * c + d * d
+    made = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x, y))
+    made.real = (a * c - b * d) / whole / size
+    made.imag = (a * d + b * c) / whole / size
+    return made
+
+
+def divide(x: Array, y: Array) -> Array:
+    """Return quotients of floats or complex numbers."""
+    return complex_divide(x, y) if np.iscomplexobj(x) else np.divide(x, y)
+
+
 def erf(x: Array) -> Array:
     """Return the error function, computed in f64."""
     return np.asarray(_ERF(x.astype(np.float64))).astype(x.dtype)

@@ -14,7 +14,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
-from ...eager.complex_parts import of_parts
+from ...eager.complex_functions import COMPLEX
 from ...eager.remembered import remember_all, remembered
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
@@ -59,17 +59,6 @@ def _unary(type_: str, gv: str) -> Callable[..., TfTensor]:
         return getattr(m, gv)(x)
 
     return function
-
-
-COMPLEX: dict[str, Callable[[Array], Array]] = {
-    **{n: of_parts(n) for n in ("exp", "log", "sqrt", "sin", "cos")},
-    **{n: getattr(np, n) for n in ("tan", "sinh", "cosh", "tanh", "log1p", "expm1", "reciprocal")},
-    **{f"a{n}": getattr(np, f"arc{n}") for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    "sigmoid": lambda z: 1 / (1 + of_parts("exp")(-z)),
-    "sign": lambda z: np.divide(z, np.abs(z), out=np.zeros_like(z), where=z != 0),
-    "rsqrt": lambda z: 1 / of_parts("sqrt")(z),
-}
-"""Functions that numpy computes of complex numbers."""
 
 
 def _complex(x: object, function: Callable[..., object]) -> object:
