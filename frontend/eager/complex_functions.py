@@ -17,8 +17,8 @@ def _one_over(z: Array) -> Array:
 
 
 COMPLEX: dict[str, Callable[[Array], Array]] = {
-    **{n: of_parts(n) for n in ("exp", "log", "sqrt", "sin", "cos")},
-    **{n: getattr(np, n) for n in ("tan", "sinh", "cosh", "tanh", "log1p", "expm1")},
+    **{n: of_parts(n) for n in ("exp", "log", "sqrt", "sin", "cos", "tanh")},
+    **{n: getattr(np, n) for n in ("tan", "sinh", "cosh", "log1p", "expm1")},
     **{f"a{n}": getattr(np, f"arc{n}") for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "reciprocal": _one_over,
     "sigmoid": lambda z: _one_over(1 + of_parts("exp")(-z)),

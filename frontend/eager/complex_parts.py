@@ -63,6 +63,21 @@ def _sqrt(m: Maker, x: object, y: object) -> Parts:
     )
 
 
+FAR = 60.0
+"""Where the hyperbolic tangent's imaginary part is less than any f32."""
+
+
+def _tanh(m: Maker, x: object, y: object) -> Parts:
+    """Return sinh cosh and sin cos over sinh² + cos², in f64, where nothing overflows."""
+    far, b = m.number(FAR, rows.f64), m.to(y, rows.f64)
+    a = m.minimum(m.maximum(m.to(x, rows.f64), m.neg(far)), far)
+    sinh, sin, cos = m.sinh(a), m.sin(b), m.cos(b)
+    cosh = m.sqrt(m.add(m.mul(sinh, sinh), m.number(1, rows.f64)))
+    size = _squared_size(m, sinh, cos)
+    real, imag = m.div(m.mul(sinh, cosh), size), m.div(m.mul(sin, cos), size)
+    return m.to(real, rows.f32), m.to(imag, rows.f32)
+
+
 def _quotient(m: Maker, a: object, b: object, c: object, d: object) -> Parts:
     """Return what `complex_divide` does, step by step."""
     size = m.maximum(m.abs(c), m.abs(d))
@@ -72,7 +87,7 @@ def _quotient(m: Maker, a: object, b: object, c: object, d: object) -> Parts:
     return m.div(m.div(real, whole), size), m.div(m.div(imag, whole), size)
 
 
-FORMULAS = {"exp": _exp, "log": _log, "sin": _sin, "cos": _cos, "sqrt": _sqrt}
+FORMULAS = {"exp": _exp, "log": _log, "sin": _sin, "cos": _cos, "sqrt": _sqrt, "tanh": _tanh}
 PAIRS = {"gv.div": _quotient}
 """Those of two numbers, by the operation."""
 

@@ -324,7 +324,7 @@ def test_permutations_are_turned_round_whatever_their_size(count):
         order[np.argmax(order == place)] = 0
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cos"])
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cos", "tanh"])
 def test_functions_of_complex_numbers_follow_numpy_at_the_ends(name):
     ends = [0.0, -0.0, 1.0, -2.5, 1e30, -1e-30, 3e38, np.inf, -np.inf, np.nan, 90.0]
     z = np.array([complex(a, b) for a in ends for b in ends], np.complex64)
