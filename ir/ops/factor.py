@@ -104,6 +104,59 @@ def _transposed(make: Maker, x: Any) -> Any:
     return make.transpose(x, order=(*range(rank - 2), rank - 1, rank - 2))
 
 
+def refuse_nan(x: Array) -> None:
+    """Raise `LinAlgError` where the first pivot of a matrix is NaN, which is not above 0.
+
+    Later ones are looked for among numbers.
+    """
+    if x.shape[-1] and np.isnan(x[..., 0, 0]).any():
+        raise np.linalg.LinAlgError("Input is not invertible.")
+
+
+def solved(a: Array, b: Array) -> Array:
+    """Return the solution x of a x = b, or raise `LinAlgError` where there is not one."""
+    if not b.shape[-1]:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        return np.empty((*batch, *b.shape[-2:]), b.dtype)
+    refuse_nan(a)
+    made: Array = np.linalg.solve(a, b)
+    return made
+
+
+def inverted(x: Array) -> Array:
+    """Return the inverse of matrices, or raise `LinAlgError` where there is none."""
+    refuse_nan(x)
+    made: Array = np.linalg.inv(x)
+    return made
+
+
+def solved_triangle(triangle: Array, b: Array, *, lower: bool) -> Array:
+    """Return the solution x of t x = b for a triangle t that has zeros beside it.
+
+    LAPACK's, unless something is not finite: then what substitution gives, as of a diagonal's zero.
+    """
+    try:
+        made: Array = np.linalg.solve(triangle, b)
+    except np.linalg.LinAlgError:
+        return _substituted(triangle, b, lower=lower)
+    if np.isfinite(made).all() and np.isfinite(triangle).all():
+        return made
+    return _substituted(triangle, b, lower=lower)
+
+
+def _substituted(triangle: Array, b: Array, *, lower: bool) -> Array:
+    """Solve row by row: a row is divided by its element of the diagonal, and taken from others."""
+    n = triangle.shape[-1]
+    batch = np.broadcast_shapes(triangle.shape[:-2], b.shape[:-2])
+    made = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])))
+    with np.errstate(all="ignore"):
+        for i in range(n) if lower else reversed(range(n)):
+            made[..., i, :] /= triangle[..., i, i, None]
+            rest = slice(i + 1, n) if lower else slice(0, i)
+            made[..., rest, :] -= triangle[..., rest, i, None] * made[..., i, None, :]
+    return made
+
+
 def refuse_singular(op: type[Op], result: Array, operands: Sequence[Array], flags: Any) -> None:
     """Raise `LinAlgError` where a division by a pivot of zero shows in a solution."""
     if not np.isfinite(result).all():
@@ -136,7 +189,7 @@ class Inverse(OfMatrices):
     @classmethod
     def evaluate(cls, x: Array) -> Sequence[Array]:
         """Invert."""
-        return _rounded(np.linalg.inv(widen(x)), x)
+        return _rounded(inverted(widen(x)), x)
 
     @classmethod
     def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
@@ -271,11 +324,6 @@ class Solution(Op):
         return (b.with_shape((*broadcast(a.dims[:-2], b.dims[:-2]), *b.dims[-2:])),)
 
     @classmethod
-    def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
-        """Raise `LinAlgError` where there is not one solution."""
-        refuse_singular(cls, result, operands, attributes)
-
-    @classmethod
     def gradients(cls, call: Call, for_a: Any, for_b: Any) -> Sequence[Any]:
         """Return gradients in the shapes of the operands."""
         return (unbroadcast(call, for_a, call.specs[0]), unbroadcast(call, for_b, call.specs[1]))
@@ -311,7 +359,12 @@ class Solve(Solution):
     @classmethod
     def evaluate(cls, a: Array, b: Array) -> Sequence[Array]:
         """Solve."""
-        return _rounded(np.linalg.solve(widen(a), widen(b)), a)
+        return _rounded(solved(widen(a), widen(b)), a)
+
+    @classmethod
+    def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
+        """Raise `LinAlgError` where there is not one solution."""
+        refuse_singular(cls, result, operands, attributes)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
@@ -359,7 +412,7 @@ class TriangularSolve(Solution):
         """Solve for the triangle."""
         kept = np.where(_in_triangle(a.shape[-1], lower=lower), widen(a), 0)
         kept = np.swapaxes(kept, -1, -2) if transpose else kept
-        return _rounded(np.linalg.solve(kept, widen(b)), a)
+        return _rounded(solved_triangle(kept, widen(b), lower=lower != transpose), a)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
@@ -368,8 +421,13 @@ class TriangularSolve(Solution):
         a, b = (make.to(x, widened(spec.dtype)) for x in call.operands)
         if spec.dtype != widened(spec.dtype):
             return make.to(make.triangular_solve(a, b, **flags), spec.dtype)
-        kept = _triangle(make, a, lower=flags["lower"])
-        return make.solve(_transposed(make, kept) if flags["transpose"] else kept, b)
+        *batch, n, _ = dims = call.result_specs[0].dims
+        a = make.broadcast_to(
+            _transposed(make, a) if flags["transpose"] else a, shape=(*batch, n, n)
+        )
+        return _by_rows(
+            make, a, make.broadcast_to(b, shape=dims), flags["lower"] != flags["transpose"]
+        )
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -382,6 +440,22 @@ class TriangularSolve(Solution):
         return cls.gradients(call, _triangle(make, for_a, lower=lower), for_b)
 
 
+def _by_rows(make: Maker, a: Any, b: Any, lower: bool) -> Any:
+    """Solve for a triangle one row after the other."""
+    axis, emit = spec_of_value(b).rank - 2, make.emit
+    n = rows_of(spec_of_value(a))
+    found: list[Any] = []
+    for i in range(n) if lower else reversed(range(n)):
+        row, total = cut(emit, a, axis, i, i + 1), cut(emit, b, axis, i, i + 1)
+        if found:
+            before = cut(emit, row, axis + 1, 0, i) if lower else cut(emit, row, axis + 1, i + 1, n)
+            known = make.concat(*found, axis=axis) if len(found) > 1 else found[0]
+            total = make.sub(total, make.matmul(before, known))
+        made = make.div(total, cut(emit, row, axis + 1, i, i + 1))
+        found = [*found, made] if lower else [made, *found]
+    return make.concat(*found, axis=axis) if len(found) > 1 else (found or [b])[0]
+
+
 def _triangle(make: Maker, x: Any, *, lower: bool) -> Any:
     """Return matrices with zeros beside their lower triangle, or the upper one."""
     spec = spec_of_value(x)
@@ -389,6 +463,16 @@ def _triangle(make: Maker, x: Any, *, lower: bool) -> Any:
     kept = np.tri(rows, dtype=np.bool_)
     kept = np.broadcast_to(kept if lower else kept.T, (rows, rows))
     return make.select(make.constant(value=np.array(kept)), x, make.number(0, spec.dtype))
+
+
+def factorised(x: Array) -> Array:
+    """Return the lower triangles of matrices, NaN those of matrices that have none."""
+    try:
+        made: Array = np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        each = map(_cholesky_or_nan, x.reshape(-1, *x.shape[-2:]))
+        made = np.stack([*each]).reshape(x.shape)
+    return made
 
 
 def _cholesky_or_nan(x: Array) -> Array:
@@ -416,13 +500,7 @@ class Cholesky(OfMatrices):
     @classmethod
     def evaluate(cls, x: Array) -> Sequence[Array]:
         """Factorise."""
-        wide = widen(x)
-        try:
-            made = np.linalg.cholesky(wide)
-        except np.linalg.LinAlgError:
-            each = map(_cholesky_or_nan, wide.reshape(-1, *x.shape[-2:]))
-            made = np.stack([*each]).reshape(x.shape)
-        return _rounded(made, x)
+        return _rounded(factorised(widen(x)), x)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:

@@ -60,13 +60,15 @@ def _three(diagonals: object, how: str) -> tuple[TfTensor, TfTensor, TfTensor]:
 def _eliminated(diagonals: Array, rhs: Array, pivots: bool) -> Array:
     """Solve systems with three diagonals by Gauss' elimination, all of a batch at once.
 
-    With `pivots` the larger one of two rows leads; it may have a third element then.
+    With `pivots` the larger one of two rows leads; it may have a third element then. What has no
+    pivot is solved by NaN.
     """
     above, middle, below = (np.array(diagonals[..., i, :, None]) for i in range(3))
     made = np.array(np.broadcast_to(rhs, (*diagonals.shape[:-2], *rhs.shape[-2:])))
     n, beyond = middle.shape[-2], np.zeros_like(middle)
     if n:
         above[..., n - 1, :] = below[..., 0, :] = 0
+    singular = np.zeros(np.broadcast_shapes(middle.shape[:-2], made.shape[:-2]), np.bool_)
     for i in range(n - 1):
         first = [middle[..., i, :], above[..., i, :], beyond[..., i, :], made[..., i, :]]
         other = [below[..., i + 1, :], middle[..., i + 1, :], above[..., i + 1, :]]
@@ -75,19 +77,19 @@ def _eliminated(diagonals: Array, rhs: Array, pivots: bool) -> Array:
         lead = [np.where(turn, y, x) for x, y in zip(first, other, strict=True)]
         rest = [np.where(turn, x, y) for x, y in zip(first, other, strict=True)]
         middle[..., i, :], above[..., i, :], beyond[..., i, :], made[..., i, :] = lead
-        if not lead[0].all():
-            raise InvalidShapesError("The matrix is not invertible.")
+        singular |= (lead[0] == 0)[..., 0]
         part = rest[0] / lead[0]
         middle[..., i + 1, :] = rest[1] - part * lead[1]
         above[..., i + 1, :] = rest[2] - part * lead[2]
         made[..., i + 1, :] = rest[3] - part * lead[3]
-    if n and not middle[..., n - 1, :].all():
-        raise InvalidShapesError("The matrix is not invertible.")
+    if n:
+        singular |= (middle[..., n - 1, :] == 0)[..., 0]
     for i in reversed(range(n)):
         for step, beside in ((1, above), (2, beyond)):
             if i + step < n:
                 made[..., i, :] -= beside[..., i, :] * made[..., i + step, :]
         made[..., i, :] /= middle[..., i, :]
+    made[singular] = np.nan
     return made
 
 
@@ -176,6 +178,20 @@ def _joined(*parts: TfTensor) -> TfTensor:
     return concat(list(parts), -2)
 
 
+@custom_gradient
+def _regular(main: TfTensor) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
+    """Return main diagonals, of which the first one must have an inverse, as TensorFlow asks."""
+
+    def looked_at(x: Array) -> tuple[Array]:
+        first = np.abs(x.reshape(-1, x.shape[-1])[0])
+        if np.isnan(first[0]) or (first == 0).any():
+            raise np.linalg.LinAlgError("Input matrix is not invertible.")
+        return (x,)
+
+    results = [(main.dtype.name, main.shape.as_list())]
+    return host("BandedTriangularSolve", looked_at, [main], results)[0], lambda grad: grad
+
+
 def banded_triangular_solve(
     bands: object,
     rhs: object,
@@ -193,8 +209,13 @@ def banded_triangular_solve(
         right = convert(rhs, rows.dtype)
         if right.shape.rank is not None and right.shape.rank < 2:
             raise InvalidShapesError(f"In[1] ndims must be >= 2: {right.shape.rank}")
+        if rows.shape.rank is not None and rows.shape.rank < 2:
+            raise InvalidShapesError(f"In[0] ndims must be >= 2: {rows.shape.rank}")
+        for i, x in enumerate((rows, right)):
+            if 0 in x.shape.as_list():
+                raise InvalidShapesError(f"In[{i}] must not be an empty tensor: {x.shape}")
         count, n = rows.shape[-2:].known()
-        whole = diag(rows[..., 0 if lower else count - 1, :])
+        whole = diag(_regular(rows[..., 0 if lower else count - 1, :]))
         for i in range(1, min(count, n)):
             kept = rows[..., i, i:] if lower else rows[..., count - 1 - i, : n - i]
             whole += diag(kept, k=-i if lower else i)

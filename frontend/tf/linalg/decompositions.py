@@ -25,11 +25,14 @@ from ..ops.array_ops import shape as tensor_shape
 from ..ops.creation import eye, zeros_like
 from ..ops.linear_ops import (
     adjoint,
+    cholesky,
+    cholesky_solve,
     diag,
     diag_part,
     inv,
     log_determinant,
     matrix_transpose,
+    require_one_batch,
     set_diag,
     solve,
     triangular_solve,
@@ -77,12 +80,22 @@ def apart(values: TfTensor) -> TfTensor:
     return set_diag(gaps / (gaps * gaps + TINY), zeros_like(values))
 
 
+def _symmetric(a: Array) -> tuple[Array, Array]:
+    """Return eigenvalues and vectors, of finite numbers only."""
+    if not np.isfinite(np.tril(a)).all():
+        raise np.linalg.LinAlgError(
+            "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+        )
+    values, vectors = np.linalg.eigh(a)
+    return values, vectors
+
+
 @custom_gradient
 def _eigh(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     found = square_matrices(a)
     n, kind = found.rows, a.dtype.name
     results = [(kind, found.dims(n)), (kind, found.dims(n, n))]
-    e, v = host("SelfAdjointEigV2", lambda x: tuple(np.linalg.eigh(x)), [a], results)
+    e, v = host("SelfAdjointEigV2", _symmetric, [a], results)
 
     def gradient(grad_e: TfTensor, grad_v: TfTensor) -> TfTensor:
         inner = diag(grad_e) + apart(e) * matmul(v, grad_v, adjoint_a=True)
@@ -368,8 +381,9 @@ def expm(input: object, name: str | None = None) -> TfTensor:
             even, odd = even + PADE[at] * power, odd + PADE[at + 1] * power
             power = matmul(square, power) if at else square
         odd = matmul(x, odd)
-        made = solve(even - odd, even + odd)
-        whole = where(FUNCTIONS["is_finite"](count), count, zeros_like(count))
+        is_some = FUNCTIONS["is_finite"](count)  # a matrix of NaN has no pivots
+        made = solve(where(is_some, even - odd, eye(n, dtype=kind)), even + odd)
+        whole = where(is_some, count, zeros_like(count))
         trips = cast(whole, "int32")  # nothing is squared of what is infinite
         _, made = while_loop(lambda i, y: i < trips, lambda i, y: (i + 1, matmul(y, y)), (0, made))
         return cast(made, found.dtype)
@@ -386,7 +400,10 @@ def pinv(
     a: object, rcond: object = None, validate_args: bool = False, name: str | None = None
 ) -> TfTensor:
     """Return pseudo-inverses; small singular values count as 0."""
-    found = matrices(a, "f").tensor
+    return _pseudo_inverse(matrices(a, "f").tensor, rcond)
+
+
+def _pseudo_inverse(found: TfTensor, rcond: object = None) -> TfTensor:
     with InGraph(graph_of([found])):
         s, u, v = _svd(found)
         limit = (
@@ -395,8 +412,8 @@ def pinv(
             else convert(rcond, found.dtype)[..., None] * s[..., :1]
         )
         counts = s > limit
-        inverse = where(counts, 1.0 / where(counts, s, 1.0), 0.0)
-        return matmul(v * inverse[..., None, :], u, transpose_b=True)
+        inverse = cast(where(counts, 1.0 / where(counts, s, 1.0), 0.0), found.dtype)
+        return matmul(v * inverse[..., None, :], u, adjoint_b=True)
 
 
 def lstsq(
@@ -414,13 +431,23 @@ def lstsq(
     with InGraph(graph_of([found, rhs])):
         wanted = convert(rhs, found.dtype)
         if not fast:
-            return matmul(pinv(found), wanted)
+            require_one_batch(found, wanted, "MatrixSolveLs")
+            return _complete_solution(found, wanted)
         tall = m >= n
         square = matmul(found, found, adjoint_a=tall, adjoint_b=not tall)
         square += cast(l2_regularizer, found.dtype) * eye(min(m, n), dtype=found.dtype)
+        triangle = cholesky(square)
         if tall:
-            return solve(square, matmul(found, wanted, adjoint_a=True))
-        return matmul(found, solve(square, wanted), adjoint_a=True)
+            return cholesky_solve(triangle, matmul(found, wanted, adjoint_a=True))
+        return matmul(found, cholesky_solve(triangle, wanted), adjoint_a=True)
+
+
+def _complete_solution(found: TfTensor, wanted: TfTensor) -> TfTensor:
+    """Return the shortest solutions; of matrices that have no rank, 0."""
+    largest = REDUCTIONS["reduce_max"](FUNCTIONS["abs"](found), axis=[-2, -1], keepdims=True)
+    is_some = FUNCTIONS["logical_and"](FUNCTIONS["is_finite"](largest), largest > 0)
+    made = matmul(_pseudo_inverse(found), wanted)
+    return where(is_some, made, zeros_like(made))
 
 
 def matrix_rank(

@@ -23,7 +23,7 @@ from ..ops.linear_ops import (
     cholesky_solve,
     det,
     diag_part,
-    solve,
+    solve_each,
 )
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, matmul, real
 from ..train.modules import Module
@@ -178,7 +178,7 @@ class LinearOperator(Module):
     def _solve(self, rhs: TfTensor, adjoint: bool) -> TfTensor:
         if self.is_positive_definite and self.is_self_adjoint:
             return cholesky_solve(cholesky(self._dense()), rhs)
-        return solve(self._dense(), rhs, adjoint=adjoint)
+        return solve_each(self._dense(), rhs, adjoint=adjoint)
 
     def _require(self, what: str, *, regular: bool = False) -> None:
         """Raise where only some matrices have what is asked for."""

@@ -23,6 +23,10 @@ def _eigenvalues(a: Array) -> tuple[Array, Array]:
     check_square(a)
     if not a.size:
         return np.zeros(a.shape[:-1]), np.zeros(a.shape)
+    if not np.isfinite(a).all():
+        raise np.linalg.LinAlgError(
+            "Eigen decomposition was not successful. The input might not be valid."
+        )
     values, vectors = np.linalg.eig(a)
     return values, vectors
 

@@ -8,6 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from ....ir.op import Array
+from ....ir.types.numerics import divide
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.element_types import as_dtype
@@ -16,7 +17,7 @@ from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, concat, resha
 from ..ops.array_ops import shape as tensor_shape
 from ..ops.creation import eye, ones_like, zeros_like
 from ..ops.gathering import gather
-from ..ops.linear_ops import adjoint, set_diag, triangular_solve
+from ..ops.linear_ops import adjoint, diag_part, set_diag, triangular_solve
 from ..ops.math_ops import cast, matmul
 from ..ops.nn_ops import band_part
 from ..ops.sorting import argsort
@@ -27,7 +28,10 @@ Lu = namedtuple("Lu", "lu p")
 
 
 def _factors(a: Array) -> tuple[Array, Array]:
-    """Return both triangles in one matrix, and which row of the matrix each of its rows is."""
+    """Return both triangles in one matrix, and which row of the matrix each of its rows is.
+
+    A number is a better pivot than a NaN below it; the first pivot must be one.
+    """
     check_square(a)
     n = a.shape[-1]
     made = np.array(a).reshape(math.prod(a.shape[:-2]), n, n)
@@ -35,18 +39,20 @@ def _factors(a: Array) -> tuple[Array, Array]:
     order = np.tile(np.arange(n), (len(made), 1))
     for k in range(n):
         sizes = np.abs(made[:, k:, k])
-        best = k + sizes.argmax(axis=1)
-        if not (sizes[each, best - k] > 0).all():
-            raise InvalidShapesError("Input is not invertible.")
+        sizes[:, 1:][np.isnan(sizes[:, 1:])] = -1
+        best = k + np.where(np.isnan(sizes[:, 0]), 0, sizes.argmax(axis=1))
+        pivots = sizes[each, best - k]
+        if not (pivots > 0 if k == 0 else pivots != 0).all():
+            raise InvalidShapesError("Input is not invertible. [Op:Lu]")
         for x in (made, order):
             x[each, k], x[each, best] = x[each, best], x[each, k]
-        made[:, k + 1 :, k] /= made[:, k, None, k]
+        made[:, k + 1 :, k] = divide(made[:, k + 1 :, k], made[:, k, None, k])
         made[:, k + 1 :, k + 1 :] -= made[:, k + 1 :, k, None] * made[:, k, None, k + 1 :]
     return made.reshape(a.shape), order.reshape(a.shape[:-1])
 
 
 def _with_ones(x: TfTensor) -> TfTensor:
-    return set_diag(band_part(x, -1, 0), ones_like(x[..., 0]))
+    return set_diag(band_part(x, -1, 0), ones_like(diag_part(x)))
 
 
 def _of_rows(x: TfTensor, order: TfTensor) -> TfTensor:
@@ -77,7 +83,7 @@ def _lu(a: TfTensor, kind: str) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
         lower, upper = _with_ones(made), band_part(made, 0, -1)
         left = matmul(lower, grad, adjoint_a=True)
         left = band_part(left, -1, 0)
-        left = set_diag(left, zeros_like(left[..., 0]))
+        left = set_diag(left, zeros_like(diag_part(left)))
         inner = left + band_part(matmul(grad, upper, adjoint_b=True), 0, -1)
         half = triangular_solve(lower, inner, adjoint=True)
         whole = adjoint(triangular_solve(upper, adjoint(half), lower=False))

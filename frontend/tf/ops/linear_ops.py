@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.ops.factor import factorised, inverted, solved, solved_triangle
 from ....ir.types.dims import Dim, product
 from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array
@@ -17,7 +19,7 @@ from ...graph.inference import Abstract, is_unknown
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, op_of_several
-from ..core.values import InGraph, elements, graph_of, same, static
+from ..core.values import InGraph, InvalidShapesError, elements, graph_of, same, static
 from .math_ops import FUNCTIONS, REDUCTIONS, real
 from .nn_ops import band_part
 
@@ -34,13 +36,11 @@ def _is_complex(x: object) -> bool:
 def _of_complex(function: Callable[..., Array], dims: Sequence[Dim], *values: object) -> object:
     """Return what a function of numpy's gives for complex numbers: the host has them.
 
-    The matrices must be square, which numpy says of what is known.
+    The matrices must be square.
     """
     spec = spec_of_value(values[0])
+    _check_square(values[0])
     if any(map(is_unknown, values)):
-        rows_, columns = spec.dims[-2:]
-        if isinstance(rows_, int) and isinstance(columns, int) and rows_ != columns:
-            raise TypeError(f"{spec}, expected square matrices")
         return Abstract(spec.with_shape(tuple(dims)))
     made = function(*map(elements, values))
     return np.asarray(made).astype(spec.dtype.numpy)
@@ -55,7 +55,7 @@ def inv(m: Maker, input: object, adjoint: bool = False) -> object:
     """Return the inverses of matrices."""
     if _is_complex(input):
         dims = spec_of_value(input).dims
-        return _of_complex(lambda x: np.linalg.inv(_turned(x, adjoint)), dims, input)
+        return _of_complex(lambda x: inverted(_turned(x, adjoint)), dims, input)
     return m.inverse(_transposed(m, input) if adjoint else input)
 
 
@@ -78,33 +78,61 @@ def cholesky(m: Maker, input: object) -> object:
     """Return the lower triangles whose products with their transposes the matrices are."""
     if not _is_complex(input):
         return m.cholesky(input)
-    try:
-        return _of_complex(np.linalg.cholesky, spec_of_value(input).dims, input)
-    except np.linalg.LinAlgError:
-        return np.full_like(np.asarray(input), np.nan)
+    return _of_complex(factorised, spec_of_value(input).dims, input)
 
 
-def _solution(m: Maker, matrix: object, rhs: object, adjoint: bool) -> object:
-    if not _is_complex(matrix):
-        return m.solve(_transposed(m, matrix) if adjoint else matrix, rhs)
+def _check_square(x: object) -> None:
+    """Raise unless matrices have as many rows as columns, so far as that is known."""
+    dims = spec_of_value(x).dims
+    if len(dims) < 2:
+        raise TypeError(f"Input must have rank >= 2, got {len(dims)}")
+    if dims[-1] != dims[-2] and isinstance(dims[-1], int) and isinstance(dims[-2], int):
+        raise TypeError(f"Input matrix must be square, got shape {list(dims)}")
+
+
+def _complex_solution(function: Callable[..., Array], matrix: object, rhs: object) -> object:
+    """Return what solves systems of complex numbers."""
     a, b = spec_of_value(matrix).dims, spec_of_value(rhs).dims
-    if a[-1] != b[-2]:
+    if len(b) < 2 or a[-1] != b[-2]:
         raise TypeError(f"a right side {spec_of_value(rhs)}, expected matrices of {a[-1]} rows")
     dims = (*broadcast(a[:-2], b[:-2]), *b[-2:])
-    return _of_complex(lambda x, y: np.linalg.solve(_turned(x, adjoint), y), dims, matrix, rhs)
+    return _of_complex(function, dims, matrix, rhs)
 
 
 @op("MatrixSolve", "matrix", "rhs")
-def solve(m: Maker, matrix: object, rhs: object, adjoint: bool = False) -> object:
-    """Solve linear equations."""
-    return _solution(m, matrix, rhs, adjoint)
+def solve_each(m: Maker, matrix: object, rhs: object, adjoint: bool = False) -> object:
+    """Solve linear equations, of which the batches broadcast."""
+    if _is_complex(matrix):
+        return _complex_solution(lambda x, y: solved(_turned(x, adjoint), y), matrix, rhs)
+    return m.solve(_transposed(m, matrix) if adjoint else matrix, rhs)
+
+
+def solve(matrix: object, rhs: object, adjoint: bool = False, name: str | None = None) -> TfTensor:
+    """Solve linear equations of as many matrices as right sides."""
+    with InGraph(graph_of([matrix, rhs])):
+        a, b = same(matrix, rhs)
+        require_one_batch(a, b, "MatrixSolve")
+        return solve_each(a, b, adjoint=bool(adjoint), name=name)
+
+
+def require_one_batch(a: TfTensor, b: TfTensor, type_: str) -> None:
+    """Raise unless matrices and right sides come in the same batches, so far as that is known."""
+    if a.shape.rank is None or b.shape.rank is None:
+        return
+    if a.shape.rank != b.shape.rank:
+        raise InvalidShapesError(f"All input tensors must have the same rank. [Op:{type_}]")
+    if not a.shape[:-2].is_compatible_with(b.shape[:-2]):
+        raise InvalidShapesError(
+            f"All input tensors must have the same outer dimensions. [Op:{type_}]"
+        )
 
 
 @op("MatrixTriangularSolve", "matrix", "rhs")
 def _triangular(m: Maker, matrix: object, rhs: object, lower: bool, adjoint: bool) -> object:
     """Solve for a triangle; of complex matrices the rest is zero."""
     if _is_complex(matrix):
-        return _solution(m, matrix, rhs, adjoint)
+        solve_ = partial(solved_triangle, lower=lower != adjoint)
+        return _complex_solution(lambda x, y: solve_(_turned(x, adjoint), y), matrix, rhs)
     return m.triangular_solve(matrix, rhs, lower=lower, transpose=adjoint)
 
 

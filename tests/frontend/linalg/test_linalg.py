@@ -48,8 +48,6 @@ def test_refusals_are_tensorflows() -> None:
         tf.linalg.lu_solve(tf.eye(2), [[0, 1]], tf.eye(2))
     with pytest.raises(TypeError, match="float"):
         tf.linalg.pinv(WHOLE)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
-        tf.linalg.tridiagonal_solve(tf.zeros([3, 4]), tf.ones([4, 1]))
     with pytest.raises(ValueError, match="diagonals_format"):
         tf.linalg.tridiagonal_solve(tf.ones([3, 4]), tf.ones([4, 1]), diagonals_format="wide")
     x = tf.Variable(WHOLE)
