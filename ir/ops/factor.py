@@ -109,7 +109,9 @@ def refuse_nan(x: Array) -> None:
 
     Later ones are looked for among numbers.
     """
-    if x.shape[-1] and np.isnan(x[..., 0, 0]).any():
+    if not x.size:
+        return
+    if np.isnan(x[..., 0, 0]).any() if x.ndim > 2 else x.item(0) != x.item(0):
         raise np.linalg.LinAlgError("Input is not invertible.")
 
 

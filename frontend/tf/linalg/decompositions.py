@@ -82,11 +82,13 @@ def apart(values: TfTensor) -> TfTensor:
 
 def _symmetric(a: Array) -> tuple[Array, Array]:
     """Return eigenvalues and vectors, of finite numbers only."""
-    if not np.isfinite(np.tril(a)).all():
-        raise np.linalg.LinAlgError(
-            "Self-adjoint eigen decomposition was not successful. The input might not be valid."
-        )
-    values, vectors = np.linalg.eigh(a)
+    wrong = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+    try:
+        values, vectors = np.linalg.eigh(a)
+    except np.linalg.LinAlgError as error:
+        raise np.linalg.LinAlgError(wrong) from error
+    if not np.isfinite(values).all():
+        raise np.linalg.LinAlgError(wrong)
     return values, vectors
 
 

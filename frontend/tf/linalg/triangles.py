@@ -8,7 +8,8 @@ from collections import namedtuple
 import numpy as np
 
 from ....ir.op import Array
-from ....ir.types.numerics import divide
+from ....ir.types import numerics
+from ...eager.remembered import remember_all
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.element_types import as_dtype
@@ -25,6 +26,7 @@ from .decompositions import Gradient
 from .hosted import check_square, host, square_matrices
 
 Lu = namedtuple("Lu", "lu p")
+SINGULAR = "Input is not invertible. [Op:Lu]"
 
 
 def _factors(a: Array) -> tuple[Array, Array]:
@@ -33,22 +35,63 @@ def _factors(a: Array) -> tuple[Array, Array]:
     A number is a better pivot than a NaN below it; the first pivot must be one.
     """
     check_square(a)
-    n = a.shape[-1]
-    made = np.array(a).reshape(math.prod(a.shape[:-2]), n, n)
-    each = np.arange(len(made))
-    order = np.tile(np.arange(n), (len(made), 1))
+    n, count = a.shape[-1], math.prod(a.shape[:-2])
+    if a.size and np.isnan(a[..., 0, 0]).any():
+        raise InvalidShapesError(SINGULAR)
+    with np.errstate(all="ignore"):
+        if count == 1:
+            made, order = _of_one(np.array(a).reshape(n, n))
+            return made.reshape(a.shape), order.reshape(a.shape[:-1])
+        made, order = _of_many(np.array(np.moveaxis(a.reshape(count, n, n), 0, -1), order="C"))
+        return np.moveaxis(made, -1, 0).reshape(a.shape), order.T.reshape(a.shape[:-1])
+
+
+def _of_one(made: Array) -> tuple[Array, Array]:
+    n, order = len(made), list(range(len(made)))
+    over = numerics.complex_divide if made.dtype.kind == "c" else np.divide
     for k in range(n):
-        sizes = np.abs(made[:, k:, k])
-        sizes[:, 1:][np.isnan(sizes[:, 1:])] = -1
-        best = k + np.where(np.isnan(sizes[:, 0]), 0, sizes.argmax(axis=1))
-        pivots = sizes[each, best - k]
-        if not (pivots > 0 if k == 0 else pivots != 0).all():
-            raise InvalidShapesError("Input is not invertible. [Op:Lu]")
-        for x in (made, order):
-            x[each, k], x[each, best] = x[each, best], x[each, k]
-        made[:, k + 1 :, k] = divide(made[:, k + 1 :, k], made[:, k, None, k])
-        made[:, k + 1 :, k + 1 :] -= made[:, k + 1 :, k, None] * made[:, k, None, k + 1 :]
-    return made.reshape(a.shape), order.reshape(a.shape[:-1])
+        sizes = np.abs(made[k:, k])
+        best = int(sizes.argmax())
+        if sizes[best] != sizes[best]:
+            best = int(_numbered(sizes).argmax())
+        if sizes[best] == 0:
+            raise InvalidShapesError(SINGULAR)
+        if best:
+            best += k
+            made[[k, best]] = made[[best, k]]
+            order[k], order[best] = order[best], order[k]
+        made[k + 1 :, k] = factors = over(made[k + 1 :, k], made[k, k])
+        made[k + 1 :, k + 1 :] -= factors[:, None] * made[k, k + 1 :]
+    return made, np.array(order)
+
+
+def _of_many(made: Array) -> tuple[Array, Array]:
+    """Return the same of matrices whose batch is the last axis, which numpy goes over at once."""
+    n, _, count = made.shape
+    each = np.arange(count)
+    order = np.repeat(np.arange(n)[:, None], count, axis=1)
+    for k in range(n):
+        sizes = np.abs(made[k:, k])
+        best = sizes.argmax(axis=0)
+        if np.isnan(sizes[best, each]).any():
+            best = _numbered(sizes).argmax(axis=0)
+        if not sizes[best, each].all():
+            raise InvalidShapesError(SINGULAR)
+        moved = np.flatnonzero(best)
+        if len(moved):
+            here = best[moved] + k
+            for x in (made, order):
+                x[k, ..., moved], x[here, ..., moved] = x[here, ..., moved], x[k, ..., moved]
+        made[k + 1 :, k] = numerics.divide(made[k + 1 :, k], made[k, k])
+        made[k + 1 :, k + 1 :] -= made[k + 1 :, k, None] * made[k, k + 1 :]
+    return made, order
+
+
+def _numbered(sizes: Array) -> Array:
+    """Return how good as pivots elements are: NaN in the first place is best, elsewhere worst."""
+    made = np.where(np.isnan(sizes), -1, sizes)
+    made[0] = np.where(np.isnan(sizes[0]), np.inf, sizes[0])
+    return made
 
 
 def _with_ones(x: TfTensor) -> TfTensor:
@@ -153,3 +196,6 @@ def lu_reconstruct(
         both, order = _checked(lower_upper, perm)
         made = matmul(_with_ones(both), band_part(both, 0, -1))
         return _of_rows(made, argsort(order, axis=-1))
+
+
+remember_all(globals())
