@@ -15,7 +15,7 @@ from gravure.frontend.formats.messages import Summary
 from gravure.frontend.formats.summaries import histogram, limits, merged
 from gravure.frontend.tf.nondense import numbering
 from gravure.frontend.tf.nondense.sparse_math import _interleaved_slowly, interleaved
-from gravure.frontend.tf.special.beta import _regularised, incomplete_beta
+from gravure.frontend.tf.special.beta import _by_fraction, _moderate, _regularised, incomplete_beta
 from gravure.frontend.tf.text.hashes import murmurs, sips
 from gravure.frontend.values.texts import Texts
 from gravure.ir.op import REGISTRY
@@ -537,3 +537,17 @@ def test_many_numbers_of_segments_are_added_up_in_order(function, dtype) -> None
         total = np.add.accumulate(own)[-1] if len(own) else dtype(0)
         mean = total / dtype(len(own) or 1)
         assert found[number] == (mean if function is tf.math.segment_mean else total)
+
+
+def test_incomplete_betas_of_small_numbers_are_compiled_and_do_not_depend_on_others():
+    random = np.random.default_rng(0)
+    a, b = 10 ** random.uniform(-250, 1, (2, 500))
+    x = random.random(500)
+    made, wanted = _moderate(16)(a, b, x), _regularised(a, b, x)
+    direct = x * (a + b + 2) < a + 1
+    assert not np.isnan(made[direct | (b >= 1e-3)]).any()
+    known = ~np.isnan(made)
+    np.testing.assert_allclose(made[known], wanted[known], 1e-8)
+    least = np.minimum(x, (a + 1) / (a + b + 2))
+    one = [_by_fraction(a[i : i + 1], b[i : i + 1], least[i : i + 1])[0] for i in range(len(a))]
+    assert _by_fraction(a, b, least).tolist() == one

@@ -16,6 +16,7 @@ from ....ir.scalar_math import Term
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
 from ....ir.types.tensor import TensorSpec
+from ...eager.remembered import remembered
 from ...graph.kinds import RULES
 from ...values.context import STATE
 from ..core import shape_rules as shapes_of
@@ -29,11 +30,38 @@ from ..ops.special import in_doubles, lgamma
 TINY = 1e-300
 
 
+FEW = 8
+"""So many numbers are gone through one by one: numpy takes longer to be called than to compute."""
+
+
+def _one_by_fraction(a: float, b: float, x: float) -> float:
+    """Return the same of one number, by the same steps."""
+    c, d = 1.0, 1 - (a + b) * x / (a + 1)
+    found = d = 1 / (TINY if abs(d) < TINY else d)
+    for m in range(1, 10000):
+        factor = 1.0
+        for step in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d, c = 1 + step * d, 1 + step / c
+            d = 1 / (TINY if abs(d) < TINY else d)
+            c = TINY if abs(c) < TINY else c
+            factor *= d * c
+            found *= d * c
+        if not abs(factor - 1) > 4e-16:
+            break
+    return found
+
+
 def _by_fraction(a: Array, b: Array, x: Array) -> Array:
     """Return the continued fraction behind the front, by Lentz, for x < (a + 1) / (a + b + 2)."""
+    if len(x) <= FEW:
+        each = zip(a.tolist(), b.tolist(), x.tolist(), strict=True)
+        return np.array([_one_by_fraction(*numbers) for numbers in each])
     c, d = np.ones_like(x), 1 - (a + b) * x / (a + 1)
     d = 1 / np.where(np.abs(d) < TINY, TINY, d)
-    found = d
+    found, goes_on = d, np.ones(x.shape, np.bool_)
     for m in range(1, 10000):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
@@ -43,8 +71,9 @@ def _by_fraction(a: Array, b: Array, x: Array) -> Array:
             d = 1 / np.where(np.abs(d) < TINY, TINY, d)
             c = np.where(np.abs(c) < TINY, TINY, c)
             factor = factor * (d * c)
-            found = found * (d * c)
-        if not (np.abs(factor - 1) > 4e-16).any():
+            found = np.where(goes_on, found * (d * c), found)
+        goes_on &= np.abs(factor - 1) > 4e-16  # (each by itself, whatever lies beside it)
+        if not goes_on.any():
             break
     return found
 
@@ -66,7 +95,10 @@ def _regularised(a: Array, b: Array, x: Array) -> Array:
 
 
 LEAST, LARGEST = 1e-3, 20.0
-"""For `a` and `b` in between a short fraction is enough."""
+"""For `b` in between, and `a` up to that, a short fraction is enough."""
+NEXT_TO_NONE = 1e-290
+"""Below there are digits missing; from here on `a` has all, and `b` too, where no difference from 1
+is taken."""
 
 
 @cache
@@ -96,7 +128,8 @@ def _moderate(levels: int) -> Callable[..., Array]:
                 under, under_before = under + step * under_before, under
         part = front * over / (under * p)
         found = direct.where(part, x.like(1.0) - part)
-        inside = (a >= LEAST) & (a <= LARGEST) & (b >= LEAST) & (b <= LARGEST)
+        least = direct.where(x.like(NEXT_TO_NONE), x.like(LEAST))
+        inside = (a >= NEXT_TO_NONE) & (a <= LARGEST) & (b >= least) & (b <= LARGEST)
         return (inside & (x > 0.0) & (x < 1.0)).where(found, np.nan).value
 
     return single.in_parts(build, [TensorSpec(rows.f64, (parse("N"),))] * 3)
@@ -113,7 +146,7 @@ def incomplete_beta(a: Array, b: Array, x: Array, *, narrow: bool) -> Array:
 
 def _compute(a: Array, b: Array, x: Array) -> Array:
     """Return what numpy and compiled code give together."""
-    spread = np.broadcast_arrays(a, b, x)
+    spread = (a, b, x) if a.shape == b.shape == x.shape else np.broadcast_arrays(a, b, x)
     wide = [each.astype(np.float64).ravel() for each in spread]
     found = incomplete_beta(*wide, narrow=x.dtype.itemsize <= 4)
     return found.astype(x.dtype).reshape(spread[0].shape)
@@ -138,6 +171,7 @@ def _with_gradient(
     return _betainc(a, b, x), gradient
 
 
+@remembered
 def betainc(a: object, b: object, x: object, name: str | None = None) -> TfTensor:
     """Return the share of the beta distribution of a and b that lies below x."""
     with InGraph(graph_of([a, b, x])):

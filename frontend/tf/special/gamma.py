@@ -18,6 +18,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
 from ....ir.types.tensor import TensorSpec
+from ...eager.remembered import remembered
 from ...graph.kinds import RULES
 from ...values.context import STATE
 from ..core import shape_rules as shapes_of
@@ -134,7 +135,7 @@ def _with_gradient(type_: str, sign: float) -> Callable[..., TfTensor]:
             return sloped(*of_one_shape(*both))
 
     PUBLIC[type_] = function
-    return function
+    return remembered(function)
 
 
 igamma, igammac = _with_gradient("Igamma", 1.0), _with_gradient("Igammac", -1.0)
