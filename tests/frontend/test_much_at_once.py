@@ -378,6 +378,18 @@ def test_running_sums_of_powers_take_few_steps(axis, exclusive, reverse):
     assert len(graph.get_operations()) < 400
 
 
+@pytest.mark.parametrize("shape", [(3, 50), (40, 500)])
+def test_running_sums_of_powers_are_the_same_in_functions_and_where_infinite(shape):
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32) * 9
+    x[0, :3], x[1, 5], x[2, 7] = -np.inf, np.inf, np.nan
+    with np.errstate(all="ignore"):
+        wanted = np.logaddexp.accumulate(x.astype(np.float64), 1)
+    found = tf.math.cumulative_logsumexp(x, 1)
+    np.testing.assert_allclose(found, wanted, 3e-6 if x.size > 1000 else 1e-7, 1e-6)
+    staged = tf.function(lambda x: tf.math.cumulative_logsumexp(x, 1))(tf.constant(x))
+    assert staged.numpy().tobytes() == found.numpy().tobytes()
+
+
 def test_shares_of_beta_are_the_same_near_and_far():
     """By one quotient of polynomials, or in loops."""
     random = np.random.default_rng(0)

@@ -42,6 +42,7 @@ from .array_ops import (
     reshape,
     split,
     stack,
+    where,
 )
 from .array_ops import shape as tensor_shape
 from .creation import zeros_like
@@ -134,11 +135,32 @@ def cumulative_logsumexp(
         raise NotImplementedError("cumulative_logsumexp: the extent of the axis is not known")
     if not extent:
         return given
-    made = _moved(given, 1, axis, reverse) if exclusive else given
+    size = math.prod(given.shape.known()) if given.shape.is_fully_defined() else FEW
+    both, wide = _log_in_steps, given
+    if size < FEW:
+        both, wide = _log_of_both, cast(given, "float64")
+    made = _moved(wide, 1, axis, reverse) if exclusive else wide
     step = 1
     while step < extent:  # each holds as many as there are steps, and from then on twice as many
-        both = stack([_moved(made, step, axis, reverse), made])
-        made, step = REDUCTIONS["reduce_logsumexp"](both, 0), 2 * step
+        made, step = both(_moved(made, step, axis, reverse), made), 2 * step
+    return cast(made, given.dtype)
+
+
+FEW = 1 << 14
+"""Up to so many elements calls cost more than exponentials of f64."""
+
+
+def _log_in_steps(x: TfTensor, y: TfTensor) -> TfTensor:
+    made: TfTensor = REDUCTIONS["reduce_logsumexp"](stack([x, y]), 0)
+    return made
+
+
+def _log_of_both(x: TfTensor, y: TfTensor) -> TfTensor:
+    """Return the logarithm of the sum of exponentials, the larger one taken out of it if finite."""
+    larger = FUNCTIONS["maximum"](x, y)
+    base = where(FUNCTIONS["is_finite"](larger), larger, zeros_like(larger))
+    exp = FUNCTIONS["exp"]
+    made: TfTensor = FUNCTIONS["log"](exp(x - base) + exp(y - base)) + base
     return made
 
 
