@@ -28,7 +28,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...codegen.compile import Options
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
-from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
+from ...ir import DEVICE, REGISTRY, Array, Interpreter, Op, Program, TensorSpec, spec_of
 from ...ir.host import WHOLE, HostOp, host_steps, symbols_in, symbols_of
 from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.host_control import HostLoop
@@ -47,6 +47,8 @@ from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
 from ...runtime.tracing import span
 from ...runtime.values import ValueInfo, to_value
+from ..eager.complex_parts import PAIRS
+from ..eager.kernels import computed
 from .compiled import CompiledModel, compile_piece, compile_program, load_compiled
 from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
@@ -350,6 +352,8 @@ class Stepper(Interpreter):
             assert isinstance(op, HostLoop), "loops grow"
             return op.leave(self, self.growing[op].run(here))
         with span("host step", op.name.removeprefix("gv.")):
+            if op.name in PAIRS:  # of complex numbers: others are in pieces
+                return computed(REGISTRY[op.name], here, {})  # type: ignore[arg-type]
             return super().operation(op, here, values)
 
     def run(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
