@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -82,6 +83,8 @@ MAX_ROWS = 8
 STRAIGHT: frozenset[object] = frozenset((None,))
 """The path to what is read where it is used, by no moves."""
 
+Row: TypeAlias = "tuple[tuple[object, ...], tuple[int, ...]]"
+"""The sizes of what is reduced by rows, and the axes of it that are."""
 ROWS_ANYHOW = Capabilities(reduce_columns=True)
 MAX_PATHS = 8
 """Data movements that are read in more ways than this are stored."""
@@ -122,7 +125,7 @@ class Group:
     """Members that are computed again for each row of another one."""
     feeding: dict[Operation, bool] = field(default_factory=dict)
     """Of members, whether they lie on the side of the operands that the anchor walks."""
-    row: tuple[tuple[object, ...], tuple[int, ...]] | None = None
+    row: Row | None = None
     """Shape and reduced axes of a row kernel."""
     rows: int = 0
     """How many reductions there are in a row kernel."""
@@ -420,14 +423,14 @@ class Grouping:
         """Say whether members between a reduction and the root stay in their row."""
         seen: set[Operation] = {start}
         stack: list[Operation] = [start]
-        rank = start.specs[0].rank
+        row = _row(start)
         while stack:
             one = stack.pop()
             if one is group.root:
                 continue
             for use in uses_of(one):
                 user = use._operation
-                if user not in group.members or not _stays(user, use.index, rank):
+                if user not in group.members or not _stays(user, use.index, row):
                     return False
                 if user not in seen:
                     seen.add(user)
@@ -620,7 +623,7 @@ def _copy_splats(op: Operation, values: dict[SSAValue, SSAValue], body: Block) -
             values[operand] = copy.results[0]
 
 
-def _row(op: Op) -> tuple[tuple[object, ...], tuple[int, ...]]:
+def _row(op: Op) -> Row:
     dims = op.specs[0].dims
     axes = normalize_axes(op.plain_attributes()["axes"], len(dims))
     return dims, tuple(a for a in axes if dims[a] != 1)
@@ -630,16 +633,34 @@ def _squeezed(spec: TensorSpec) -> tuple[object, ...]:
     return tuple(d for d in spec.dims if d != 1)
 
 
-def _stays(op: Operation, operand: int, rank: int) -> bool:
+def _stays(op: Operation, operand: int, row: Row) -> bool:
     """Say whether an operation reads a row of an operand only for the same row."""
     if not isinstance(op, Op):
         return False
-    spec = op.specs[operand]
+    spec, made = op.specs[operand], op.result_specs[0]
+    if kind_of(op, ROWS_ANYHOW) == "row":
+        return _is_in_place(spec, row)
     if is_elementwise(op):
-        return spec.rank in (0, op.result_specs[0].rank)
-    if op.name == "gv.reshape":
-        return _squeezed(spec) == _squeezed(op.result_specs[0])
-    return kind_of(op, ROWS_ANYHOW) == "row" and spec.rank == rank
+        if spec.rank == 0:
+            return True
+        moved = spec.rank != made.rank
+    else:
+        moved = op.name != "gv.reshape"
+    both = [all(holds(each, row) for each in (spec, made)) for holds in (_is_in_place, _is_alone)]
+    return not moved and any(both)
+
+
+def _is_in_place(spec: TensorSpec, row: Row) -> bool:
+    """Say whether rows lie along the axes along which those lie that are reduced."""
+    dims, axes = row
+    pairs = enumerate(zip(spec.dims, dims, strict=False))
+    return spec.rank == len(dims) and all(d == n or (a in axes and d == 1) for a, (d, n) in pairs)
+
+
+def _is_alone(spec: TensorSpec, row: Row) -> bool:
+    """Say whether there is one element for each row, in their order: nothing of a row is left."""
+    dims, axes = row
+    return _squeezed(spec) == tuple(d for a, d in enumerate(dims) if a not in axes and d != 1)
 
 
 def _source(op: Operation) -> str:

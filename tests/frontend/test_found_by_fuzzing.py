@@ -161,3 +161,19 @@ def test_what_is_cut_to_nothing_assumes_no_size() -> None:
     for rows in range(4):
         given = np.zeros((rows, 1), np.float32), np.zeros((0, 1), np.float32)
         assert made(*given).shape == (0, 1)
+
+
+@pytest.mark.parametrize("columns", ["6", "7", "N"])
+@pytest.mark.parametrize("rest", ["", "t = Softmax(u)", "t = Exp(u)"])
+def test_a_sum_of_each_row_is_not_taken_for_that_of_each_column(columns: str, rest: str) -> None:
+    """A square's rows are as many as its columns: each row was multiplied by its own sum."""
+    text = f"""m (float[6, {columns}] x, float[6, 6] w) => (float[6] y)
+    <int64[1] a = {{1}}, int64[2] s = {{1, 6}}>
+    {{ p = ReduceSum(x, a) q = Reshape(p, s) u = Mul(q, w) {rest}
+      y = ReduceSum<keepdims = 0>({"t" if rest else "u"}, a) }}"""
+    dims = {"N": (1, 8)} if columns == "N" else {}
+    made, program = gv.compile(parsed(text), dims=dims), load_program(parsed(text), dims=dims)
+    random = np.random.default_rng(0)
+    x = random.standard_normal((6, 7 if columns == "7" else 6)).astype(np.float32) / 9
+    given = [x, random.standard_normal((6, 6)).astype(np.float32)]
+    np.testing.assert_allclose(made.run(given)[0], interpret(program, given)[0], rtol=1e-5)

@@ -292,3 +292,27 @@ func.func @not_across_memory(%x: tensor<8x8xf32>, %h: tensor<64x4x32xf32>, %s: t
   %7 = gv.matmul %4, %w : (tensor<128x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
   func.return %1, %3, %6, %7 : tensor<8x8xf32>, tensor<4x64x32xf32>, tensor<2x64xf32>, tensor<128x64xf32>
 }
+
+// -----
+// A sum for each row is no sum for each column, though there are as many.
+// count: gv.kernel 2
+func.func @rows_as_columns(%x: tensor<6x6xf32>, %w: tensor<6x6xf32>) -> tensor<6xf32> {
+  %s = gv.sum %x {axes = array<i64: 1>} : (tensor<6x6xf32>) -> tensor<6xf32>
+  %r = gv.reshape %s {shape = array<i64: 1, 6>} : (tensor<6xf32>) -> tensor<1x6xf32>
+  %p = gv.mul %r, %w : (tensor<1x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  %y = gv.sum %p {axes = array<i64: 1>} : (tensor<6x6xf32>) -> tensor<6xf32>
+  func.return %y : tensor<6xf32>
+}
+
+// -----
+// Where rows stay rows, or nothing of them is left, one kernel walks them.
+// count: gv.kernel 2
+func.func @rows_as_rows(%x: tensor<6x6xf32>, %w: tensor<6x6xf32>, %b: tensor<1x6xf32>) -> (tensor<6x6xf32>, tensor<1x6xf32>) {
+  %s = gv.sum %x {axes = array<i64: 1>} : (tensor<6x6xf32>) -> tensor<6xf32>
+  %r = gv.reshape %s {shape = array<i64: 6, 1>} : (tensor<6xf32>) -> tensor<6x1xf32>
+  %y = gv.mul %r, %x : (tensor<6x1xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  %m = gv.max %w {axes = array<i64: 1>} : (tensor<6x6xf32>) -> tensor<6xf32>
+  %t = gv.reshape %m {shape = array<i64: 1, 6>} : (tensor<6xf32>) -> tensor<1x6xf32>
+  %z = gv.add %t, %b : (tensor<1x6xf32>, tensor<1x6xf32>) -> tensor<1x6xf32>
+  func.return %y, %z : tensor<6x6xf32>, tensor<1x6xf32>
+}
