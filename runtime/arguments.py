@@ -7,6 +7,7 @@ another element type is an error, for a conversion nobody asked for can lose wha
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..errors import RuntimeInputError
 from .artifact import DimInfo, SizeDemand, TensorInfo, bindings
-from .buffer import Array, aligned_array, is_plain
+from .buffer import LARGEST_KEPT, Array, aligned_array, is_plain
 from .expression import evaluate, symbols
 
 Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any]
@@ -37,6 +38,13 @@ ML_NAMES: Mapping[str, str] = {
 MAX_THREADS = 1024
 """The most threads that share a run."""
 _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f", "c": "c"}
+
+
+def are_mapped(outputs: Sequence[TensorInfo]) -> bool:
+    """Say whether an output is known to be so large that its pages are mapped anew in each call."""
+    known = [info for info in outputs if info.is_static]
+    sizes = (math.prod(o.shape_for({})) * numpy_dtype(o.dtype).itemsize for o in known)
+    return max(sizes, default=0) >= LARGEST_KEPT
 
 
 @cache

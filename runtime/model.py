@@ -11,7 +11,6 @@ which is damaged or made for another machine is an `ArtifactError`.
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 from _thread import LockType
@@ -30,6 +29,7 @@ from ..requirements import NUMBERS, check
 from . import direct
 from .arguments import (
     Inputs,
+    are_mapped,
     bind_dims,
     check_demands,
     check_threads,
@@ -42,7 +42,6 @@ from .arguments import (
 )
 from .artifact import FUNCTIONS, OUTSIDE, REQUIRED, DimInfo, RawWeights, SizeDemand, TensorInfo
 from .buffer import (
-    LARGEST_KEPT,
     SHARED_ROOMS,
     Array,
     RecycledBytes,
@@ -182,7 +181,6 @@ class Model:
     """The file that the weights lie in, where they are mapped."""
     _frames: list[Frame] = field(default_factory=list, init=False, repr=False)
     _large: RecycledBytes = field(default_factory=RecycledBytes, init=False, repr=False)
-    """Memory of large results, for those that come later."""
     _plain: tuple[Context, Callable[..., Any]] | None = field(default=None, init=False, repr=False)
     _plans: dict[tuple[tuple[int, ...], ...], Plan] = field(
         default_factory=dict, init=False, repr=False
@@ -437,7 +435,7 @@ class Model:
     def _caller(self, slow: Callable[..., Any], *, update: bool = False) -> Callable[..., Any]:
         """Return a builtin that is called with arrays, or `slow` where there can be none."""
         context, function = self._context, self._library.address("python_call")
-        if function is None or not direct.is_possible() or self._maps_results():
+        if function is None or not direct.is_possible() or are_mapped(self.outputs):
             return slow
         if not may_be_kept(self.workspace_bytes):
             SHARED_ROOMS.take(self.workspace_bytes)  # what is missing shows now
@@ -452,12 +450,6 @@ class Model:
             release=self._is_long(context),
             keep=(self._library, context, workspace),
         )
-
-    def _maps_results(self) -> bool:
-        """Say whether a result is so large that its pages would be mapped anew in each call."""
-        known = (info for info in self.outputs if info.is_static)
-        sizes = (math.prod(o.shape_for({})) * numpy_dtype(o.dtype).itemsize for o in known)
-        return any(size >= LARGEST_KEPT for size in sizes)
 
     def _is_long(self, context: Context) -> bool:
         """Say whether a run may take long enough to let other threads of Python work."""

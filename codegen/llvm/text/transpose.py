@@ -16,7 +16,7 @@ from .build import Shape, Text
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockSize:
     """The sizes of a block: as many rows and columns as lanes, or few of one."""
 
     rows: int
@@ -30,7 +30,7 @@ def transpose_function(text: Text, shape: Shape, few_rows: int = 0, few_columns:
     whose rows lie as far apart in the source.
     """
     lanes = shape.lanes
-    block = Block(few_rows or lanes, few_columns or lanes)
+    block = BlockSize(few_rows or lanes, few_columns or lanes)
     few = f"_{block.rows}x{block.columns}" if few_rows or few_columns else ""
     name = f"gv_transpose_{shape.element}_{lanes}{few}"
     if name not in text.functions:
@@ -52,7 +52,7 @@ def transpose_function(text: Text, shape: Shape, few_rows: int = 0, few_columns:
     return name
 
 
-def _whole_or_part(text: Text, shape: Shape, block: Block) -> None:
+def _whole_or_part(text: Text, shape: Shape, block: BlockSize) -> None:
     """Emit the test for whole blocks, their shuffles, and the loop for all others."""
     whole, part = text.fresh_label(), text.fresh_label()
     rows = text.value(f"icmp eq i64 %rows, {block.rows}")
