@@ -1,37 +1,50 @@
-"""Multiply and convolve floats of 16 bits as f32, where no unit of the machine takes them.
+"""Multiply and convolve narrow numbers as floats, where no unit of the machine takes them.
 
     %y = gv.conv %x, %w : f16          =>     %a, %b = gv.cast %x {f32}, gv.cast %w {f32}
                                               %c = gv.conv %a, %b : f32
                                               %y = gv.cast %c {f16}
 
+    %y = gv.conv (gv.cast %x {i32}),   =>     %c = gv.conv (as f32), (as f32)
+                 (gv.cast %w {i32})           %y = gv.cast %c {i32}
+
 Products of these are computed in f32 anyway, and rounded once behind; as operations on f32 they
 get its layouts, register tiles and packed weights, which stay 16 bits wide in memory. The casts go
 into what is computed before and behind. One or two rows times a matrix read it as it is: to widen
-it takes longer than to multiply. Stands behind what looks for a product before what it rewrites,
-and before `choose-layout`.
+it takes longer than to multiply.
+
+Integers that were 8 bits wide, or are differences of such ones, are multiplied and added as f32
+where no sum can be as large as what f32 has every integer of, and as f64 where that has them. There
+are no fast loops for others; with fixed weights there are (`integer-products`). Stands behind what
+looks for a product before what it rewrites, and before `choose-layout`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.ir import SSAValue
 
 from ..ir import Op, Program, operands_of
 from ..ir.op import REGISTRY
-from ..ir.types.dtypes import bf16, f16, f32
+from ..ir.types.dims import Dim, product
+from ..ir.types.dtypes import bf16, f16, f32, f64, i8, i32, u8
+from .analysis.constants import Known
 from .analysis.rewrite import Rewriter, spec
 from .analysis.targets import target_of
 from .base import Pass
 
 HALVES = (f16, bf16)
+LARGEST = {u8: 255, i8: 128}
+EXACT = {f32: 24, f64: 53}
+"""Up to which power of two a type has every integer."""
 FEW = 2
 """Rows up to which a matrix is read once, and better as it is."""
 
 
 @dataclass(frozen=True)
 class WidenProducts(Pass):
-    """Multiply and convolve floats of 16 bits as f32, where no unit of the machine takes them."""
+    """Multiply and convolve narrow numbers as floats, where no unit of the machine takes them."""
 
     LEVEL = "graph"
     NUMERICS = "reassociating"
@@ -40,10 +53,17 @@ class WidenProducts(Pass):
         """Rewrite every product of narrow floats."""
         if target_of(program).can.multiply_wide:
             return
+        known = Known()
+
+        def exact(op: Op, rewriter: Rewriter) -> SSAValue | None:
+            return None if any(map(known.is_fixed, operands_of(op))) else as_floats(op, rewriter)
+
         products = [name for name, kind in REGISTRY.items() if kind.WIDENS]
-        rewriter = Rewriter(dict.fromkeys(products, (widened,)))
+        both = dict.fromkeys(("gv.conv", "gv.matmul"), (widened, exact))
+        rewriter = Rewriter({**dict.fromkeys(products, (widened,)), **both})
         rewriter.run(program)
-        self.count("widened", rewriter.hits.get("widened", 0))
+        for name, hits in rewriter.hits.items():
+            self.count(name, hits)
 
 
 def widened(op: Op, rewriter: Rewriter) -> SSAValue | None:
@@ -55,6 +75,40 @@ def widened(op: Op, rewriter: Rewriter) -> SSAValue | None:
         return None
     wide = [rewriter("cast", each, dtype=f32) for each in operands_of(op)]
     return rewriter("cast", rewriter.again(op, *wide), dtype=dtype)
+
+
+def as_floats(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """Return the product of narrow integers, computed in floats that hold all sums."""
+    if op.specs[0].dtype != i32 or any(each.dims[-1] == 1 for each in op.result_specs):
+        return None
+    largest, depth = [magnitude(each) for each in operands_of(op)], depth_of(op)
+    if not all(largest) or not isinstance(depth, int):
+        return None
+    most = prod(largest) * depth
+    dtype = next((kind for kind, bits in EXACT.items() if most <= 1 << bits), None)
+    if dtype is None or most >= 1 << 31:
+        return None  # the sum could wrap
+    wide = [rewriter("cast", each, dtype=dtype) for each in operands_of(op)]
+    return rewriter("cast", rewriter.again(op, *wide), dtype=i32)
+
+
+def magnitude(value: SSAValue) -> int:
+    """Return the largest distance from 0 of integers that were 8 bits wide; 0 if they were not."""
+    op = value.owner
+    if not isinstance(op, Op):
+        return 0
+    if op.name == "gv.sub":
+        parts = [magnitude(each) for each in operands_of(op)]
+        return sum(parts) if all(parts) else 0
+    return LARGEST.get(op.specs[0].dtype, 0) if op.name == "gv.cast" else 0
+
+
+def depth_of(op: Op) -> Dim:
+    """Return how many products are added up for an element."""
+    if op.name == "gv.matmul":
+        turned = op.plain_attributes()["transpose_lhs"]
+        return op.specs[0].dims[-2 if turned else -1]
+    return product(op.specs[1].dims[1:])
 
 
 def is_streamed(op: Op) -> bool:
