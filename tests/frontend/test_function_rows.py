@@ -304,7 +304,7 @@ def test_what_only_python_can_do_is_a_step_of_compiled_code():
 
 def test_i8_a_call_under_a_tape_is_staged_both_ways():
     w = tf.Variable(np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2))
-    x = tf.constant([[1.0, 2.0, 3.0]])
+    x = tf.constant([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
     python = lambda x: tf.reduce_sum(tf.tanh(x @ w) ** 2)  # noqa: E731
     staged = tf.function(python)
 

@@ -22,7 +22,7 @@ from xdsl.ir import Operation
 from ....ir.dialects.kernel import GemmTile, LibraryGemm, Tile
 from ....target import Target
 from ..text.build import Shape, Text
-from ..text.transpose import transpose_function
+from ..text.transpose import FEW, transpose_function
 from .emitter import Emit, Emitter, known_integer
 from .float import extreme, multiply_add
 from .memory import address, masked_load, masked_store, prefetch
@@ -36,6 +36,8 @@ DOTS = {
 
 LINE = 64
 """Bytes of a cache line."""
+WORD = 32
+"""Bits of the elements of which blocks of any number of rows are turned."""
 
 Accumulators = Sequence[str]
 
@@ -514,9 +516,17 @@ def _transpose_tile(e: Emitter, op: Operation) -> None:
     assert isinstance(lanes, IntegerAttr)
     shape = Shape(e.stored(src).element, lanes.value.data)
     few_rows, few_columns = (
-        count if count and count < shape.lanes and known_integer(step) == count else 0
+        count
+        if count and count <= min(FEW, shape.lanes - 1) and known_integer(step) == count
+        else 0
         for count, step in ((known_integer(rows), ld), (known_integer(columns), ls))
     )
+    if shape.bits == WORD:
+        some_rows, some_columns = (
+            count if count and FEW < count < shape.lanes else 0
+            for count in (known_integer(rows), known_integer(columns))
+        )
+        few_rows, few_columns = few_rows or some_rows, few_columns or some_columns
     few = (0, 0) if few_rows and few_columns else (few_rows, few_columns)
     function = transpose_function(e.text, shape, *few)
     sizes = [f"i64 {e.names[each]}" for each in (ls, ld, rows, columns)]

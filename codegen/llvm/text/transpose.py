@@ -2,7 +2,8 @@
 
 For 32-bit elements and 4, 8 or 16 lanes: elements change places within the quarters of 128 bits
 (two rounds of unpacking pairs of rows), then the quarters do, so that each shuffle is one
-instruction on x86 and NEON. Others are unpacked in pairs of rows as often as the lanes can be
+instruction on x86 and NEON; of fewer rows, if more than a few, the columns are stored under a mask.
+Others are unpacked in pairs of rows as often as the lanes can be
 halved. Few rows whose columns lie without gaps become as many vectors, each of which takes from
 all, and the other way round for few columns. Blocks at an edge go element by element.
 """
@@ -13,6 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .build import Shape, Text
+
+FEW = 8
+"""Rows or columns that are few: each of as many vectors takes from all."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +65,22 @@ def _whole_or_part(text: Text, shape: Shape, block: BlockSize) -> None:
     text.line(f"br i1 {both}, label %{whole}, label %{part}")
     text.label(whole)
     align, lanes = shape.bits // 8, shape.lanes
-    apart, count = ("%ls", block.rows) if block.columns == lanes else (str(lanes), block.columns)
+    some, few_columns = FEW < block.columns < lanes, block.columns <= min(FEW, lanes - 1)
+    apart, count = (str(lanes), block.columns) if few_columns else ("%ls", block.rows)
+    pointers = [_row(text, shape, "%src", apart, r) for r in range(count)]
     loaded = [
-        text.value(f"load {shape.name}, ptr {_row(text, shape, '%src', apart, r)}, align {align}")
-        for r in range(count)
+        _load_first(text, shape, pointer, block.columns)
+        if some
+        else text.value(f"load {shape.name}, ptr {pointer}, align {align}")
+        for pointer in pointers
     ]
     distance = "%ld"
-    if block.columns < lanes:
+    if few_columns:
         made = parted(text, shape, loaded)
+    elif some:
+        made = network(text, shape, loaded)[: block.columns]
+    elif FEW < block.rows < lanes:
+        made = network(text, shape, [*loaded, *["zeroinitializer"] * (lanes - block.rows)])
     elif block.rows < lanes:
         made, distance = interleaved(text, shape, loaded), str(lanes)
     elif shape.bits == 32 and lanes in (4, 8, 16):
@@ -77,10 +89,34 @@ def _whole_or_part(text: Text, shape: Shape, block: BlockSize) -> None:
         made = unpacked(text, shape, loaded)
     for r, column in enumerate(made):
         pointer = _row(text, shape, "%dst", distance, r)
-        text.line(f"store {shape.name} {column}, ptr {pointer}, align {align}")
+        if FEW < block.rows < lanes:
+            _store_first(text, shape, column, pointer, block.rows)
+        else:
+            text.line(f"store {shape.name} {column}, ptr {pointer}, align {align}")
     text.line("ret void")
     text.label(part)
     _element_by_element(text, shape)
+
+
+def _load_first(text: Text, shape: Shape, pointer: str, count: int) -> str:
+    """Load the first elements of a vector."""
+    kind, name = shape.name, f"@llvm.masked.load.{shape.suffix}.p0"
+    text.declare(f"declare {kind} {name}(ptr, {shape.mask.name}, {kind})")
+    where = f"ptr align {shape.bits // 8} {pointer}"
+    mask = f"{shape.mask.name} <{_bits(shape, count)}>"
+    return text.value(f"call {kind} {name}({where}, {mask}, {kind} zeroinitializer)")
+
+
+def _bits(shape: Shape, count: int) -> str:
+    return ", ".join(f"i1 {'true' if lane < count else 'false'}" for lane in range(shape.lanes))
+
+
+def _store_first(text: Text, shape: Shape, vector: str, pointer: str, count: int) -> None:
+    """Store the first elements of a vector."""
+    name = f"@llvm.masked.store.{shape.suffix}.p0"
+    text.declare(f"declare void {name}({shape.name}, ptr, {shape.mask.name})")
+    given = f"{shape.name} {vector}, ptr align {shape.bits // 8} {pointer}"
+    text.line(f"call void {name}({given}, {shape.mask.name} <{_bits(shape, count)}>)")
 
 
 def unpacked(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
