@@ -435,9 +435,9 @@ class Model:
     def _caller(self, slow: Callable[..., Any], *, update: bool = False) -> Callable[..., Any]:
         """Return a builtin that is called with arrays, or `slow` where there can be none."""
         context, function = self._context, self._library.address("python_call")
-        if function is None or not direct.is_possible() or are_mapped(self.outputs):
+        if function is None or not direct.is_possible():
             return slow
-        if not may_be_kept(self.workspace_bytes):
+        if not may_be_kept(self.workspace_bytes) or are_mapped(self.outputs):
             SHARED_ROOMS.take(self.workspace_bytes)  # what is missing shows now
             return slow
         workspace = aligned_bytes(self.workspace_bytes)
