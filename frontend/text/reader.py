@@ -299,11 +299,12 @@ class Body:
         self.emit.source = StringAttr(f"{self.text.name}:{self.text.line(place)}")
 
     def _assign(self, statement: Assign) -> None:
-        self._at(statement.targets[0].name.at)
-        self._bind(statement.targets, self.scope.evaluate(statement.value))
+        at = statement.targets[0].name.at
+        self._at(at)
+        self._bind(statement.targets, self.scope.evaluate(statement.value), at)
 
-    def _bind(self, targets: Sequence[Target], value: Value) -> None:
-        """Give names the parts of a value."""
+    def _bind(self, targets: Sequence[Target], value: Value, at: int) -> None:
+        """Give names the parts of a value, in the statement that is there."""
         parts: tuple[Value, ...] = (value,)
         if isinstance(value, tuple) and tensors_of(value) is not None:
             parts = value
@@ -311,7 +312,7 @@ class Body:
             parts = (FAILED,) * len(targets)
         if len(parts) != len(targets):
             message = f"{len(targets)} names for {len(parts)} values"
-            self.text.fault(targets[0].name.at, message)
+            self.text.fault(targets[0].name.at if targets else at, message)
             parts = (FAILED,) * len(targets)
         for target, part in zip(targets, parts, strict=True):
             if target.type is not None:
@@ -349,7 +350,7 @@ class Body:
         names = [binding.name for binding in statement.bindings]
         tensors = tensors_of(values)
         if isinstance(condition, Failed) or tensors is None:
-            self._bind(statement.targets, FAILED)
+            self._bind(statement.targets, FAILED, statement.at)
             return
         blocks = [self.region(region, names, tensors) for region in statement.regions]
         self._control(statement, If.make_from(condition, tensors, *blocks))
@@ -361,7 +362,7 @@ class Body:
         values, count = self._bound(bindings), len(statement.carried)
         tensors = tensors_of(values)
         if tensors is None:
-            self._bind(statement.targets, FAILED)
+            self._bind(statement.targets, FAILED, statement.at)
             return
         names = [binding.name for binding in bindings]
         blocks = [self.region(region, names, tensors) for region in statement.regions]
@@ -378,7 +379,7 @@ class Body:
             op.attributes[SOURCE] = self.emit.source
         self.block.add_op(op)
         results: Value = tuple(op.results)
-        self._bind(statement.targets, FAILED if self.text.faults else results)
+        self._bind(statement.targets, FAILED if self.text.faults else results, statement.at)
 
     def _typed(self, value: Value, type: Type, name: Name) -> Value:
         """Return a value after a check of the type that it is said to have."""

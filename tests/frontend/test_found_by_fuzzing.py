@@ -10,7 +10,7 @@ import pytest
 
 import gravure as gv
 from gravure import tf
-from gravure.errors import GraphError
+from gravure.errors import GraphError, GravureError
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
 
@@ -177,3 +177,23 @@ def test_a_sum_of_each_row_is_not_taken_for_that_of_each_column(columns: str, re
     x = random.standard_normal((6, 7 if columns == "7" else 6)).astype(np.float32) / 9
     given = [x, random.standard_normal((6, 6)).astype(np.float32)]
     np.testing.assert_allclose(made.run(given)[0], interpret(program, given)[0], rtol=1e-5)
+
+
+def test_a_loop_of_one_region_and_one_without_names_are_refused() -> None:
+    """Both were errors of Python's: a region and a name that are not there were looked at."""
+    loop = """func.func @main(%x: tensor<f32>) -> tensor<f32> {
+      %y = gv.while %x ({
+      ^bb0(%a: tensor<f32>):
+        %t = gv.constant {value = #gv.array<bool, "", [false]>} : () -> tensor<i1>
+        gv.yield %t : (tensor<i1>) -> ()
+      }) {carried = 1 : i64} : (tensor<f32>) -> tensor<f32>
+      func.return %y : tensor<f32>
+    }"""
+    with pytest.raises(GravureError, match=r"gv.while: 1 regions, expected 2"):
+        load_program(loop.encode())
+    text = """model m(x: f32[4]) -> (y) {
+      while i = 0, v = x { yield i < 3 } do { yield i + 1, v * v }
+      y = x
+    }"""
+    with pytest.raises(GravureError, match=r":2:\d+: error: 0 names for 2 values"):
+        load_program(text.encode())

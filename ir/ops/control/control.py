@@ -42,8 +42,10 @@ class Control(Op):
             raise VerifyException(f"region {index} does not end in gv.yield")
         return tuple(last.operands)
 
-    def check_isolated(self) -> None:
-        """Check that the regions are one block each, and see nothing but their arguments."""
+    def check_isolated(self, count: int) -> None:
+        """Check that so many regions are one block each, and see nothing but their arguments."""
+        if len(self.regions) != count:
+            raise VerifyException(f"{len(self.regions)} regions, expected {count}")
         for index, region in enumerate(self.regions):
             if len(region.blocks) != 1:
                 raise VerifyException(f"region {index} has {len(region.blocks)} blocks, not one")
@@ -123,7 +125,7 @@ class If(Control):
         condition = spec_of(self.operands[0].type)
         if condition.dtype != bool_ or condition.shape != ():
             raise VerifyException(f"the condition is {condition}, expected bool[]")
-        self.check_isolated()
+        self.check_isolated(2)
         for index in (0, 1):
             self.check_arguments(index, self.operands[1:])
             self.check_results(index, self.yielded(index))
@@ -170,7 +172,7 @@ class While(Control):
 
     def verify_(self) -> None:
         """Check the test, and the body against operands and results."""
-        self.check_isolated()
+        self.check_isolated(2)
         for index in (0, 1):
             self.check_arguments(index, self.operands)
         test = self.yielded(0)
