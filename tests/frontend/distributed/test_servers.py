@@ -300,6 +300,7 @@ def test_e8_a_task_that_says_nothing_any_more_is_named(monkeypatch: Any) -> None
                 y = v * 2.0
         with v1.Session(server.target, graph=graph) as session:
             session.run(v.initializer)
+            assert known.wait(20)
             server.task.box.send(("stop", 0), None, 0)
             assert stopped.wait(20)
             wait = r"rank 1 has waited .* rank 0 \(ps:0\)"
@@ -307,7 +308,7 @@ def test_e8_a_task_that_says_nothing_any_more_is_named(monkeypatch: Any) -> None
                 session.run(y)
             ended.set()
 
-    stopped, ended = threading.Event(), threading.Event()
+    known, stopped, ended = (threading.Event() for _ in range(3))
 
     def run(comm: Any) -> None:
         if comm.rank == 0:
@@ -319,6 +320,7 @@ def test_e8_a_task_that_says_nothing_any_more_is_named(monkeypatch: Any) -> None
                 stopped.set()
 
             handlers["stop"] = stop
+            known.set()
             ended.wait(20)
         else:
             server = tf.distribute.Server(ONE_PS, "worker", 0, comm=comm)
