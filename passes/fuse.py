@@ -193,7 +193,7 @@ class Grouping:
             return False
         if (len(groups) > 1 and not is_cheap(op)) or self.stands_apart(op, groups):
             return False
-        again = [group for group in groups if self.repeats(group, op)]
+        again = self.repeating(op, groups)
         stored = narrows(op) and (len(groups) > 1 or not self.awaits(groups[0], op))
         if stored or (again and is_dear(op)):
             return False
@@ -225,12 +225,14 @@ class Grouping:
             return False
         return not any(is_smaller(use._operation, op) for use in uses_of(op))
 
-    def repeats(self, group: Group, op: Op) -> bool:
-        """Say whether a group computes an operation again for each row of another one."""
-        if self.can.walk_vectors and is_readable(op):
-            users = {use._operation for use in uses_of(op)}
-            return is_repeated(op) or not users.isdisjoint(group.repeated)
-        return False
+    def repeating(self, op: Op, groups: Sequence[Group]) -> Sequence[Group]:
+        """Return the groups that compute an operation again for each row of another one."""
+        if not self.can.walk_vectors or not is_readable(op):
+            return ()
+        if is_repeated(op):
+            return groups
+        users = {use._operation for use in uses_of(op)}
+        return [group for group in groups if not users.isdisjoint(group.repeated)]
 
     def awaits(self, group: Group, op: Op) -> bool:
         """Say whether the product that a narrowed value comes from can be the group's anchor.
@@ -638,16 +640,14 @@ def _stays(op: Operation, operand: int, row: Row) -> bool:
     if not isinstance(op, Op):
         return False
     spec, made = op.specs[operand], op.result_specs[0]
-    if kind_of(op, ROWS_ANYHOW) == "row":
-        return _is_in_place(spec, row)
     if is_elementwise(op):
         if spec.rank == 0:
             return True
-        moved = spec.rank != made.rank
-    else:
-        moved = op.name != "gv.reshape"
-    both = [all(holds(each, row) for each in (spec, made)) for holds in (_is_in_place, _is_alone)]
-    return not moved and any(both)
+        if spec.rank != made.rank:
+            return False
+    elif op.name != "gv.reshape":
+        return kind_of(op, ROWS_ANYHOW) == "row" and _is_in_place(spec, row)
+    return any(holds(spec, row) and holds(made, row) for holds in (_is_in_place, _is_alone))
 
 
 def _is_in_place(spec: TensorSpec, row: Row) -> bool:

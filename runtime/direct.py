@@ -25,7 +25,7 @@ from .artifact import DTYPE_CODES, TensorInfo
 from .buffer import Array, address
 
 METH_NOARGS, METH_FASTCALL = 0x0004, 0x0080
-POINTER_IN_CAPSULE = 16
+CLASS_IN_OBJECT, POINTER_IN_CAPSULE, VALUE_IN_FLOAT = 8, 16, 16
 DATA_IN_ARRAY, RANK_IN_ARRAY, SHAPE_IN_ARRAY, TYPE_IN_ARRAY, FLAGS_IN_ARRAY = 16, 24, 32, 56, 64
 HEAD_IN_TYPE = 24
 """Where an element type says what it is: kind, letter, byte order, flags, and its number."""
@@ -77,12 +77,14 @@ def is_possible() -> bool:
     block = np.zeros((2, 3), np.int64)
     capsule = _capsule(block)
     word, half = ctypes.c_int64.from_address, ctypes.c_int32.from_address
+    number = 1.5
     shape = word(id(block) + SHAPE_IN_ARRAY).value
     dtype = block.dtype
     told = ord(dtype.kind) | ord(dtype.char) << 8 | ord("=") << 16 | dtype.num << 32
     return (
         word(id(capsule) + POINTER_IN_CAPSULE).value == address(block)
-        and word(id(block) + 8).value == id(np.ndarray) == numpy_function(ARRAY_TYPE)
+        and ctypes.c_double.from_address(id(number) + VALUE_IN_FLOAT).value == number
+        and word(id(block) + CLASS_IN_OBJECT).value == id(np.ndarray) == numpy_function(ARRAY_TYPE)
         and word(id(block) + DATA_IN_ARRAY).value == address(block)
         and half(id(block) + RANK_IN_ARRAY).value == 2
         and (word(shape).value, word(shape + 8).value) == (2, 3)

@@ -89,8 +89,7 @@ class Turned:
         *rest, across, inner = self.groups
         space = Space(list(self.groups))
         wide = is_short(across.extent, lanes)
-        blocks = 1 if wide else ceil_divide(across.extent, lanes)
-        chunks = 1 if is_short(inner.extent, CHUNK) else ceil_divide(inner.extent, CHUNK)
+        blocks, chunks = ceil_divide(across.extent, lanes), ceil_divide(inner.extent, CHUNK)
         with loops.loop(loops.lo, loops.hi) as unit:
             number: Index = unit.index
             across.value = loops.multiply(loops.remainder(number, blocks), lanes)

@@ -70,12 +70,12 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("how", ["sum", "max"])
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize(
+    ("name", "how"),  # (there is no largest of none)
+    [(name, how) for name, row in OPEN.items() for how in ("sum", "max") if row[1] or how == "sum"],
+)
 def test_open_sizes_may_lie_far_apart(name: str, how: str) -> None:
     rows, count, columns, *more = OPEN[name]
-    if how == "max" and count == 0:
-        pytest.skip("there is no largest of none")
     width = more[0] if more else columns
     named = [str(rows), str(columns)]
     sizes = "x".join("?" if isinstance(n, str) else str(n) for n in (rows, columns))

@@ -15,6 +15,7 @@ from ....errors import CompileError
 from ....ir.dialects.kernel import Prefetch
 from ....target import Target
 from ..text.build import Shape, Text
+from ..text.masked import masked_read, masked_store
 from .emitter import Emit, Emitter
 from .integer import select
 
@@ -96,22 +97,7 @@ def masked_load(
     if not target.can.fill_masked and other != "poison":
         loaded = masked_load(text, target, shape, pointer, mask, "poison")
         return select(text, shape, mask, loaded, other)
-    kind, masks = shape.name, shape.mask.name
-    name = f"@llvm.masked.load.{shape.suffix}.p0"
-    text.declare(f"declare {kind} {name}(ptr, {masks}, {kind})")
-    align = shape.bits // 8
-    return text.value(
-        f"call {kind} {name}(ptr align {align} {pointer}, {masks} {mask}, {kind} {other})"
-    )
-
-
-def masked_store(text: Text, shape: Shape, value: str, pointer: str, mask: str) -> None:
-    """Append a masked store of the back end's own."""
-    kind, masks = shape.name, shape.mask.name
-    name = f"@llvm.masked.store.{shape.suffix}.p0"
-    text.declare(f"declare void {name}({kind}, ptr, {masks})")
-    align = shape.bits // 8
-    text.line(f"call void {name}({kind} {value}, ptr align {align} {pointer}, {masks} {mask})")
+    return masked_read(text, shape, pointer, mask, other)
 
 
 def _masked_load(e: Emitter, op: Operation) -> None:

@@ -22,10 +22,11 @@ from xdsl.ir import Operation
 from ....ir.dialects.kernel import GemmTile, LibraryGemm, Tile
 from ....target import Target
 from ..text.build import Shape, Text
-from ..text.transpose import FEW, transpose_function
+from ..text.masked import masked_store
+from ..text.transpose import BlockSize, transpose_function
 from .emitter import Emit, Emitter, known_integer
 from .float import extreme, multiply_add
-from .memory import address, masked_load, masked_store, prefetch
+from .memory import address, masked_load, prefetch
 from .vector import first_lanes, splat
 
 DOTS = {
@@ -36,8 +37,6 @@ DOTS = {
 
 LINE = 64
 """Bytes of a cache line."""
-WORD = 32
-"""Bits of the elements of which blocks of any number of rows are turned."""
 
 Accumulators = Sequence[str]
 
@@ -515,20 +514,9 @@ def _transpose_tile(e: Emitter, op: Operation) -> None:
     lanes = op.properties["lanes"]
     assert isinstance(lanes, IntegerAttr)
     shape = Shape(e.stored(src).element, lanes.value.data)
-    few_rows, few_columns = (
-        count
-        if count and count <= min(FEW, shape.lanes - 1) and known_integer(step) == count
-        else 0
-        for count, step in ((known_integer(rows), ld), (known_integer(columns), ls))
-    )
-    if shape.bits == WORD:
-        some_rows, some_columns = (
-            count if count and FEW < count < shape.lanes else 0
-            for count in (known_integer(rows), known_integer(columns))
-        )
-        few_rows, few_columns = few_rows or some_rows, few_columns or some_columns
-    few = (0, 0) if few_rows and few_columns else (few_rows, few_columns)
-    function = transpose_function(e.text, shape, *few)
+    known = {each: known_integer(each) for each in (rows, columns, ls, ld)}
+    block = BlockSize.of(shape, (known[rows], known[ld]), (known[columns], known[ls]))
+    function = transpose_function(e.text, shape, block)
     sizes = [f"i64 {e.names[each]}" for each in (ls, ld, rows, columns)]
     source = address(e, src, e.names[src_offset])
     target = address(e, dst, e.names[dst_offset])

@@ -10,7 +10,7 @@ from typing import Any
 from ....target import Target
 from ..math.functions import MATH
 from ..text.build import Shape, Text, number
-from .kinds import FLOAT, INT, KINDS, TRUTH, WORD, ArrayRow, Element, NumberKind, Scalar, Value
+from .kinds import FLOAT, INT, KINDS, TRUTH, WORD, ArrayRow, NumberKind, Scalar, Value
 
 WHOLE: Mapping[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and", ast.BitOr: "or",
@@ -95,9 +95,13 @@ class Expressions:
         """Return a variable, or a number of the module."""
         found = self.scope.get(node.id)
         if isinstance(found, Scalar):
-            kind = found.kind
-            return Scalar(self.text.value(f"load {kind.llvm}, ptr {found.text}"), kind)
+            return self.loaded(found)
         return self.plain(self.globals.get(node.id), node) if found is None else found
+
+    def loaded(self, room: Scalar) -> Scalar:
+        """Return what a variable is."""
+        kind = room.kind
+        return Scalar(self.text.value(f"load {kind.llvm}, ptr {room.text}"), kind)
 
     def as_kind(self, x: Scalar, kind: NumberKind, node: ast.AST) -> Scalar:
         """Return a number as one of a wider kind."""
@@ -379,6 +383,3 @@ class Expressions:
     def jump(self, label: str) -> None:
         """Go on at a label."""
         self.text.line(f"br label %{label}")
-
-
-__all__ = ["Element", "Expressions"]

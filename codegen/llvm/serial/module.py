@@ -15,6 +15,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ....runtime.direct import (
+    CLASS_IN_OBJECT,
+    DATA_IN_ARRAY,
+    FLAGS_IN_ARRAY,
+    PLAIN_FLAGS,
+    POINTER_IN_CAPSULE,
+    RANK_IN_ARRAY,
+    SHAPE_IN_ARRAY,
+    TYPE_IN_ARRAY,
+    VALUE_IN_FLOAT,
+)
 from ....target import Target
 from ..entry.routine import c_string
 from ..text.build import Text
@@ -22,12 +33,12 @@ from .kinds import ELEMENTS, FLOAT, KINDS, ArrayRow, NumberKind, Scalar, Value
 from .statements import Statements
 
 TAG = "serial"
-SIZE = """
-define internal i64 @size(ptr %array) nounwind {
+SIZE = f"""
+define internal i64 @size(ptr %array) nounwind {{
 entry:
-  %rank.at = getelementptr i8, ptr %array, i64 24
+  %rank.at = getelementptr i8, ptr %array, i64 {RANK_IN_ARRAY}
   %rank = load i32, ptr %rank.at
-  %shape.at = getelementptr i8, ptr %array, i64 32
+  %shape.at = getelementptr i8, ptr %array, i64 {SHAPE_IN_ARRAY}
   %shape = load ptr, ptr %shape.at
   br label %next
 next:
@@ -43,11 +54,9 @@ more:
   br label %next
 end:
   ret i64 %size
-}
+}}
 """
 """How many elements an array of numpy's has."""
-TYPE_AT, DATA_AT, ELEMENT_AT, FLAGS_AT, PLAIN = 8, 16, 56, 64, 0x101
-"""Where arrays and numbers of Python have their fields, and the flags of a plain array."""
 ARRAY_TYPE, INT_TYPE, FLOAT_TYPE, SLOW, RAISE, VECTORCALL, CALL, READ_INT, MAKE_INT = range(9)
 """The words behind the capsule; the element types of the arguments follow, 0 for numbers."""
 WORDS = 9
@@ -107,7 +116,7 @@ class DirectCall(Text):
 
     def __init__(self) -> None:
         super().__init__()
-        self.words = self.field("%self", DATA_AT, "ptr")
+        self.words = self.field("%self", POINTER_IN_CAPSULE, "ptr")
 
     def field(self, pointer: str, at: int, kind: str) -> str:
         """Return what lies some bytes behind a pointer."""
@@ -130,19 +139,19 @@ class DirectCall(Text):
 
     def array(self, given: str, number: int) -> list[str]:
         """Return address and size of an argument that is to be an array."""
-        self.require_word(self.field(given, TYPE_AT, "ptr"), ARRAY_TYPE)
-        self.require_word(self.field(given, ELEMENT_AT, "ptr"), WORDS + number)
-        flags = self.value(f"and i32 {self.field(given, FLAGS_AT, 'i32')}, {PLAIN}")
-        self.require(self.value(f"icmp eq i32 {flags}, {PLAIN}"))
+        self.require_word(self.field(given, CLASS_IN_OBJECT, "ptr"), ARRAY_TYPE)
+        self.require_word(self.field(given, TYPE_IN_ARRAY, "ptr"), WORDS + number)
+        flags = self.value(f"and i32 {self.field(given, FLAGS_IN_ARRAY, 'i32')}, {PLAIN_FLAGS}")
+        self.require(self.value(f"icmp eq i32 {flags}, {PLAIN_FLAGS}"))
         size = self.value(f"call i64 @size(ptr {given})")
-        return [f"ptr {self.field(given, DATA_AT, 'ptr')}", f"i64 {size}"]
+        return [f"ptr {self.field(given, DATA_IN_ARRAY, 'ptr')}", f"i64 {size}"]
 
     def number(self, given: str, kind: NumberKind) -> list[str]:
         """Return an argument that is to be a number."""
-        found = self.field(given, TYPE_AT, "ptr")
+        found = self.field(given, CLASS_IN_OBJECT, "ptr")
         self.require_word(found, FLOAT_TYPE if kind is FLOAT else INT_TYPE)
         if kind is FLOAT:
-            return [f"double {self.field(given, DATA_AT, 'double')}"]
+            return [f"double {self.field(given, VALUE_IN_FLOAT, 'double')}"]
         return ["i64 " + self.value(f"call i64 {self.word(READ_INT)}(ptr {given})")]
 
 

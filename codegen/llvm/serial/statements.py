@@ -13,7 +13,7 @@ from typing import Any
 
 from ....target import Target
 from .expressions import Expressions
-from .kinds import ELEMENTS, INT, KINDS, TRUTH, ArrayRow, NumberKind, Scalar, Value
+from .kinds import ELEMENTS, INT, KINDS, ArrayRow, NumberKind, Scalar, Value
 
 
 @dataclass
@@ -120,11 +120,6 @@ class Statements(Expressions):
         self.leave(frame.end)
 
     # -- variables ------------------------------------------------------------------------
-
-    def loaded(self, room: Scalar) -> Scalar:
-        """Return what a variable is."""
-        kind = room.kind
-        return Scalar(self.text.value(f"load {kind.llvm}, ptr {room.text}"), kind)
 
     def store(self, x: Scalar, room: Scalar) -> None:
         """Set a variable."""
@@ -238,6 +233,3 @@ class Statements(Expressions):
         self.store(Scalar(next_, INT), at)
         self.jump(head)
         self.text.label(end)
-
-
-__all__ = ["TRUTH", "Statements"]

@@ -3,39 +3,53 @@
 For 32-bit elements and 4, 8 or 16 lanes: elements change places within the quarters of 128 bits
 (two rounds of unpacking pairs of rows), then the quarters do, so that each shuffle is one
 instruction on x86 and NEON; of fewer rows, if more than a few, the columns are stored under a mask.
-Others are unpacked in pairs of rows as often as the lanes can be
-halved. Few rows whose columns lie without gaps become as many vectors, each of which takes from
-all, and the other way round for few columns. Blocks at an edge go element by element.
+Others are unpacked in pairs of rows as often as the lanes can be halved. Few rows whose columns lie
+without gaps become as many vectors, each of which takes from all, and the other way round for few
+columns. Blocks at an edge go element by element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .build import Shape, Text
+from .masked import masked_read, masked_store
 
-FEW = 8
-"""Rows or columns that are few: each of as many vectors takes from all."""
+FEW, WORD = 8, 32
+"""Rows or columns that are few: each of as many vectors takes from all; and the bits of elements of
+which blocks of any number are turned."""
+
+
+Side: TypeAlias = "tuple[int | None, int | None]"
+"""How many rows or columns there are, and how far apart those of the other kind lie, if known."""
 
 
 @dataclass(frozen=True)
 class BlockSize:
-    """The sizes of a block: as many rows and columns as lanes, or few of one."""
+    """The sizes of a block: as many rows and columns as lanes, or less of one."""
 
     rows: int
     columns: int
 
+    @classmethod
+    def of(cls, shape: Shape, rows: Side, columns: Side) -> BlockSize:
+        """Return the size that there is a form for: few have to lie without gaps."""
+        lanes = shape.lanes
+        sizes = [
+            count
+            if count and count < lanes and (step == count if count <= FEW else shape.bits == WORD)
+            else lanes
+            for count, step in (rows, columns)
+        ]
+        return cls(lanes, lanes) if max(sizes) < lanes else cls(*sizes)
 
-def transpose_function(text: Text, shape: Shape, few_rows: int = 0, few_columns: int = 0) -> str:
-    """Have the function for blocks of `shape.lanes` squared in the module; return its name.
 
-    Or for blocks of few rows, whose columns lie as far apart in the result, or of few columns,
-    whose rows lie as far apart in the source.
-    """
+def transpose_function(text: Text, shape: Shape, block: BlockSize) -> str:
+    """Have the function for blocks of a size in the module; return its name."""
     lanes = shape.lanes
-    block = BlockSize(few_rows or lanes, few_columns or lanes)
-    few = f"_{block.rows}x{block.columns}" if few_rows or few_columns else ""
+    few = "" if block.rows == block.columns else f"_{block.rows}x{block.columns}"
     name = f"gv_transpose_{shape.element}_{lanes}{few}"
     if name not in text.functions:
         inner = Text()
@@ -69,7 +83,7 @@ def _whole_or_part(text: Text, shape: Shape, block: BlockSize) -> None:
     apart, count = (str(lanes), block.columns) if few_columns else ("%ls", block.rows)
     pointers = [_row(text, shape, "%src", apart, r) for r in range(count)]
     loaded = [
-        _load_first(text, shape, pointer, block.columns)
+        masked_read(text, shape, pointer, _first(shape, block.columns), "zeroinitializer")
         if some
         else text.value(f"load {shape.name}, ptr {pointer}, align {align}")
         for pointer in pointers
@@ -90,7 +104,7 @@ def _whole_or_part(text: Text, shape: Shape, block: BlockSize) -> None:
     for r, column in enumerate(made):
         pointer = _row(text, shape, "%dst", distance, r)
         if FEW < block.rows < lanes:
-            _store_first(text, shape, column, pointer, block.rows)
+            masked_store(text, shape, column, pointer, _first(shape, block.rows))
         else:
             text.line(f"store {shape.name} {column}, ptr {pointer}, align {align}")
     text.line("ret void")
@@ -98,25 +112,10 @@ def _whole_or_part(text: Text, shape: Shape, block: BlockSize) -> None:
     _element_by_element(text, shape)
 
 
-def _load_first(text: Text, shape: Shape, pointer: str, count: int) -> str:
-    """Load the first elements of a vector."""
-    kind, name = shape.name, f"@llvm.masked.load.{shape.suffix}.p0"
-    text.declare(f"declare {kind} {name}(ptr, {shape.mask.name}, {kind})")
-    where = f"ptr align {shape.bits // 8} {pointer}"
-    mask = f"{shape.mask.name} <{_bits(shape, count)}>"
-    return text.value(f"call {kind} {name}({where}, {mask}, {kind} zeroinitializer)")
-
-
-def _bits(shape: Shape, count: int) -> str:
-    return ", ".join(f"i1 {'true' if lane < count else 'false'}" for lane in range(shape.lanes))
-
-
-def _store_first(text: Text, shape: Shape, vector: str, pointer: str, count: int) -> None:
-    """Store the first elements of a vector."""
-    name = f"@llvm.masked.store.{shape.suffix}.p0"
-    text.declare(f"declare void {name}({shape.name}, ptr, {shape.mask.name})")
-    given = f"{shape.name} {vector}, ptr align {shape.bits // 8} {pointer}"
-    text.line(f"call void {name}({given}, {shape.mask.name} <{_bits(shape, count)}>)")
+def _first(shape: Shape, count: int) -> str:
+    """Return the mask of the first lanes."""
+    bits = ", ".join(f"i1 {'true' if lane < count else 'false'}" for lane in range(shape.lanes))
+    return f"<{bits}>"
 
 
 def unpacked(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
@@ -132,35 +131,34 @@ def unpacked(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
 
 def parted(text: Text, shape: Shape, vectors: Sequence[str]) -> list[str]:
     """Return the columns of rows that lie one behind the other, in as many vectors as columns."""
-    lanes, count = shape.lanes, len(vectors)
-    made = []
-    for column in range(count):
-        places = [divmod(row * count + column, lanes) for row in range(lanes)]
-        vector = vectors[0]
-        for number in range(1, count):
-            chosen = [
-                lanes + lane if vector_ == number else lane if number == 1 else row
-                for row, (vector_, lane) in enumerate(places)
-            ]
-            vector = _shuffle(text, shape, vector, vectors[number], chosen)
-        made.append(vector)
-    return made
+    lanes, count = range(shape.lanes), len(vectors)
+    return [
+        _gathered(text, shape, vectors, [divmod(lane * count + c, shape.lanes) for lane in lanes])
+        for c in range(count)
+    ]
 
 
 def interleaved(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
     """Return the columns of a few rows, one behind the other, as many vectors."""
-    lanes, count = shape.lanes, len(rows)
-    made = []
-    for first in range(0, lanes * count, lanes):
-        places = [divmod(first + lane, count) for lane in range(lanes)]
-        vector = rows[0]
-        for number in range(1, count):
-            chosen = [
-                lanes + column if row == number else column if number == 1 else lane
-                for lane, (column, row) in enumerate(places)
-            ]
-            vector = _shuffle(text, shape, vector, rows[number], chosen)
-        made.append(vector)
+    count = len(rows)
+    places = [(at % count, at // count) for at in range(shape.lanes * count)]
+    return [
+        _gathered(text, shape, rows, places[first : first + shape.lanes])
+        for first in range(0, len(places), shape.lanes)
+    ]
+
+
+def _gathered(
+    text: Text, shape: Shape, vectors: Sequence[str], places: Sequence[tuple[int, int]]
+) -> str:
+    """Return a vector whose lanes are those of some vectors, by the number and lane of each."""
+    made = vectors[0]
+    for number in range(1, len(vectors)):
+        chosen = [
+            shape.lanes + lane if vector == number else lane if number == 1 else own
+            for own, (vector, lane) in enumerate(places)
+        ]
+        made = _shuffle(text, shape, made, vectors[number], chosen)
     return made
 
 

@@ -91,12 +91,11 @@ def turns(op: Op) -> bool:
     """Say whether an operation moves neighbours apart, and so many that it takes its time."""
     if op.name != "gv.transpose":
         return False
-    source, made = ([d for d in spec.dims if d != 1] for spec in (op.specs[0], op.result_specs[0]))
-    order = op.plain_attributes()["order"]
-    left = [axis for axis in order if op.specs[0].dims[axis] != 1]
-    size = product(tuple(made))
+    dims = op.specs[0].dims
+    size, order = product(dims), op.plain_attributes()["order"]
+    long = [axis for axis in order if dims[axis] != 1]
     large = not isinstance(size, int) or size >= WORTH_A_KERNEL
-    return large and bool(left) and left[-1] != max(left) and len(source) > 1
+    return large and bool(long) and long[-1] != max(long)
 
 
 def is_smaller(op: Operation, than: Op) -> bool:
