@@ -111,7 +111,9 @@ GROWN = """<ir_version: 10, opset_import: ["": 22]> m (float[N, 2] x) => (float[
 { a = Exp(x)  b = Tanh(a)  c = Relu(b)  y = Add(c, x) }"""
 
 
-def test_what_fails_is_made_small_and_written(monkeypatch: Any, tmp_path: Any) -> None:
+def test_what_fails_is_made_small_and_written(
+    monkeypatch: Any, tmp_path: Any, gravure: Any
+) -> None:
     def run(program: Any, arrays: Any) -> list[Any]:
         wrong = 1 if "gv.tanh" in str(program.module) else 0
         return [array + wrong for array in interpret(program, arrays)]
@@ -125,7 +127,10 @@ def test_what_fails_is_made_small_and_written(monkeypatch: Any, tmp_path: Any) -
     assert shrink.write_shrunk(graph, "O3 on 2 threads, world 0: result y: 1 of 6", path)
     head, why, *rest = path.read_text().splitlines()
     assert head == f"// test: {','.join(LEVELS['O3'])}"
-    assert why.endswith(": gravure run small.mlir -O3 --vs interp --dim N=3")
+    command = why.partition(": gravure ")[2].split()
+    assert command == ["run", "small.mlir", "-O3", "--vs", "interp", "-i", "in0=3x2xf32"]
+    monkeypatch.chdir(tmp_path)
+    assert gravure(*command).status == 0
     assert sum("= gv." in line for line in rest) == 1
     assert load_program(path).main
     assert not shrink.write_shrunk(graph, "onnxruntime, world 0: result y", path)

@@ -20,6 +20,7 @@ from ...frontend.programs.load import load_program
 from ...frontend.programs.reduce import FREE, apart, cut_out, reduce_program
 from ...ir import Program, interpret
 from ...ir.program import argument_names, argument_specs
+from ...ir.types import dims
 from ...passes.analysis.arguments import choose_sizes, make_array
 from ...passes.pipelines import LEVELS
 from ...runtime.compare import Tolerance, compare
@@ -74,6 +75,17 @@ def shrunk(graph: Grown, retry: Retry) -> tuple[str, Program | None]:
     return wanted, reduce_program(program, lambda part: apart(retry.failure, part) == wanted)
 
 
+def _given(program: Program, sizes: Mapping[str, int]) -> str:
+    """Return the inputs of a program as options of a command: its sizes follow from them."""
+    specs = argument_specs(program.main)
+    every = choose_sizes(specs, program.ranges) | dict(sizes)
+    words = []
+    for name, spec in zip(argument_names(program.main), specs, strict=True):
+        shape = [str(dims.evaluate(dim, every)) for dim in spec.dims]
+        words.append(f" -i {name}={'x'.join([*shape, str(spec.dtype)])}")
+    return "".join(words)
+
+
 FOUND = re.compile(r"(.+?)(?: on \d+ threads)?, world (\d+): ")
 """How a finding begins: which way was wrong, and where."""
 
@@ -90,7 +102,6 @@ def write_shrunk(graph: Grown, text: str, path: Path) -> bool:
         return False
     save_ir(small, path)
     passes = ",".join(LEVELS[way.options.level])
-    dims = "".join(f" --dim {name}={size}" for name, size in sizes.items())
-    command = f"gravure run {path.name} -{way.options.level} --vs interp{dims}"
+    command = f"gravure run {path.name} -{way.options.level} --vs interp{_given(small, sizes)}"
     path.write_text(f"// test: {passes}\n// {why}: {command}\n{path.read_text()}")
     return True
