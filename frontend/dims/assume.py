@@ -7,7 +7,8 @@ image of H // 4 rows is made twice as high and joined to one of H // 2 rows, H i
 it is read again as four times another symbol, and each run checks that it is. A size that is
 joined to what has one row is 1: exporters leave it open though they have traced a number. A mask of
 W words, of which the last W - P are added to N others behind P, is one of W = P + N words. Axes to
-which an exporter has given names of their own are of one size where only that fits.
+which an exporter has given names of their own are of one size where only that fits, and one is what
+is computed of others where it has to be.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def assumed_multiple(pairs: Iterable[tuple[Dim, Dim]], reason: str) -> Assumptio
 
 
 def assumed_sum(
-    pairs: Iterable[tuple[Dim, Dim]], plain: Collection[str], known: Knowledge, reason: str
+    pairs: Collection[tuple[Dim, Dim]], plain: Collection[str], known: Knowledge, reason: str
 ) -> Assumption | None:
     """Return that one of some symbols is a sum of others, if that makes sizes equal that must be.
 
@@ -118,7 +119,6 @@ def assumed_sum(
     all sizes, then that a symbol is what it has to be equal to, whatever that is.
     """
     chances: list[tuple[str, Dim]] = []
-    exact: list[tuple[str, Dim]] = []
     for a, b in pairs:
         for without in _chosen(a - b, DEPTH):
             for name, value in _solutions(without):
@@ -127,12 +127,21 @@ def assumed_sum(
                     if needed is not None and all(known.at_least(y, x) for x, y in needed):
                         return _is_sum(name, value, reason)
                     chances += [] if needed is None else [(name, value)]
+    if not chances:
+        return None
+    return assumed_whatever(pairs, plain, reason) or _is_sum(*chances[0], reason)
+
+
+def assumed_whatever(
+    pairs: Iterable[tuple[Dim, Dim]], plain: Collection[str], reason: str
+) -> Assumption | None:
+    """Return that a symbol is what it has to be equal to, whatever that is of others."""
+    for a, b in pairs:
         for name, value in ((str(a), b), (str(b), a)):
             others = dim_rules.symbols(value)
             if name in plain and name not in others and others and others <= {*plain}:
-                exact.append((name, value))
-    best = [*exact, *chances] if chances else []
-    return _is_sum(*best[0], reason) if best else None
+                return _is_sum(name, value, reason)
+    return None
 
 
 def _is_sum(name: str, value: Dim, reason: str) -> Assumption:

@@ -37,6 +37,7 @@ from ..dims.assume import (
     assumed_number,
     assumed_same,
     assumed_sum,
+    assumed_whatever,
     assumption_for,
     assumption_of,
     clashes,
@@ -551,6 +552,7 @@ class Reader:
         found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)
         found = found or assumed_sum(pairs, symbols.plain(), known, reason)
         found = found or assumed_same(pairs, self._places(), reason)
+        found = found or assumed_whatever(pairs, symbols.plain(), reason)
         if found is not None:
             raise NeedsAssumptionError(found)
 

@@ -156,19 +156,20 @@ def test_a_loop_that_never_begins_collects_nothing(model: Make) -> None:
     body = graph(nodes, ["i", "go", "state"], ["goes", "next", "seen"], ["N"])
     loops = [
         node("Loop", [trips, begins, "x"], [f"last{i}", f"all{i}"], body=body)
-        for i, (trips, begins) in enumerate((("none", ""), ("trips", "no")))
+        for i, (trips, begins) in enumerate((("none", ""), ("none", "some"), ("trips", "no")))
     ]
     made = model(
-        loops, {"x": ("f32", ["N"])}, ["last0", "all0", "last1", "all1"],
+        loops, {"x": ("f32", ["N"]), "some": ("bool", [])},
+        [f"{name}{i}" for i in range(3) for name in ("last", "all")],
         {"none": np.int64(0), "trips": np.int64(3), "no": np.bool_(False)},
     )  # fmt: skip
     program = load_program(made.SerializeToString(), dims={"N": (1, 8)})
     for x in (np.float32([1, 2, 3]), np.float32([4])):
-        found = interpret(program, [x])
+        found = interpret(program, [x, np.array(True)])
         for last, parts in zip(found[::2], found[1::2], strict=True):
             np.testing.assert_array_equal(last, x)
             assert parts.shape == (0, 2 * len(x))
-    agrees(made, [(np.float32([1, 2, 3]),)], dims={"N": (1, 8)})
+    agrees(made, [(np.float32([1, 2, 3]), np.array(True))], dims={"N": (1, 8)})
 
 
 def test_a_size_that_only_one_branch_has_is_refused_in_the_run(model: Make) -> None:

@@ -8,7 +8,7 @@ import pytest
 from onnx import helper
 
 import gravure as gv
-from gravure.errors import RuntimeInputError, UnsupportedOp
+from gravure.errors import RuntimeInputError
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
 from gravure.ir.program import argument_specs
@@ -51,8 +51,12 @@ def test_a_mask_is_as_long_as_what_is_behind_it_and_what_is_new(model: Make) -> 
             made.run(
                 [np.ones(new, np.float32), np.ones(whole, np.float32), np.ones(past, np.float32)]
             )
-    with pytest.raises(UnsupportedOp, match=r"(?s)node 'positions'.* it may fit when T is fixed"):
-        load_program(data, dims={"W": 5})
+    of_five = load_program(data, dims={"W": 5})
+    assert [str(s) for s in argument_specs(of_five.main)] == [
+        "f32[-min(5, P) + 5]",
+        "f32[5]",
+        "f32[P]",
+    ]
 
 
 def test_axes_with_names_of_their_own_are_one_where_only_that_fits(model: Make) -> None:
@@ -247,6 +251,27 @@ def test_boxes_and_scores_of_two_names_are_as_many(model: Make) -> None:
     )  # fmt: skip
     program = load_program(made.SerializeToString())
     assert [each for each, _ in program.assumed] == ["n = m"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute", "assumed", "m"),
+    [("Concat", {"axis": 0}, "m = 2*n", 6), ("Slice", {}, "m = ((n + 1) // (2))", 2)],
+)
+def test_a_size_is_what_it_has_to_be_equal_to(
+    model: Make, kind: str, attribute: dict[str, int], assumed: str, m: int
+) -> None:
+    more = ["x"] if kind == "Concat" else ["zero", "most", "zero", "two"]
+    made = model(
+        [node(kind, ["x", *more], ["a"], **attribute), node("Add", ["a", "z"], ["y"])],
+        {"x": ("f32", ["n"]), "z": ("f32", ["m"])}, ["y"],
+        {"zero": i64([0]), "two": i64([2]), "most": i64([1 << 40])},
+    )  # fmt: skip
+    compiled = gv.compile(made, dims={"n": (1, 8)}, cache=False)
+    assert [each for each, _ in load_program(made.SerializeToString()).assumed] == [assumed]
+    x, z = np.arange(3, dtype=np.float32), np.ones(m, np.float32)
+    np.testing.assert_array_equal(compiled(x, z), ([*x, *x] if m > 3 else x[::2]) + z)
+    with pytest.raises(RuntimeInputError, match=r"argument 'z' .* with n = 3 and called"):
+        compiled(x, np.ones(m + 1, np.float32))
 
 
 @pytest.mark.parametrize(

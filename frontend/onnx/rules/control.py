@@ -87,11 +87,11 @@ def loop(
     """Unroll a loop of few known trips; others run."""
     body = node.graph("body")
     known = None if trips is None else node.known(trips)
+    count = None if known is None or known.dtype == object else int(known.ravel()[0])
     goes_on = condition is None or _known_flag(node, condition)
-    if goes_on is False:
+    if goes_on is False or (count is not None and count <= 0):
         return _no_trips(node, body, states)
-    if goes_on and known is not None and known.dtype != object:
-        count = int(known.ravel()[0])
+    if goes_on and count is not None:
         made = _unrolled(node, body, count, states) if _is_short(body, count) else None
         if made is not None:
             return made
