@@ -217,9 +217,10 @@ class Grouping:
         """
         if not self.can.walk_vectors:
             return False
-        if not is_move(op):
-            return any(group.kind == "map" and turns(group.root) for group in groups)
-        if not turns(op) or any(all(map(is_move, group.members)) for group in groups):
+        if not turns(op):
+            moved = any(group.kind == "map" and turns(group.root) for group in groups)
+            return moved and op.name != "gv.reshape"
+        if any(all(map(is_move, group.members)) for group in groups):
             return False
         if any(KINDS[group.kind].reads is not Reads.ELEMENTS for group in groups):
             return False

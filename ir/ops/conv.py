@@ -360,7 +360,7 @@ def _apart(call: Call, windows: Windows) -> Any:
 def _turned_weights(emit: Emit, w: Any, windows: Windows, groups: int) -> Any:
     """Return [O, C / groups, *K] from [C, O / groups, *K], with each phase's taps as filters.
 
-    The phases of the axes follow the filters: [O, *strides, C / groups, *K / strides].
+    The filters of each phase are together, for each group: [groups, *strides, O / groups] of them.
     """
     make, rank = Maker(emit), len(windows.kernel)
     channels, depth, *_ = spec_of_value(w).dims
@@ -370,7 +370,7 @@ def _turned_weights(emit: Emit, w: Any, windows: Windows, groups: int) -> Any:
     split = [d for pair in zip(taps, windows.strides, strict=True) for d in pair]
     w = make.reshape(w, shape=(groups, channels // groups, depth, *split))
     tap_axes, phase_axes = range(3, 3 + 2 * rank, 2), range(4, 4 + 2 * rank, 2)
-    w = make.transpose(w, order=(0, 2, *phase_axes, 1, *tap_axes))
+    w = make.transpose(w, order=(0, *phase_axes, 2, 1, *tap_axes))
     w = flip(emit, w, range(3 + rank, 3 + 2 * rank))
     filters = depth * groups * prod(windows.strides)
     return make.reshape(w, shape=(filters, channels // groups, *taps))
@@ -391,7 +391,7 @@ def _by_phases(call: Call, windows: Windows) -> Any:
         call.emit, x, weights, [(t - 1, t - 1) for t in taps],
         strides=(1,) * rank, dilations=(1,) * rank, groups=groups, channels_last=last,
     )  # fmt: skip
-    phases = _interleaved(call.emit, made, windows.strides, channels_last=last)
+    phases = _interleaved(call.emit, made, windows.strides, groups, channels_last=last)
     reach = spatial(spec_of_value(phases), channels_last=last)
     size = spatial(call.result_specs[0], channels_last=last)
     edges = _edges(windows, reach, size)
@@ -399,18 +399,26 @@ def _by_phases(call: Call, windows: Windows) -> Any:
     return restated(call.emit, made, call.result_specs[0].dims)
 
 
-def _interleaved(emit: Emit, x: Any, strides: Sequence[int], *, channels_last: bool) -> Any:
-    """Spread channels that end in a phase for each axis over the places: [O, *strides] each."""
+def _interleaved(
+    emit: Emit, x: Any, strides: Sequence[int], groups: int, *, channels_last: bool
+) -> Any:
+    """Spread channels over the places: they are [groups, *strides, O / groups], one for each phase.
+
+    What lies together stays together where channels are last.
+    """
     make, spec, rank = Maker(emit), spec_of_value(x), len(strides)
     places = spatial(spec, channels_last=channels_last)
     axis = channel_axis(spec.rank, channels_last=channels_last)
     filters = spec.dims[axis] // prod(strides)
-    parts = image(spec.dims[:1], (filters, *strides), (places,), channels_last=channels_last)
+    channels = (groups, *strides, filters // groups)
+    parts = image(spec.dims[:1], channels, (places,), channels_last=channels_last)
     x = make.reshape(x, shape=tuple(d for part in parts for d in part))
-    first = spatial_axes(spec.rank, channels_last=channels_last)[0] + (0 if channels_last else rank)
-    phase = axis + 1
-    mixed = [a for i in range(rank) for a in (first + i, phase + i)]
-    x = make.transpose(x, order=image(0, axis, mixed, channels_last=channels_last))
+    first = spatial_axes(spec.rank, channels_last=channels_last)[0]
+    first += 0 if channels_last else rank + 1
+    mixed = [a for i in range(rank) for a in (first + i, axis + 1 + i)]
+    kept = (axis, axis + rank + 1)
+    order = (0, *mixed, *kept) if channels_last else (0, *kept, *mixed)
+    x = make.transpose(x, order=order)
     wide = [n * s for n, s in zip(places, strides, strict=True)]
     return make.reshape(x, shape=image(spec.dims[0], filters, wide, channels_last=channels_last))
 

@@ -30,6 +30,8 @@ from ....ir.types.indices import (
     broadcast_index,
     flatten,
     of,
+    runs_of_axes,
+    unflatten,
 )
 from ....ir.types.tensor import spec_of
 from ....passes.analysis.walks import is_move, source_index
@@ -88,7 +90,7 @@ class Tracer:
             if argument is not None and argument not in self.stops:
                 self.accesses.append(Access(argument, flatten(index, op.result_specs[0].dims)))
                 return
-            self.visit(op.operands[0], source or self._opaque_index(op.specs[0].dims, index))
+            self.visit(op.operands[0], source or self._opaque_index(op, index))
         elif op.has("element_at"):
             type(op).element_at(self, index, *op.operands, **op.plain_attributes())
         else:
@@ -128,9 +130,17 @@ class Tracer:
             value, tuple(Linear() if d == 1 else i for i, d in zip(index, dims, strict=True))
         )
 
-    def _opaque_index(self, shape: Sequence[Dim], index: Indices) -> Indices:
-        self.use_alone(*index)
-        return tuple(of(Opaque(None, d)) for d in shape)
+    def _opaque_index(self, op: Op, index: Indices) -> Indices:
+        """Return the source index of a reshape of which only some parts are linear."""
+        source, result = op.specs[0].dims, op.result_specs[0].dims
+        found: list[Linear] = []
+        for axes, places in runs_of_axes(source, result):
+            parts = unflatten(flatten(index[places], result[places]), source[axes])
+            if parts is None:
+                self.use_alone(*index[places])
+                parts = [of(Opaque(None, d)) for d in source[axes]]
+            found += parts
+        return tuple(found)
 
 
 def reshaped_argument(value: SSAValue) -> BlockArgument | None:
@@ -257,15 +267,28 @@ class ElementReader:
         return self.loops.pure(arith.AddiOp, (wide, offsets), kind, NO_OVERFLOW), lanes
 
     def _computed_index(self, op: Op, index: Indices) -> Indices:
-        """Return the source index of a reshape by division at run time."""
-        flat, lanes = self.number(flatten(index, op.result_specs[0].dims))
+        """Return the source index of a reshape by division at run time, where it is not linear."""
+        source, result = op.specs[0].dims, op.result_specs[0].dims
         found: list[Linear] = []
-        for position, extent in reversed(list(enumerate(op.specs[0].dims))):
+        for axes, places in runs_of_axes(source, result):
+            flat = flatten(index[places], result[places])
+            try:
+                parts = unflatten(flat, source[axes])
+            except NeedSplit:
+                parts = None
+            found += self._parted(flat, source[axes]) if parts is None else parts
+        return tuple(found)
+
+    def _parted(self, offset: Linear, shape: Sequence[Dim]) -> list[Linear]:
+        """Return the index of a row-major offset by division."""
+        flat, lanes = self.number(offset)
+        found: list[Linear] = []
+        for position, extent in reversed(list(enumerate(shape))):
             inner = flat if position == 0 else self.divided(arith.RemUIOp, flat, extent, lanes)
             found.append(of(Opaque(inner, extent, lanes)))
             if position:
                 flat = self.divided(arith.DivUIOp, flat, extent, lanes)
-        return tuple(reversed(found))
+        return found[::-1]
 
     def divided(self, op: Any, value: SSAValue, by: Dim, lanes: int) -> SSAValue:
         """Return a quotient or remainder of an index by a dimension."""
