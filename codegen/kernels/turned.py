@@ -19,7 +19,7 @@ from ...ir import Op
 from ...ir.dialects import kernel as gvk
 from ...ir.types.dims import Dim, ceil_divide, product
 from ...ir.types.dtypes import DType
-from ...ir.types.indices import Linear
+from ...ir.types.indices import Linear, tokens_of
 from ...passes.analysis.walks import is_move
 from .builder.loops import Index, Loops
 from .builder.plan import AccessPlan
@@ -72,7 +72,8 @@ class Turned:
             return None
         (access,) = plan.tracer.accesses
         inner = groups[-1]
-        if step(access.offset, inner) in (0, 1):
+        is_linear = len(tokens_of(access.offset)) == len(access.offset.terms)
+        if not is_linear or step(access.offset, inner) in (0, 1):
             return None
         for group in groups[:-1]:
             fits = fills(inner, group, write) and fills(group, inner, access.offset)

@@ -235,6 +235,14 @@ class ConvTranspose(Op):
         Sample(((2, 3, 3, 2), (3, 4, 1, 1)), _moves(2, strides=(2, 3), output_pads=(1, 0))),
         Sample(((0, 2, 3), (2, 2, 2)), _moves(1, strides=(2,), output_pads=(0,))),
         Sample(((1, 2, 1), (2, 2, 2)), _moves(1, pads=((1, 1),), output_pads=(0,))),
+        Sample(
+            ((1, 2, 3, 4), (2, 16, 3, 3)),
+            _moves(2, strides=(2, 2), pads=((1, 1), (0, 2)), output_pads=(1, 0)),
+        ),
+        Sample(
+            ((1, 5, 2), (2, 16, 4)),
+            _moves(1, channels_last=True, strides=(3,), pads=((4, 1),), output_pads=(0,), groups=2),
+        ),
     )  # fmt: skip
 
     @classmethod
@@ -298,7 +306,7 @@ class ConvTranspose(Op):
 
         Result element q * stride + r takes only the taps t * stride + r. So each of the
         phases r is a convolution of stride 1 with some taps, all phases are one convolution
-        with more filters, and the result is read out of its channels.
+        with more filters, or several, and the result is read out of its channels.
         """
         windows, (made,) = Windows.of(call.specs[1].dims[2:], call.attributes), call.result_specs
         if 0 in spatial(made, channels_last=call.attributes["channels_last"]):
@@ -385,6 +393,9 @@ def _by_phases(call: Call, windows: Windows) -> Any:
         w = dilate(call.emit, w, axis, dilation)
     w = resize_edges(call.emit, w, [(0, 0), (0, 0), *((0, 1 - d) for d in windows.dilations)])
     whole = Windows(windows.spans, windows.strides, windows.pads, (1,) * rank)
+    apart = _phases_apart(call, whole, w)
+    if apart is not None:
+        return apart
     weights = _turned_weights(call.emit, w, whole, groups)
     taps = spec_of_value(weights).dims[2:]
     made = conv_any_pads(
@@ -397,6 +408,72 @@ def _by_phases(call: Call, windows: Windows) -> Any:
     edges = _edges(windows, reach, size)
     made = resize_edges(call.emit, phases, image((0, 0), (0, 0), edges, channels_last=last))
     return restated(call.emit, made, call.result_specs[0].dims)
+
+
+def _phases_apart(call: Call, windows: Windows, w: Any) -> Any:
+    """Return the transpose as a convolution for each phase; None where one of all is better.
+
+    That one has as many taps for each phase as the most have. Result element q * stride + r is
+    at place low + r of what all windows reach: it begins `shift` elements and `start` taps behind.
+    """
+    (made,), last = call.result_specs, call.attributes["channels_last"]
+    size = spatial(made, channels_last=last)
+    counts = [ceil_divide(n, s) for n, s in zip(size, windows.strides, strict=True)]
+    phases = []
+    for phase in np.ndindex(*windows.strides) if _is_worth_apart(windows, w) else ():
+        starts, edges = [], []
+        rows = zip(
+            phase, windows.pads, windows.kernel, windows.strides, counts,
+            spatial(call.specs[0], channels_last=last), strict=True,
+        )  # fmt: skip
+        for place, (low, _), span, stride, count, extent in rows:
+            shift, start = divmod(low + place, stride)
+            edges.append((ceil_divide(span - start, stride) - 1 - shift, count - extent + shift))
+            starts.append(start)
+        if not all(isinstance(edge, int) for pair in edges for edge in pair):
+            return None
+        phases.append(_phase(call, w, starts, edges))
+    if not phases:
+        return None
+    axis = channel_axis(spec_of_value(phases[0]).rank, channels_last=last)
+    whole = Maker(call.emit).concat(*phases, axis=axis)
+    found = _interleaved(call.emit, whole, windows.strides, 1, channels_last=last)
+    ends = [(0, n - c * s) for n, c, s in zip(size, counts, windows.strides, strict=True)]
+    found = resize_edges(call.emit, found, image((0, 0), (0, 0), ends, channels_last=last))
+    return restated(call.emit, found, made.dims)
+
+
+WORTH_APART = 0.8
+"""The part of the taps of one convolution for all phases that one for each at most has."""
+FILTERS_APART = 16
+"""As many filters as a vector has lanes: fewer of each phase would be computed like as many."""
+
+
+def _is_worth_apart(windows: Windows, w: Any) -> bool:
+    """Say whether phases differ in their taps, and have filters enough to be apart.
+
+    Convolutions of three taps each way take as much less work as they have taps too many.
+    """
+    depth = spec_of_value(w).dims[1]
+    if not isinstance(depth, int) or depth < FILTERS_APART:
+        return False
+    rows = list(zip(windows.kernel, windows.strides, strict=True))
+    taps = [ceil_divide(k, s) for k, s in rows]
+    part = prod(k / (t * s) for t, (k, s) in zip(taps, rows, strict=True))
+    return taps != [3, 3] and part <= WORTH_APART and all(k >= s for k, s in rows)
+
+
+def _phase(call: Call, w: Any, starts: Sequence[int], edges: Sequence[tuple[Dim, Dim]]) -> Any:
+    """Return the elements of one phase: those of every stride-th tap, from some on."""
+    strides, ones = call.attributes["strides"], (1,) * len(starts)
+    whole = spec_of_value(w).dims
+    part = Maker(call.emit).slice(w, starts=(0, 0, *starts), stops=whole, steps=(1, 1, *strides))
+    windows = Windows(spec_of_value(part).dims[2:], ones, ((0, 0),) * len(starts), ones)
+    weights = _turned_weights(call.emit, part, windows, call.attributes["groups"])
+    kept = {name: call.attributes[name] for name in ("groups", "channels_last")}
+    return conv_any_pads(
+        call.emit, call.operands[0], weights, edges, strides=ones, dilations=ones, **kept
+    )
 
 
 def _interleaved(

@@ -593,6 +593,28 @@ def test_winograd_tiles_of_images_of_any_size(tile: int, stride: int) -> None:
         check_kernel(text, symbols=dict(zip("NHW", sizes, strict=True)), rtol=1e-4)
 
 
+@pytest.mark.parametrize("from_row", [0, 1])
+def test_what_is_interleaved_and_cropped_is_read_row_by_row(from_row: int) -> None:
+    """Only the axes that a crop cuts are taken apart in the run: what lies behind stays together."""
+    x, mixed, all_, made = tensor(5, 5, 128), tensor(5, 5, 2, 2, 32), tensor(10, 10, 32), (8, 8, 32)
+    apart, cut = tensor(5, 2, 5, 2, 32), [from_row, from_row, 0]
+    text = (
+        f'func.func @k(%x: {x}) -> {tensor(*made)} attributes {{gv.kind = "map"}} {{\n'
+        f"  %m = gv.reshape %x {{shape = array<i64: 5, 5, 2, 2, 32>}} : ({x}) -> {mixed}\n"
+        f"  %t = gv.transpose %m {{order = array<i64: 0, 2, 1, 3, 4>}} : ({mixed}) -> {apart}\n"
+        f"  %a = gv.reshape %t {{shape = array<i64: 10, 10, 32>}} : ({apart}) -> {all_}\n"
+        f"  %r = gv.slice %a {{starts = array<i64: {cut[0]}, {cut[1]}, 0>, "
+        f"steps = array<i64: 1, 1, 1>, stops = array<i64: {cut[0] + 8}, {cut[1] + 8}, 32>}} : "
+        f"({all_}) -> {tensor(*made)}\n"
+        f"  func.return %r : {tensor(*made)}\n}}"
+    )
+    check_kernel(text)
+    (function,) = functions(parse(text))
+    loops = print_module(lower(function, Target.parse("x86-64-v3")))
+    assert "gvk.gather" not in loops
+    assert loops.count("vector.load") == 1
+
+
 def test_rows_of_another_shape_are_looked_up_where_they_are_in_memory() -> None:
     """No index is taken apart along the axes of the argument: vectors read whole rows."""
     x, rows, at, made = tensor(2, 3, 5, 4), tensor(30, 4), tensor(7, dtype="i64"), tensor(7, 4)

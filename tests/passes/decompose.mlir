@@ -64,3 +64,22 @@ func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 //   %4 = gv.div %2, %3 : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
 //   func.return %4 : tensor<2x3xf32>
 // }
+
+// -----
+// The phases of a strided transpose are convolutions of their own where their taps differ, and each
+// has filters enough: 1, 2, 2 and 4 taps instead of 4 for each.
+// count: gv.conv 4
+func.func @phases_apart(%x: tensor<1x3x4x5xf32>, %w: tensor<3x16x3x3xf32>) -> tensor<1x16x8x10xf32> {
+  %0 = gv.conv_transpose %x, %w {dilations = array<i64: 1, 1>, output_pads = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>, tensor<3x16x3x3xf32>) -> tensor<1x16x8x10xf32>
+  func.return %0 : tensor<1x16x8x10xf32>
+}
+
+// -----
+// One convolution for all phases: of as many taps each, of few filters, of three taps each way.
+// count: gv.conv 3
+func.func @phases_together(%x: tensor<1x3x4x5xf32>, %w: tensor<3x16x4x4xf32>, %f: tensor<3x3x3x3xf32>, %t: tensor<3x16x5x5xf32>) -> (tensor<1x16x8x10xf32>, tensor<1x3x8x10xf32>, tensor<1x16x8x10xf32>) {
+  %0 = gv.conv_transpose %x, %w {dilations = array<i64: 1, 1>, output_pads = array<i64: 0, 0>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>, tensor<3x16x4x4xf32>) -> tensor<1x16x8x10xf32>
+  %1 = gv.conv_transpose %x, %f {dilations = array<i64: 1, 1>, output_pads = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>, tensor<3x3x3x3xf32>) -> tensor<1x3x8x10xf32>
+  %2 = gv.conv_transpose %x, %t {dilations = array<i64: 1, 1>, output_pads = array<i64: 1, 1>, pads = [array<i64: 2, 2>, array<i64: 2, 2>], strides = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>, tensor<3x16x5x5xf32>) -> tensor<1x16x8x10xf32>
+  func.return %0, %1, %2 : tensor<1x16x8x10xf32>, tensor<1x3x8x10xf32>, tensor<1x16x8x10xf32>
+}

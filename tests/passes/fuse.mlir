@@ -279,6 +279,19 @@ func.func @across_memory(%x: tensor<64x128xf32>, %z: tensor<128x64xf32>) -> tens
 }
 
 // -----
+// So is what is cropped or padded first, whose rows stay rows; not what is turned before.
+// count: gv.kernel 5
+func.func @cropped(%x: tensor<58x58x32xf32>, %p: tensor<64x128xf32>, %t: tensor<64x8x128xf32>) -> (tensor<32x56x56xf32>, tensor<130x64xf32>, tensor<128x64x8xf32>) {
+  %0 = gv.slice %x {starts = array<i64: 1, 1, 0>, steps = array<i64: 1, 1, 1>, stops = array<i64: 57, 57, 32>} : (tensor<58x58x32xf32>) -> tensor<56x56x32xf32>
+  %1 = gv.transpose %0 {order = array<i64: 2, 0, 1>} : (tensor<56x56x32xf32>) -> tensor<32x56x56xf32>
+  %2 = gv.pad %p {pads = [array<i64: 0, 0>, array<i64: 1, 1>], value = 0.000000e+00 : f64} : (tensor<64x128xf32>) -> tensor<64x130xf32>
+  %3 = gv.transpose %2 {order = array<i64: 1, 0>} : (tensor<64x130xf32>) -> tensor<130x64xf32>
+  %4 = gv.transpose %t {order = array<i64: 1, 2, 0>} : (tensor<64x8x128xf32>) -> tensor<8x128x64xf32>
+  %5 = gv.transpose %4 {order = array<i64: 1, 2, 0>} : (tensor<8x128x64xf32>) -> tensor<128x64x8xf32>
+  func.return %1, %3, %5 : tensor<32x56x56xf32>, tensor<130x64xf32>, tensor<128x64x8xf32>
+}
+
+// -----
 // Not where few are moved, where rows stay rows, where a part is taken, or where a product walks it.
 // count: gv.kernel 4
 func.func @not_across_memory(%x: tensor<8x8xf32>, %h: tensor<64x4x32xf32>, %s: tensor<64x128xf32>, %w: tensor<64x64xf32>) -> (tensor<8x8xf32>, tensor<4x64x32xf32>, tensor<2x64xf32>, tensor<128x64xf32>) {
