@@ -595,7 +595,7 @@ def test_winograd_tiles_of_images_of_any_size(tile: int, stride: int) -> None:
 
 @pytest.mark.parametrize("from_row", [0, 1])
 def test_what_is_interleaved_and_cropped_is_read_row_by_row(from_row: int) -> None:
-    """Only the axes that a crop cuts are taken apart in the run: what lies behind stays together."""
+    """Only the axes that a crop cuts are taken apart in the run: others stay together."""
     x, mixed, all_, made = tensor(5, 5, 128), tensor(5, 5, 2, 2, 32), tensor(10, 10, 32), (8, 8, 32)
     apart, cut = tensor(5, 2, 5, 2, 32), [from_row, from_row, 0]
     text = (

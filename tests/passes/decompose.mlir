@@ -69,6 +69,7 @@ func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // The phases of a strided transpose are convolutions of their own where their taps differ, and each
 // has filters enough: 1, 2, 2 and 4 taps instead of 4 for each.
 // count: gv.conv 4
+// differs: zeros around the image are multiplied too, which is NaN for a NaN
 func.func @phases_apart(%x: tensor<1x3x4x5xf32>, %w: tensor<3x16x3x3xf32>) -> tensor<1x16x8x10xf32> {
   %0 = gv.conv_transpose %x, %w {dilations = array<i64: 1, 1>, output_pads = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>, tensor<3x16x3x3xf32>) -> tensor<1x16x8x10xf32>
   func.return %0 : tensor<1x16x8x10xf32>
@@ -77,6 +78,7 @@ func.func @phases_apart(%x: tensor<1x3x4x5xf32>, %w: tensor<3x16x3x3xf32>) -> te
 // -----
 // One convolution for all phases: of as many taps each, of few filters, of three taps each way.
 // count: gv.conv 3
+// differs: zeros around the image are multiplied too, which is NaN for a NaN
 func.func @phases_together(%x: tensor<1x3x4x5xf32>, %w: tensor<3x16x4x4xf32>, %f: tensor<3x3x3x3xf32>, %t: tensor<3x16x5x5xf32>) -> (tensor<1x16x8x10xf32>, tensor<1x3x8x10xf32>, tensor<1x16x8x10xf32>) {
   %0 = gv.conv_transpose %x, %w {dilations = array<i64: 1, 1>, output_pads = array<i64: 0, 0>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>, tensor<3x16x4x4xf32>) -> tensor<1x16x8x10xf32>
   %1 = gv.conv_transpose %x, %f {dilations = array<i64: 1, 1>, output_pads = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>, tensor<3x3x3x3xf32>) -> tensor<1x3x8x10xf32>
