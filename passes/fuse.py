@@ -62,6 +62,7 @@ from .analysis.kernels.reads import (
     is_dear,
     is_elementwise,
     is_indexed,
+    is_large,
     is_readable,
     is_repeated,
     is_smaller,
@@ -71,7 +72,7 @@ from .analysis.kernels.reads import (
 from .analysis.orders import segments
 from .analysis.rewrite import is_unused
 from .analysis.targets import target_of
-from .analysis.walks import Walks, is_move, source_index
+from .analysis.walks import Walks, divides_rows, is_move, source_index
 from .base import Pass
 
 MAX_MEMBERS = 96
@@ -213,18 +214,32 @@ class Grouping:
     def stands_apart(self, op: Op, groups: Sequence[Group]) -> bool:
         """Say whether a move across memory, or what it moves, is better a kernel of its own.
 
-        Alone it is turned in registers, block by block; within others each vector is gathered.
+        Alone it is turned in registers, block by block; within others each vector is gathered. So
+        it is where rows that were cut are found by dividing.
         """
         if not self.can.walk_vectors:
             return False
         if not turns(op):
-            moved = any(group.kind == "map" and turns(group.root) for group in groups)
-            return moved and op.name != "gv.reshape"
+            if op.name == "gv.reshape":
+                return is_large(op) and any(self.divides(group, op) for group in groups)
+            return any(group.kind == "map" and turns(group.root) for group in groups)
         if any(all(map(is_move, group.members)) for group in groups):
             return False
         if any(KINDS[group.kind].reads is not Reads.ELEMENTS for group in groups):
             return False
         return not any(is_smaller(use._operation, op) for use in uses_of(op))
+
+    def divides(self, group: Group, reshape: Op) -> bool:
+        """Say whether a map would find each of its vectors in a reshape by dividing."""
+        behind: list[Op] = []
+        op: Operation = reshape
+        while group.kind == "map" and op is not group.root:
+            users = {use._operation for use in uses_of(op)} & group.members
+            op = users.pop() if len(users) == 1 else group.root
+            if not isinstance(op, Op) or not (is_move(op) or is_elementwise(op)):
+                return False
+            behind.insert(0, op)
+        return bool(behind) and divides_rows(reshape, behind)
 
     def repeating(self, op: Op, groups: Sequence[Group]) -> Sequence[Group]:
         """Return the groups that compute an operation again for each row of another one."""

@@ -2,8 +2,8 @@
 
     for unit in lo..hi                     the dims before the axis; or, where those are one,
       for each operand                     the positions along the axis: each operand takes
-        for v in its elements step L       the part of lo..hi that is its own
-          out[.., start + v] = element(v)
+        for v in its elements step L       the part of lo..hi that is its own, in runs that are
+          out[.., start + v] = element(v)  as long as they are walked as one
 
 Operands are read element by element, so that what makes them is fused in.
 """
@@ -22,7 +22,7 @@ from .builder.loops import Index
 from .builder.plan import open_kernel, plan, returned_values
 from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
-from .map import fitting_lanes, over_vectors, walk_vectors
+from .map import fitting_lanes, over_vectors, place, walk_vectors
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -83,14 +83,17 @@ class OperandNest:
         before = [t for a in axes[:axis] for t in a.tokens]
         rest = [t for a in axes[axis:] for t in a.tokens]
         self.before = merge(before, accesses, alone)
+        self.is_row = False
         if self.whole.before == 1:
-            first = list(axes[axis].tokens)
-            self.along = [Group((t,)) for t in first if t.extent != 1]
+            self.is_row = not self.loops.fine and len(merge(rest, accesses, alone)) == 1
+        self.along: list[Group] = []
+        if self.whole.before == 1 and not self.is_row:
+            self.along = merge(list(axes[axis].tokens), accesses, alone)
             rest = [t for a in axes[axis + 1 :] for t in a.tokens]
-        else:
-            self.along = []
         self.inner = merge(rest, accesses, alone)
-        self.walked = self.inner.pop() if self.inner else Group(())
+        self.in_runs = not self.loops.fine and not self.inner and bool(self.along)
+        rows = self.along if self.in_runs else self.inner
+        self.walked = rows.pop() if rows else Group(())
         lanes = self.lanes()
         every = [*self.before, *self.along, *self.inner, self.walked]
         self.space = Space(every, self.walked, lanes)
@@ -115,19 +118,36 @@ class OperandNest:
         low: Index = loops.lo
         high: Index = loops.hi
         if self.whole.before == 1:
-            begin, end = (
-                loops.index(self.start),
-                loops.index(self.start + self.dims[self.whole.axis]),
-            )
-            low = loops.subtract(loops.maximum(low, begin), begin)
-            high = loops.subtract(loops.minimum(high, end), begin)
+            behind = product(self.dims[self.whole.axis + 1 :]) if self.is_row else 1
+            extent, start = self.dims[self.whole.axis] * behind, self.start * behind
+            given = loops.multiply(low, behind), loops.multiply(high, behind)
+            low, high = self.within(given, loops.index(start), extent)
+        if self.is_row:
+            walk_vectors(loops, self.reader, self.walked, (low, high), self.store)
+            return units
+        if self.in_runs:
+            self.runs(low, high)
+            return units
         with loops.loop(low, high) as unit:
-            rest: Index = unit.index
-            for group in reversed([*self.before, *self.along]):
-                group.value = loops.remainder(rest, group.extent)
-                rest = loops.divide(rest, group.extent)
+            place(loops, [*self.before, *self.along], unit.index)
             self.nest(0)
         return units
+
+    def runs(self, low: Index, high: Index) -> None:
+        """Walk a part of the axis, of which nothing lies behind, in runs that are walked as one."""
+        loops, length = self.loops, self.walked.extent
+        last = loops.divide(loops.add(high, loops.index(length - 1)), length)
+        with loops.loop(loops.divide(loops.index(low), length), last) as run:
+            place(loops, self.along, run.index)
+            span = self.within((low, high), loops.multiply(run.index, length), length)
+            walk_vectors(loops, self.reader, self.walked, span, self.store)
+
+    def within(self, span: tuple[Index, Index], begin: Index, extent: Dim) -> tuple[Index, Index]:
+        """Return what lies between two places of so many behind `begin`, counted from there."""
+        loops, most = self.loops, self.loops.index(extent)
+        first, last = (loops.subtract(loops.index(at), loops.index(begin)) for at in span)
+        low = loops.minimum(loops.maximum(first, 0), most)
+        return low, loops.maximum(low, loops.minimum(last, most))
 
     def nest(self, depth: int) -> None:
         """Open the loops behind the units."""

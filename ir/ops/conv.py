@@ -455,10 +455,12 @@ def _is_worth_apart(windows: Windows, w: Any) -> bool:
     Convolutions of three taps each way take as much less work as they have taps too many.
     """
     depth = spec_of_value(w).dims[1]
-    if not isinstance(depth, int) or depth < FILTERS_APART:
+    rows = [
+        (k, s) for k, s in zip(windows.kernel, windows.strides, strict=True) if isinstance(k, int)
+    ]
+    if not isinstance(depth, int) or depth < FILTERS_APART or len(rows) < len(windows.kernel):
         return False
-    rows = list(zip(windows.kernel, windows.strides, strict=True))
-    taps = [ceil_divide(k, s) for k, s in rows]
+    taps = [-(-k // s) for k, s in rows]
     part = prod(k / (t * s) for t, (k, s) in zip(taps, rows, strict=True))
     return taps != [3, 3] and part <= WORTH_APART and all(k >= s for k, s in rows)
 

@@ -25,7 +25,9 @@ from ...ir.types.indices import (
     is_walked_as_one,
     merged,
     of,
+    runs_of_axes,
     tokens_of,
+    unflatten,
 )
 from ...ir.types.tensor import spec_of
 from .kernels.kinds import strides_of
@@ -86,6 +88,30 @@ def split(axes: list[Axis], request: NeedSplit) -> None:
     """Split the token that a reshape cuts."""
     done = [axis.split(request.token, request.inner) for axis in axes]
     assert any(done), f"{request.token} is of no axis"
+
+
+def divides_rows(reshape: Op, behind: Sequence[Op]) -> bool:
+    """Say whether rows of a reshape are found by dividing, for all that is behind it.
+
+    `behind` are the operations that follow it, the last one first: moves and element-wise ones.
+    """
+    last = behind[0] if behind else reshape
+    source, result = reshape.specs[0].dims, reshape.result_specs[0].dims
+
+    def visit(index: Indices) -> bool:
+        makers = [*behind[1:], reshape]
+        for one, maker in zip(behind, makers, strict=False):
+            if is_move(one):
+                found = source_index(one, index)
+                if found is None:
+                    return False
+                index = found
+            else:
+                index = broadcast_index(index, maker.result_specs[0], one.result_specs[0])
+        *_, (axes, places) = runs_of_axes(source, result)
+        return unflatten(flatten(index[places], result[places]), source[axes]) is None
+
+    return split_until_linear([Axis([Token(d)]) for d in last.result_specs[0].dims], visit)
 
 
 # -- what anchors walk --------------------------------------------------------------------

@@ -91,11 +91,15 @@ def turns(op: Op) -> bool:
     """Say whether an operation moves neighbours apart, and so many that it takes its time."""
     if op.name != "gv.transpose":
         return False
-    dims = op.specs[0].dims
-    size, order = product(dims), op.plain_attributes()["order"]
+    dims, order = op.specs[0].dims, op.plain_attributes()["order"]
     long = [axis for axis in order if dims[axis] != 1]
-    large = not isinstance(size, int) or size >= WORTH_A_KERNEL
-    return large and bool(long) and long[-1] != max(long)
+    return is_large(op) and bool(long) and long[-1] != max(long)
+
+
+def is_large(op: Op) -> bool:
+    """Say whether a move is of so many elements, or may be, that it is worth a kernel."""
+    size = product(op.specs[0].dims)
+    return not isinstance(size, int) or size >= WORTH_A_KERNEL
 
 
 def is_smaller(op: Operation, than: Op) -> bool:
