@@ -236,7 +236,9 @@ class Grouping:
         while group.kind == "map" and op is not group.root:
             users = {use._operation for use in uses_of(op)} & group.members
             op = users.pop() if len(users) == 1 else group.root
-            if not isinstance(op, Op) or not (is_move(op) or is_elementwise(op)):
+            if not isinstance(op, Op) or not (
+                is_move(op) or is_elementwise(op) or op.name == "gv.pad"
+            ):
                 return False
             behind.insert(0, op)
         return bool(behind) and divides_rows(reshape, behind)

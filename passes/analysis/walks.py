@@ -93,25 +93,37 @@ def split(axes: list[Axis], request: NeedSplit) -> None:
 def divides_rows(reshape: Op, behind: Sequence[Op]) -> bool:
     """Say whether rows of a reshape are found by dividing, for all that is behind it.
 
-    `behind` are the operations that follow it, the last one first: moves and element-wise ones.
+    `behind` are the operations that follow it, the last one first: moves, element-wise ones, pads.
     """
     last = behind[0] if behind else reshape
     source, result = reshape.specs[0].dims, reshape.result_specs[0].dims
+    axes = [Axis([Token(d)]) for d in last.result_specs[0].dims]
+    makers = [*behind[1:], reshape]
 
     def visit(index: Indices) -> bool:
-        makers = [*behind[1:], reshape]
-        for one, maker in zip(behind, makers, strict=False):
-            if is_move(one):
-                found = source_index(one, index)
-                if found is None:
-                    return False
-                index = found
-            else:
-                index = broadcast_index(index, maker.result_specs[0], one.result_specs[0])
-        *_, (axes, places) = runs_of_axes(source, result)
-        return unflatten(flatten(index[places], result[places]), source[axes]) is None
+        for one, maker in zip(behind, makers, strict=True):
+            found = source_index(one, index) if is_move(one) else _read_at(one, maker, index)
+            if found is None:
+                return False
+            index = found
+        row = next((axis for axis in reversed(axes) if axis.tokens[-1].extent != 1), axes[-1])
+        for before, behind_ in runs_of_axes(source, result):
+            walked = {token for part in index[behind_] for token in tokens_of(part)}
+            if not walked.isdisjoint(row.tokens):
+                flat = flatten(index[behind_], result[behind_])
+                if unflatten(flat, source[before]) is None:
+                    return True
+        return False
 
-    return split_until_linear([Axis([Token(d)]) for d in last.result_specs[0].dims], visit)
+    return split_until_linear(axes, visit)
+
+
+def _read_at(op: Op, maker: Op, index: Indices) -> Indices:
+    """Return where a pad or an element-wise operation reads what `maker` gives."""
+    if op.name != "gv.pad":
+        return broadcast_index(index, maker.result_specs[0], op.result_specs[0])
+    pads = op.plain_attributes()["pads"]
+    return tuple(part + -low for part, (low, _) in zip(index, pads, strict=True))
 
 
 # -- what anchors walk --------------------------------------------------------------------

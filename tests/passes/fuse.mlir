@@ -292,6 +292,26 @@ func.func @cropped(%x: tensor<58x58x32xf32>, %p: tensor<64x128xf32>, %t: tensor<
 }
 
 // -----
+// Nor is what is tiled found by dividing for each place behind a crop; it is where it lies else, and
+// of few elements.
+// count: gv.kernel 4
+func.func @tiled(%x: tensor<4x2000xf32>, %y: tensor<4x8xf32>) -> (tensor<4x5999xf32>, tensor<4x6000xf32>, tensor<4x23xf32>) {
+  %0 = gv.reshape %x {shape = array<i64: 4, 1, 2000>} : (tensor<4x2000xf32>) -> tensor<4x1x2000xf32>
+  %1 = gv.broadcast_to %0 {shape = array<i64: 4, 3, 2000>} : (tensor<4x1x2000xf32>) -> tensor<4x3x2000xf32>
+  %2 = gv.reshape %1 {shape = array<i64: 4, 6000>} : (tensor<4x3x2000xf32>) -> tensor<4x6000xf32>
+  %3 = gv.slice %2 {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>, stops = array<i64: 4, 6000>} : (tensor<4x6000xf32>) -> tensor<4x5999xf32>
+  %4 = gv.reshape %x {shape = array<i64: 4, 1, 2000>} : (tensor<4x2000xf32>) -> tensor<4x1x2000xf32>
+  %5 = gv.broadcast_to %4 {shape = array<i64: 4, 3, 2000>} : (tensor<4x1x2000xf32>) -> tensor<4x3x2000xf32>
+  %6 = gv.reshape %5 {shape = array<i64: 4, 6000>} : (tensor<4x3x2000xf32>) -> tensor<4x6000xf32>
+  %7 = gv.relu %6 : (tensor<4x6000xf32>) -> tensor<4x6000xf32>
+  %8 = gv.reshape %y {shape = array<i64: 4, 1, 8>} : (tensor<4x8xf32>) -> tensor<4x1x8xf32>
+  %9 = gv.broadcast_to %8 {shape = array<i64: 4, 3, 8>} : (tensor<4x1x8xf32>) -> tensor<4x3x8xf32>
+  %10 = gv.reshape %9 {shape = array<i64: 4, 24>} : (tensor<4x3x8xf32>) -> tensor<4x24xf32>
+  %11 = gv.slice %10 {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>, stops = array<i64: 4, 24>} : (tensor<4x24xf32>) -> tensor<4x23xf32>
+  func.return %3, %7, %11 : tensor<4x5999xf32>, tensor<4x6000xf32>, tensor<4x23xf32>
+}
+
+// -----
 // Not where few are moved, where rows stay rows, where a part is taken, or where a product walks it.
 // count: gv.kernel 4
 func.func @not_across_memory(%x: tensor<8x8xf32>, %h: tensor<64x4x32xf32>, %s: tensor<64x128xf32>, %w: tensor<64x64xf32>) -> (tensor<8x8xf32>, tensor<4x64x32xf32>, tensor<2x64xf32>, tensor<128x64xf32>) {
