@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
+from math import isnan
 
 import numpy as np
 
+from ....codegen.serial.function import F64s, I64s, serial, single
 from ....ir.op import Array
 from ....ir.types import numerics
 from ...eager.remembered import remember_all
@@ -35,6 +37,8 @@ def _factors(a: Array) -> tuple[Array, Array]:
     A number is a better pivot than a NaN below it; the first pivot must be one.
     """
     check_square(a)
+    if a.size and a.dtype.kind == "f":
+        return _of_floats(a)
     n, count = a.shape[-1], math.prod(a.shape[:-2])
     if a.size and np.isnan(a[..., 0, 0]).any():
         raise InvalidShapesError(SINGULAR)
@@ -44,6 +48,62 @@ def _factors(a: Array) -> tuple[Array, Array]:
             return made.reshape(a.shape), order.reshape(a.shape[:-1])
         made, order = _of_many(np.array(np.moveaxis(a.reshape(count, n, n), 0, -1), order="C"))
         return np.moveaxis(made, -1, 0).reshape(a.shape), order.T.reshape(a.shape[:-1])
+
+
+def _of_floats(a: Array) -> tuple[Array, Array]:
+    made, order = a.astype(np.float64, order="C"), np.empty(a.shape[:-1], np.int64)
+    if _eliminate(made, a.shape[-1], int(a.dtype == np.float32), order) >= 0:
+        raise InvalidShapesError(SINGULAR)
+    return made.astype(a.dtype, copy=False), order
+
+
+@serial
+def _eliminate(a: F64s, n: int, narrow: int, order: I64s) -> int:
+    """Return the number of the first matrix that has no triangles, or -1; they lie in its place.
+
+    `narrow` says whether all that is computed is rounded to 32 bits.
+    """
+    for each in range(len(order) // n):
+        top, first = each * n, each * n * n
+        for row in range(n):
+            order[top + row] = row
+        for k in range(n):
+            best = pivot(a, first, n, k)
+            if best < 0:
+                return each
+            if best > k:
+                order[top + k], order[top + best] = order[top + best], order[top + k]
+                exchange(a, first + k * n, first + best * n, n)
+            for row in range(k + 1, n):
+                at = first + row * n
+                factor = rounded(a[at + k] / a[first + k * n + k], narrow)
+                a[at + k] = factor
+                for column in range(k + 1, n):
+                    taken = rounded(factor * a[first + k * n + column], narrow)
+                    a[at + column] = rounded(a[at + column] - taken, narrow)
+    return -1
+
+
+def pivot(a: F64s, first: int, n: int, k: int) -> int:
+    """Return the row from the k-th on with the largest element of its column, or -1."""
+    best, most = k, abs(a[first + k * n + k])
+    for row in range(k + 1, n):
+        size = abs(a[first + row * n + k])
+        if size > most:
+            best, most = row, size
+    return -1 if most == 0.0 or (k == 0 and isnan(most)) else best
+
+
+def exchange(a: F64s, one: int, other: int, count: int) -> int:
+    """Exchange so many elements from two places on."""
+    for i in range(count):
+        a[one + i], a[other + i] = a[other + i], a[one + i]
+    return count
+
+
+def rounded(x: float, narrow: int) -> float:
+    """Return a number, in 32 bits if it is to be narrow."""
+    return single(x) if narrow != 0 else x
 
 
 def _of_one(made: Array) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....codegen import single
+from ....codegen.serial.function import I32s, I64s, serial
 from ....ir.compose.maker import Emit, Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
@@ -173,15 +174,24 @@ def _of_table(numbers: Array, array: Array, width: int) -> tuple[Array, Array]:
 
     They tell apart the elements of an array.
     """
-    places = numbers.astype(np.intp)
-    table = np.full(width, -1)
-    table[places[::-1]] = np.arange(len(places))[::-1]  # the last one written is the first
-    found = np.flatnonzero(table >= 0)
-    first = table[found]
-    order = first.argsort()
-    rank = np.empty(width, np.int32)
-    rank[found[order]] = np.arange(len(order))
-    return array[first[order]], rank[places]
+    table, first = np.zeros(width, np.int64), np.empty(min(width, len(array)), np.int64)
+    places = np.empty(len(array), np.int32)
+    count = _numbered(numbers.astype(np.int64), table, first, places)
+    return array[first[:count]], places
+
+
+@serial
+def _numbered(numbers: I64s, table: I64s, first: I64s, places: I32s) -> int:
+    """Count different numbers as they come, from 1 on in a table; return how many there are."""
+    count = 0
+    for i in range(len(numbers)):
+        number = table[numbers[i]]
+        if number == 0:
+            first[count] = i
+            count += 1
+            table[numbers[i]] = number = count
+        places[i] = number - 1
+    return count
 
 
 CLOSE = 4
@@ -520,34 +530,37 @@ def _inverted(found: Array) -> Array:
     """Return where each number is of an array that has each once."""
     if found.ndim != 1:
         raise TypeError("invert_permutation expects a 1D vector.")
-    if not found.size:
-        return found.copy()
-    if np.maximum.reduce(found.view(f"u{found.itemsize}")) >= found.size:  # (-1 is the largest)
-        wrong = found[(found < 0) | (found >= found.size)]
-        raise TypeError(f"{wrong[0]} is not between 0 and {found.size}")
-    places: Array = _inverting(of_numpy(found.dtype))(found)
-    if np.minimum.reduce(places) < 0:
-        raise TypeError(f"{np.bincount(found).argmax()} is duplicated in the input.")
+    places = np.full(found.size, -1, found.dtype)
+    invert = _invert if found.dtype == np.int32 else _invert_wide
+    wrong = invert(found, places)
+    if wrong >= 0:
+        raise TypeError(f"{found[wrong]} is not between 0 and {found.size}")
+    if np.minimum.reduce(places, initial=0) < 0:
+        _, first = np.unique(found, return_index=True)
+        again = np.delete(found, first)[0]
+        raise TypeError(f"{again} is duplicated in the input.")
     return places
 
 
-@cache
-def _inverting(row: DType) -> Kernel:
-    """Return what says where each number is, -1 of those that are nowhere."""
-    n = parse("N")
+@serial
+def _invert(numbers: I32s, places: I32s) -> int:
+    """Write where each number is; return where the first is that is outside, or -1."""
+    for i in range(len(numbers)):
+        at = numbers[i]
+        if at < 0 or at >= len(places):
+            return i
+        places[at] = i
+    return -1
 
-    def build(emit: Emit, numbers: object) -> object:
-        m = Maker(emit)
-        at, places = m.reshape(numbers, shape=(n, 1)), m.iota(shape=(n,), axis=0, dtype=row)
-        return m.scatter_nd(m.filled(-1, row, (n,)), at, places)
 
-    def by_numpy(numbers: Array) -> Array:
-        places = np.full_like(numbers, -1)
-        places[numbers] = np.arange(numbers.size, dtype=numbers.dtype)
-        return places
-
-    specs, ranges = [TensorSpec(row, (n,))], {"N": (1, single.LONGEST)}
-    return by_need(by_numpy, partial(single.of_sizes, build, specs, ranges), is_simple=True)
+@serial
+def _invert_wide(numbers: I64s, places: I64s) -> int:
+    for i in range(len(numbers)):
+        at = numbers[i]
+        if at < 0 or at >= len(places):
+            return i
+        places[at] = i
+    return -1
 
 
 remember_all(globals())
