@@ -41,11 +41,10 @@ def _rounded(
     x: TfTensor, ends: tuple[TfTensor, TfTensor, TfTensor], inverse: TfTensor, is_point: TfTensor
 ) -> TfTensor:
     least, most, step = ends
-    away = clip_by_value(x, least, most) - least
-    wide = cast_to(away, "float64") * cast_to(inverse, "float64")
-    count = FUNCTIONS["floor"](wide + 0.5)  # of one rounding, as in TensorFlow
-    made = cast_to(count, x.dtype) * step + least
-    return where(is_point, 0.0, made)
+    floor = FUNCTIONS["floor"]
+    half = 0.5 - floor(0.5 - least * inverse)  # steps are counted from 0, as in TensorFlow
+    count = floor((clip_by_value(x, least, most) - least) * inverse + half)
+    return where(is_point, 0.0, count * step)
 
 
 def _is_point(low: TfTensor, high: TfTensor) -> TfTensor:
