@@ -68,23 +68,23 @@ def _eliminate(a: F64s, n: int, narrow: int, order: I64s) -> int:
         for row in range(n):
             order[top + row] = row
         for k in range(n):
-            best = pivot(a, first, n, k)
+            best = _pivot(a, first, n, k)
             if best < 0:
                 return each
             if best > k:
                 order[top + k], order[top + best] = order[top + best], order[top + k]
-                exchange(a, first + k * n, first + best * n, n)
+                _exchange(a, first + k * n, first + best * n, n)
             for row in range(k + 1, n):
                 at = first + row * n
-                factor = rounded(a[at + k] / a[first + k * n + k], narrow)
+                factor = _rounded(a[at + k] / a[first + k * n + k], narrow)
                 a[at + k] = factor
                 for column in range(k + 1, n):
-                    taken = rounded(factor * a[first + k * n + column], narrow)
-                    a[at + column] = rounded(a[at + column] - taken, narrow)
+                    taken = _rounded(factor * a[first + k * n + column], narrow)
+                    a[at + column] = _rounded(a[at + column] - taken, narrow)
     return -1
 
 
-def pivot(a: F64s, first: int, n: int, k: int) -> int:
+def _pivot(a: F64s, first: int, n: int, k: int) -> int:
     """Return the row from the k-th on with the largest element of its column, or -1."""
     best, most = k, abs(a[first + k * n + k])
     for row in range(k + 1, n):
@@ -94,14 +94,14 @@ def pivot(a: F64s, first: int, n: int, k: int) -> int:
     return -1 if most == 0.0 or (k == 0 and isnan(most)) else best
 
 
-def exchange(a: F64s, one: int, other: int, count: int) -> int:
+def _exchange(a: F64s, one: int, other: int, count: int) -> int:
     """Exchange so many elements from two places on."""
     for i in range(count):
         a[one + i], a[other + i] = a[other + i], a[one + i]
     return count
 
 
-def rounded(x: float, narrow: int) -> float:
+def _rounded(x: float, narrow: int) -> float:
     """Return a number, in 32 bits if it is to be narrow."""
     return single(x) if narrow != 0 else x
 

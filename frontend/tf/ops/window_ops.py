@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ....codegen.serial.function import F32s, Flags, I64s, serial
 from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, DimExpr, product
 from ...eager.remembered import remember_all
+from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor
 from ...values.run_errors import UnimplementedError
 from ..core import shape_rules as shapes_of
@@ -21,7 +25,7 @@ from ..core.bridge import OPERATORS, TfTensor
 from ..core.calls import op, perform, rule
 from ..core.shapes import ShapeLike
 from ..core.sizes import sizes_of
-from ..core.values import InGraph, axis_in, convert, elements, graph_of, same, static
+from ..core.values import InGraph, at_once, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
 from .math_ops import FUNCTIONS, by_parts, conj
 from .nn_ops import clip_by_norm
@@ -649,6 +653,9 @@ def norm(
 def in_top_k(m: Maker, targets: object, predictions: object, k: int = 1) -> object:
     """Say whether the target is among the k largest of each row."""
     spec, row, least = spec_of_value(predictions), rows.i64, int(static(k))
+    fits = spec.dtype is rows.f32 and spec_of_value(targets).dims == spec.dims[:1]
+    if fits and isinstance(predictions, Tensor) and isinstance(targets, Tensor):
+        return at_once(partial(_among_best, least), targets, predictions)
     there, columns = m.to(targets, row), spec.dims[1]
     zero, count = m.number(0, row), m.extent_of(columns, row)
     inside = m.logical_and(m.greater_equal(there, zero), m.less(there, count))
@@ -661,6 +668,33 @@ def in_top_k(m: Maker, targets: object, predictions: object, k: int = 1) -> obje
     counted = m.select(m.isfinite(predictions), above, m.number(max(least, 1), sums))
     among = m.less(m.sum(counted, axes=(1,)), m.number(least, sums))
     return m.logical_and(inside, among)
+
+
+def _among_best(k: int, targets: Array, predictions: Array) -> Array:
+    """Return the same of arrays: where k are larger, no more are looked at."""
+    made = np.empty(len(targets), np.bool_)
+    _look(targets.astype(np.int64), np.ascontiguousarray(predictions), k, made)
+    return made
+
+
+@serial
+def _look(targets: I64s, predictions: F32s, k: int, made: Flags) -> int:
+    for i in range(len(targets)):
+        made[i] = _is_among(predictions, len(predictions) // len(targets), i, targets[i], k)
+    return len(targets)
+
+
+def _is_among(predictions: F32s, columns: int, row: int, target: int, k: int) -> bool:
+    """Say whether fewer than k of a row are larger than one of it, and all up to there finite."""
+    if target < 0 or target >= columns:
+        return False
+    start, larger = row * columns, 0
+    for at in range(start, start + columns):
+        if predictions[at] > predictions[start + target]:
+            larger += 1
+        if larger >= k or not abs(predictions[at]) < inf:
+            return False
+    return larger < k
 
 
 remember_all(globals())
