@@ -16,6 +16,7 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.op import Array
 from ....ir.types.dims import Dim
 from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
@@ -151,7 +152,7 @@ def resize(
     if stays and method in INTERPOLATING:
         return x
     if method == "area":
-        return weighted(x, [_shares(*pair) for pair in zip(before, wanted, strict=True)])
+        return _by_area(x, before, wanted)
     if antialias or method not in MODES:
         kernel = KERNELS[method]
         pairs = zip(before, wanted, strict=True)
@@ -311,6 +312,66 @@ def _shares(before: Size, wanted: Size, *, align: bool = False) -> TfTensor:
     return made
 
 
+def _by_area(
+    images: TfTensor, before: tuple[Size, Size], wanted: tuple[Size, Size], *, align: bool = False
+) -> TfTensor:
+    """Return images whose pixels are the means of what they cover.
+
+    Few pixels are added up as TensorFlow does, each row first; many by matrices.
+    """
+    pairs = [*zip(before, wanted, strict=True)]
+    tall, wide = (_covered(*pair, align=align) for pair in pairs)
+    if tall is None or wide is None:
+        return weighted(images, [_shares(*pair, align=align) for pair in pairs])
+    for axis, found in ((2, wide), (1, tall)):
+        taps = zip(found.places, found.sizes, strict=True)
+        images = add_n([_part(gather(images, at, axis=axis), axis, size) for at, size in taps])
+    with np.errstate(all="ignore"):
+        return images * (np.float32(1.0) / (tall.scale * wide.scale))
+
+
+def _part(pixels: TfTensor, axis: int, sizes: Array) -> TfTensor:
+    """Return so much of each pixel; what is not covered does not count, though it be infinite."""
+    part = pixels * _column(constant(sizes), axis)
+    return part if sizes.all() else where(_column(constant(sizes > 0), axis), part, 0.0)
+
+
+MOST = 16
+"""So many pixels that one covers are added up one by one."""
+
+
+class Covered(NamedTuple):
+    """Which old pixels each new one covers along an axis: the first of all, the second, ..."""
+
+    places: list[TfTensor]
+    sizes: list[Array]
+    """How much of each is covered, in old pixels."""
+    scale: np.float32
+
+
+def _covered(before: Size, wanted: Size, *, align: bool) -> Covered | None:
+    """Return what new pixels cover of few old ones; None: many, or it is open how many there are.
+
+    The last old pixel covers what lies beyond it.
+    """
+    if not (isinstance(before, int) and isinstance(wanted, int)):
+        return None
+    ends = align and wanted > 1
+    scale = np.float32(before - ends) / np.float32(wanted - ends)
+    start, end = (np.arange(i, wanted + i, dtype=np.float32) * scale for i in (0, 1))
+    first = np.floor(start)
+    count = max(int(np.max(np.ceil(end) - first)), 1)
+    if count > MOST:
+        return None
+    places, sizes = [], []
+    for place in [first + np.float32(i) for i in range(count)]:
+        inside = np.where(place + 1 > end, end - place, 1)
+        size = np.where(place < start, np.where(place + 1 > end, scale, place + 1 - start), inside)
+        places.append(constant(np.minimum(place, before - 1).astype(np.int32)))
+        sizes.append(np.maximum(size, 0).astype(np.float32))
+    return Covered(places, sizes, scale)
+
+
 def weighted(images: TfTensor, weights: list[TfTensor]) -> TfTensor:
     """Return images whose rows and columns are sums with weights."""
     tall = einsum("oh,bhwc->bowc", weights[0], images)
@@ -365,8 +426,7 @@ def old_resize(mode: str) -> Callable[..., TfTensor]:
             return resize(images, wanted, mode)
         x = images if mode == "nearest" else cast(images, "float32")
         if mode == "area":
-            pairs = zip(before, wanted, strict=True)
-            return weighted(x, [_shares(*pair, align=align_corners) for pair in pairs])
+            return _by_area(x, before, wanted, align=align_corners)
         known = isinstance(wanted[0], int) and isinstance(wanted[1], int)
         if mode == "bilinear" and known:
             how = "align_corners" if align_corners else "asymmetric"
