@@ -82,7 +82,8 @@ class Text:
     @property
     def is_long(self) -> bool:
         """Say whether there are so many texts that a row of bytes pays."""
-        return math.prod(self.dims) >= FEW
+        dims = self.dims
+        return (dims[0] if len(dims) == 1 else math.prod(dims)) >= FEW
 
     def reshaped(self, dims: Sequence[int]) -> Text:
         """Return the same texts in another shape."""

@@ -175,7 +175,7 @@ def _carried_out(
     """Carry an operation out; numpy may warn in it."""
     try:
         given = [x.text if x.__class__ is EagerTexts else x._array for x in tensors]
-        if any(x.dtype.kind == "O" for x in given):
+        if "O" in [x.dtype.kind for x in given]:
             values = as_values(given)
             made = rule.function(Maker(emit_text), *values, **options)
         else:
@@ -194,6 +194,8 @@ def _carried_out(
 def _tensor(value: object) -> TfTensor:
     if isinstance(value, Tensor):
         return dressed(value)
+    if value.__class__ is np.ndarray:
+        return eager(value)  # type: ignore[arg-type]
     return eager(value if isinstance(value, Text) else Tensor(np.asarray(value))._array)
 
 

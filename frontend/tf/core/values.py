@@ -22,13 +22,30 @@ from ...values import nest
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
-from .bridge import OPERATORS, EagerTensor, TfTensor, dressed, eager, row_of
+from .bridge import OPERATORS, EagerTensor, EagerTexts, TfTensor, dressed, eager, row_of
 from .element_types import of_row
 from .shapes import ShapeLike, TensorShape
+
+USUAL: dict[type, dict[str | None, type[np.generic]]] = {
+    int: {None: np.int32, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64},
+    float: {None: np.float32, "f32": np.float32, "f64": np.float64},
+}
+"""By the class of a number and the name of a type: numpy's, where each step counts."""
+LIMIT = 1 << 31
+PLAIN = {bool, int, float, complex, str, bytes}
+"""The classes of values that neither are tensors nor hold any."""
+
+NOT_IN_GRAPHS = {*PLAIN, EagerTensor, EagerTexts}
+"""The classes of values that no graph has."""
 
 
 def array_of(value: object, dtype: DType | None = None) -> Array:
     """Return a Python value as an array by TensorFlow's rules: int32 and float32."""
+    usual = USUAL.get(value.__class__)
+    if usual is not None and -LIMIT <= value < LIMIT:  # type: ignore[operator]
+        kind = usual.get(None if dtype is None else dtype.name)
+        if kind is not None:
+            return np.array(value, kind)
     typed = isinstance(value, np.ndarray | np.generic)
     array = _array_of_rows(value)
     if array.dtype.kind in "SUO":
@@ -141,6 +158,8 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     if value.__class__ is EagerTensor and dtype is None:
         return value  # nothing else is asked of most values
     row = row_of(dtype)
+    if value.__class__ in PLAIN:
+        return _constant(array_of(value, row), name)
     read = getattr(value, "__gv_tensor__", None)
     found = read() if read is not None else value
     if hasattr(found, "to_dense"):
@@ -164,6 +183,10 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
         found = found.as_list()
     array = array_of(found, row)
     refuse_mixture(found, array)
+    return _constant(array, name)
+
+
+def _constant(array: Array, name: str | None) -> TfTensor:
     graph = STATE.context
     if isinstance(graph, Graph):
         return dressed(graph.constant(array, name))
@@ -297,6 +320,8 @@ class InvalidShapesError(CalledAsThere, InvalidArgumentError, ValueError):
 
 def _holds_tensor(value: object) -> bool:
     """Say whether a value is a tensor or variable, or a list of some; arrays of numpy are not."""
+    if value.__class__ in PLAIN:
+        return False
     if isinstance(value, list | tuple):
         return any(map(_holds_tensor, value))
     return (
@@ -306,6 +331,8 @@ def _holds_tensor(value: object) -> bool:
 
 def is_typed(value: object) -> bool:
     """Say whether a value has an element type of its own."""
+    if value.__class__ in PLAIN:
+        return False
     return (
         isinstance(value, Tensor | np.ndarray | np.generic)
         or hasattr(value, "__gv_tensor__")
@@ -320,7 +347,7 @@ def graph_of(values: Iterable[object]) -> Graph | None:
     if isinstance(context, Graph):
         return context
     for value in values:
-        if value.__class__ is EagerTensor:
+        if value.__class__ in NOT_IN_GRAPHS:
             continue
         if isinstance(value, GraphTensor):
             value.home()  # raises if the tensor has leaked

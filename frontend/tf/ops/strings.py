@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import NoReturn
 
 import numpy as np
@@ -29,9 +28,12 @@ from ..core.calls import PUBLIC, op, perform, rule
 from ..core.values import InGraph, convert, elements, graph_of, same, static
 
 
-def texts(function: Callable[..., object], *arrays: object) -> Array:
+def _texts(function: Callable[..., object], *arrays: object) -> Array:
     """Return what a function gives for the elements at each place, as text."""
-    spread: Sequence[Array] = [np.asarray(a, object) for a in arrays]
+    spread: Sequence[Array] = [
+        a.array if a.__class__ is Text else np.asarray(a, object)  # type: ignore[attr-defined]
+        for a in arrays
+    ]
     if len(spread) > 1 and any(a.shape != spread[0].shape for a in spread):
         spread = np.broadcast_arrays(*spread)
     made = np.empty(spread[0].shape, object)
@@ -47,7 +49,7 @@ def _unknown(xs: Sequence[object], dtype: DType) -> Abstract | None:
 
     Kernels do not run meanwhile: what they refuse, they refuse in the run.
     """
-    if not any(isinstance(x, Abstract) for x in xs):
+    if Abstract not in [x.__class__ for x in xs]:
         return None
     shapes = [spec_of_value(x).shape for x in xs]
     known = [shape for shape in shapes if shape is not None]
@@ -57,7 +59,7 @@ def _unknown(xs: Sequence[object], dtype: DType) -> Abstract | None:
 def _long(*xs: object) -> list[Text]:
     """Return operands that are text if there are so many that a row of bytes pays, else nothing."""
     found = [x for x in xs if isinstance(x, Text)]
-    return found if any(x.is_long for x in found) else []
+    return found if True in [x.is_long for x in found] else []
 
 
 @rule("StringJoin", differentiable=False)
@@ -72,7 +74,7 @@ def _join(m: Maker, *xs: object, separator: str) -> object:
         parts = [p for x in long for p in (sign, x.row if x.dims else x.array.item())]
         dims = shapes.pop()
         return Text(in_a_row(parts[1:], math.prod(dims)), dims)
-    return texts(lambda *parts: sign.join(parts), *xs)
+    return _texts(lambda *parts: sign.join(parts), *xs)
 
 
 def join(inputs: Sequence[object], separator: str = "", name: str | None = None) -> TfTensor:
@@ -108,8 +110,8 @@ def _cased(type_: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[st
             open_, long = _unknown([input], TEXT), _long(input)
             if open_ is None and long:
                 return long[0].with_row(long[0].row.changed(of_bytes))
-            return open_ or texts(of_bytes, input)
-        return _unknown([input], TEXT) or texts(
+            return open_ or _texts(of_bytes, input)
+        return _unknown([input], TEXT) or _texts(
             lambda x: of_text(x.decode(errors="replace")).encode(), input
         )
 
@@ -125,7 +127,7 @@ def strip(m: Maker, input: object) -> object:
     """Leave the white space at both ends of each text out."""
     if long := _long(input):
         return long[0].with_row(long[0].row.stripped())
-    return _unknown([input], TEXT) or texts(bytes.strip, input)
+    return _unknown([input], TEXT) or _texts(bytes.strip, input)
 
 
 @op("StringLength", "input", strict=False, differentiable=False)
@@ -161,7 +163,7 @@ def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -
                 return np.array([*map(float, every)]).astype(row.numpy).reshape(given.shape)
             except ValueError:
                 pass  # one of them is no number: below it is said which
-        return texts(lambda x: _number(x, row), input).astype(row.numpy)
+        return _texts(lambda x: _number(x, row), input).astype(row.numpy)
 
 
 PLAIN = b"0123456789+-.eE"
@@ -193,12 +195,16 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
         return _parts(long[0], elements(pos), elements(count))
     at, size = elements(pos), elements(count)
     if unit == "BYTE" and not at.ndim:
-        first, end = int(at), int(at + size)
-        is_open = size < 0 or first < 0 <= end
-        least = min(map(len, elements(input).ravel().tolist()), default=abs(first))
-        if least >= abs(first):
-            return texts(itemgetter(slice(first, None if is_open else end)), input)
-    return texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, at, size)
+        first, wanted = at.item(), size.item()
+        end = first + wanted
+        cut = slice(first, None if wanted < 0 or first < 0 <= end else end)
+        given = elements(input)
+        each = given.ravel().tolist()
+        if min(map(len, each), default=abs(first)) >= abs(first):
+            made = np.empty(len(each), object)
+            made[:] = [x[cut] for x in each]
+            return made.reshape(given.shape)
+    return _texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, at, size)
 
 
 def _parts(text: Text, pos: Array, count: Array) -> Text:
@@ -232,9 +238,10 @@ def substr(
     _refuse_unit(unit)
     with InGraph(graph_of([input, pos, len])):
         at, count = same(pos, len)
-        if at.dtype.name not in ("int32", "int64"):
+        spec = at.spec
+        if spec.dtype not in (rows.i32, rows.i64):
             raise TypeError(f"pos is of {at.dtype.name}, expected int32 or int64")
-        if not at.shape.is_compatible_with(count.shape):
+        if spec != count.spec and not at.shape.is_compatible_with(count.shape):
             raise ValueError(f"pos and len must have the same shape: {at.shape} and {count.shape}")
         return perform("Substr", [convert(input, "string"), at, count], name=name, unit=unit)
 
@@ -295,7 +302,7 @@ def _regex_replace(
     if max(groups, default=0) > fitting.groups:
         return elements(input)  # as TensorFlow does, which notes the fault in its log
     template = _template(rewrite)
-    return texts(lambda x: fitting.sub(template, x, most), input)
+    return _texts(lambda x: fitting.sub(template, x, most), input)
 
 
 def regex_replace(
@@ -336,7 +343,7 @@ def _filled(text: bytes, width: int, fill: bytes) -> bytes:
 @rule("RegexFullMatch", differentiable=False)
 def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[bytes]) -> object:
     open_ = _unknown([input], rows.bool_)
-    return open_ or texts(lambda x: fitting.fullmatch(x) is not None, input).astype(bool)
+    return open_ or _texts(lambda x: fitting.fullmatch(x) is not None, input).astype(bool)
 
 
 def regex_full_match(input: object, pattern: object, name: str | None = None) -> TfTensor:
@@ -381,7 +388,7 @@ def as_string(
     if numbers.dtype.kind == "f":
         return _all_written(f"%{form}{kind}".encode(), numbers)
     if numbers.dtype.kind not in "iu" or width >= 0:
-        return texts(made, numbers)
+        return _texts(made, numbers)
     return _all_written(b"%d", numbers)
 
 
