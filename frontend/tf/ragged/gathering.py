@@ -75,6 +75,8 @@ def one_each(wanted: Rows, params: Rows, depth: int, batch: int) -> Rows:
 
 def _refuse_other_batches(params: object, indices: object, batch: int) -> None:
     """Raise where batch axes of two values are known to differ."""
+    if not batch:
+        return
     dims = [x.shape._dims or () for x in (params, indices)]  # type: ignore[attr-defined]
     for mine, theirs in zip(*(d[:batch] for d in dims), strict=False):
         if None not in (mine, theirs) and mine != theirs:

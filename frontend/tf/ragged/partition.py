@@ -8,13 +8,12 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
-from ....ir.types.tensor import TensorSpec
 from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import EagerTensor, TfTensor, row_of
 from ..core.element_types import as_dtype
-from ..core.host_ops import host, unknown
+from ..core.host_ops import Specs, host, unknown
 from ..core.values import InGraph, convert, graph_of, is_typed, static
 from ..ops import array_ops as a
 from ..ops import math_ops as m
@@ -28,7 +27,7 @@ def computed(
     type_: str,
     compute: Callable[..., Sequence[object]],
     tensors: Sequence[TfTensor],
-    specs: Sequence[TensorSpec],
+    specs: Specs,
     name: str | None = None,
 ) -> list[TfTensor]:
     """Return what the host makes of tensors; of constants, while a graph is made: constants."""

@@ -6,6 +6,7 @@ values of the operands -> concat -> gather(places)         (compiled, with a gra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
+from ....ir.types.tensor import TensorSpec
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import unknown
@@ -72,7 +74,7 @@ def rows_read(arrays: Sequence[Array], levels: int) -> Rows:
     sizes, splits = arrays[0], arrays[1:]
     extra = levels - len(splits)
     dims = [int(n) for n in sizes[: extra + 1]]
-    count = int(np.prod(dims, dtype=np.int64))
+    count = math.prod(dims)
     inner = uniform(dims, np.arange(count, dtype=np.int64))
     return inner.over([s.astype(np.int64, copy=False) for s in splits])
 
@@ -125,7 +127,10 @@ def planned(
         first = None if nrows is None else nrows + 1
         counted = [first, *[None] * levels][:levels]
         size = nrows if not levels else None
-        specs = [unknown(kinds.i64, size), *(unknown(kind, n) for n in counted)]
+
+        def specs(_: object) -> Sequence[TensorSpec]:
+            return [unknown(kinds.i64, size), *(unknown(kind, n) for n in counted)]
+
         places, *splits = computed(type_, compute, [*given, *more], specs, name)
         if default is not None:
             flats.append(a.expand_dims(default, 0))

@@ -208,6 +208,8 @@ class RaggedTensor(CompositeTensor):
     @property
     def nested_row_splits(self) -> tuple[TfTensor, ...]:
         """Return where rows begin and end at each level."""
+        if not isinstance(self._values, RaggedTensor):
+            return (self._rows.row_splits(),)
         return tuple(x.row_splits() for x in self.partitions)
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[TfTensor, ...]:
