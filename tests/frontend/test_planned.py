@@ -380,12 +380,14 @@ def test_what_lies_around_other_steps_is_compiled_in_parts(monkeypatch: pytest.M
 
 
 def test_classes_are_drawn_as_chances_add_up() -> None:
-    for rows in (5, 50):
-        rising = np.sort(RANDOM.random((rows, 37)), axis=1)
-        edges = rising[:, [0, 36]], [[-1.0, 2.0]] * rows
-        limits = np.concatenate([RANDOM.random((rows, 9)), *edges], 1)
-        wanted = (rising[:, None, :] <= limits[:, :, None]).sum(-1)
-        np.testing.assert_array_equal(places_above(rising, limits), wanted)
+    for rows in (0, 5, 50):
+        chances = RANDOM.random((rows, 37))
+        rising = chances.cumsum(axis=1)
+        parts = np.concatenate([RANDOM.random((rows, 9)), [[0.0, 1.0]] * rows or chances[:, :2]], 1)
+        wanted = (rising[:, None, :] <= (parts * rising[:, -1:])[:, :, None]).sum(-1)
+        np.testing.assert_array_equal(places_above(chances, parts), wanted)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="should be positive"):
+        tf.random.categorical(tf.zeros([2, 0]), 1)
 
 
 @pytest.mark.parametrize("name", ["top_k", "argsort"])

@@ -422,6 +422,8 @@ def at_once(function: Callable[..., object], *operands: object, is_open: bool = 
 
 def static(value: object) -> Any:
     """Return a tensor's value as Python numbers if it is known, else the tensor."""
+    if value.__class__ in PLAIN:
+        return value
     if isinstance(value, TensorShape):
         return value.as_list()
     if isinstance(value, GraphTensor):

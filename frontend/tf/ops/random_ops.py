@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from ....codegen import single
+from ....codegen.serial.function import F64s, I64s, serial
 from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
@@ -606,42 +607,52 @@ def _classes(
 ) -> TfTensor:
     """Return a class of each row, drawn by the logarithms of their chances."""
     x = convert(logits)
-    if len(x.shape) != 2:
-        raise InvalidShapesError(f"logits should be a matrix, got shape {x.shape}")
-    rows_ = shape(x)[0] if x.shape.as_list()[0] is None else x.shape.as_list()[0]
+    found = x.shape
+    if len(found) != 2:
+        raise InvalidShapesError(f"logits should be a matrix, got shape {found}")
+    rows_ = shape(x)[0] if found.as_list()[0] is None else found.as_list()[0]
     return _first_above(x, source.draw("Multinomial", [rows_, num_samples], rows.f64), dtype)
 
 
-FEW_ROWS = 16
-"""So few rows are searched one by one, others all at once."""
-
-
 @rule("PlacesAbove", differentiable=False)
-def _places_above(m: Maker, sums: object, limits: object) -> object:
-    """Return how many numbers of each row, which rise, are at most as large as each limit."""
-    return at_once(places_above, sums, limits)
+def _places_above(m: Maker, chances: object, parts: object) -> object:
+    """Return where the chances of each row add up to more than each of some parts of them all."""
+    return at_once(places_above, chances, parts)
 
 
-def places_above(rising: Array, limits: Array) -> Array:
-    """Return how many numbers of each row, which rise, are at most as large as each limit.
+def places_above(chances: Array, parts: Array) -> Array:
+    """Return where the chances of each row add up to more than each of some parts of them all.
 
-    >>> places_above(np.array([[1.0, 2.0, 2.0, 4.0]]), np.array([[2.0, 0.5, 9.0]]))
+    >>> places_above(np.array([[1.0, 1.0, 0.0, 2.0]]), np.array([[0.5, 0.125, 1.0]]))
     array([[3, 0, 4]])
     """
-    count = rising.shape[1]
-    if len(rising) <= FEW_ROWS:
-        found = np.empty(limits.shape, np.int64)
-        for i, row in enumerate(rising):
-            found[i] = row.searchsorted(limits[i], "right")
-        return found
-    flat, first = rising.reshape(-1), np.arange(len(rising))[:, None] * count
-    low = np.zeros(limits.shape, np.int64)
-    step = 1 << count.bit_length()
-    while step := step >> 1:
-        further = low + step
-        at = first + np.minimum(further, count) - 1
-        low = np.where((further <= count) & (flat[at] <= limits), further, low)
-    return low
+    if not chances.shape[1]:
+        raise InvalidShapesError("num_classes should be positive, got 0")
+    found = np.empty(parts.shape, np.int64)
+    if found.size:
+        given = np.ascontiguousarray(chances), np.ascontiguousarray(parts)
+        _search(*given, len(chances), np.empty(chances.shape[1]), found)
+    return found
+
+
+@serial
+def _search(chances: F64s, parts: F64s, rows: int, sums: F64s, found: I64s) -> int:
+    wanted = len(parts) // rows
+    for row in range(rows):
+        total = 0.0
+        for i in range(len(sums)):
+            total += chances[row * len(sums) + i]
+            sums[i] = total
+        for j in range(row * wanted, row * wanted + wanted):
+            low, high, limit = 0, len(sums), parts[j] * total
+            while low < high:
+                middle = (low + high) // 2
+                if sums[middle] > limit:
+                    high = middle
+                else:
+                    low = middle + 1
+            found[j] = low
+    return rows
 
 
 @remembered
@@ -652,11 +663,11 @@ def _first_above(x: TfTensor, drawn: TfTensor, dtype: DTypeLike | None) -> TfTen
     wide = cast(x, "float64")
     some = FUNCTIONS["is_finite"](wide)
     top = REDUCTIONS["reduce_max"](where(some, wide, -np.inf), axis=1, keepdims=True)
-    sums = cumsum(where(some, FUNCTIONS["exp"](wide - top), 0.0), axis=1)
-    scaled = drawn * sums[:, -1:]
-    if graph_of([sums, scaled]) is None:
-        return cast(perform("PlacesAbove", [sums, scaled]), dtype)
-    before = cast(sums[:, None, :] <= scaled[:, :, None], dtype)
+    chances = where(some, FUNCTIONS["exp"](wide - top), 0.0)
+    if graph_of([chances, drawn]) is None:
+        return cast(perform("PlacesAbove", [chances, drawn]), dtype)
+    sums = cumsum(chances, axis=1)
+    before = cast(sums[:, None, :] <= (drawn * sums[:, -1:])[:, :, None], dtype)
     return REDUCTIONS["reduce_sum"](before, axis=2)
 
 
