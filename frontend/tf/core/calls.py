@@ -195,7 +195,7 @@ def _tensor(value: object) -> TfTensor:
     if isinstance(value, Tensor):
         return dressed(value)
     if value.__class__ is np.ndarray:
-        return eager(value)  # type: ignore[arg-type]
+        return eager(value)
     return eager(value if isinstance(value, Text) else Tensor(np.asarray(value))._array)
 
 

@@ -158,6 +158,8 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     if value.__class__ is EagerTensor and dtype is None:
         return value  # nothing else is asked of most values
     row = row_of(dtype)
+    if value.__class__ is EagerTensor and row is not None and value._array.dtype is row.numpy:
+        return value
     if value.__class__ in PLAIN:
         return _constant(array_of(value, row), name)
     read = getattr(value, "__gv_tensor__", None)

@@ -6,7 +6,7 @@ A sampler gives classes, how often each is expected among them, and how often th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,8 +79,7 @@ def _require_range(range_max: int, wanted: int, unique: bool) -> None:
         raise ValueError(f"range_max is {range_max}, expected from 1 to below {LIMIT}")
 
 
-@dataclass(frozen=True)
-class SamplerCall:
+class SamplerCall(NamedTuple):
     """What is asked of a sampler."""
 
     type_: str
@@ -101,8 +100,9 @@ class SamplerCall:
 
     def true(self, classes: object) -> TfTensor:
         """Return the true classes."""
-        found = convert(classes, "int64")
-        if found.shape.rank == 2 and found.shape.as_list()[1] not in (None, self.num_true):
+        found = convert(classes, rows.i64)
+        dims = found.shape._dims
+        if dims is not None and len(dims) == 2 and dims[1] not in (None, self.num_true):
             raise ValueError(f"true_classes of shape {found.shape}, expected [.., {self.num_true}]")
         return found
 
@@ -119,8 +119,8 @@ class SamplerCall:
         return Sampled(*host(self.type_, draw, given, specs))
 
 
-uniform_candidate_sampler = _sampler("UniformCandidateSampler", Uniform)
-log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler", LogUniform)
+uniform_candidate_sampler = _sampler("UniformCandidateSampler", cache(Uniform))
+log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler", cache(LogUniform))
 learned_unigram_candidate_sampler = _sampler("LearnedUnigramCandidateSampler", Learned)
 
 

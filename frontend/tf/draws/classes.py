@@ -139,7 +139,7 @@ def sampled(
     every = np.empty(true.size + wanted, np.int64)
     every[: true.size] = true.ravel()
     classes = every[true.size :]
-    seen = np.full(1 << (2 * wanted).bit_length() if unique else 0, -1)
+    seen = np.empty(1 << (2 * wanted).bit_length() if unique else 0, np.int64)
     given = kind.KIND, kind.count, kind.scale, kind.shares, kind.others
     tries = _draw(key, *given, 4 * BLOCKS * max(wanted, 1), seen, classes)
     if tries < 0:
@@ -168,13 +168,18 @@ def _draw(
 
     Where `seen` has room, none is taken twice. -1: all words were gone through in vain.
     """
-    tries, found, last = 0, 0, 0
+    for i in range(len(seen)):
+        seen[i] = -1
+    tries, found, last, a, b, c, d = 0, 0, 0, 0, 0, 0, 0
     width = 1 if kind == BY_COUNT else 2
     while found < len(classes):
         if tries - last > words:
             return -1
         at = width * tries % words
-        first, second = _pair(key, at)
+        if at & 3 == 0:
+            a, b, c, d = _block(key, at >> 2)
+        first = a if at & 3 == 0 else b if at & 3 == 1 else c if at & 3 == 2 else d
+        second = b if at & 3 == 0 else d
         value = first
         if kind == EVENLY:
             value = _evenly(first, second, count)
@@ -223,18 +228,16 @@ def _is_known(seen: I64s, value: int) -> bool:
     return False
 
 
-def _pair(key: U32s, at: int) -> tuple[int, int]:
-    """Return a word of a key's, and the one behind it (Philox: Salmon et al., 2011)."""
-    a, b, c, d = _counter(key, at >> 2)
+def _block(key: U32s, block: int) -> tuple[int, int, int, int]:
+    """Return four words of a key's, some blocks on (Philox: Salmon et al., 2011)."""
+    a, b, c, d = _counter(key, block)
     first, second = int(key[0]), int(key[1])
     for _ in range(ROUNDS):
         p, q = a * LOW_FACTOR, c * HIGH_FACTOR
         a, b = (q >> 32) ^ b ^ first, q & WORD
         c, d = (p >> 32) ^ d ^ second, p & WORD
         first, second = first + LOW_STEP & WORD, second + HIGH_STEP & WORD
-    place = at & 3
-    one = a if place == 0 else b if place == 1 else c if place == 2 else d
-    return one, b if place == 0 else d
+    return a, b, c, d
 
 
 def _counter(key: U32s, block: int) -> tuple[Word, Word, Word, Word]:

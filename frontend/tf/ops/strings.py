@@ -31,8 +31,7 @@ from ..core.values import InGraph, convert, elements, graph_of, same, static
 def _texts(function: Callable[..., object], *arrays: object) -> Array:
     """Return what a function gives for the elements at each place, as text."""
     spread: Sequence[Array] = [
-        a.array if a.__class__ is Text else np.asarray(a, object)  # type: ignore[attr-defined]
-        for a in arrays
+        a.array if a.__class__ is Text else np.asarray(a, object) for a in arrays
     ]
     if len(spread) > 1 and any(a.shape != spread[0].shape for a in spread):
         spread = np.broadcast_arrays(*spread)
