@@ -135,3 +135,45 @@ def test_many_boxes_of_a_large_image_need_no_copies_of_it():
             tf.errors.InvalidArgumentError, match=r"indices\[1\] = 1 is not in \[0, 1\)"
         ):
             tf.image.crop_and_resize(x, boxes[:2], [0, 1], [2, 2])
+
+
+def covered(x, count):
+    """Return the parts of the rows of an image that each of some new rows covers, added up."""
+    scale, made = np.float32(len(x)) / np.float32(count), []
+    for i in range(count):
+        start, end = np.float32(i) * scale, np.float32(i + 1) * scale
+        total = np.float32(0)
+        for row in range(int(np.floor(start)), int(np.ceil(end))):
+            inside = min(np.float32(row + 1), end) - max(np.float32(row), start)
+            size = scale if row < start and row + 1 > end else inside
+            total = total + x[min(row, len(x) - 1)] * np.float32(size)
+        made.append(total)
+    return np.stack(made), scale
+
+
+@pytest.mark.parametrize("size", [(3, 8), (5, 31), (20, 2)])
+def test_areas_are_added_up_row_by_row_in_32_bits(size):
+    x = np.random.default_rng(0).random((13, 17, 3), np.float32)
+    rows, wide = covered(x.swapaxes(0, 1), size[1])
+    wanted, tall = covered(rows.swapaxes(0, 1), size[0])
+    wanted *= np.float32(1) / (tall * wide)
+    for run in (tf.image.resize, tf.function(tf.image.resize, autograph=False)):
+        for _ in range(3):  # what is done is remembered
+            np.testing.assert_array_equal(run(tf.constant(x), size, "area"), wanted)
+
+
+def test_what_is_infinite_stays_where_it_is_in_areas_and_patches():
+    x = np.ones((1, 8, 8, 1), np.float32)
+    x[0, 0, 0], x[0, 7, 7] = np.inf, np.nan
+    found = tf.image.resize(x, [3, 3], "area")[0, :, :, 0].numpy()
+    assert np.isfinite(found).sum() == 7
+    found = tf.image.extract_patches(x, [1, 2, 2, 1], [1, 2, 2, 1], [1] * 4, "VALID")[0].numpy()
+    assert np.isfinite(found).sum() == 62
+
+
+def test_patches_of_images_that_are_too_small_are_none_or_refused():
+    x = np.ones((1, 4, 4, 1), np.float32)
+    size = np.array([1, 5, 2, 1])
+    assert tf.image.extract_patches(x, size, [1] * 4, [1] * 4, "VALID").shape == (1, 0, 3, 10)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="would be negative: -1"):
+        tf.image.extract_patches(x, [1, 6, 2, 1], [1] * 4, [1] * 4, "VALID")

@@ -149,6 +149,44 @@ def test_matrices_of_a_batch_have_the_factors_that_each_has_alone():
         tf.linalg.lu(x)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_factors_are_those_that_each_step_rounds(dtype):
+    x = np.random.default_rng(1).integers(-3, 4, (40, 5, 5)).astype(dtype) + np.eye(5, dtype=dtype)
+    for a in (each / np.dtype(dtype).type(3) for each in x if abs(np.linalg.det(each)) > 0.5):
+        both, order = (z.numpy() for z in tf.linalg.lu(a))
+        left, rows = a.copy(), list(range(5))
+        for k in range(5):
+            best = k + int(np.argmax(abs(left[k:, k])))
+            left[[k, best]], rows[k], rows[best] = left[[best, k]], rows[best], rows[k]
+            left[k + 1 :, k] /= left[k, k]
+            left[k + 1 :, k + 1 :] -= left[k + 1 :, k, None] * left[k, k + 1 :]
+        np.testing.assert_array_equal(both, left)
+        assert order.tolist() == rows
+
+
+def test_elements_are_among_the_largest_at_once_as_in_functions():
+    random = np.random.default_rng(0)
+    staged = tf.function(tf.math.in_top_k, autograph=False)
+    for columns in (1, 3, 7):
+        x = random.integers(0, 4, (50, columns)).astype(np.float32)
+        x[random.random(x.shape) < 0.1] = np.inf
+        for k in range(-1, 4):
+            given = random.integers(-1, columns + 1, 50), x, k
+            found = tf.math.in_top_k(*given).numpy()
+            assert found.tolist() == staged(*given).numpy().tolist()
+
+
+def test_numbers_are_different_in_the_order_they_come():
+    random = np.random.default_rng(0)
+    for count, dtype in ((3, np.int8), (500, np.int8), (500, np.uint64), (70, np.int32)):
+        x = random.integers(-9 if dtype == np.int8 else 0, 30, count).astype(dtype)
+        values, places, counts = (z.numpy() for z in tf.unique_with_counts(x))
+        assert values.tolist() == [*dict.fromkeys(x.tolist())]
+        assert values.dtype == dtype
+        np.testing.assert_array_equal(values[places], x)
+        assert counts.tolist() == [x.tolist().count(y) for y in values.tolist()]
+
+
 def test_parts_of_a_distribution_that_follow_without_values_are_one():
     made = histogram(np.array([0.0, 1.0, 1.0, 1e30, -1e-13]))
     edges, counts = [*made.bucket_limit], [*made.bucket]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
+from ....ir.op import Array
+from ....ir.types.dims import Dim
 from ...eager.remembered import remember_all
 from ...graph.graph import GraphTensor
 from ..core.bridge import TfTensor
@@ -162,8 +165,45 @@ def _patches(
     rates: Sequence[int],
     padding: str,
 ) -> object:
+    extents = spatial(images, True)
+    pads = pads_of(padding, extents, sizes, strides, rates)
+    found = [_windows(*each) for each in zip(extents, pads, sizes, strides, rates, strict=True)]
+    if any(each is None for each in found):
+        return _by_filters(m, images, pads, sizes, strides, rates)
+    padded = m.pad(images, pads=((0, 0), *pads, (0, 0)))
+    rows, columns = (m.constant(value=each) for each in found)
+    taken = m.gather(m.gather(padded, rows, axis=1), columns, axis=3)
+    count, tall, height, wide, width, channels = spec_of_value(taken).dims
+    beside = m.transpose(taken, order=(0, 1, 3, 2, 4, 5))
+    return m.reshape(beside, shape=(count, tall, wide, height * width * channels))
+
+
+def _windows(
+    extent_: Dim, pads: tuple[Dim, Dim], size: int, stride: int, rate: int
+) -> Array | None:
+    """Return which rows of a padded image each window is of; None where that is not known."""
+    if not all(isinstance(x, int) for x in (extent_, *pads)):
+        return None
+    length, wide = extent_ + pads[0] + pads[1], (size - 1) * rate + 1
+    count = math.trunc((length - wide + stride) / stride)
+    if count < 0:
+        raise ValueError(
+            f"Computed output size would be negative: {count} [input_size: {length}, "
+            f"effective_filter_size: {wide}, stride: {stride}]"
+        )
+    return np.arange(count)[:, None] * stride + np.arange(size) * rate
+
+
+def _by_filters(
+    m: Maker,
+    images: object,
+    pads: Sequence[tuple[Dim, Dim]],
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+) -> object:
+    """Return patches of images of open sizes: each filter takes one element of a window."""
     dtype, channels = spec_of_value(images).dtype, int(spec_of_value(images).dims[3])  # type: ignore[arg-type]
-    pads = pads_of(padding, spatial(images, True), sizes, strides, rates)
     height, width = sizes
     count = height * width * channels
     order = np.arange(count).reshape(height, width, channels)
@@ -186,7 +226,8 @@ def extract_patches(
 ) -> TfTensor:
     """Return the rectangles around each place, their pixels in the last axis."""
     inner = {"sizes": sizes, "strides": strides, "rates": rates}
-    return _patches(images, **{k: list(v)[1:3] for k, v in inner.items()}, padding=padding)
+    known = {k: [int(x) for x in list(v)[1:3]] for k, v in inner.items()}
+    return _patches(images, **known, padding=padding)
 
 
 def extract_glimpse(

@@ -34,6 +34,14 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
         tf.linalg.sqrtm(tf.ones([2, 3]))
 
 
+def test_fake_quantisation_counts_steps_from_zero() -> None:
+    step = np.float32(2 / 255)
+    found = tf.quantization.fake_quant_with_min_max_vars(tf.linspace(-1.1, 1.1, 1001), -1.0, 1.0)
+    counts = np.rint(found / step).astype(np.float32)
+    np.testing.assert_array_equal(found, counts * step)  # as in TensorFlow 2.21
+    assert (counts.min(), counts.max()) == (-127, 128)
+
+
 def test_new_functions_refuse_what_tensorflow_refuses() -> None:
     wrong = tf.errors.InvalidArgumentError
     for call, error, words in (
