@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ....codegen.serial.function import Flags, I64s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
@@ -297,14 +298,33 @@ def interleaved(first: Array, second: Array) -> tuple[Array, Array]:
     What is not in order stays as it is: the smaller of the two next ones comes first.
     """
     found = numbered(first, second)
-    if found is not None and all((x[1:] > x[:-1]).all() for x in found[0]):
-        both = np.concatenate(found[0])
-        order = both.argsort(kind="stable")
-        merged = both[order]
-        fresh = np.ones(len(merged), bool)
-        np.greater(merged[1:], merged[:-1], out=fresh[1:])
-        return order, fresh
-    return _interleaved_slowly(first.tolist(), second.tolist())
+    if found is None:
+        return _interleaved_slowly(first.tolist(), second.tolist())
+    count = len(first) + len(second)
+    order, fresh = np.empty(count + 1, np.int64), np.empty(count + 1, np.bool_)
+    _interleave(*found[0], order, fresh)
+    return order[:count], fresh[:count]
+
+
+@serial
+def _interleave(one: I64s, two: I64s, order: I64s, fresh: Flags) -> int:
+    """Write the same of numbers; there is room for one more, which is written without a choice."""
+    i, j, at = 0, 0, 0
+    while i < len(one) and j < len(two):
+        left, both = one[i] <= two[j], one[i] == two[j]
+        order[at] = i if left else len(one) + j
+        order[at + 1] = len(one) + j
+        fresh[at], fresh[at + 1] = True, False
+        at += 1 + both
+        i += left
+        j += 1 - left + both
+    for rest in range(i, len(one)):
+        order[at], fresh[at] = rest, True
+        at += 1
+    for rest in range(j, len(two)):
+        order[at], fresh[at] = len(one) + rest, True
+        at += 1
+    return at
 
 
 def _interleaved_slowly(one: list[list[int]], two: list[list[int]]) -> tuple[Array, Array]:
