@@ -69,17 +69,25 @@ def atan(text: Text, shape: Shape, target: Target, x: str) -> str:
     """Return the arc tangent."""
     lanes = Lanes(text, shape, target)
     size = lanes.absolute(x)
-    return lanes.copysign(_angle(lanes, size, 1.0), x)
+    return lanes.copysign(_angle(lanes, size, 1.0, _sectors(lanes, size, 1.0)), x)
 
 
-def _angle(lanes: Lanes, up: str, across: Operand) -> str:
+def _sectors(lanes: Lanes, up: str, across: Operand) -> tuple[str, str]:
+    """Return whether a point in the first quadrant is beyond the slope 1/2, and beyond 2."""
+    if isinstance(across, float):
+        return lanes.compare("ogt", up, across / 2), lanes.compare("ogt", up, across * 2)
+    return (
+        lanes.compare("ogt", lanes.add(up, up), across),
+        lanes.compare("ogt", up, lanes.add(across, across)),
+    )
+
+
+def _angle(lanes: Lanes, up: str, across: Operand, sectors: tuple[str, str]) -> str:
     """Return the angle of a point in the first quadrant, of `up` over `across`.
 
     About pi/4 and pi/2 the point is turned back by as much.
     """
-    across = lanes.name(across)
-    half, twice = lanes.multiply(across, 0.5), lanes.add(across, across)
-    middle, steep = lanes.compare("ogt", up, half), lanes.compare("ogt", up, twice)
+    across, (middle, steep) = lanes.name(across), sectors
     top = lanes.select(middle, lanes.subtract(up, across), up)
     top = lanes.select(steep, lanes.negate(across), top)
     bottom = lanes.select(middle, lanes.add(up, across), across)
@@ -92,26 +100,28 @@ def _angle(lanes: Lanes, up: str, across: Operand) -> str:
 
 
 def atan2(text: Text, shape: Shape, target: Target, y: str, x: str) -> str:
-    """Return the angle of the point (x, y), from -pi to pi."""
+    """Return the angle of the point (x, y), from -pi to pi.
+
+    Where floats are divided as doubles, what chooses among them is done before and behind.
+    """
     outer = Lanes(text, shape, target)
     lanes = outer.widened() if shape.element == "float" else outer
-    y, x = outer.widen(y), outer.widen(x)
-    up, across = lanes.absolute(y), lanes.absolute(x)
-    greater = lanes.maximum(up, across)
-    endless = lanes.compare("oeq", greater, math.inf)
-    up = lanes.select(endless, _is_infinite(lanes, up), up)
-    across = lanes.select(endless, _is_infinite(lanes, across), across)
+    up, across = outer.absolute(y), outer.absolute(x)
+    greater = outer.maximum(up, across)
+    endless = outer.compare("oeq", greater, math.inf)
+    up = outer.select(endless, _is_infinite(outer, up), up)
+    across = outer.select(endless, _is_infinite(outer, across), across)
     if shape.element == "double":
         factor = lanes.select(lanes.compare("ogt", greater, 2.0**1020), 2.0**-4, 1.0)
         up, across = lanes.multiply(up, factor), lanes.multiply(across, factor)
-    across = lanes.select(lanes.compare("oeq", greater, 0.0), 1.0, across)
+    across = outer.select(outer.compare("oeq", greater, 0.0), 1.0, across)
 
-    angle = _angle(lanes, up, across)
+    sectors = _sectors(outer, up, across)
+    angle = _angle(lanes, outer.widen(up), outer.widen(across), sectors)
     high, low = _half_pi(lanes)
     behind = lanes.subtract(2 * high, lanes.subtract(angle, 2 * low))
-    angle = lanes.copysign(lanes.select(lanes.is_negative(x), behind, angle), y)
-    angle = lanes.select(lanes.compare("uno", x, y), math.nan, angle)
-    return outer.narrow(angle)
+    angle = outer.narrow(lanes.select(outer.is_negative(x), behind, angle))
+    return outer.select(outer.compare("uno", x, y), math.nan, outer.copysign(angle, y))
 
 
 def _is_infinite(lanes: Lanes, x: str) -> str:
