@@ -126,7 +126,8 @@ def _host(
 
 
 def _one_axis(x: object) -> None:
-    if spec_of_value(x).shape is not None and spec_of_value(x).rank != 1:
+    shape_ = spec_of_value(x).shape
+    if shape_ is not None and len(shape_) != 1:
         raise TypeError("unique expects a 1D vector.")
 
 
@@ -221,7 +222,7 @@ def _counted_as_they_come(array: Array) -> tuple[Array, Array, Array]:
 def unique(x: object, out_idx: DTypeLike | None = "int32", name: str | None = None) -> Unique:
     """Return the different elements in the order they come, and which one each is."""
     y, idx = _unique(x, name=name)
-    return Unique(y, cast(idx, out_idx))
+    return Unique(y, _as(idx, out_idx))
 
 
 def unique_with_counts(
@@ -229,7 +230,12 @@ def unique_with_counts(
 ) -> UniqueWithCounts:
     """Return the different elements, which one each is, and how often each comes."""
     y, idx, found = _unique_with_counts(x, name=name)
-    return UniqueWithCounts(y, cast(idx, out_idx), cast(found, out_idx))
+    return UniqueWithCounts(y, _as(idx, out_idx), _as(found, out_idx))
+
+
+def _as(numbers: TfTensor, dtype: DTypeLike | None) -> TfTensor:
+    """Return numbers of 32 bits in a type, which mostly is theirs."""
+    return numbers if dtype == "int32" else cast(numbers, dtype)
 
 
 @op_of_several("UniqueV2", "x", strict=False, differentiable=None)
