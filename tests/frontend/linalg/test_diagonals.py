@@ -104,3 +104,14 @@ def test_diagonals_are_of_two_halves_of_axes():
     for shape in ((2, 2, 2), (2, 3)):
         with pytest.raises(tf.errors.InvalidArgumentError, match="even rank"):
             tf.linalg.tensor_diag_part(np.ones(shape))
+
+
+@pytest.mark.parametrize("shape", [(2, 300, 500), (700, 400)])
+@pytest.mark.parametrize("ends", [(1, 2), (0, 0), (699, 3), (2, 30)])
+def test_bands_of_many_elements_are_those_that_masks_leave(shape, ends):
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    row, column = np.indices(shape[-2:])
+    kept = (row - column <= ends[0]) & (column - row <= ends[1])
+    for _ in range(4):  # what is done is remembered
+        found = tf.linalg.band_part(tf.constant(x), *ends)
+        np.testing.assert_array_equal(found, np.where(kept, x, 0))
