@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 
 from ....codegen import single
+from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
 from ....ir.families import EmitMath, spec_of_value
 from ....ir.op import Array, Op
@@ -22,8 +23,11 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
+from ...eager.kernels import MANY
 from ...eager.remembered import remember_all
+from ...eager.tensor import Tensor
 from ...graph.kinds import RULES
+from ...values.context import STATE
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op
@@ -340,7 +344,7 @@ def ndtri(x: object, name: str | None = None) -> TfTensor:
 
 @dataclass(frozen=True)
 class Tail:
-    """How erfc is computed in a type: by a polynomial in 1 - 2 k / (x + k)."""
+    """How erfc is computed in a type: by a polynomial in 1 - 2 k / (x + k), or near 0 in x."""
 
     k: float
     end: float
@@ -348,14 +352,23 @@ class Tail:
     split: float
     """What cuts the lower half of the digits off, if it is multiplied and subtracted again."""
     terms: tuple[float, ...]
-    """Those of erfc(x) exp(x^2) (x + k), interpolated at Chebyshev's points from 0 to the end."""
+    """Those of erfc(x) exp(x^2) (x + k), interpolated at Chebyshev's points up to the end.
+
+    They begin where the others end, else at 0.
+    """
+    near: tuple[float, ...] = ()
+    """Those of erfc(x) in x - `MIDDLE`, interpolated in the same way from 0 to 1, if it is used."""
 
 
+MIDDLE = 0.625
+"""About here a polynomial keeps most of its digits to both sides."""
 TAILS = {
-    rows.f32: Tail(3.0, 10.5, 4097.0, (
-        1.07400692, -0.88339448, 0.590228379, -0.310467243, 0.11952772, -0.0268276129,
-        -0.00121223321, 0.00303711346, -0.000547136355, -0.000286752911, 9.78525568e-05,
-        4.04227976e-05,
+    rows.f32: Tail(1.5, 10.5, 4097.0, (
+        0.96475625, -0.507850111, 0.0756213218, 0.0477761477, -0.00811039191, -0.00960822962,
+        -0.000683769991, 0.00231904001,
+    ), (
+        0.376759112, -0.763499558, 0.477187663, 0.0556741543, -0.176474646, 0.0273597091,
+        0.0414860398, -0.0134020559, -0.00700296974, 0.00187723327,
     )),
     rows.f64: Tail(2.5, 28.0, 134217729.0, (
         1.054031820305718, -0.8046518494391488, 0.45391411664809717, -0.17125114524604962,
@@ -373,24 +386,55 @@ TAILS = {
 
 @op("Erfc", "x", strict=False)
 def erfc(m: Maker, x: object) -> object:
-    """Return what the error function leaves to 1: all digits of it, however few are left.
+    """Return what the error function leaves to 1: all digits of it, however few are left."""
+    row = spec_of_value(x).dtype
+    kind = rows.f64 if row is rows.f64 else rows.f32
+    here = isinstance(x, Tensor) and not STATE.recorders
+    if here and row is rows.f32 and spec_of_value(x).size >= MANY:
+        return at_once(_erfc_of_many, x)
+    return m.to(_complement(m, m.to(x, kind)), row)
+
+
+def _complement(m: Maker, x: object, *, is_near: bool = False) -> object:
+    """Return the same in the type of x; `is_near` says that nothing is beyond 1 or -1."""
+    row = spec_of_value(x).dtype
+    w, tail = widened(m, row), TAILS[row]
+    below = w.less(x, 0.0)
+    size = w.select(below, w.neg(x), x)
+    size = w.select(w.less(tail.end, size), tail.end, size)
+    found = None if is_near else _beyond(w, size, tail)
+    if tail.near:
+        near = w.series(w.sub(size, MIDDLE), tail.near)
+        found = near if found is None else w.select(w.less_equal(size, 1.0), near, found)
+    return w.select(below, w.sub(2.0, found), found)
+
+
+def _beyond(w: Wide, size: object, tail: Tail) -> object:
+    """Return the same from 0 to the end of all.
 
     The power of -x^2 is that of a square that has all of its digits, and of the small rest.
     """
-    row = spec_of_value(x).dtype
-    kind = rows.f64 if row is rows.f64 else rows.f32
-    w, tail, given = widened(m, kind), TAILS[kind], m.to(x, kind)
-    below = w.less(given, 0.0)
-    size = w.select(below, w.neg(given), given)
-    size = w.select(w.less(tail.end, size), tail.end, size)
     cut = w.mul(size, tail.split)
     high = w.sub(cut, w.sub(cut, size))
     rest = w.mul(w.sub(high, size), w.add(high, size))
     power = w.mul(w.exp(w.neg(w.mul(high, high))), w.series(rest, (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)))
     inverse = w.div(1.0, w.add(size, tail.k))
     share = w.series(w.sub(1.0, w.mul(inverse, 2 * tail.k)), tail.terms)
-    found = w.mul(power, w.mul(share, inverse))
-    return m.to(w.select(below, w.sub(2.0, found), found), row)
+    return w.mul(power, w.mul(share, inverse))
+
+
+def _erfc_of_many(x: Array) -> Array:
+    """Return the same of an array of floats; where nothing is beyond 1, less is to be done."""
+    kernel = _erfc_kernel(bool(x.max() <= 1 and x.min() >= -1))
+    return kernel(x.ravel()).reshape(x.shape)
+
+
+@cache
+def _erfc_kernel(is_near: bool) -> Callable[..., Array]:
+    def build(emit: GraphEmit, x: object) -> object:
+        return _complement(Maker(emit), x, is_near=is_near)
+
+    return single.of_any_length(build, [TensorSpec(rows.f32, (parse("N"),))])
 
 
 def log_sigmoid(x: object, name: str | None = None) -> TfTensor:
