@@ -25,7 +25,7 @@ from ..ir.op import Array, Op
 from ..ir.program import Program, finish, new_function, set_level, set_ranges
 from ..ir.text import print_module
 from ..ir.types.dims import Dim, Range, parse
-from ..ir.types.dtypes import DType
+from ..ir.types.dtypes import DType, bf16
 from ..ir.types.tensor import TensorSpec
 from ..runtime.model import Model
 from .compiled import Compiled, Options, target_of
@@ -141,7 +141,8 @@ def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, An
     exact ones or its rule needs numbers; it is for arrays without gaps that have elements.
     """
     given = tuple(attributes.items())
-    if op.COMPILED_FIXED or op.COMPILED_SIZED:
+    in_pairs = op.WIDENS and specs[0].dtype == bf16  # which are laid out for sizes that are known
+    if op.COMPILED_FIXED or op.COMPILED_SIZED or in_pairs:
         return _whole(op, tuple(specs), given, ())
     opened, ranges = _opened(specs)
     try:

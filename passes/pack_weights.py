@@ -6,9 +6,10 @@
 A right operand that does not depend on the inputs is packed into panels as wide as the
 target's tile for these sizes; channels-last convolutions are packed as products of rows, 1x1
 ones become products, and those in groups get their own forms. Rows of a matrix whose transpose is
-packed are read from its panels, so that it is stored once. Needs
-`choose-layout`; the packing operations are moved by `hoist-prepare`. For GPUs
-there is `turn-weights`.
+packed are read from its panels, so that it is stored once. Where an instruction adds up products
+of pairs of bf16, panels of pairs are made of a right operand in each run, if there are many rows.
+Needs `choose-layout`; the packing operations are moved by `hoist-prepare`. For GPUs there is
+`turn-weights`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ LARGE_GROUP = 64
 """Channels of a group from which on products of its pixels are as fast as anything."""
 MOST_TAPS = 32
 """Taps along a side of a window that is walked tap by tap: beyond, that would be too much code."""
+MANY = 128
+"""Rows from which on panels of pairs are worth making for one product."""
 RULES = RuleBook[Callable[[Op, GraphEmit, Target], SSAValue | None]]()
 
 
@@ -66,7 +69,7 @@ class PackWeights(Pass):
         if not target.can.pack_panels:
             return
         for op, fixed in with_fixed(program):
-            if RULES.of(type(op)) and is_packed(op, fixed):
+            if RULES.of(type(op)) and (is_packed(op, fixed) or is_paired(op, target)):
                 self.pack(op, target, fixed)
         for function in functions(program.module):
             for each in list(operations_of(function)):
@@ -152,6 +155,16 @@ def is_packed(op: Op, fixed: dict[SSAValue, bool]) -> bool:
     if op.name != "gv.matmul" and op.specs[0].dtype.name in FAST:
         return not fixed.get(op.operands[0], False)
     return is_weighted(op, fixed)
+
+
+def is_paired(op: Op, target: Target) -> bool:
+    """Say whether packing pays in each run: products of pairs take half the time of others."""
+    if op.name != "gv.matmul" or not op.specs[1].is_static or op.specs[1].rank != 2:
+        return False
+    (lhs, rhs), rows = op.operands, product(op.specs[0].dims[:-1])
+    _, right = before_widening(rhs, op.specs[0].dtype)
+    paired = right.dtype == bf16 and groups_of(lhs, right, target)[1]
+    return paired and isinstance(rows, int) and rows >= MANY
 
 
 def with_fixed(program: Program) -> Iterator[tuple[Op, dict[SSAValue, bool]]]:

@@ -174,3 +174,55 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
     func.return %2 : tensor<50x50xf32>
   }
 }
+
+// -----
+// Many rows are multiplied by panels of pairs that are made in each run.
+// count: gv.matmul 0
+// count: gv.matmul_packed 1
+builtin.module attributes {gv.target = "znver4"} {
+  func.func @pairs(%x: tensor<128x32xbf16>, %y: tensor<32x64xbf16>) -> tensor<128x64xf32> {
+    %0 = gv.cast %x {dtype = #gv.dtype<f32>} : (tensor<128x32xbf16>) -> tensor<128x32xf32>
+    %1 = gv.cast %y {dtype = #gv.dtype<f32>} : (tensor<32x64xbf16>) -> tensor<32x64xf32>
+    %2 = gv.matmul %0, %1 : (tensor<128x32xf32>, tensor<32x64xf32>) -> tensor<128x64xf32>
+    func.return %2 : tensor<128x64xf32>
+  }
+}
+
+// -----
+// Few are not.
+// count: gv.matmul 1
+// count: gv.matmul_packed 0
+builtin.module attributes {gv.target = "znver4"} {
+  func.func @few(%x: tensor<64x32xbf16>, %y: tensor<32x64xbf16>) -> tensor<64x64xf32> {
+    %0 = gv.cast %x {dtype = #gv.dtype<f32>} : (tensor<64x32xbf16>) -> tensor<64x32xf32>
+    %1 = gv.cast %y {dtype = #gv.dtype<f32>} : (tensor<32x64xbf16>) -> tensor<32x64xf32>
+    %2 = gv.matmul %0, %1 : (tensor<64x32xf32>, tensor<32x64xf32>) -> tensor<64x64xf32>
+    func.return %2 : tensor<64x64xf32>
+  }
+}
+
+// -----
+// Nor where the last pair is not whole,
+// count: gv.matmul 1
+// count: gv.matmul_packed 0
+builtin.module attributes {gv.target = "znver4"} {
+  func.func @odd(%x: tensor<128x33xbf16>, %y: tensor<33x64xbf16>) -> tensor<128x64xf32> {
+    %0 = gv.cast %x {dtype = #gv.dtype<f32>} : (tensor<128x33xbf16>) -> tensor<128x33xf32>
+    %1 = gv.cast %y {dtype = #gv.dtype<f32>} : (tensor<33x64xbf16>) -> tensor<33x64xf32>
+    %2 = gv.matmul %0, %1 : (tensor<128x33xf32>, tensor<33x64xf32>) -> tensor<128x64xf32>
+    func.return %2 : tensor<128x64xf32>
+  }
+}
+
+// -----
+// nor where no instruction adds up pairs.
+// count: gv.matmul 1
+// count: gv.matmul_packed 0
+builtin.module attributes {gv.target = "x86-64-v4"} {
+  func.func @apart(%x: tensor<128x32xbf16>, %y: tensor<32x64xbf16>) -> tensor<128x64xf32> {
+    %0 = gv.cast %x {dtype = #gv.dtype<f32>} : (tensor<128x32xbf16>) -> tensor<128x32xf32>
+    %1 = gv.cast %y {dtype = #gv.dtype<f32>} : (tensor<32x64xbf16>) -> tensor<32x64xf32>
+    %2 = gv.matmul %0, %1 : (tensor<128x32xf32>, tensor<32x64xf32>) -> tensor<128x64xf32>
+    func.return %2 : tensor<128x64xf32>
+  }
+}
