@@ -259,10 +259,10 @@ def in_blocks(
     """Return the numbers of so many whole blocks in a row.
 
     They are those of the function that `kind` names (uniform, integers, normal, truncated), with
-    each block encrypted once.
+    each block encrypted once; or `first`, truncated ones, NaN where half of the tries do not do.
     """
     make, wide = Draw(emit), dtype
-    if kind in ("normal", "truncated") and dtype != dtypes.f64:
+    if kind in ("normal", "truncated", "first") and dtype != dtypes.f64:
         wide = dtypes.f32
     words = words_of(wide)
 
@@ -274,7 +274,9 @@ def in_blocks(
         case "normal":
             found = _pairs(make, places(key), wide)
         case "truncated":
-            found = _within(make, key, places, wide)
+            found = _within(make, key, places, wide, TRIES)
+        case "first":
+            found = _within(make, key, places, wide, TRIES // 2)
         case "integers":
             found = [_between(make, own, dtype, limits) for own in places(key)]
         case _:
@@ -285,13 +287,14 @@ def in_blocks(
 
 
 def _within(
-    make: Draw, key: Any, places: Callable[[Any, int], list[Any]], dtype: DType
+    make: Draw, key: Any, places: Callable[[Any, int], list[Any]], dtype: DType, tries: int
 ) -> list[Any]:
-    """Return for each place of blocks the number that `truncated` puts there."""
+    """Return for each place of blocks the number that `truncated` puts there, if these tries do."""
     words = words_of(dtype)
     per = 4 // words
-    count, made = make.word(0, dtypes.i32), [make.word(0, dtype)] * per
-    for trial in range(TRIES * words):
+    none = make.word(0 if tries == TRIES else np.nan, dtype)
+    count, made = make.word(0, dtypes.i32), [none] * per
+    for trial in range(tries * words):
         for found in _pairs(make, places(make.tried(key, trial), STRIDE // words), dtype):
             fits = make("less", make("abs", found), make.word(2, dtype))
             for lane in range(per):
@@ -325,6 +328,17 @@ def truncated(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
                 made = make("select", mine, found, made)
                 count = make("add", count, make("cast", fits, dtype=dtypes.i32))
     return made if wide == dtype else make("cast", made, dtype=dtype)
+
+
+def further(key: Array, counters: int) -> Array:
+    """Return a key whose counter is so many further.
+
+    >>> further(np.array([7, 8, 2**32 - 1, 0, 0, 0], np.uint32), 3).tolist()
+    [7, 8, 2, 1, 0, 0]
+    """
+    at = sum(word << 32 * i for i, word in enumerate(key[2:].tolist())) + counters
+    words = [at >> 32 * i & WORD for i in range(4)]
+    return np.array([*key[:2].tolist(), *words], np.uint32)
 
 
 FEW = 12

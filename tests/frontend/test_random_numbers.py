@@ -259,3 +259,18 @@ def test_no_function_that_draws_is_remembered() -> None:
     for draw in functions:
         found = {np.asarray(draw()).tobytes() for _ in range(12)}
         assert len(found) > 6, draw
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_truncated_numbers_are_those_of_all_tries(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[None] = []
+    rest = random_ops._draw_rest
+    monkeypatch.setattr(random_ops, "_draw_rest", lambda *given: drawn.append(rest(*given)))
+
+    def draw() -> Any:
+        return tf.random.stateless_truncated_normal([1_000_003], [1, 2], dtype=dtype)
+
+    assert draw().numpy().tobytes() == tf.function(draw)().numpy().tobytes()
+    assert drawn, "some numbers need more tries"

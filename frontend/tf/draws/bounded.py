@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....ir.op import Array
+from ....ir.ops.random import further
 from ....ir.types.dtypes import DType
 from ...eager.tensor import Tensor
 from ...graph.graph import spec_with_unknowns
@@ -30,7 +31,6 @@ from ..ops.math_ops import FUNCTIONS, identity
 from ..ops.nn_ops import clip_by_value
 from ..ops.random_ops import drawn_now, key_of_seed
 from ..ops.special import erfc
-from .first_tries import further
 
 INSIDE = 1.3
 """From so many deviations within the bounds on, normal numbers are tried."""

@@ -15,7 +15,7 @@ from ....codegen import single
 from ....ir.build import GraphEmit
 from ....ir.families import EmitMath
 from ....ir.op import Array
-from ....ir.ops.random import STRIDE, WORD, Draw
+from ....ir.ops.random import STRIDE, Draw, further
 from ....ir.scalar_math import Term
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
@@ -132,14 +132,3 @@ def _in_parts(kernel: Callable[..., Array], key: Array, parameters: Array) -> Ar
         at = slice(start, start + AT_ONCE)
         made[at] = kernel(further(key, start * STRIDE), parameters[at])
     return made
-
-
-def further(key: Array, counters: int) -> Array:
-    """Return a key whose counter is so many further.
-
-    >>> further(np.array([7, 8, 2**32 - 1, 0, 0, 0], np.uint32), 3).tolist()
-    [7, 8, 2, 1, 0, 0]
-    """
-    at = sum(word << 32 * i for i, word in enumerate(key[2:].tolist())) + counters
-    words = [at >> 32 * i & WORD for i in range(4)]
-    return np.array([*key[:2].tolist(), *words], np.uint32)

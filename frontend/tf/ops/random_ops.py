@@ -19,7 +19,7 @@ from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.ops import random as ir
-from ....ir.ops.random import STRIDE, drawn_key
+from ....ir.ops.random import STRIDE, drawn_key, further
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import parse
 from ....ir.types.tensor import Array, TensorSpec
@@ -267,6 +267,7 @@ def drawn_now(
 ) -> TfTensor:
     """Return the numbers that a key gives."""
     kind, count = IN_BLOCKS.get(type_), prod(dims)
+    kind = "first" if kind == "truncated" and count >= MANY else kind
     if kind is None or not (count and key.direct and _is_compiled(kind, row, count)):
         return _drawn_by_steps(type_, key, dims, row, **options)
     blocks = -(-count // ir.per_block(row))
@@ -274,7 +275,18 @@ def drawn_now(
     kernel = _many(kind, row, single.bound(max(blocks, MANY)), limited=bool(limits))
     ends = [np.array(x, row.numpy) for x in limits]
     made = kernel(key._array, np.empty(blocks, np.bool_), *ends)
+    if kind == "first" and np.isnan(made.sum()):
+        _draw_rest(made, key._array, row)
     return EagerTensor((made if len(made) == count else made[:count].copy()).reshape(dims))
+
+
+def _draw_rest(made: Array, key: Array, row: rows.DType) -> None:
+    """Draw truncated numbers where half of the tries were not enough: whole blocks of them."""
+    kernel = _many("truncated", row, single.bound(MANY), limited=False)
+    per = ir.per_block(row)
+    for block in np.unique(np.flatnonzero(np.isnan(made)) // per).tolist():
+        own = further(key, block * (STRIDE * per // 4))
+        made[block * per : block * per + per] = kernel(own, np.empty(1, np.bool_))
 
 
 @remembered
