@@ -97,7 +97,7 @@ def test_boxes_that_are_compared_together_are_those_that_are_compared_one_by_one
         for i in sorted(np.flatnonzero(scores > 0.2), key=lambda i: (-scores[i], i)):
             if (overlaps(boxes[i], boxes[wanted].reshape(-1, 4)) <= overlap).all():
                 wanted.append(int(i))
-        assert kept(boxes, scores, limits)[0] == wanted[:most]
+        assert kept(boxes, scores, limits)[0].tolist() == wanted[:most]
 
 
 def test_what_is_remembered_is_no_longer_called() -> None:

@@ -51,7 +51,7 @@ def _best(
         raise TypeError(f"iou_threshold must be in [0, 1], not {share}")
     limits = Suppression(int(count), share, float(score), float(sigma))
     found, best = kept(box, values, limits)
-    return np.array(found, np.int32), np.array(best, values.dtype)
+    return found.astype(np.int32), best.astype(values.dtype)
 
 
 def non_max_suppression_with_scores(
@@ -149,16 +149,21 @@ def _combined(
     made = [np.zeros((len(every), most, *n), np.float32) for n in ((4,), (), ())]
     counts = np.zeros(len(every), np.int32)
     for batch in range(len(every)):
-        found = []
-        for kind in range(classes):
-            box = every[batch, :, kind if every.shape[2] > 1 else 0]
-            places, best = kept(box, values[batch, :, kind], Suppression(each, overlap, score))
-            found += [(-s, kind, p, box[p]) for p, s in zip(places, best, strict=True)]
-        found.sort(key=lambda one: one[:3])
-        for place, (negated, kind, _, box) in enumerate(found[:most]):
-            made[0][batch, place] = np.clip(box, 0, 1) if clips else box
-            made[1][batch, place], made[2][batch, place] = -negated, kind
-        counts[batch] = min(len(found), most)
+        box, value = every[batch], values[batch]
+        limits = Suppression(each, overlap, score)
+        shared = box.shape[1] == 1
+        found = [
+            kept(box[:, 0 if shared else kind], value[:, kind], limits) for kind in range(classes)
+        ]
+        kinds = np.repeat(np.arange(classes), [len(places) for places, _ in found])
+        places, best = (np.concatenate([*parts]) for parts in zip(*found, strict=True))
+        order = np.argsort(-best, kind="stable")[:most]
+        here, kind = places[order], kinds[order]
+        chosen = box[here, 0 if shared else kind]
+        parts = np.clip(chosen, 0, 1) if clips else chosen, best[order], kind
+        for whole, part in zip(made, parts, strict=True):
+            whole[batch, : len(order)] = part
+        counts[batch] = len(order)
     return (*made, counts)
 
 

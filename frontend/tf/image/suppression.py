@@ -26,7 +26,7 @@ class Suppression(NamedTuple):
     sigma: float = 0.0
 
 
-def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
+def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[Array, Array]:
     """Return the boxes that are kept, best first, with their scores.
 
     With a sigma a box that overlaps others is not dropped but its score falls (Bodla et al.,
@@ -35,25 +35,27 @@ def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], l
     is_single = boxes.dtype == np.float32
     if limits.sigma:
         if np.isnan(scores).any():
-            return [], []
+            return np.empty(0, np.int64), np.empty(0, np.float32)
         return (_fallen if is_single else _fallen_slowly)(boxes, scores, limits)
+    found = (_apart if is_single else _apart_slowly)(boxes, scores, limits)
+    return found, scores[found]
+
+
+def _apart(boxes: Array, scores: Array, limits: Suppression) -> Array:
+    """Return the boxes that are kept where the others are dropped."""
+    count = len(scores)
+    most = max(min(limits.most, count), 0)
+    found, sides = np.empty(most, np.int64), np.empty(BOX * (most + 1), np.float32)
+    heap, numbers, keys = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    bounds = float(np.float32(limits.score)), float(np.float32(limits.overlap))
+    given = np.ascontiguousarray(boxes), np.ascontiguousarray(scores, np.float32)
+    return found[: _keep(*given, *bounds, sides, heap, numbers, keys, found)]
+
+
+def _apart_slowly(boxes: Array, scores: Array, limits: Suppression) -> Array:
+    """Return the same of boxes of any type."""
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > limits.score]
-    found = (_apart if is_single else _apart_slowly)(boxes, order, limits)
-    return found, scores[found].tolist()
-
-
-def _apart(boxes: Array, order: Array, limits: Suppression) -> list[int]:
-    """Return the boxes that are kept where the others are dropped."""
-    most = max(min(limits.most, len(order)), 0)
-    found, sides = np.empty(most, np.int64), np.empty(BOX * (most + 1), np.float32)
-    given = np.ascontiguousarray(boxes), order, float(np.float32(limits.overlap))
-    kept_: list[int] = found[: _keep(*given, sides, found)].tolist()
-    return kept_
-
-
-def _apart_slowly(boxes: Array, order: Array, limits: Suppression) -> list[int]:
-    """Return the same of boxes of any type."""
     found: list[int] = []
     sides = corners(boxes, center=False)
     for place in order.tolist():
@@ -61,10 +63,10 @@ def _apart_slowly(boxes: Array, order: Array, limits: Suppression) -> list[int]:
             break
         if not (overlaps(sides[place], sides[found]) > limits.overlap).any():
             found.append(place)
-    return found
+    return np.array(found, np.int64)
 
 
-def _fallen(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
+def _fallen(boxes: Array, scores: Array, limits: Suppression) -> tuple[Array, Array]:
     """Return the boxes that are kept where the scores of others fall, best first."""
     count = len(scores)
     left, most = scores.astype(np.float32), max(min(limits.most, count), 0)
@@ -73,12 +75,10 @@ def _fallen(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int]
     sides, keys = np.empty(BOX * count, np.float32), np.empty(count)
     given = np.ascontiguousarray(boxes), left, limits.score, float(np.float32(-0.5 / limits.sigma))
     many = _fall(*given, sides, seen, heap, numbers, keys, found)
-    return found[:many].tolist(), left[found[:many]].tolist()
+    return found[:many], left[found[:many]]
 
 
-def _fallen_slowly(
-    boxes: Array, scores: Array, limits: Suppression
-) -> tuple[list[int], list[float]]:
+def _fallen_slowly(boxes: Array, scores: Array, limits: Suppression) -> tuple[Array, Array]:
     """Return the same of boxes of any type."""
     left, sides = scores.astype(np.float32), corners(boxes, center=False)
     found: list[int] = []
@@ -93,24 +93,38 @@ def _fallen_slowly(
         shares = overlaps(sides[place], sides)
         left *= np.exp(-0.5 / limits.sigma * shares * shares).astype(np.float32)
         left[found] = -np.inf
-    return found, values
+    return np.array(found, np.int64), np.array(values, np.float32)
 
 
 @serial
-def _keep(boxes: F32s, order: I64s, limit: float, sides: F32s, found: I64s) -> int:
-    """Keep boxes that overlap with no better one by more than a limit; return how many."""
-    count = 0
-    for i in range(len(order)):
-        if count >= len(found):
-            break
-        _take(boxes, order[i], sides, count)
+def _keep(
+    boxes: F32s, scores: F32s, least: float, limit: float, sides: F32s, heap: I64s,
+    numbers: I64s, keys: F64s, found: I64s,
+) -> int:  # fmt: skip
+    """Keep boxes of more than the least score that overlap with no better one by more than a limit.
+
+    Return how many. Of equal scores the first one is the best.
+    """
+    size, count = 0, 0
+    for i in range(len(scores)):
+        if scores[i] > least:
+            heap[size], numbers[size], keys[size] = i, -i, -scores[i]
+            size += 1
+    heapify(heap, numbers, keys, size)
+    while size > 0 and count < len(found):
+        best = heap[0]
+        size -= 1
+        heap[0], numbers[0], keys[0] = heap[size], numbers[size], keys[size]
+        if size > 0:
+            sift(heap, numbers, keys, 0, size)
+        _take(boxes, best, sides, count)
         is_apart = True
         for other in range(count - 1, -1, -1):
             if _share(sides, count, other) > limit:
                 is_apart = False
                 break
         if is_apart:
-            found[count] = order[i]
+            found[count] = best
             count += 1
     return count
 
