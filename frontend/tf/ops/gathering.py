@@ -263,7 +263,7 @@ LONG = 1 << 12
 """Of more numbers it pays to look first where each segment ends: a sum then stays in a register."""
 
 
-def fault_of_order(ids: Array, count: int | None = None) -> str:
+def _fault_of_order(ids: Array, count: int | None = None) -> str:
     """Return what is wrong with the segments of rows, which have to be in order from 0 on.
 
     `count` is how many there are; if none is given, the last one says it.
@@ -289,7 +289,7 @@ def fault_of_order(ids: Array, count: int | None = None) -> str:
     return ""
 
 
-def fault_of_size(rest: Sequence[Dim], count: int) -> str:
+def _fault_of_size(rest: Sequence[Dim], count: int) -> str:
     """Say that so many rows are more elements than there can be numbers for."""
     size = math.prod([n for n in rest if isinstance(n, int)])
     if count * size < MOST_ELEMENTS:
@@ -301,7 +301,7 @@ def _check_order(data: Sequence[Dim], ids: Array) -> None:
     """Raise for segments of rows that are none."""
     if isinstance(data[0], int) and data[0] != len(ids):
         raise InvalidArgumentError("segment_ids should be the same size as dimension 0 of input.")
-    fault = fault_of_order(ids) or fault_of_size(data[1:], int(ids[-1]) + 1 if ids.size else 0)
+    fault = _fault_of_order(ids) or _fault_of_size(data[1:], int(ids[-1]) + 1 if ids.size else 0)
     if fault:
         raise InvalidArgumentError(fault)
 
@@ -328,6 +328,7 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
 
 
 rows_in_order = _rows_in_order  # (of arrays: nothing of it can be remembered)
+fault_of_order, fault_of_size = _fault_of_order, _fault_of_size
 
 
 def _has_kernel(dtype: np.dtype[np.generic], how: str) -> bool:
