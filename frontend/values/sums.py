@@ -1,4 +1,4 @@
-"""Sums of numbers that follow one another, each rounded as it is added."""
+"""Sums of numbers that follow one another, each rounded as it is added, and places in them."""
 
 from __future__ import annotations
 
@@ -39,3 +39,36 @@ def _wide(data: F64s, ends: I64s, made: F64s) -> int:
             total += data[i]
         made[row], at = total, ends[row]
     return at
+
+
+def places_above(chances: Array, parts: Array) -> Array:
+    """Return where the chances of each row add up to more than each of some parts of them all.
+
+    >>> places_above(np.array([[1.0, 1.0, 0.0, 2.0]]), np.array([[0.5, 0.125, 1.0]]))
+    array([[3, 0, 4]])
+    """
+    found = np.empty(parts.shape, np.int64)
+    if found.size:
+        given = np.ascontiguousarray(chances), np.ascontiguousarray(parts)
+        _search(*given, len(chances), np.empty(chances.shape[1]), found)
+    return found
+
+
+@serial
+def _search(chances: F64s, parts: F64s, rows: int, sums: F64s, found: I64s) -> int:
+    wanted = len(parts) // rows
+    for row in range(rows):
+        total = 0.0
+        for i in range(len(sums)):
+            total += chances[row * len(sums) + i]
+            sums[i] = total
+        for j in range(row * wanted, row * wanted + wanted):
+            low, high, limit = 0, len(sums), parts[j] * total
+            while low < high:
+                middle = (low + high) // 2
+                if sums[middle] > limit:
+                    high = middle
+                else:
+                    low = middle + 1
+            found[j] = low
+    return rows

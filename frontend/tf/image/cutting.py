@@ -182,9 +182,9 @@ def _windows(
     extent_: Dim, pads: tuple[Dim, Dim], size: int, stride: int, rate: int
 ) -> Array | None:
     """Return which rows of a padded image each window is of; None where that is not known."""
-    if not all(isinstance(x, int) for x in (extent_, *pads)):
-        return None
     length, wide = extent_ + pads[0] + pads[1], (size - 1) * rate + 1
+    if not isinstance(length, int):
+        return None
     count = math.trunc((length - wide + stride) / stride)
     if count < 0:
         raise ValueError(

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from ....codegen import single
-from ....codegen.serial.function import F64s, I64s, serial
 from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
@@ -33,6 +32,7 @@ from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknow
 from ...graph.inference import Abstract
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
+from ...values.sums import places_above
 from ..core import shape_rules as shapes_of
 from ..core.bridge import EagerTensor, TfTensor, dressed, row_of
 from ..core.calls import perform, rule
@@ -622,6 +622,8 @@ def _classes(
     found = x.shape
     if len(found) != 2:
         raise InvalidShapesError(f"logits should be a matrix, got shape {found}")
+    if found.as_list()[1] == 0 and graph_of([x]) is None:
+        raise InvalidShapesError("num_classes should be positive, got 0")
     rows_ = shape(x)[0] if found.as_list()[0] is None else found.as_list()[0]
     return _first_above(x, source.draw("Multinomial", [rows_, num_samples], rows.f64), dtype)
 
@@ -630,41 +632,6 @@ def _classes(
 def _places_above(m: Maker, chances: object, parts: object) -> object:
     """Return where the chances of each row add up to more than each of some parts of them all."""
     return at_once(places_above, chances, parts)
-
-
-def places_above(chances: Array, parts: Array) -> Array:
-    """Return where the chances of each row add up to more than each of some parts of them all.
-
-    >>> places_above(np.array([[1.0, 1.0, 0.0, 2.0]]), np.array([[0.5, 0.125, 1.0]]))
-    array([[3, 0, 4]])
-    """
-    if not chances.shape[1]:
-        raise InvalidShapesError("num_classes should be positive, got 0")
-    found = np.empty(parts.shape, np.int64)
-    if found.size:
-        given = np.ascontiguousarray(chances), np.ascontiguousarray(parts)
-        _search(*given, len(chances), np.empty(chances.shape[1]), found)
-    return found
-
-
-@serial
-def _search(chances: F64s, parts: F64s, rows: int, sums: F64s, found: I64s) -> int:
-    wanted = len(parts) // rows
-    for row in range(rows):
-        total = 0.0
-        for i in range(len(sums)):
-            total += chances[row * len(sums) + i]
-            sums[i] = total
-        for j in range(row * wanted, row * wanted + wanted):
-            low, high, limit = 0, len(sums), parts[j] * total
-            while low < high:
-                middle = (low + high) // 2
-                if sums[middle] > limit:
-                    high = middle
-                else:
-                    low = middle + 1
-            found[j] = low
-    return rows
 
 
 @remembered

@@ -390,7 +390,7 @@ def erfc(m: Maker, x: object) -> object:
     row = spec_of_value(x).dtype
     kind = rows.f64 if row is rows.f64 else rows.f32
     here = isinstance(x, Tensor) and not STATE.recorders
-    if here and row is rows.f32 and spec_of_value(x).size >= MANY:
+    if here and row is rows.f32 and math.prod(spec_of_value(x).static_shape) >= MANY:
         return at_once(_erfc_of_many, x)
     return m.to(_complement(m, m.to(x, kind)), row)
 
