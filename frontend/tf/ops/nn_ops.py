@@ -15,7 +15,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ...eager.kernels import MANY
 from ...eager.remembered import remember_all
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, computed
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
 from ..core import shape_rules as shapes_of
@@ -344,7 +344,7 @@ def zero_fraction(m: Maker, value: object) -> object:
 
 @op("BandPart", "input", strict=False)
 def _band_part(m: Maker, input: object, lower: int, upper: int) -> object:
-    if isinstance(input, Tensor) and not STATE.recorders and min(lower, upper) >= 0:
+    if isinstance(input, Tensor) and computed(input) and min(lower, upper) >= 0:
         dims = spec_of_value(input).static_shape
         if prod(dims) >= MANY and dims[-1] > NARROW * (lower + upper + 1):
             return at_once(partial(_band, lower, upper), input)

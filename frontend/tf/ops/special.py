@@ -25,9 +25,8 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...eager.kernels import MANY
 from ...eager.remembered import remember_all
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, computed
 from ...graph.kinds import RULES
-from ...values.context import STATE
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op
@@ -389,7 +388,7 @@ def erfc(m: Maker, x: object) -> object:
     """Return what the error function leaves to 1: all digits of it, however few are left."""
     row = spec_of_value(x).dtype
     kind = rows.f64 if row is rows.f64 else rows.f32
-    here = isinstance(x, Tensor) and not STATE.recorders
+    here = isinstance(x, Tensor) and computed(x)
     if here and row is rows.f32 and math.prod(spec_of_value(x).static_shape) >= MANY:
         return at_once(_erfc_of_many, x)
     return m.to(_complement(m, m.to(x, kind)), row)

@@ -17,7 +17,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, DimExpr, product
 from ...eager.remembered import remember_all
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, computed
 from ...graph.graph import GraphTensor
 from ...values.run_errors import UnimplementedError
 from ..core import shape_rules as shapes_of
@@ -654,7 +654,8 @@ def in_top_k(m: Maker, targets: object, predictions: object, k: int = 1) -> obje
     """Say whether the target is among the k largest of each row."""
     spec, row, least = spec_of_value(predictions), rows.i64, int(static(k))
     fits = spec.dtype is rows.f32 and spec_of_value(targets).dims == spec.dims[:1]
-    if fits and isinstance(predictions, Tensor) and isinstance(targets, Tensor):
+    here = isinstance(predictions, Tensor) and isinstance(targets, Tensor)
+    if fits and here and computed(targets, predictions):  # type: ignore[arg-type]
         return at_once(partial(_among_best, least), targets, predictions)
     there, columns = m.to(targets, row), spec.dims[1]
     zero, count = m.number(0, row), m.extent_of(columns, row)
