@@ -691,8 +691,7 @@ def _is_among(predictions: F32s, columns: int, row: int, target: int, k: int) ->
         return False
     start, larger = row * columns, 0
     for at in range(start, start + columns):
-        if predictions[at] > predictions[start + target]:
-            larger += 1
+        larger += predictions[at] > predictions[start + target]
         if larger >= k or not abs(predictions[at]) < inf:
             return False
     return larger < k
