@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from typing import Any
 
 import numpy as np
 
 from ...ir.compose.maker import Maker
 from ...ir.op import Array, Op
-from ...ir.types.dims import Dim, DimExpr, evaluate, substitute, symbols
+from ...ir.types.dims import Dim, DimExpr, evaluate, substitute, symbol, symbols
 from ...ir.types.dtypes import i32
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..dims.unknown import unknown_dim
@@ -278,8 +278,26 @@ def _trials(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
         static = [s.static_shape for s in specs if s.is_static]
         shapes = [*static, *((size,) * rank for rank in (0, 1, 2, 3, 4) for size in (*sizes, 7))]
     for shape in shapes:
-        for size in (7, 11, *sizes, 1):
+        for size in dict.fromkeys((7, 11, *sizes, 1)):  # (two that agree must be two)
             yield [_fill(spec, size, shape) for spec in specs]
+    for size in (7, 11):
+        yield _aligned(specs, size)
+
+
+def _aligned(specs: Sequence[TensorSpec], size: int) -> list[TensorSpec]:
+    """Return specs with sizes put in by which what stands in one column is alike.
+
+    `d2 - 1` is 6 where a size is 7, and so is `d3` that stands beside it.
+    """
+    put: dict[str, Dim] = {}
+    dims = [tuple(reversed(spec.dims)) for spec in specs if spec.shape is not None]
+    for column in zip_longest(*dims):
+        open_ = [d for d in column if isinstance(d, DimExpr)]
+        names = [name for d in open_ for name in symbols(d)]
+        alone = [name for d in open_ for name in symbols(d) if d == symbol(name)]
+        made = [evaluate(d, dict.fromkeys(names, size)) for d in open_ if symbols(d) - {*alone}]
+        put.update(dict.fromkeys(alone, made[0] if made else size))
+    return [spec if spec.shape is None else _fill(_put(spec, put), size, None) for spec in specs]
 
 
 def _solved(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
