@@ -30,6 +30,7 @@ from ...ir.ops.host.python_step import Backward, PythonStep
 from ...ir.ops.random import Draw, drawn_key
 from ...ir.ops.structure import Constant, Weight, Yield
 from ...ir.types.attributes import Symbol
+from ...ir.types.dims import Dim
 from ...ir.types.dtypes import DType, i64, u32, u64
 from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
 from ...ir.types.values import ANY
@@ -402,13 +403,18 @@ class StagingFrame(RegionFrame):
         kept: SSAValue = make.select(self.is_well(), value, old)
         return kept
 
-    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> object:
-        """Return the key of a random draw: an argument, in a region one that counts the draws."""
+    def next_key(self, op: object, seeds: tuple[int, int], count: Dim) -> object:
+        """Return the key of a random draw: an argument; one that counts the draws in regions.
+
+        It counts them, too, where only the run has how many numbers are drawn.
+        """
         assert isinstance(op, Operation), "what draws is an operation of a graph"
         counter, make = draws_of(op), Maker(self.append)
-        if not self.top:
-            used = self.state[counter]
-            self.state[counter] = make.add(used, make.number(count, i64))
+        if not (self.top and isinstance(count, int)):
+            used = self.present(counter) if self.top else self.state[counter]
+            self.state[counter] = make.add(used, make.extent_of(count))
+            if self.top:
+                self.written[counter] = None
             halves = Draw(self.append).halves(make.cast(used, dtype=u64))
             first, _, last = np.split(drawn_key(seeds, 0), 3)
             counted = [make.reshape(half, shape=(1,)) for half in halves]

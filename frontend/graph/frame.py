@@ -328,13 +328,14 @@ class Frame:
         """Return the devices of operations, where there are others than the processor."""
         return {}
 
-    def key(self, op: object, seeds: tuple[int, int], count: int) -> object:
+    def key(self, op: object, seeds: tuple[int, int], count: Dim) -> object:
         """Return the key of a random draw of so many counters, which are used up."""
         return self.outside(op, lambda frame: frame.next_key(op, seeds, count))
 
-    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> object:
+    def next_key(self, op: object, seeds: tuple[int, int], count: Dim) -> object:
         """Return the key of a random draw by the counters that were used before."""
         counter = counter_of(op)
+        assert isinstance(count, int), "a run has numbers"
         with self.store.lock:
             used = self.store.draws.get(counter, 0)
             self.store.draws[counter] = used + count

@@ -26,7 +26,7 @@ from ..ops.array_ops import broadcast_dynamic_shape, stack, unstack
 from ..ops.array_ops import shape as shape_of
 from ..ops.creation import zeros_like
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
-from ..ops.random_ops import Source, from_key, row_given, words_of
+from ..ops.random_ops import Source, from_key, row_given, whole, words_of
 from .ops import binomials
 
 
@@ -133,7 +133,7 @@ class Generator(Source):
         """Return the key of a draw, and move on."""
         dims = static(shape)
         if not isinstance(dims, list | tuple) or not all(isinstance(d, int) for d in dims):
-            count = REDUCTIONS["reduce_prod"](convert(shape, "int64")) * STRIDE
+            count = REDUCTIONS["reduce_prod"](whole(shape, "int64")) * STRIDE
         else:
             count = convert(STRIDE * prod(dims), "int64")
         return self._moved(count)[0]
@@ -158,7 +158,7 @@ class Generator(Source):
         with InGraph(graph_of([shape, counts, probs])):
             inner = broadcast_dynamic_shape(shape_of(convert(counts)), shape_of(convert(probs)))
             parts = cast(REDUCTIONS["reduce_prod"](inner), "int64")
-            every = REDUCTIONS["reduce_prod"](convert(shape, "int64"))
+            every = REDUCTIONS["reduce_prod"](whole(shape, "int64"))
             each = every // FUNCTIONS["maximum"](parts, convert(1, "int64"))
             key, _ = self._moved(parts * 200 * (each + 3) // 4 * STRIDE)
             return binomials(shape, key, counts, probs, dtype)
@@ -174,11 +174,11 @@ class Generator(Source):
         return [Generator(state=[0, 0, static(key)]) for key in keys]
 
 
-def create_rng_state(seed: object, alg: object) -> Sequence[int]:
+def create_rng_state(seed: object, alg: object) -> TfTensor:
     """Return the state of a generator of a seed."""
     if alg not in ALGORITHMS:
         raise ValueError(f"Argument `alg` got unsupported value {alg}, expected philox")
-    return _state_of_seed(seed)
+    return convert(_state_of_seed(seed), "int64")
 
 
 def _check(state: object) -> None:

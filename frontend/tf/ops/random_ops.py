@@ -20,13 +20,13 @@ from ....ir.families import spec_of_value
 from ....ir.ops import random as ir
 from ....ir.ops.random import STRIDE, drawn_key, further
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import parse
+from ....ir.types.dims import Dim, evaluate, parse, product
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.kernels import MANY
 from ...eager.remembered import depends_on_state, remembered
 from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
-from ...graph.frame import DRAWN_AS, EVEN, Frame, NamedDraw, OutsideError, counter_of
+from ...graph.frame import DRAWN_AS, EVEN, Frame, NamedDraw, counter_of
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract
@@ -34,14 +34,14 @@ from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ...values.sums import places_above
 from ..core import shape_rules as shapes_of
-from ..core.bridge import EagerTensor, TfTensor, dressed, row_of
+from ..core.bridge import OPERATORS, EagerTensor, TfTensor, dressed, row_of
 from ..core.calls import perform, rule
+from ..core.extents import read_extent, read_extents
 from ..core.required import require
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import sizes_of
 from ..core.values import InGraph, InvalidShapesError, at_once, convert, elements, graph_of, static
 from .array_ops import shape, stack, where
-from .creation import ints
 
 MOST = 2**31 - 1
 UNSEEDED = 87654321
@@ -129,7 +129,7 @@ def counted_as(type_: str, seeds: tuple[int, int], graph: Graph) -> dict[str, ob
     return {DRAWN_AS: made._replace(place=same[made] - 1)}
 
 
-def used_up(op: Operation, counters: int) -> int:
+def used_up(op: Operation, counters: Dim) -> Dim:
     """Return how many counters an operation uses up for a draw."""
     counter = counter_of(op)
     even = isinstance(counter, NamedDraw) and counter.replica is not None
@@ -147,17 +147,22 @@ def _next_seed(graph: Graph | None, number: int | None) -> int:
     return Seeds.of_replicas.setdefault(number, Random(Seeds.value)).randint(0, MOST)
 
 
-def _counters(type_: str, dims: Sequence[int]) -> int:
+def _counters(type_: str, dims: Sequence[Dim]) -> Dim:
     """Return how many counters a draw uses up."""
     if type_ == "RandomShuffle":
-        return -(-max(dims[0] - 1, 0) // 4)
+        return (dims[0] + 2) // 4
     if type_.startswith("SampleDistorted"):
         return dims[0]
     if type_.endswith("CandidateSampler"):
         return 2048 // 4 * dims[0]
     if type_ == "Multinomial":
-        return STRIDE * 2 * dims[0] * (-(-dims[1] // 4) * 4)
-    return STRIDE * prod(dims)
+        return STRIDE * 2 * dims[0] * ((dims[1] + 3) // 4 * 4)
+    return STRIDE * product(tuple(dims))
+
+
+def known_counters(type_: str, dims: Sequence[int]) -> int:
+    """Return how many counters a draw of a known shape uses up."""
+    return evaluate(_counters(type_, dims), {})
 
 
 Drawing = Callable[..., Any]
@@ -184,9 +189,10 @@ class Draw(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Draw."""
-        shape = tuple(ints(inputs[0]))
+        make = Maker(frame.emit)
+        shape = tuple(read_extents(make, inputs[0]))
         key = frame.key(op, self.seeds, used_up(op, _counters(self.type, shape)))
-        return (DRAWS[self.type](Maker(frame.emit), key, shape, self.row, **self.options),)
+        return (DRAWS[self.type](make, key, shape, self.row, **self.options),)
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> tuple[None, ...]:
         """Return nothing."""
@@ -206,7 +212,7 @@ def draw(
     if isinstance(graph, Graph):
         return _draw_in(graph, Draw(type_, row, seeds_of(seed, graph), options), shape, name)
     dims = tuple(TensorShape(static(shape)).known())
-    key = Tensor(_key_now(type_, row.name, _counters(type_, dims), seed))
+    key = Tensor(_key_now(type_, row.name, known_counters(type_, dims), seed))
     return drawn_now(type_, key, dims, row, **options)
 
 
@@ -301,7 +307,7 @@ def _draw_in(graph: Graph, kind: Draw, shape: object, name: str | None) -> TfTen
     dims = None
     if isinstance(known, list | tuple):
         dims = tuple(d if isinstance(d, int) else None for d in known)
-    given = convert(shape, "int32") if dims != () else graph.constant(np.zeros(0, np.int32))
+    given = whole(shape, "int32") if dims != () else graph.constant(np.zeros(0, np.int32))
     owned = graph.owned(given)
     if dims is None and (found := sizes_of(owned)) is not None:
         dims = tuple(d if isinstance(d, int) else None for d in found)
@@ -476,9 +482,7 @@ class KeyDraw(Draw):
         """Take counters."""
         count = op.attributes.get("count")
         if count is None:
-            if frame.is_staging:
-                raise OutsideError(f"{self.type} of a size that is not known")
-            count = int(np.asarray(inputs[0]))
+            count = read_extent(Maker(frame.emit), inputs[0])
         counters = used_up(op, _counters(self.type, (count,)))
         return (frame.key(op, self.seeds, counters),)
 
@@ -489,7 +493,7 @@ def seeded_key(
     """Return the key of a draw of so many numbers: by the operation's seed, and what was drawn."""
     graph = STATE.context
     if seeds is None and not isinstance(graph, Graph):
-        counters = _counters(type_, (int(static(count)),))
+        counters = known_counters(type_, (int(static(count)),))
         return EagerTensor(_key_now(type_, "key", counters, seed))
     found = seeds_of(seed, graph if isinstance(graph, Graph) else None) if seeds is None else seeds
     if isinstance(graph, Graph):
@@ -498,7 +502,7 @@ def seeded_key(
         kind = KeyDraw(type_, rows.u32, found, {})
         attributes = {"count": known, **counted_as(f"{type_}Key", found, graph)}
         return dressed(graph.add(kind, [given], attributes).outputs[0])
-    counters = _counters(type_, (int(static(count)),))
+    counters = known_counters(type_, (int(static(count)),))
     return dressed(Tensor(_next_key(type_, "key", found, counters)))
 
 
@@ -516,7 +520,7 @@ def _philox(
         if not all(isinstance(d, int) for d in sizes):
             known = [d if isinstance(d, int) else None for d in sizes]
             return Abstract(spec_with_unknowns(row, known))
-    return DRAWS[drawn](m, key, _dims_of(shape), row, **options)
+    return DRAWS[drawn](m, key, tuple(read_extents(m, shape)), row, **options)
 
 
 SEED_KEY = (0x3EC8F720, 0x02461E29)
@@ -566,8 +570,18 @@ def from_key(
     if isinstance(key, EagerTensor) and not isinstance(dims, Tensor):
         return drawn_now(type_, key, _dims_of(TensorShape(dims).as_list()), row, **options)
     return perform(
-        "Philox", [convert(shape, "int32"), key], name=None, drawn=type_, row=row, **options
+        "Philox", [whole(shape, "int32"), key], name=None, drawn=type_, row=row, **options
     )
+
+
+def whole(shape: object, dtype: DTypeLike) -> TfTensor:
+    """Return sizes as integers of a type, of whichever they are computed."""
+    known = static(shape)
+    if isinstance(known, list | tuple) and not any(
+        isinstance(d, Tensor | GraphTensor) for d in known
+    ):
+        return convert(shape, dtype)
+    return OPERATORS["cast"](convert(shape), dtype)
 
 
 def stateless_uniform(

@@ -15,7 +15,7 @@ from ....codegen.serial.function import I32s, I64s, serial
 from ....ir.compose.maker import Emit, Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import parse
+from ....ir.types.dims import parse, product
 from ....ir.types.dtypes import DType, of_numpy
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
@@ -50,6 +50,11 @@ from .array_ops import expand_dims, pad, shape, size
 from .creation import range_
 from .gathering import gather
 from .math_ops import FUNCTIONS, cast
+
+FEW_IN_ROW = 32
+"""Among so many elements those before a value are counted."""
+MOST_BITS = 31
+"""No row of a length that only the run has is longer than so many bits say."""
 
 TopKV2 = namedtuple("TopKV2", "values indices")
 Unique = namedtuple("Unique", "y idx")
@@ -445,15 +450,51 @@ def _searchsorted(
 ) -> object:
     if is_unknown(sequence) or is_unknown(values):
         return Abstract(spec_of_value(values).with_dtype(dtype))
+    dims, wanted = spec_of_value(sequence).dims, spec_of_value(values).dims
+    if not dims or not wanted or dims[:-1] != wanted[:-1]:
+        raise TypeError(f"Leading dim_size of both tensors must match: {dims}, {wanted}")
+    if isinstance(sequence, SSAValue) or isinstance(values, SSAValue):
+        return m.to(_places_among(m, sequence, values, side), dtype)
     ordered, sought = elements(sequence), elements(values)
-    if not ordered.ndim or ordered.shape[:-1] != sought.shape[:-1] or not sought.ndim:
-        raise TypeError(
-            f"Leading dim_size of both tensors must match: {ordered.shape}, {sought.shape}"
-        )
     made = np.empty(sought.shape, dtype.numpy)
     for place in np.ndindex(*ordered.shape[:-1]):
         made[place] = np.searchsorted(ordered[place], sought[place], side)
+        if side == "left":
+            made[place][np.isnan(sought[place])] = 0
     return made
+
+
+def _places_among(m: Maker, sequence: object, values: object, side: str) -> object:
+    """Return how many elements of its row are before each value.
+
+    Few are counted; among many, half of the rest is left out in each step.
+    """
+
+    def before(element: object, value: object) -> object:
+        return m.less(element, value) if side == "left" else m.logical_not(m.less(value, element))
+
+    *outer, count = spec_of_value(sequence).dims
+    dims = spec_of_value(values).dims
+    if isinstance(count, int) and count <= FEW_IN_ROW:
+        row = m.reshape(sequence, shape=(*outer, 1, count))
+        found = before(row, m.reshape(values, shape=(*dims, 1)))
+        return m.sum(m.cast(found, dtype=rows.i64), axes=(len(dims),))
+    several = product(tuple(outer))
+    flat, value = (
+        m.reshape(sequence, shape=(product((*outer, count)),)),
+        m.reshape(values, shape=(several, dims[-1])),
+    )
+    length = m.extent_of(count)
+    start = m.mul(m.iota(shape=(several, 1), axis=0, dtype=rows.i64), length)
+    place = m.filled(0, rows.i64, (several, dims[-1]))
+    bits = count.bit_length() if isinstance(count, int) else MOST_BITS
+    for bit in reversed(range(bits)):
+        next_ = m.add(place, m.number(1 << bit, rows.i64))
+        inside = m.minimum(next_, length)
+        element = m.gather(flat, m.sub(m.add(start, inside), m.number(1, rows.i64)), axis=0)
+        goes = m.logical_and(m.equal(next_, inside), before(element, value))
+        place = m.select(goes, next_, place)
+    return m.reshape(place, shape=dims)
 
 
 def searchsorted(
