@@ -269,7 +269,8 @@ def _operation(
         public = signature.replace(parameters=parameters)
         names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-        names = names if len(names) == len(parameters) else []
+        several = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+        names = [] if several else names
 
         @functools.wraps(function)
         def called(*args: object, name: str | None = None, **kwargs: object) -> Made:

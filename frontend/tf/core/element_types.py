@@ -129,19 +129,23 @@ uint32 = TYPES["uint32"]
 uint64 = TYPES["uint64"]
 
 
-def as_dtype(value: object) -> TfDataType:
+def as_dtype(type_value: object) -> TfDataType:
     """Return the element type that a type object, a numpy type or a name stands for.
 
     >>> as_dtype("float32"), as_dtype(np.int8), str(as_dtype(np.bool_))
     (tf.float32, tf.int8, "<dtype: 'bool'>")
     """
-    if isinstance(value, TfDataType):
-        return value
-    if isinstance(value, np.dtype) and value.kind in "OSU":
+    if isinstance(type_value, TfDataType):
+        return type_value
+    if isinstance(type_value, np.dtype) and type_value.kind in "OSU":
         return string
-    if isinstance(value, type) and not issubclass(value, np.generic) and hasattr(value, "dtype"):
-        return as_dtype(np.dtype(value.dtype))
-    return TYPES[dtypes.as_dtype(value).name]
+    if (
+        isinstance(type_value, type)
+        and not issubclass(type_value, np.generic)
+        and hasattr(type_value, "dtype")
+    ):
+        return as_dtype(np.dtype(type_value.dtype))
+    return TYPES[dtypes.as_dtype(type_value).name]
 
 
 def of_row(row: DType) -> TfDataType:

@@ -66,24 +66,26 @@ SCOPE = EagerScope()
 
 
 @contextmanager
-def device(name: object) -> Iterator[None]:
+def device(device_name: object) -> Iterator[None]:
     """Ask for a device.
 
     Eagerly one that is not there is refused, unless placement is soft: then it is the processor.
     """
     graph = STATE.context
     if isinstance(graph, Graph):
-        asked = None if name is None or callable(name) else device_name(name)
-        with graph.by_function(name) if callable(name) else graph.on_device(asked):
+        asked = (
+            None if device_name is None or callable(device_name) else name_of_device(device_name)
+        )
+        with graph.by_function(device_name) if callable(device_name) else graph.on_device(asked):
             yield
         return
-    if callable(name):
+    if callable(device_name):
         raise RuntimeError("tf.device does not support functions.")
-    if name is None:
+    if device_name is None:
         with running_on(None, soft=MACHINE.soft):
             yield
         return
-    wish = parse_device(device_name(name))
+    wish = parse_device(name_of_device(device_name))
     if wish == parse_device(""):
         yield  # (as it was)
         return
@@ -97,7 +99,7 @@ def device(name: object) -> Iterator[None]:
         yield
 
 
-def device_name(name: object) -> str:
+def name_of_device(name: object) -> str:
     """Return the name of a device as graphs show it: the short form is written out."""
     name = getattr(name, "to_string", lambda: name)()
     short = re.fullmatch(r"/?(cpu|gpu):(\d+|\*)", str(name or ""), re.IGNORECASE)

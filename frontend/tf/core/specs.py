@@ -71,9 +71,10 @@ class TensorSpec(TypeSpec):
             raise ValueError(f"no spec describes {self} and {other}: their types differ")
         return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype)
 
-    def is_compatible_with(self, value: Common | TensorSpec) -> bool:
+    def is_compatible_with(self, spec_or_tensor: Common | TensorSpec) -> bool:
         """Say whether a value can be given for this."""
-        return bool(value.dtype == self.dtype and self.shape.is_compatible_with(value.shape))
+        alike = spec_or_tensor.dtype == self.dtype
+        return bool(alike and self.shape.is_compatible_with(spec_or_tensor.shape))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and (self.shape, self.dtype, self.name) == (

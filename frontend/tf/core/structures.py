@@ -92,9 +92,9 @@ class PartSpec:
         """Return what one row of it is like."""
         raise TypeError(f"a {type(self).__name__} has no rows")
 
-    def is_compatible_with(self, other: object) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a spec is of this kind."""
-        return bool(getattr(other, "part_spec", other) == self)
+        return bool(getattr(spec_or_value, "part_spec", spec_or_value) == self)
 
 
 LeafSpec: TypeAlias = TensorSpec | PartSpec

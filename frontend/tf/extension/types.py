@@ -111,9 +111,11 @@ class ExtensionSpec(CompositeSpec):
         """Return what there is of the description besides specs of tensors."""
         return self.value_type, static_form(self._held)
 
-    def is_compatible_with(self, other: object) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a description is of this kind."""
-        found = other.type_spec() if isinstance(other, ExtensionType) else other
+        found = (
+            spec_or_value.type_spec() if isinstance(spec_or_value, ExtensionType) else spec_or_value
+        )
         if not isinstance(found, ExtensionSpec) or self.form() != found.form():
             return False
         pairs = zip(self._specs, found._specs, strict=True)

@@ -120,10 +120,11 @@ def case(
     pred_fn_pairs: Any,
     default: Any = None,
     exclusive: bool = False,
+    strict: bool = False,
     name: str = "case",
-    **_: object,
 ) -> object:
     """Run the function of the first condition that holds."""
+    del strict, name
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     if not pairs:
         raise ValueError("case: there must be at least one pair of a condition and a function")

@@ -303,10 +303,13 @@ def foldl(
     fn: Body,
     elems: object,
     initializer: object = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
     name: str | None = None,
-    **_: object,
 ) -> object:
     """Combine the slices from the first to the last."""
+    del parallel_iterations, back_prop, swap_memory
     return _fold(fn, elems, initializer, name, backwards=False)
 
 
@@ -314,10 +317,13 @@ def foldr(
     fn: Body,
     elems: object,
     initializer: object = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
     name: str | None = None,
-    **_: object,
 ) -> object:
     """Combine the slices from the last to the first."""
+    del parallel_iterations, back_prop, swap_memory
     return _fold(fn, elems, initializer, name, backwards=True)
 
 

@@ -82,8 +82,8 @@ class QueueBase:
             raise ValueError("You must enqueue a dictionary in a Queue with names")
         if isinstance(vals, dict):
             listed = [vals[n] for n in self.names or sorted(vals)]
-        elif isinstance(vals, list | tuple) and (len(self.dtypes) > 1 or len(vals) == 1):
-            listed = list(vals)
+        elif isinstance(vals, list | tuple):
+            listed = list(vals)[: len(self.dtypes)]  # (what is beyond them is passed over)
         else:
             listed = [vals]
         if len(listed) != len(self.dtypes):

@@ -40,7 +40,7 @@ from ..core.bridge import (
 from ..core.calls import perform
 from ..core.creators import Created
 from ..core.dimensions import Behaviour
-from ..core.names import SCOPE, device_name
+from ..core.names import SCOPE, name_of_device
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
@@ -80,7 +80,7 @@ class TfGraph(Graph):
         self.unfeedable: set[object] = set()
         self.unfetchable: set[object] = set()
 
-    def unique_name(self, name: str, *, mark: bool = True, mark_as_used: bool | None = None) -> str:
+    def unique_name(self, name: str, mark_as_used: bool | None = None, *, mark: bool = True) -> str:
         """Return the name, within the scope, with a number if it is taken."""
         mark = mark if mark_as_used is None else mark_as_used
         if not NODE_NAME.match(name):
@@ -92,7 +92,7 @@ class TfGraph(Graph):
     ) -> AbstractContextManager[None]:
         """Ask for a device, or let a function say that of each operation."""
         asked = device_name_or_function
-        wish = None if asked is None or callable(asked) else device_name(asked)
+        wish = None if asked is None or callable(asked) else name_of_device(asked)
         return self.by_function(asked) if callable(asked) else self.on_device(wish)
 
     @contextmanager
@@ -106,10 +106,10 @@ class TfGraph(Graph):
         with entered(self) if STATE.context is not self else nullcontext():
             return self.owned(convert(value, dtype))
 
-    def control_dependencies(self, inputs: Iterable[object] | None) -> WaitedFor:
+    def control_dependencies(self, control_inputs: Iterable[object] | None) -> WaitedFor:
         """Let operations wait for others, which may be given by their names."""
         return super().control_dependencies(
-            None if inputs is None else list(map(self._node, inputs))
+            None if control_inputs is None else list(map(self._node, control_inputs))
         )
 
     def _node(self, value: object) -> object:
@@ -290,9 +290,18 @@ class TfFunction(Implementing):
         return dressed_leaves(made)
 
 
-def function(func: Callable[..., object] | None = None, **options: object) -> Any:
+def function(
+    func: Callable[..., object] | None = None,
+    input_signature: object = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    **options: object,
+) -> Any:
     """Let a Python function run as a graph, its choices and loops too (`autograph`)."""
-    kept = options_of(options)
+    first = {"input_signature": input_signature, "autograph": autograph}
+    more = {"jit_compile": jit_compile, "reduce_retracing": reduce_retracing}
+    kept = options_of({**first, **more, **options})
     return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)
 
 
@@ -354,17 +363,20 @@ class Variable(Common, CoreVariable, metaclass=Created):
         initial_value: object = None,
         trainable: bool = True,
         validate_shape: bool = True,
+        caching_device: object = None,
         name: str | None = None,
+        variable_def: object = None,
         dtype: DTypeLike | None = None,
-        shape: ShapeLike = None,
-        use_resource: bool | None = None,
-        collections: Iterable[str] | None = None,
+        import_scope: str | None = None,
         constraint: object = None,
-        aggregation: object = None,
         synchronization: object = None,
+        aggregation: object = None,
+        shape: ShapeLike = None,
+        *,
+        collections: Iterable[str] | None = None,
         **_: object,
     ) -> None:
-        del validate_shape, use_resource
+        del validate_shape, caching_device, variable_def, import_scope
         self.aggregation, self.synchronization = aggregation, synchronization
         if initial_value is None:
             raise ValueError(
@@ -469,25 +481,25 @@ class Variable(Common, CoreVariable, metaclass=Created):
 
     def assign_add(
         self,
-        value: object,
+        delta: object,
         use_locking: object = None,
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
         """Add to it."""
-        tell_replica(value)
-        return self._change_with(super().assign_add, self._of_its_shape(value), read_value, name)
+        tell_replica(delta)
+        return self._change_with(super().assign_add, self._of_its_shape(delta), read_value, name)
 
     def assign_sub(
         self,
-        value: object,
+        delta: object,
         use_locking: object = None,
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
         """Subtract from it."""
-        tell_replica(value)
-        return self._change_with(super().assign_sub, self._of_its_shape(value), read_value, name)
+        tell_replica(delta)
+        return self._change_with(super().assign_sub, self._of_its_shape(delta), read_value, name)
 
     def count_up_to(self, limit: int, name: str | None = None) -> TfTensor:
         """Add one, and return what it was; `OutOfRangeError` once it is at the limit."""
@@ -694,7 +706,7 @@ def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operat
         return graph.add(NoOp(), (), name=name)
 
 
-def control_dependencies(inputs: Sequence[object] | None) -> AbstractContextManager[None]:
+def control_dependencies(control_inputs: Sequence[object] | None) -> AbstractContextManager[None]:
     """Let operations wait for others."""
     graph = STATE.context
-    return graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext()
+    return graph.control_dependencies(control_inputs) if isinstance(graph, Graph) else nullcontext()

@@ -164,7 +164,7 @@ class CompositeSpec(TypeSpec, nest.TensorGroup, PartSpec):
     def numpy_value(self) -> None:
         """Say that numpy's iterator gives it."""
 
-    def is_compatible_with(self, other: object) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a description is of this kind."""
         raise NotImplementedError
 

@@ -256,9 +256,13 @@ class SparseTensorSpec(CompositeSpec):
         """Return shape and element type."""
         return self.shape._dims, self.dtype.name
 
-    def is_compatible_with(self, other: object) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a description is of this kind."""
-        found = other.type_spec() if isinstance(other, CompositeTensor) else other
+        found = (
+            spec_or_value.type_spec()
+            if isinstance(spec_or_value, CompositeTensor)
+            else spec_or_value
+        )
         return isinstance(found, SparseTensorSpec) and bool(
             found.dtype == self.dtype and self.shape.is_compatible_with(found.shape)
         )

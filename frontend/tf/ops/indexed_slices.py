@@ -184,9 +184,11 @@ class IndexedSlicesSpec(TypeSpec):
         names = [None if t is None else t.name for t in types]
         return self.shape._dims, *names, self.indices_shape._dims
 
-    def is_compatible_with(self, other: object) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether slices, or their description, are of this kind."""
-        found = other.type_spec() if isinstance(other, IndexedSlices) else other
+        found = (
+            spec_or_value.type_spec() if isinstance(spec_or_value, IndexedSlices) else spec_or_value
+        )
         return (
             isinstance(found, IndexedSlicesSpec)
             and found.form()[1:4] == self.form()[1:4]

@@ -59,7 +59,15 @@ class Ones(Initializer):
 class Constant(Initializer):
     """The same numbers each time."""
 
-    def __init__(self, value: object = 0, dtype: DTypeLike | None = None, **_: object) -> None:
+    def __init__(
+        self,
+        value: object = 0,
+        support_partition: bool = False,
+        *,
+        dtype: DTypeLike | None = None,
+        **_: object,
+    ) -> None:
+        del support_partition
         super().__init__(dtype)
         self.value = value
 

@@ -342,6 +342,7 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
         strides: object,
         padding: Padding = "VALID",
         data_format: str | None = None,
+        *,
         dilations: object = 1,
     ) -> object:
         """Combine the elements of windows."""

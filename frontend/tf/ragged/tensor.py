@@ -585,13 +585,13 @@ class RaggedTensorSpec(CompositeSpec):
         """Return shape, type, levels and type of splits."""
         return self._shape._dims, self._dtype.name, self._levels, self._splits.name
 
-    def is_compatible_with(self, other: object) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a description is of this kind."""
-        found: object = other
-        if isinstance(other, TfTensor) and not self._levels:
-            found = RaggedTensorSpec(other.shape, other.dtype, 0, self._splits)
-        elif isinstance(other, CompositeTensor):
-            found = other.type_spec()
+        found: object = spec_or_value
+        if isinstance(spec_or_value, TfTensor) and not self._levels:
+            found = RaggedTensorSpec(spec_or_value.shape, spec_or_value.dtype, 0, self._splits)
+        elif isinstance(spec_or_value, CompositeTensor):
+            found = spec_or_value.type_spec()
         return isinstance(found, RaggedTensorSpec) and bool(
             found._dtype == self._dtype
             and found._levels == self._levels
