@@ -10,8 +10,10 @@ found and what was expected; advice goes into `hint`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Callable, Iterable
+from typing import ClassVar, TypeVar
+
+Kind = TypeVar("Kind", bound=Exception)
 
 
 class Advice(str):
@@ -65,6 +67,20 @@ class GravureError(Exception):
     def __str__(self) -> str:
         text = f"{self.location}: {self.message}" if self.location else self.message
         return f"{text}\n  help: {self.hint}" if self.hint else text
+
+
+def printed_as(named: type[Exception]) -> Callable[[type[Kind]], type[Kind]]:
+    """Return what gives a class of errors the name of that which TensorFlow raises there.
+
+    Programs print `type(error).__name__`, or decide by it. The class goes by its own name in
+    Python's tracebacks, in pickles and in the pages about errors.
+    """
+
+    def name(kind: type[Kind]) -> type[Kind]:
+        kind.__name__ = named.__name__
+        return kind
+
+    return name
 
 
 class ParseError(GravureError):

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ...errors import printed_as
 from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
 from ...ir.types import dtypes as rows
@@ -49,6 +50,7 @@ ROW = Composite(register_rule(Rule("LoopRow", _row)))
 """Its gradient is dense, unlike that of rows that a user takes."""
 
 
+@printed_as(ValueError)
 class ScalarLoopError(SymbolicError, ValueError):
     """A loop goes through a tensor without axes."""
 

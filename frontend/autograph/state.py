@@ -13,25 +13,28 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ...errors import GraphError
+from ...errors import GraphError, printed_as
 from ..eager.tensor import Tensor
 from ..graph.graph import GraphTensor
 from ..values import nest
 from ..values.origin import short, user_line
 
 
+@printed_as(ValueError)
 class VariableValueError(GraphError, ValueError):
     """A variable has no value, or one of another shape, on one way through converted code."""
 
     code = "GV2350"
 
 
+@printed_as(TypeError)
 class VariableTypeError(GraphError, TypeError):
     """A variable has values of other types or structures on the ways through converted code."""
 
     code = "GV2351"
 
 
+@printed_as(NotImplementedError)
 class MixedControlError(GraphError, NotImplementedError):
     """A loop of Python's is left, or a function returns, depending on a tensor."""
 
@@ -44,6 +47,7 @@ class MissingReturnError(GraphError, NotImplementedError, ValueError):
     code = "GV2354"
 
 
+@printed_as(TypeError)
 class UnsupportedFunctionError(GraphError, TypeError):
     """A function that is to be a graph is of a kind that has no form in one: a generator."""
 

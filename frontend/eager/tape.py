@@ -18,6 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ...errors import printed_as
 from ...ir.compose.functions import stack, unsqueeze
 from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY
@@ -29,10 +30,12 @@ from .backward import backward, dense, filled_like, frozen, is_smooth, key_of
 from .tensor import Tensor, apply, as_tensor, cast
 
 
+@printed_as(RuntimeError)
 class TapeError(RuntimeError):
     """A tape was used in a way or at a time that it does not allow."""
 
 
+@printed_as(ValueError)
 class StillRecordingError(TapeError, ValueError):
     """A tape was entered again before it was left."""
 

@@ -20,6 +20,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...errors import printed_as
 from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY, Call, Op
 from ...ir.ops.control.state import CheckNumerics, Require
@@ -41,6 +42,7 @@ Made = TypeVar("Made")
 _NUMBERS = count(1)
 
 
+@printed_as(ValueError)
 class GradientCountError(TapeError, ValueError):
     """A gradient function gives more or fewer gradients than there are operands."""
 

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...collection import paused
-from ...errors import GraphError, StagingWarning
+from ...errors import GraphError, StagingWarning, printed_as
 from ...forks import renewed
 from ...ir.types.dtypes import DType
 from ...lazy import cached_property
@@ -57,9 +57,9 @@ class Settings:
     run_eagerly = False
 
 
-def run_functions_eagerly(value: bool) -> None:
+def run_functions_eagerly(run_eagerly: bool) -> None:
     """Let functions run their Python each time they are called, for debugging."""
-    Settings.run_eagerly = bool(value)
+    Settings.run_eagerly = bool(run_eagerly)
 
 
 def init_scope() -> AbstractContextManager[Context | None]:
@@ -70,6 +70,7 @@ def init_scope() -> AbstractContextManager[Context | None]:
     return entered(context)
 
 
+@printed_as(ValueError)
 class ChangedArgumentError(GraphError, ValueError):
     """A traced function changed a list or a dictionary that it was given."""
 

@@ -263,8 +263,7 @@ class Session:
             wanted.append(self.element(fetches))
         except (NoSuchNameError, NameFormError, ForeignTensorError) as error:
             raise ForeignTensorError(
-                f"Argument `fetch` = {fetches} cannot be interpreted as a Tensor of this graph. "
-                f"({error})"
+                f"Argument `fetch` = {fetches} cannot be interpreted as a Tensor. ({error})"
             ) from None
         return next
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from ...errors import GraphError
+from ...errors import GraphError, printed_as
 from ...ir.families import spec_of_value
 from ...ir.types.tensor import Array, TensorSpec
 from ..eager.operators import Operators
@@ -46,6 +46,7 @@ from .on_device import RemoteDevice, RemoteState
 from .traces import ACTIVE
 
 
+@printed_as(ValueError)
 class VariableError(GraphError, ValueError):
     """A variable was given what does not fit it, or made where that is not allowed."""
 

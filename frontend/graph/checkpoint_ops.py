@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import CheckpointError, ParseError
+from ...errors import CheckpointError, ParseError, printed_as
 from ...ir.op import Array
 from ...ir.types.tensor import TensorSpec
 from ...runtime.comm.progress import PROGRESS
@@ -40,6 +40,7 @@ OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 """The key of what says which objects the values belong to."""
 
 
+@printed_as(NotFoundError)
 class NoCheckpointError(NotFoundError, ValueError):
     """There is no checkpoint of this name."""
 

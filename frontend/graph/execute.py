@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...errors import RequirementError
+from ...errors import RequirementError, printed_as
 from ...forks import renewed
 from ...lazy import cached_property
 from ...runtime.deadline import DEADLINE
@@ -36,13 +36,12 @@ from .placement import asks, graphs_in
 from .transfers import Hop, brought
 
 
+@printed_as(InvalidArgumentError)
 class RunError(InvalidArgumentError, RequirementError):
     """An operation of a graph failed on the values that it was given."""
 
     code = "GV2320"
 
-
-RunError.__name__ = InvalidArgumentError.__name__  # (which is what programs print of it)
 
 Rewrite = Callable[[list[Operation], Sequence[GraphTensor | Operation]], list[Operation]]
 """Operations in order with others in the place of some, for what is fetched."""
@@ -593,6 +592,7 @@ def located(error: OpError, op: Operation) -> OpError:
     """Return an error that names an operation and its line, if it names none."""
     if not error.location:
         error.message, error.location = f"Detected at node '{op.name}': {error.message}", op.source
+        error.op = op
     return error
 
 
@@ -601,7 +601,9 @@ def failure(op: Operation, error: Exception) -> Exception:
     known = getattr(error, "is_of_run", False)
     if known:
         return error
-    return RunError(f"Detected at node '{op.name}': {error}", location=op.source)
+    made = RunError(f"Detected at node '{op.name}': {error}", location=op.source)
+    made.op = op
+    return made
 
 
 def needed(

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, NoReturn
 
+from ...errors import printed_as
 from ...ir.types.dims import Dim
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec
@@ -25,6 +26,7 @@ from ..values.run_errors import OperatorNotAllowedInGraphError
 CHOICE = "use gravure.cond or gravure.where, or let the function be converted (autograph=True)"
 
 
+@printed_as(OperatorNotAllowedInGraphError)
 class SymbolicError(OperatorNotAllowedInGraphError):
     """The elements of a tensor were asked for while a graph is being made: it has none yet.
 

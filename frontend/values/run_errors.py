@@ -25,7 +25,16 @@ class OpError(GravureError):
         """Take a message; TensorFlow's form (node, operation, message) is accepted too."""
         super().__init__(str(parts[-1]) if parts else "", location=location, hint=hint)
         self.op = parts[1] if len(parts) > 1 else None
-        self.node_def = parts[0] if len(parts) > 1 else None
+        self._node = parts[0] if len(parts) > 1 else None
+
+    @property
+    def node_def(self) -> object:
+        """Return the node that failed, as a message, where it is one of a graph's."""
+        return getattr(self.op, "node_def", self._node)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what a copy in another process is made of: graphs are not sent there."""
+        return type(self), self.args, {**self.__dict__, "op": None, "_node": None}
 
     @property
     def experimental_payloads(self) -> dict[bytes, bytes]:

@@ -74,7 +74,7 @@ def explain(
         return ErrorPages(tuple(found))
     if isinstance(error, GravureError):
         error = type(error)
-    wanted = error if isinstance(error, str) else error.__name__
+    wanted = error if isinstance(error, str) else error.code
     named = {key: page for page in found for key in (page.code, page.name)}
     chosen = named.get(wanted) or named.get(wanted.upper())
     if chosen is None:

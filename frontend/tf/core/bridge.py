@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ....errors import printed_as
 from ....ir.op import REGISTRY
 from ....ir.types.dtypes import DType, of_numpy
 from ....ir.types.tensor import Array, TensorSpec
@@ -425,12 +426,14 @@ class WatchedEagerTensor(EagerTensor, Watched):  # type: ignore[misc]
     direct = False
 
 
+@printed_as(NotImplementedError)
 class NotAnArrayError(SymbolicError, NotImplementedError):
     """A tensor of a graph was given to a function of numpy's, which wants its elements."""
 
     code = "GV2339"
 
 
+@printed_as(AttributeError)
 class NoElementsError(SymbolicError, AttributeError):
     """A tensor of a graph was asked for its array."""
 

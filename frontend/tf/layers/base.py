@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, TypeAlias, TypedDict, TypeVar
 
-from ....errors import GraphError
+from ....errors import GraphError, printed_as
 from ...graph.graph import Graph
 from ...values import nest
 from ...values.dtypes import DTypeLike
@@ -26,6 +26,7 @@ PENALTIES = "regularization_losses"
 ZEROS = Zeros()
 
 
+@printed_as(ValueError)
 class LayerShapeError(GraphError, ValueError):
     """A layer was given a tensor of a shape that it does not take."""
 
