@@ -112,6 +112,22 @@ OPTIONS: dict[str, list[str]] = {
         "string protocol 5",
     ],
     "MetaGraphDef": ["GraphDef graph_def 2", "SaverDef saver_def 3"],
+    "CooSparse": [
+        "string values_tensor_name 1",
+        "string indices_tensor_name 2",
+        "string dense_shape_tensor_name 3",
+    ],
+    "TensorInfo": [
+        "oneof:encoding string name 1",
+        "DataType dtype 2",
+        "TensorShapeProto tensor_shape 3",
+        "oneof:encoding CooSparse coo_sparse 4",
+    ],
+    "SignatureDef": [
+        "map TensorInfo inputs 1",
+        "map TensorInfo outputs 2",
+        "string method_name 3",
+    ],
     "SaverDef": [
         "string filename_tensor_name 1",
         "string save_tensor_name 2",

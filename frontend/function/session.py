@@ -29,17 +29,10 @@ from ..eager.recorded import unboxed
 from ..graph.accumulator_ops import Accumulated
 from ..graph.execute import Plan, Wishes, initialise
 from ..graph.frame import Frame, NotStageableError, Store
-from ..graph.graph import (
-    ForeignTensorError,
-    Graph,
-    GraphTensor,
-    NameFormError,
-    NoSuchNameError,
-    Operation,
-    dims_or_none,
-)
+from ..graph.graph import Graph, GraphTensor, Operation, dims_or_none
 from ..graph.kinds import DEAD, MissingFeedError
 from ..graph.placement import available_with, check_placement
+from ..graph.symbolic import ForeignTensorError, NameFormError, NoSuchNameError
 from ..graph.variables import Held
 from ..models.pieces import on_host
 from ..values.context import Context, Recorder, stack

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
-from ...errors import GraphError, printed_as
+from ...errors import GraphError
 from ...forks import renewed
 from ...ir.op import Op
 from ...ir.types.dims import Dim, DimExpr
@@ -27,39 +27,13 @@ from ..values.devices import parse_device
 from ..values.origin import short, user_line
 from .frame import Frame, Guarded, Stateful, Touched
 from .inference import Abstract
-from .symbolic import SymbolicTensor
-
-
-@printed_as(RuntimeError)
-class FinalizedGraphError(GraphError, RuntimeError):
-    """Something was added to a graph that is finalized."""
-
-    code = "GV2201"
-
-
-@printed_as(ValueError)
-class ForeignTensorError(GraphError, ValueError):
-    """A tensor of one graph was used in another, or outside of the function that made it."""
-
-    code = "GV2202"
-
-
-@printed_as(KeyError)
-class NoSuchNameError(GraphError, KeyError):
-    """A graph has no operation or tensor of this name."""
-
-    code = "GV2203"
-
-    def __str__(self) -> str:
-        return repr(GraphError.__str__(self))  # (as Python shows keys)
-
-
-@printed_as(ValueError)
-class NameFormError(GraphError, ValueError):
-    """A name is not written as the name of an operation or a tensor."""
-
-    code = "GV2204"
-
+from .symbolic import (
+    FinalizedGraphError,
+    ForeignTensorError,
+    NameFormError,
+    NoSuchNameError,
+    SymbolicTensor,
+)
 
 EVERYWHERE = ("CPU", "GPU")
 """The kinds of devices that there are."""

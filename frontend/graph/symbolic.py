@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, NoReturn
 
-from ...errors import printed_as
+from ...errors import GraphError, printed_as
 from ...ir.types.dims import Dim
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec
@@ -24,6 +24,37 @@ from ..values.origin import short, user_line
 from ..values.run_errors import OperatorNotAllowedInGraphError
 
 CHOICE = "use gravure.cond or gravure.where, or let the function be converted (autograph=True)"
+
+
+@printed_as(RuntimeError)
+class FinalizedGraphError(GraphError, RuntimeError):
+    """Something was added to a graph that is finalized."""
+
+    code = "GV2201"
+
+
+@printed_as(ValueError)
+class ForeignTensorError(GraphError, ValueError):
+    """A tensor of one graph was used in another, or outside of the function that made it."""
+
+    code = "GV2202"
+
+
+@printed_as(KeyError)
+class NoSuchNameError(GraphError, KeyError):
+    """A graph has no operation or tensor of this name."""
+
+    code = "GV2203"
+
+    def __str__(self) -> str:
+        return repr(GraphError.__str__(self))  # (as Python shows keys)
+
+
+@printed_as(ValueError)
+class NameFormError(GraphError, ValueError):
+    """A name is not written as the name of an operation or a tensor."""
+
+    code = "GV2204"
 
 
 @printed_as(OperatorNotAllowedInGraphError)

@@ -59,7 +59,7 @@ from .graph import flow as _fl
 from .graph import functional as _fn
 from .graph import graph_lists as _gl
 from .graph import state as _st
-from .graph.autograph import autograph
+from .graph.autograph import autograph, function
 from .graph.device_spec import DeviceSpec
 from .graph.flow import (
     GradientTape,
@@ -81,7 +81,6 @@ from .graph.state import TfGraph as Graph
 from .graph.state import (
     Variable,
     control_dependencies,
-    function,
     group,
     no_op,
     placeholder,

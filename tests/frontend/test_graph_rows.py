@@ -11,7 +11,7 @@ from gravure.frontend.eager.tensor import apply
 from gravure.frontend.function.libraries import program_of
 from gravure.frontend.graph.frame import Store
 from gravure.frontend.graph.gradients import OVERRIDES
-from gravure.frontend.graph.graph import FinalizedGraphError
+from gravure.frontend.graph.symbolic import FinalizedGraphError
 from gravure.frontend.values import dtypes
 from gravure.ir.families import Unary
 from gravure.ir.op import REGISTRY, register

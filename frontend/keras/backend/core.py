@@ -29,8 +29,8 @@ from ...tf.core.shapes import TensorShape
 from ...tf.core.specs import TensorSpec
 from ...tf.distribute.replicas import VariableAggregation
 from ...tf.graph import flow, loops
+from ...tf.graph.autograph import function
 from ...tf.graph.functional import recompute_grad
-from ...tf.graph.state import function
 from ...tf.ops import array_ops, creation, gathering, math_ops
 from ...values.given import Index, TensorLike
 from .tensors import (

@@ -11,7 +11,8 @@ from keras.src.utils.io_utils import print_msg
 
 from ...function.function import Function
 from ...tf.core.specs import TensorSpec
-from ...tf.graph.state import Variable, function
+from ...tf.graph.autograph import function
+from ...tf.graph.state import Variable
 from ...tf.train.checkpoints import Checkpoint, settle
 from ...tf.train.modules import Module
 from ...tf.train.saved_model import DEFAULT_SIGNATURE, SaveOptions, save

@@ -20,8 +20,8 @@ from keras.src.utils.python_utils import pythonify_logs
 
 from ...eager.tensor import Tensor
 from ...tf.distribute.strategy import get_strategy
+from ...tf.graph.autograph import function
 from ...tf.graph.flow import GradientTape
-from ...tf.graph.state import function
 from ...tf.ops import array_ops
 from ..replicated import Shares, over_replicas, predicted
 from .tensors import convert_to_numpy, convert_to_tensor, shape

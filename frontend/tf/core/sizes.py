@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ....ir.ops.random import STRIDE
+from ....ir.types.dims import Dim, evaluate, product
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
 from ...graph.func_graph import FuncGraph
@@ -100,4 +102,22 @@ def infer_sizes(
         return None  # the rule wants numbers: what is said without them is inferred instead
 
 
-__all__ = ["infer_sizes", "sizes_of"]
+def counters_of(type_: str, dims: Sequence[Dim]) -> Dim:
+    """Return how many counters a draw uses up."""
+    if type_ == "RandomShuffle":
+        return (dims[0] + 2) // 4
+    if type_.startswith("SampleDistorted"):
+        return dims[0]
+    if type_.endswith("CandidateSampler"):
+        return 2048 // 4 * dims[0]
+    if type_ == "Multinomial":
+        return STRIDE * 2 * dims[0] * ((dims[1] + 3) // 4 * 4)
+    return STRIDE * product(tuple(dims))
+
+
+def known_counters(type_: str, dims: Sequence[int]) -> int:
+    """Return how many counters a draw of a known shape uses up."""
+    return evaluate(counters_of(type_, dims), {})
+
+
+__all__ = ["counters_of", "infer_sizes", "known_counters", "sizes_of"]

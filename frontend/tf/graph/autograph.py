@@ -16,8 +16,9 @@ from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..ops import sorting
 from ..ops.creation import range_
 from ..ops.math_ops import cast
-from .features import Feature, names_of
+from .features import Feature, names_of, options_of
 from .printing import write
+from .state import TfFunction
 
 
 class TfSurface(Surface):
@@ -94,3 +95,18 @@ autograph = SimpleNamespace(
     to_graph=to_graph,
     trace=trace,
 )
+
+
+def function(
+    func: Callable[..., object] | None = None,
+    input_signature: object = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    **options: object,
+) -> Any:
+    """Let a Python function run as a graph, its choices and loops too (`autograph`)."""
+    first = {"input_signature": input_signature, "autograph": autograph}
+    more = {"jit_compile": jit_compile, "reduce_retracing": reduce_retracing}
+    kept = options_of({**first, **more, **options})
+    return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)

@@ -20,10 +20,11 @@ from ...function.session import Session as CoreSession
 from ...function.session import fetched
 from ...graph.execute import Plan
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import ForeignTensorError, Graph, GraphTensor, Operation, op_of
+from ...graph.graph import Graph, GraphTensor, Operation, op_of
 from ...graph.kinds import DEAD, MissingFeedError
 from ...graph.partition import Partition, partition
 from ...graph.placement import devices_of
+from ...graph.symbolic import ForeignTensorError
 from ...graph.transfers import hops
 from ...graph.variables import AssignVariable, ReadVariable
 from ...models.later import ReadyQueue

@@ -61,7 +61,6 @@ from ..runs.counting import CountUpTo
 from ..runs.implementing import Implementing
 from ..runs.operations import TfOperation
 from ..runs.retracing import note_trace
-from .features import options_of
 from .graph_def import GraphDef
 
 NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
@@ -288,21 +287,6 @@ class TfFunction(Implementing):
         if self.traced != traced and executing_eagerly():
             note_trace(self)
         return dressed_leaves(made)
-
-
-def function(
-    func: Callable[..., object] | None = None,
-    input_signature: object = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    **options: object,
-) -> Any:
-    """Let a Python function run as a graph, its choices and loops too (`autograph`)."""
-    first = {"input_signature": input_signature, "autograph": autograph}
-    more = {"jit_compile": jit_compile, "reduce_retracing": reduce_retracing}
-    kept = options_of({**first, **more, **options})
-    return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)
 
 
 def placeholder(dtype: Any = "float32", shape: Any = None, name: str | None = None) -> GraphTensor:

@@ -43,11 +43,16 @@ def write_file(filename: object, contents: object, name: str | None = None) -> O
     return host_effect("WriteFile", _write, given, name)
 
 
+def fitting(pattern: str) -> list[str]:
+    """Return the files that fit a pattern; where that names no folder, they are in this one."""
+    found = glob.glob(pattern)
+    here = glob.has_magic(pattern) and not os.path.dirname(pattern)
+    return [os.path.join(os.curdir, path) for path in found] if here else found
+
+
 def matching(patterns: Array) -> list[bytes]:
     """Return the files that fit patterns, in order, each once."""
-    found = {
-        path for pattern in patterns.ravel().tolist() for path in glob.glob(os.fsdecode(pattern))
-    }
+    found = {path for each in patterns.ravel().tolist() for path in fitting(os.fsdecode(each))}
     return [os.fsencode(path) for path in sorted(found)]
 
 

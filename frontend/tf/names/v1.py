@@ -30,6 +30,7 @@ from ..io.names import V1 as _IO
 from ..layers.names import layers as _layers
 from ..lookup.names import V1 as _LOOKUP
 from ..metrics.names import metrics as _metrics
+from ..monitored.saved_graphs import first_saved_model
 from ..nondense.names import V1 as _NONDENSE
 from ..ops import initial_values as _i
 from ..ops import random_ops as _r
@@ -251,6 +252,7 @@ class V1:
     AUTO_REUSE = _sc.AUTO_REUSE
     GraphDef = GraphDef
     import_graph_def = staticmethod(import_graph_def)
+    saved_model = first_saved_model
     graph_util = Space(
         "compat.v1.graph_util",
         convert_variables_to_constants=convert_variables_to_constants,

@@ -20,7 +20,7 @@ from ....ir.families import spec_of_value
 from ....ir.ops import random as ir
 from ....ir.ops.random import STRIDE, drawn_key, further
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import Dim, evaluate, parse, product
+from ....ir.types.dims import Dim, parse
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.kernels import MANY
 from ...eager.remembered import depends_on_state, remembered
@@ -39,7 +39,7 @@ from ..core.calls import perform, rule
 from ..core.extents import read_extent, read_extents
 from ..core.required import require
 from ..core.shapes import ShapeLike, TensorShape
-from ..core.sizes import sizes_of
+from ..core.sizes import counters_of, known_counters, sizes_of
 from ..core.values import InGraph, InvalidShapesError, at_once, convert, elements, graph_of, static
 from .array_ops import shape, stack, where
 
@@ -147,24 +147,6 @@ def _next_seed(graph: Graph | None, number: int | None) -> int:
     return Seeds.of_replicas.setdefault(number, Random(Seeds.value)).randint(0, MOST)
 
 
-def _counters(type_: str, dims: Sequence[Dim]) -> Dim:
-    """Return how many counters a draw uses up."""
-    if type_ == "RandomShuffle":
-        return (dims[0] + 2) // 4
-    if type_.startswith("SampleDistorted"):
-        return dims[0]
-    if type_.endswith("CandidateSampler"):
-        return 2048 // 4 * dims[0]
-    if type_ == "Multinomial":
-        return STRIDE * 2 * dims[0] * ((dims[1] + 3) // 4 * 4)
-    return STRIDE * product(tuple(dims))
-
-
-def known_counters(type_: str, dims: Sequence[int]) -> int:
-    """Return how many counters a draw of a known shape uses up."""
-    return evaluate(_counters(type_, dims), {})
-
-
 Drawing = Callable[..., Any]
 DRAWS: dict[str, Drawing] = {}
 """By type: a function of a `Maker`, a key, a shape, an element type and options."""
@@ -191,7 +173,7 @@ class Draw(Kind):
         """Draw."""
         make = Maker(frame.emit)
         shape = tuple(read_extents(make, inputs[0]))
-        key = frame.key(op, self.seeds, used_up(op, _counters(self.type, shape)))
+        key = frame.key(op, self.seeds, used_up(op, counters_of(self.type, shape)))
         return (DRAWS[self.type](make, key, shape, self.row, **self.options),)
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> tuple[None, ...]:
@@ -483,7 +465,7 @@ class KeyDraw(Draw):
         count = op.attributes.get("count")
         if count is None:
             count = read_extent(Maker(frame.emit), inputs[0])
-        counters = used_up(op, _counters(self.type, (count,)))
+        counters = used_up(op, counters_of(self.type, (count,)))
         return (frame.key(op, self.seeds, counters),)
 
 

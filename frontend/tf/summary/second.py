@@ -144,11 +144,10 @@ def record_if(condition: object) -> Iterator[None]:
         NOW.condition = before
 
 
-def should_record_summaries() -> object:
+def should_record_summaries() -> TfTensor:
     """Say whether summaries would be written now."""
-    if NOW.writer is None:
-        return False
-    return NOW.condition() if callable(NOW.condition) else NOW.condition
+    said = NOW.condition() if callable(NOW.condition) else NOW.condition
+    return convert(NOW.writer is not None and said, "bool")
 
 
 def get_step() -> object:

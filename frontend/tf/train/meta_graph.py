@@ -140,6 +140,8 @@ class MetaGraphDef:
         """By variable: the name of its operation, and what the program said of it."""
         self.saver: SaverData | None = None
         self.meta_info_def = SimpleNamespace(tags=[])
+        self.signature_def: dict[str, Any] = {}
+        """How what was loaded of a folder is called."""
 
     def data(self) -> dict[str, object]:
         """Return all as plain data."""

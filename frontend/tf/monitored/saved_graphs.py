@@ -1,0 +1,364 @@
+"""`compat.v1.saved_model`: graphs with their variables as folders, which say how they are called.
+
+A folder holds `saved_model.pb`, graphs as data (`meta_graph`) with their tags and signatures, and
+`variables/variables`, a checkpoint. A signature names tensors of the graph as inputs and outputs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypedDict, cast
+
+from ....runtime.files import replacing
+from ...formats.messages import Proto, SignatureDef, SparseTensorInfo, TensorInfo, parsed, shown
+from ...function.graph_data import GraphTextError
+from ...graph.graph import Graph, GraphTensor, Operation
+from ...values.context import entered
+from ..core.element_types import as_dtype
+from ..core.shapes import TensorShape
+from ..core.space import Space
+from ..graph.sessions import Session
+from ..graph.state import TfGraph, get_default_graph
+from ..nondense.sparse_tensor import SparseTensor
+from ..train.meta_graph import MetaGraphDef, export_meta_graph
+from ..train.saved_model import LoadOptions, SaveOptions
+from ..train.saved_model import contains_saved_model as contains_second
+from ..train.saved_model import load as load_second
+from ..train.saved_model import save as save_second
+from ..train.savers import Saver, import_meta_graph
+
+Tensors: TypeAlias = Mapping[str, GraphTensor | SparseTensor]
+FILE, VARIABLES = "saved_model.pb", "variables/variables"
+SERVING, DEFAULT = "serve", "serving_default"
+METHODS = {kind: f"tensorflow/serving/{kind}" for kind in ("predict", "classify", "regress")}
+SAVED = "gravure.SavedModel"
+
+
+class Info(Protocol):
+    """What is said of a tensor; of a sparse one by the names of its three parts."""
+
+    name: str
+    coo_sparse: Proto
+
+    def WhichOneof(self, oneof_group: str) -> str | None:  # noqa: N802
+        """Return which of the two it is."""
+
+
+class CallForm(Protocol):
+    """What is said of how a graph is called."""
+
+    inputs: Mapping[str, Info]
+    outputs: Mapping[str, Info]
+    method_name: str
+
+
+class SavedGraph(TypedDict):
+    """A graph of a file."""
+
+    tags: list[str]
+    graph: dict[str, object]
+    signatures: dict[str, str]
+    begin: str | None
+
+
+def build_tensor_info(tensor: GraphTensor | SparseTensor) -> Proto:
+    """Return what says of a tensor of a graph its name, element type and shape."""
+    if isinstance(tensor, SparseTensor):
+        kinds = ("values", "indices", "dense_shape")
+        parts = {f"{kind}_tensor_name": getattr(tensor, kind).name for kind in kinds}
+        made = TensorInfo(coo_sparse=SparseTensorInfo(**parts))
+    else:
+        made = TensorInfo(name=tensor.name)
+    made.dtype = as_dtype(tensor.dtype).as_datatype_enum
+    shape = TensorShape(tensor.shape)
+    made.tensor_shape.unknown_rank = shape.rank is None
+    for size in () if shape.rank is None else shape.as_list():
+        made.tensor_shape.dim.add(size=-1 if size is None else size)
+    return made
+
+
+def get_tensor_from_tensor_info(
+    tensor_info: Info, graph: TfGraph, import_scope: str | None = None
+) -> object:
+    """Return the tensor of a graph that is meant."""
+
+    def found(name: str) -> GraphTensor:
+        return graph.get_tensor_by_name(f"{import_scope}/{name}" if import_scope else name)
+
+    if tensor_info.WhichOneof("encoding") == "name":
+        return found(tensor_info.name)
+    kinds = ("indices", "values", "dense_shape")
+    names = (getattr(tensor_info.coo_sparse, f"{kind}_tensor_name") for kind in kinds)
+    return SparseTensor(*map(found, names))
+
+
+def build_signature_def(
+    inputs: Mapping[str, Proto] | None = None,
+    outputs: Mapping[str, Proto] | None = None,
+    method_name: str | None = None,
+) -> Proto:
+    """Return a signature of descriptions of tensors."""
+    made = SignatureDef(method_name=method_name or "")
+    for mine, given in ((made.inputs, inputs), (made.outputs, outputs)):
+        for name, info in (given or {}).items():
+            mine[name].CopyFrom(info)
+    return made
+
+
+def predict_signature_def(inputs: Tensors, outputs: Tensors) -> Proto:
+    """Return the signature of a function of any tensors."""
+    if not inputs or not outputs:
+        raise ValueError("Prediction `inputs` and `outputs` cannot be None or empty.")
+    infos = [{k: build_tensor_info(x) for k, x in each.items()} for each in (inputs, outputs)]
+    return build_signature_def(infos[0], infos[1], METHODS["predict"])
+
+
+def regression_signature_def(examples: GraphTensor, predictions: GraphTensor) -> Proto:
+    """Return the signature of what gives numbers for examples."""
+    given = {"inputs": build_tensor_info(examples)}
+    return build_signature_def(
+        given, {"outputs": build_tensor_info(predictions)}, METHODS["regress"]
+    )
+
+
+def classification_signature_def(
+    examples: GraphTensor, classes: GraphTensor | None, scores: GraphTensor | None
+) -> Proto:
+    """Return the signature of what gives classes, scores, or both, for examples."""
+    if classes is None and scores is None:
+        raise ValueError("Either classes or scores must be provided")
+    found = {"classes": classes, "scores": scores}
+    outputs = {name: build_tensor_info(x) for name, x in found.items() if x is not None}
+    return build_signature_def(
+        {"inputs": build_tensor_info(examples)}, outputs, METHODS["classify"]
+    )
+
+
+def is_valid_signature(signature_def: CallForm | None) -> bool:
+    """Say whether a signature names a method that there is, and tensors on both sides."""
+    if signature_def is None or signature_def.method_name not in METHODS.values():
+        return False
+    return bool(signature_def.inputs and signature_def.outputs)
+
+
+class SavedModelBuilder:
+    """Writes a folder: one graph with the variables of a session, and others without."""
+
+    def __init__(self, export_dir: str) -> None:
+        self._folder = Path(export_dir)
+        if self._folder.is_dir() and any(self._folder.iterdir()):
+            raise AssertionError(
+                f"Export directory {export_dir} already exists, and isn't empty. Please choose a "
+                "different export directory, or delete all the contents of the specified directory."
+            )
+        self._graphs: list[SavedGraph] = []
+
+    def add_meta_graph_and_variables(
+        self,
+        sess: Session,
+        tags: Sequence[str],
+        signature_def_map: Mapping[str, Proto] | None = None,
+        assets_collection: Sequence[object] | None = None,
+        legacy_init_op: Operation | None = None,
+        clear_devices: bool = False,
+        main_op: Operation | None = None,
+        strip_default_attrs: bool = False,
+        saver: Saver | None = None,
+        **more: object,
+    ) -> None:
+        """Write the values of a session, and take its graph."""
+        if self._graphs:
+            raise AssertionError(
+                "Graph state including variables and assets has already been saved. Please invoke "
+                "`add_meta_graph()` instead."
+            )
+        path = self._folder / VARIABLES
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with entered(sess.graph):
+            saver = saver or Saver(allow_empty=True)
+            saver.save(sess, str(path), write_meta_graph=False, write_state=False)
+        self._add(
+            sess.graph, tags, signature_def_map, assets_collection, main_op or legacy_init_op,
+            clear_devices, saver,
+        )  # fmt: skip
+
+    def add_meta_graph(
+        self,
+        tags: Sequence[str],
+        signature_def_map: Mapping[str, Proto] | None = None,
+        assets_collection: Sequence[object] | None = None,
+        legacy_init_op: Operation | None = None,
+        clear_devices: bool = False,
+        main_op: Operation | None = None,
+        strip_default_attrs: bool = False,
+        saver: Saver | None = None,
+        **more: object,
+    ) -> None:
+        """Take the default graph, which has variables of the same names."""
+        if not self._graphs:
+            raise AssertionError(
+                "Graph state including variables and assets has not been saved yet. Please invoke "
+                "`add_meta_graph_and_variables()` first."
+            )
+        self._add(
+            get_default_graph(), tags, signature_def_map, assets_collection,
+            main_op or legacy_init_op, clear_devices, saver or Saver(allow_empty=True),
+        )  # fmt: skip
+
+    def _add(
+        self,
+        graph: Graph,
+        tags: Iterable[str],
+        signatures: Mapping[str, Proto] | None,
+        assets: Sequence[object] | None,
+        begin: Operation | None,
+        clear_devices: bool,
+        saver: Saver,
+    ) -> None:
+        if assets:
+            raise NotImplementedError("saved models with files beside them are not supported")
+        meta = export_meta_graph(None, graph, saver.names(), clear_devices=clear_devices)
+        self._graphs.append(
+            {
+                "tags": sorted(tags),
+                "graph": meta.data(),
+                "signatures": {k: shown(each) for k, each in (signatures or {}).items()},
+                "begin": None if begin is None else begin.name,
+            }
+        )
+
+    def save(self, as_text: bool = False) -> bytes:
+        """Write the graphs; return the path of their file."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / FILE
+        with replacing(path) as file:
+            data = {"kind": SAVED, "graphs": self._graphs}
+            file.write(json.dumps(data, sort_keys=True).encode())
+        return str(path).encode()
+
+
+def simple_save(
+    session: Session,
+    export_dir: str,
+    inputs: Tensors,
+    outputs: Tensors,
+    legacy_init_op: Operation | None = None,
+) -> None:
+    """Write a session's graph and variables, which is called with some tensors for others."""
+    builder = SavedModelBuilder(export_dir)
+    signatures = {DEFAULT: predict_signature_def(inputs, outputs)}
+    builder.add_meta_graph_and_variables(session, [SERVING], signatures, main_op=legacy_init_op)
+    builder.save()
+
+
+def maybe_saved_model_directory(export_dir: str) -> bool:
+    """Say whether a folder is one that was saved, by either version."""
+    return (Path(export_dir) / FILE).is_file() or contains_second(export_dir)
+
+
+def _graph_of_tags(export_dir: str, tags: Iterable[str]) -> SavedGraph:
+    """Return the data of the graph that has these tags."""
+    path = Path(export_dir) / FILE
+    if not path.is_file():
+        raise OSError(
+            f"SavedModel file does not exist at: {export_dir}/{{saved_model.pbtxt|saved_model.pb}}"
+        )
+    try:
+        data = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise GraphTextError(f"{path} is no {SAVED}: {error}") from None
+    if not isinstance(data, dict) or data.get("kind") != SAVED:
+        raise GraphTextError(f"{path} is no {SAVED}")
+    for each in data["graphs"]:
+        if each["tags"] == sorted(tags):
+            return cast("SavedGraph", each)
+    known = [each["tags"] for each in data["graphs"]]
+    raise RuntimeError(
+        f"MetaGraphDef associated with tags {', '.join(map(repr, tags))} could not be found in "
+        f"SavedModel, with available tags '{known}'."
+    )
+
+
+def load(
+    sess: Session,
+    tags: Iterable[str],
+    export_dir: str,
+    import_scope: str | None = None,
+    **saver_kwargs: object,
+) -> MetaGraphDef:
+    """Add the graph of a folder to a session's, with the values of its variables."""
+    tags = [tags] if isinstance(tags, str) else list(tags)
+    data = _graph_of_tags(export_dir, tags)
+    meta = MetaGraphDef.FromString(json.dumps(data["graph"]).encode())
+    meta.meta_info_def.tags = data["tags"]
+    meta.signature_def = {k: parsed(v, SignatureDef) for k, v in data["signatures"].items()}
+    with entered(sess.graph):
+        saver = import_meta_graph(meta, import_scope=import_scope)
+        if saver is not None:
+            saver.restore(sess, str(Path(export_dir) / VARIABLES))
+    if data["begin"] is not None:
+        scope = f"{import_scope}/" if import_scope else ""
+        sess.run(sess.graph.get_operation_by_name(f"{scope}{data['begin']}"))
+    return meta
+
+
+TAGS = Space(
+    "compat.v1.saved_model.tag_constants", SERVING=SERVING, TRAINING="train", GPU="gpu", TPU="tpu"
+)
+NAMES = Space(
+    "compat.v1.saved_model.signature_constants",
+    DEFAULT_SERVING_SIGNATURE_DEF_KEY=DEFAULT,
+    **{f"{kind.upper()}_METHOD_NAME": name for kind, name in METHODS.items()},
+    **{f"{kind.upper()}_INPUTS": "inputs" for kind in METHODS},
+    PREDICT_OUTPUTS="outputs",
+    REGRESS_OUTPUTS="outputs",
+    CLASSIFY_OUTPUT_CLASSES="classes",
+    CLASSIFY_OUTPUT_SCORES="scores",
+)
+CONSTANTS = Space(
+    "compat.v1.saved_model.constants",
+    SAVED_MODEL_FILENAME_PB=FILE,
+    SAVED_MODEL_FILENAME_PBTXT="saved_model.pbtxt",
+    VARIABLES_DIRECTORY="variables",
+    VARIABLES_FILENAME="variables",
+    ASSETS_DIRECTORY="assets",
+)
+SIGNATURES = {
+    "build_signature_def": build_signature_def,
+    "predict_signature_def": predict_signature_def,
+    "regression_signature_def": regression_signature_def,
+    "classification_signature_def": classification_signature_def,
+    "is_valid_signature": is_valid_signature,
+}
+INFOS = {
+    "build_tensor_info": build_tensor_info,
+    "get_tensor_from_tensor_info": get_tensor_from_tensor_info,
+}
+LOADING = {
+    "load": load,
+    "maybe_saved_model_directory": maybe_saved_model_directory,
+}
+first_saved_model = Space(
+    "compat.v1.saved_model",
+    **SIGNATURES,
+    **INFOS,
+    **LOADING,
+    Builder=SavedModelBuilder,
+    simple_save=simple_save,
+    save=save_second,
+    load_v2=load_second,
+    SaveOptions=SaveOptions,
+    LoadOptions=LoadOptions,
+    contains_saved_model=maybe_saved_model_directory,
+    tag_constants=TAGS,
+    signature_constants=NAMES,
+    constants=CONSTANTS,
+    builder=Space("compat.v1.saved_model.builder", SavedModelBuilder=SavedModelBuilder),
+    loader=Space("compat.v1.saved_model.loader", **LOADING),
+    signature_def_utils=Space("compat.v1.saved_model.signature_def_utils", **SIGNATURES),
+    utils=Space("compat.v1.saved_model.utils", **INFOS),
+)
+
+__all__ = ["first_saved_model"]

@@ -1,0 +1,111 @@
+"""Graphs with their variables as folders: what was saved is called by its signatures."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+v1 = tf.compat.v1
+saved = v1.saved_model
+
+
+def model():
+    x = v1.placeholder(tf.float32, [None, 3], name="input")
+    weights = v1.get_variable("weights", initializer=tf.ones([3, 2]) * 0.5)
+    return x, tf.identity(x @ weights, name="output")
+
+
+def test_a_session_is_saved_and_loaded_by_tags(tmp_path):
+    folder = str(tmp_path / "saved")
+    with tf.Graph().as_default(), v1.Session() as session:
+        x, y = model()
+        session.run(v1.global_variables_initializer())
+        session.run(v1.trainable_variables()[0].assign(tf.ones([3, 2]) * 2))
+        saved.simple_save(session, folder, {"x": x}, {"y": y})
+        with pytest.raises(AssertionError, match="already exists"):
+            saved.Builder(folder)
+    with tf.Graph().as_default(), v1.Session() as session:
+        meta = saved.loader.load(session, [saved.tag_constants.SERVING], folder)
+        signature = meta.signature_def[saved.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY]
+        assert saved.is_valid_signature(signature)
+        given, made = signature.inputs["x"].name, signature.outputs["y"].name
+        assert [given, made] == ["input:0", "output:0"]
+        assert session.run(made, {given: np.ones((1, 3))}).tolist() == [[6, 6]]
+        assert [d.size for d in signature.inputs["x"].tensor_shape.dim] == [-1, 3]
+        tensor = saved.utils.get_tensor_from_tensor_info(signature.outputs["y"], session.graph)
+        assert tensor is session.graph.get_tensor_by_name("output:0")
+        assert tensor.dtype.as_datatype_enum == signature.outputs["y"].dtype
+    assert saved.contains_saved_model(folder)
+    assert not saved.contains_saved_model(str(tmp_path))
+
+
+def test_what_is_to_run_first_runs_and_scopes_are_put_before_names(tmp_path):
+    folder = str(tmp_path / "saved")
+    with tf.Graph().as_default(), v1.Session() as session:
+        count = v1.get_variable("count", [], tf.int32, v1.zeros_initializer())
+        total = v1.sparse_placeholder(tf.float32, name="sparse")
+        begin = tf.group(count.assign(7))
+        session.run(v1.global_variables_initializer())
+        builder = saved.builder.SavedModelBuilder(folder)
+        signature = saved.build_signature_def(
+            {"sparse": saved.build_tensor_info(total)},
+            {"count": saved.build_tensor_info(count + 0)},
+        )
+        with pytest.raises(AssertionError, match="has not been saved yet"):
+            builder.add_meta_graph(["train"])
+        builder.add_meta_graph_and_variables(session, ["serve"], {"f": signature}, main_op=begin)
+        builder.add_meta_graph(["serve", "gpu"], {"f": signature}, clear_devices=True)
+        assert builder.save() == str(Path(folder) / "saved_model.pb").encode()
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        meta = saved.load(session, ["serve"], folder, import_scope="in")
+        info = meta.signature_def["f"].outputs["count"]
+        assert session.run(saved.get_tensor_from_tensor_info(info, graph, "in")) == 7
+        parts = meta.signature_def["f"].inputs["sparse"]
+        found = saved.get_tensor_from_tensor_info(parts, graph, "in")
+        assert found.values.name.startswith("in/sparse")
+        with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
+            saved.load(session, ["train"], folder)
+        with pytest.raises(OSError, match="does not exist"):
+            saved.load(session, ["serve"], str(tmp_path))
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", json.dumps({"kind": "other"}).encode()])
+def test_other_files_are_refused(tmp_path, data):
+    (tmp_path / "saved_model.pb").write_bytes(data)
+    refused = pytest.raises(ValueError, match=r"is no gravure\.SavedModel")
+    with tf.Graph().as_default(), v1.Session() as session, refused:
+        saved.load(session, ["serve"], str(tmp_path))
+
+
+def test_signatures_of_classes_and_numbers_have_their_methods():
+    with tf.Graph().as_default():
+        x, y = model()
+        classes = saved.classification_signature_def(x, None, y)
+        numbers = saved.regression_signature_def(x, y)
+        assert [*classes.outputs] == ["scores"]
+        assert classes.method_name == "tensorflow/serving/classify"
+        assert [*numbers.inputs, *numbers.outputs] == ["inputs", "outputs"]
+        with pytest.raises(ValueError, match="classes or scores"):
+            saved.classification_signature_def(x, None, None)
+        with pytest.raises(ValueError, match="cannot be None or empty"):
+            saved.predict_signature_def({}, {"y": y})
+    assert not saved.is_valid_signature(saved.build_signature_def())
+
+
+def test_files_of_this_folder_are_named_from_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("1")
+    assert [x.decode() for x in tf.data.Dataset.list_files("a.*").as_numpy_iterator()] == [
+        "./a.csv"
+    ]
+    assert tf.io.matching_files("a.csv").numpy().tolist() == [b"a.csv"]
+    assert tf.io.gfile.glob("a.*") == ["./a.csv"]
+
+
+def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
+    assert not tf.summary.should_record_summaries().numpy()
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        assert tf.summary.should_record_summaries().numpy()
