@@ -53,3 +53,18 @@ def test_a_wrong_partition_is_refused_by_compiled_code_too():
         assert rows(tf.constant([0, 1, 3])).shape == (2, 2)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"monotonic|zero|hold"):
         rows(tf.constant([0, 4, 3]))
+
+
+def test_rows_of_texts_are_filled_up_in_one_step():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def words(lines):
+        rows = tf.strings.split(lines)
+        return rows.to_tensor("-"), rows.to_tensor(shape=[None, 2])
+
+    for lines in (["a b c", "d"], ["", "e f"], ["g"], ["a b c", "d"]):
+        pieces = [line.split() for line in lines]
+        longest = max(map(len, pieces))
+        filled, cut = (made.numpy().astype(str).tolist() for made in words(lines))
+        assert filled == [row + ["-"] * (longest - len(row)) for row in pieces]
+        assert cut == [(row + ["", ""])[:2] for row in pieces]
+    assert not [line for line in words.explain() if "Python" in line]

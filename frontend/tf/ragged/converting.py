@@ -14,7 +14,7 @@ from ...data.stored import Compute, StoredStep, stored
 from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, row_of
-from ..core.host_ops import unknown
+from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert, static
 from ..nondense.sparse_tensor import SparseTensor
@@ -79,6 +79,19 @@ def _places(levels: int, wanted: Sequence[int | None] | None) -> Compute:
     return compute
 
 
+@stored("texts of rows")
+def _texts(levels: int, wanted: Sequence[int | None] | None) -> Compute:
+    """Return what fills rows of texts up: texts are moved by the host, so all is one step."""
+    find = _places(levels, wanted)
+
+    def compute(*arrays: Array) -> Sequence[Array]:
+        *given, flat, default = arrays
+        (places,) = cast("Sequence[Array]", find(*given))
+        return (np.concatenate([flat, default.reshape(1)])[places],)
+
+    return compute
+
+
 def to_tensor(
     x: RaggedTensor, default_value: object = None, name: str | None = None, shape: object = None
 ) -> TfTensor:
@@ -90,14 +103,19 @@ def to_tensor(
         given = read_of(x)
 
         held = {"levels": levels, "wanted": None if dynamic is not None else [*wanted]}
-        compute = StoredStep("places of rows", held)
+        flat = x.flat_values
+        is_text = flat.spec.dtype == TEXT and flat.shape.rank == 1
+        compute = StoredStep("texts of rows" if is_text else "places of rows", held)
         dims = x.shape.as_list()[: levels + 1]
         known = [n if w is None else w for n, w in zip(dims, wanted, strict=False)]
         known = [None] * (levels + 1) if dynamic is not None else known
         more = [] if dynamic is None else [dynamic]
+        if is_text:
+            texts = unknown(TEXT, *known)
+            every = [*given, *more, flat, default]
+            return host("RaggedToTensor", compute, every, [texts], name=name)[0]
         spec = unknown(kinds.i64, *known)
         places = computed("RaggedToTensor", compute, [*given, *more], [spec], name)[0]
-        flat = x.flat_values
         inner = flat.shape._dims
         whole = a.concat([flat, a.expand_dims(default, 0)], 0)
         made = gather(whole, places)
