@@ -14,7 +14,7 @@ same symbol may stand in several results; its value must then be the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -57,11 +57,14 @@ class HostOp(Op):
         """Evaluate, and bind the dimensions of the results."""
         return self.bound(machine, self.evaluated(operands))
 
-    def evaluated(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the results of operands."""
+    def evaluated(
+        self, operands: Sequence[Any], attributes: Mapping[str, Any] | None = None
+    ) -> Sequence[Any]:
+        """Return the results of operands; whoever asks often keeps the attributes."""
+        given = self.plain_attributes() if attributes is None else attributes
         try:
             with np.errstate(all="ignore"):
-                return list(self.evaluate(*operands, **self.plain_attributes()))
+                return list(self.evaluate(*operands, **given))
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise RuntimeInputError(str(error), location=label(self)) from error
 
@@ -77,8 +80,12 @@ class HostOp(Op):
     def bound(self, machine: Any, results: Sequence[Any]) -> Sequence[Any]:
         """Return the results; bind their dimensions."""
         for spec, result in zip(self.result_specs, results, strict=True):
-            machine.bind(spec, result, label(self), self)
+            machine.bind(spec, result, self.label, self)
         return results
+
+    def label(self) -> str:
+        """Return what errors call it."""
+        return label(self)
 
 
 def label(op: Operation) -> str:

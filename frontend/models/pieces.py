@@ -26,11 +26,12 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...codegen.compile import Options
+from ...counting import is_counted
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
 from ...ir import DEVICE, REGISTRY, Array, Interpreter, Op, Program, TensorSpec, spec_of
 from ...ir.host import WHOLE, HostOp, host_steps, symbols_in, symbols_of
-from ...ir.interpret.graph import bind_symbols
+from ...ir.interpret.graph import bind_symbols, with_sizes
 from ...ir.ops.host.host_control import HostLoop
 from ...ir.ops.host.python_step import PythonStep
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
@@ -45,7 +46,7 @@ from ...runtime.buffer import HUGE, VAST, RecycledBytes, addresses_left
 from ...runtime.devices import open_driver
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
-from ...runtime.tracing import span
+from ...runtime.tracing import EARS, span
 from ...runtime.values import ValueInfo, to_value
 from ..eager.complex_parts import PAIRS
 from ..eager.kernels import computed
@@ -312,6 +313,33 @@ class Turn:
         self.is_last = op.next_op is None
 
     @cached_property
+    def callee(self) -> str:
+        """Return the name of the piece that it calls, if it calls one."""
+        return self.op.callee.root_reference.data if isinstance(self.op, CallOp) else ""
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Say whether it is a step that is its function of arrays, and no more than that."""
+        step = self.step
+        return step is not None and type(step).interpret is HostOp.interpret and not self.is_pair
+
+    @cached_property
+    def is_pair(self) -> bool:
+        """Say whether it computes with pairs of numbers."""
+        return self.op.name in PAIRS
+
+    @cached_property
+    def attributes(self) -> dict[str, object]:
+        """Return its attributes as values of Python's."""
+        assert self.step is not None, "a step of the host has attributes"
+        return self.step.plain_attributes()
+
+    @cached_property
+    def sized(self) -> list[tuple[int, Spec]]:
+        """Return the results that have sizes, by their places, with what is known of them."""
+        return with_sizes(self.results)
+
+    @cached_property
     def has_order(self) -> bool:
         """Say whether it, or an operation inside of it, comes behind all steps before it."""
         return any(isinstance(inner, HostOp) and not inner.PURE for inner in self.op.walk())
@@ -322,6 +350,17 @@ class Turn:
         return frozenset(symbols_of(self.op))
 
 
+class BlockOrder:
+    """The operations of a block, and which steps go on beside others."""
+
+    def __init__(self, block: Block) -> None:
+        self.turns = [Turn(op) for op in block.ops]
+        self.steps = {t.step for t in self.turns if t.step is not None and t.step.goes_on}
+        several = len(self.steps) > 1
+        self.sized = with_sizes(block.args)
+        self.apart = several or not all(isinstance(op, PythonStep) for op in self.steps)
+
+
 class Stepper(Interpreter):
     """Carries out a program that was cut: calls run compiled pieces."""
 
@@ -329,7 +368,7 @@ class Stepper(Interpreter):
         self,
         whole: Program,
         pieces: Mapping[str, Piece],
-        turns: dict[Block, list[Turn]],
+        turns: dict[Block, BlockOrder],
         growing: Mapping[Operation, GrowingLoop],
     ) -> None:
         super().__init__(whole.module, whole.weights, {})
@@ -358,12 +397,42 @@ class Stepper(Interpreter):
 
     def run(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
         """Run the operations of a block; steps that may go on beside what follows."""
+        order = self.order(block)
+        if order.apart:
+            return self.run_beside(order.turns, order.steps, values)
+        if self.has_devices or is_counted() or EARS.count:
+            return super().run(block, values)
+        return self.run_in_order(order.turns, values)
+
+    def order(self, block: Block) -> BlockOrder:
+        """Return what is kept of a block."""
         if block not in self.turns:
-            self.turns[block] = [Turn(op) for op in block.ops]
-        turns = self.turns[block]
-        steps = [turn.step for turn in turns if turn.step is not None and turn.step.goes_on]
-        apart = len(steps) > 1 or not all(isinstance(op, PythonStep) for op in steps)
-        return self.run_beside(turns, {*steps}, values) if apart else super().run(block, values)
+            self.turns[block] = BlockOrder(block)
+        return self.turns[block]
+
+    def wanted(self, block: Block) -> Sequence[tuple[int, Spec]]:
+        """Return the arguments of a block whose sizes are looked at, with what is known of them."""
+        return self.order(block).sized
+
+    def run_in_order(
+        self, turns: Sequence[Turn], values: dict[SSAValue, object]
+    ) -> Sequence[object]:
+        """Run operations one after the other; what is asked of them each time is kept."""
+        for turn in turns:
+            operands = [values[operand] for operand in turn.operands]
+            if turn.is_last:
+                return operands
+            if turn.callee:
+                results: Sequence[object] = self.pieces[turn.callee].run(operands)
+            elif turn.is_plain:
+                assert turn.step is not None, "plain ones are steps"
+                results = turn.step.evaluated(operands, turn.attributes)
+                for place, spec in turn.sized:
+                    self.bind(spec, results[place], turn.step.label, turn.step)
+            else:
+                results = self.operation(turn.op, operands, values)
+            values.update(zip(turn.results, results, strict=True))
+        raise AssertionError("a block ends in a terminator")
 
     def run_beside(
         self, turns: Sequence[Turn], apart: Set[HostOp], values: dict[SSAValue, object]
@@ -455,7 +524,7 @@ class SteppedModel(CompiledModel):
             name: Piece(function, program, options, threads, room, used.get(name, frozenset()))
             for name, function in zip(names, parts, strict=True)
         }
-        self.turns: dict[Block, list[Turn]] = {}
+        self.turns: dict[Block, BlockOrder] = {}
         """What runs keep of the blocks that they have come by."""
         self.call = self._call
 

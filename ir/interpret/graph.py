@@ -7,7 +7,7 @@ launches are handled here and by their `interpret`; kernels of the `loops` level
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,32 +79,38 @@ class Interpreter:
         results = inner.block(function.body.block, arrays)
         return list(results)
 
-    def bind(self, spec: Spec, value: Any, what: str, owner: object) -> None:
+    def bind(self, spec: Spec, value: Any, what: str | Callable[[], str], owner: object) -> None:
         """Give the symbols in a value's shape their values, or raise where it does not fit.
 
-        `owner` is what makes the value. A symbol that something else has bound is compared; its
-        owner may bind it again, in the next trip of a loop.
+        `what` says which value that is, `owner` is what makes it. A symbol that something else
+        has bound is compared; its owner may bind it again, in the next trip of a loop.
         """
         if not isinstance(spec, TensorSpec) or spec.shape is None:
             return
         shape = np.shape(value)
         if shape == spec.shape:
             return
-        if len(shape) != len(spec.shape):
-            raise RuntimeInputError(f"{what}: found shape {[*shape]}, expected {spec}")
-        for dim, size in zip(spec.shape, shape, strict=True):
-            if not self.bind_size(dim, size, owner):
-                raise RuntimeInputError(f"{what}: found shape {[*shape]}, expected {spec}")
+        pairs = zip(spec.shape, shape, strict=False)
+        if len(shape) != len(spec.shape) or not all(self.bind_size(*p, owner) for p in pairs):
+            said = what if isinstance(what, str) else what()
+            raise RuntimeInputError(f"{said}: found shape {[*shape]}, expected {spec}")
+
+    def wanted(self, block: Block) -> Sequence[tuple[int, Spec]]:
+        """Return the arguments of a block whose sizes are looked at, with what is known of them."""
+        return with_sizes(block.args)
 
     def bind_size(self, dim: Dim, size: int, owner: object) -> bool:
         """Give a symbol its value; say whether a dimension may have this size."""
-        name = str(dim)
-        is_own = name not in self.symbols or self.owners.get(name) is owner
-        if isinstance(dim, DimExpr) and name.isidentifier() and is_own:
+        if isinstance(dim, int):
+            return bool(dim == size)
+        name = dim.text
+        if not name.isidentifier():
+            known = dims.symbols(dim) <= self.symbols.keys()
+            return not known or bool(_resolve(dim, self.symbols) == size)
+        if name not in self.symbols or self.owners.get(name) is owner:
             self.symbols[name], self.owners[name] = size, owner
             return True
-        known = isinstance(dim, int) or dims.symbols(dim) <= self.symbols.keys()
-        return not known or bool(_resolve(dim, self.symbols) == size)
+        return bool(self.symbols[name] == size)
 
     def block(self, block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run a block; return the operands of its terminator."""
@@ -138,6 +144,12 @@ class Interpreter:
         attributes = resolve(op.plain_attributes(), self.symbols)
         with np.errstate(all="ignore"):
             return list(op.evaluate(*operands, **attributes))
+
+
+def with_sizes(values: Sequence[SSAValue]) -> list[tuple[int, Spec]]:
+    """Return those values that have sizes, by their places, with what is known of them."""
+    specs = enumerate(value_spec(value.type) for value in values)
+    return [(i, s) for i, s in specs if isinstance(s, TensorSpec) and s.shape is not None]
 
 
 def bind_symbols(

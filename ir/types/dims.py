@@ -385,7 +385,7 @@ def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
 
 def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
     if not atom.op:
-        return values.get(atom.name, symbol(atom.name))
+        return values[atom.name] if atom.name in values else symbol(atom.name)
     return _applied(atom.op, *(substitute(parse(t), values) for t in atom.args))
 
 

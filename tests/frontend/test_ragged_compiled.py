@@ -66,5 +66,5 @@ def test_rows_of_texts_are_filled_up_in_one_step():
         longest = max(map(len, pieces))
         filled, cut = (made.numpy().astype(str).tolist() for made in words(lines))
         assert filled == [row + ["-"] * (longest - len(row)) for row in pieces]
-        assert cut == [(row + ["", ""])[:2] for row in pieces]
+        assert cut == [[*row, "", ""][:2] for row in pieces]
     assert not [line for line in words.explain() if "Python" in line]

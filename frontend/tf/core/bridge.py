@@ -518,6 +518,7 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
 
 SymbolicTfTensor.__name__ = "SymbolicTensor"  # (which is what programs print of it)
 
+
 def _as_shown(array: Array) -> object:
     """Return a number as it is shown: floats of 16 bits with all their digits."""
     short_float = array.dtype.itemsize == 2 and array.dtype.kind not in "iu"

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...host import HostOp, label
+from ...host import HostOp
 from ...op import register
 from ...types.attributes import to_attribute
 from ...types.dims import evaluate, symbols
@@ -48,8 +48,8 @@ class HostControl(HostOp):
         outside = machine.symbols, machine.owners
         machine.symbols, machine.owners = map(dict, outside)
         try:
-            for argument, value in zip(block.args, values, strict=True):
-                machine.bind(value_spec(argument.type), value, label(self), block)
+            for place, spec in machine.wanted(block):
+                machine.bind(spec, values[place], self.label, block)
             done: Sequence[Any] = machine.block(block, values)
         finally:
             machine.symbols, machine.owners = outside
@@ -58,7 +58,7 @@ class HostControl(HostOp):
     def leave(self, machine: Any, values: Sequence[Any]) -> Sequence[Any]:
         """Bind the sizes of the results."""
         for spec, value in zip(self.result_specs, values, strict=True):
-            machine.bind(spec, value, label(self), self)
+            machine.bind(spec, value, self.label, self)
         return values
 
 
