@@ -45,3 +45,31 @@ def test_queues_take_as_many_components_as_they_have():
     queue = tf.queue.FIFOQueue(3, tf.int32)
     queue.enqueue_many([[1], [2]])
     assert [queue.size().numpy(), queue.dequeue().numpy()] == [1, 1]
+
+
+def test_functions_say_their_parameters():
+    spec = tf.function(lambda x, y=2: x).function_spec
+    assert (spec.arg_names, spec.fullargspec.defaults) == (["x", "y"], (2,))
+    assert spec.input_signature is None
+
+
+@pytest.mark.parametrize("rates", [[2, 2], [1, 3], [1, 1]])
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+def test_windows_whose_elements_lie_apart_are_blocks_of_the_batch(rates, padding):
+    image = tf.reshape(tf.range(144.0), [1, 8, 9, 2]) % 7
+    window = tf.reshape(tf.range(8.0), [2, 2, 2, 1])
+
+    def op(x, num_spatial_dims, padding):
+        assert num_spatial_dims == 2
+        return tf.nn.conv2d(x, window, 1, padding)
+
+    def apart(x):
+        return tf.nn.with_space_to_batch(x, rates, padding, op, filter_shape=[2, 2])
+
+    wanted = tf.nn.conv2d(image, window, 1, padding, dilations=rates)
+    for found in (apart(image), tf.function(apart)(image)):
+        assert found.shape == wanted.shape
+        assert tf.reduce_max(tf.abs(found - wanted)) < 1e-4
+    if padding == "SAME" and rates != [1, 1]:
+        with pytest.raises(ValueError, match="filter_shape"):
+            tf.nn.with_space_to_batch(image, rates, padding, op)

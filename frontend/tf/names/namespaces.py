@@ -169,7 +169,10 @@ nn = Space(
     **{n: getattr(_ca, n) for n in _ca.SAMPLERS if "uniform" not in n},
     **{
         n: getattr(_ol, n)
-        for n in ("dilation2d", "erosion2d", "log_poisson_loss", "max_pool_with_argmax")
+        for n in (
+            *("dilation2d", "erosion2d", "log_poisson_loss", "max_pool_with_argmax"),
+            "with_space_to_batch",
+        )
     },
     weighted_moments=_n.weighted_moments,
     sufficient_statistics=_n.sufficient_statistics,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of, same, static
 from .array_ops import pad, reshape, reverse, shape, size, stack, where
-from .composed import space_to_batch
+from .composed import batch_to_space, space_to_batch
 from .creation import ones_like, range_, zeros_like
 from .gathering import gather
 from .math_ops import FUNCTIONS, REDUCTIONS, argmax, cast, matmul, square
@@ -146,6 +146,41 @@ def space_to_batch_nd(
 ) -> TfTensor:
     """Move blocks of space into the first axis."""
     return space_to_batch(input, block_shape, paddings, name=name)
+
+
+def with_space_to_batch(
+    input: object,
+    dilation_rate: object,
+    padding: str,
+    op: Callable[..., TfTensor],
+    filter_shape: object = None,
+    spatial_dims: Sequence[int] | None = None,
+    data_format: str | None = None,
+) -> TfTensor:
+    """Carry out an operation on windows as if their elements lay apart: by blocks in the batch."""
+    rates = [int(n) for n in np.ravel(static(dilation_rate))]
+    first = 2 if data_format is not None and data_format.startswith("NC") else 1
+    axes = sorted(range(first, first + len(rates)) if spatial_dims is None else spatial_dims)
+    if len(axes) != len(rates) or axes[0] < 1:
+        raise ValueError(f"spatial_dims is {axes}, expected {len(rates)} axes behind the batch")
+    with InGraph(graph_of([input])):
+        x = convert(input)
+        if all(rate == 1 for rate in rates):
+            return op(x, num_spatial_dims=len(rates), padding=padding)
+        base = np.zeros((axes[-1], 2), np.int32)
+        if padding.upper() == "SAME":
+            if filter_shape is None:
+                raise ValueError("`filter_shape` must be specified for `padding='SAME'`.")
+            widths = np.ravel(static(filter_shape))[: len(rates)]
+            for axis, rate, width in zip(axes, rates, widths, strict=True):
+                whole = (int(width) - 1) * rate
+                base[axis - 1] = whole // 2, whole - whole // 2
+        blocks = [dict(zip(axes, rates, strict=True)).get(a, 1) for a in range(1, axes[-1] + 1)]
+        sizes = shape(x)[1 : axes[-1] + 1]
+        paddings, crops = required_space_to_batch_paddings(sizes, blocks, base)
+        apart = space_to_batch(x, blocks, paddings)
+        made = op(apart, num_spatial_dims=len(rates), padding="VALID")
+        return batch_to_space(made, blocks, crops)
 
 
 def extract_volume_patches(

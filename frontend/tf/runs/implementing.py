@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...function.arguments import Bound, spec_for
 from ...function.function import Function
@@ -29,8 +31,26 @@ def as_argument(value: object) -> object:
     return convert(value)
 
 
+@dataclass(frozen=True)
+class FunctionSpec:
+    """The parameters of a function: their names, all that Python says of them, their specs."""
+
+    fullargspec: inspect.FullArgSpec
+    input_signature: object
+
+    @property
+    def arg_names(self) -> list[str]:
+        """Return the names of those that are given by position."""
+        return self.fullargspec.args
+
+
 class Implementing(Function):
     """A function that may implement another one: then it takes tensors, and arguments alone."""
+
+    @property
+    def function_spec(self) -> FunctionSpec:
+        """Return what is known of the parameters."""
+        return FunctionSpec(inspect.getfullargspec(self.python_function), self.input_signature)
 
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Bound:
         """Return the arguments by parameter: of what implements a function, all are tensors.

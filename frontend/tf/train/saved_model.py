@@ -186,6 +186,10 @@ def save(
     """Write a module: its variables, its functions as traced so far, and signatures."""
     if not isinstance(options, SaveOptions | None):
         raise TypeError(f"options is {options!r}, expected a tf.saved_model.SaveOptions")
+    if not hasattr(obj, "__dict__"):
+        raise ValueError(
+            f"Expected an object of type `Trackable`, such as `tf.Module`, for export. Got {obj!r}"
+        )
     data, values = _Saver().module(obj, _named(obj, signatures))
     folder = Path(export_dir)
     folder.mkdir(parents=True, exist_ok=True)

@@ -109,3 +109,8 @@ def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
     assert not tf.summary.should_record_summaries().numpy()
     with tf.summary.create_file_writer(str(tmp_path)).as_default():
         assert tf.summary.should_record_summaries().numpy()
+
+
+def test_numbers_are_no_modules(tmp_path):
+    with pytest.raises(ValueError, match="Expected an object of type `Trackable`"):
+        tf.saved_model.save(1, str(tmp_path))
