@@ -73,3 +73,16 @@ def test_windows_whose_elements_lie_apart_are_blocks_of_the_batch(rates, padding
     if padding == "SAME" and rates != [1, 1]:
         with pytest.raises(ValueError, match="filter_shape"):
             tf.nn.with_space_to_batch(image, rates, padding, op)
+
+
+def test_the_largest_are_all_found():
+    x = tf.constant([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
+    values, places = tf.math.approx_max_k(x, 2)
+    assert (values.numpy().tolist(), places.numpy().tolist()) == (
+        [[3, 2], [6, 5]],
+        [[0, 2], [1, 2]],
+    )
+    values, places = tf.math.approx_max_k(x, 1, 0)
+    assert (values.numpy().tolist(), places.numpy().tolist()) == ([[4, 6, 5]], [[1, 1, 1]])
+    values, places = tf.function(tf.math.approx_min_k)(x, 1)
+    assert (values.numpy().tolist(), places.numpy().tolist()) == ([[1], [4]], [[1], [0]])

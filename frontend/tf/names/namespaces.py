@@ -94,6 +94,7 @@ math = Space(
         )
     },
     **{n: getattr(_s, n) for n in ("top_k", "bincount", "count_nonzero", "invert_permutation")},
+    **{n: getattr(_s, n) for n in ("approx_max_k", "approx_min_k")},
     **{
         n: getattr(_g, n)
         for n in (
@@ -184,6 +185,8 @@ nn = Space(
     softsign=_sp.softsign,
     silu=_n.swish,
     top_k=_s.top_k,
+    approx_max_k=_s.approx_max_k,
+    approx_min_k=_s.approx_min_k,
     in_top_k=_w.in_top_k,
     isotonic_regression=_isotonic_regression,
     **_CTC,

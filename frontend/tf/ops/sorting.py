@@ -46,7 +46,7 @@ from ..core.values import (
     same,
     static,
 )
-from .array_ops import expand_dims, pad, shape, size
+from .array_ops import expand_dims, pad, shape, size, transpose
 from .creation import range_
 from .gathering import gather
 from .math_ops import FUNCTIONS, cast
@@ -57,6 +57,7 @@ MOST_BITS = 31
 """No row of a length that only the run has is longer than so many bits say."""
 
 TopKV2 = namedtuple("TopKV2", "values indices")
+ApproxTopK = namedtuple("ApproxTopK", "values indices")
 Unique = namedtuple("Unique", "y idx")
 UniqueWithCounts = namedtuple("UniqueWithCounts", "y idx count")
 
@@ -85,6 +86,36 @@ def top_k(
         return TopKV2(gather(x, order, axis=-1, batch_dims=-1), cast(order, index_type))
     values, places = _top_k(input, k=int(known), sorted=sorted, name=name)
     return TopKV2(values, cast(places, index_type))
+
+
+def approx_max_k(
+    operand: object,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:
+    """Return the largest elements along an axis, and where they are: here all of them are found."""
+    if not aggregate_to_topk:
+        raise NotImplementedError("candidates that are not aggregated are those of accelerators")
+    with InGraph(graph_of([operand])):
+        x = convert(operand)
+        if x.shape.rank is None or reduction_dimension in (-1, x.shape.rank - 1):
+            return ApproxTopK(*top_k(x, k, name=name))
+        order = [*range(x.shape.rank)]
+        axis = axis_in(reduction_dimension, x.shape.rank)
+        order[axis], order[-1] = order[-1], order[axis]
+        values, places = top_k(transpose(x, order), k, name=name)
+        return ApproxTopK(transpose(values, order), transpose(places, order))
+
+
+def approx_min_k(operand: object, k: int, *args: object, **more: object) -> object:
+    """Return the smallest elements along an axis, and where they are: all of them are found."""
+    with InGraph(graph_of([operand])):
+        values, places = approx_max_k(-convert(operand), k, *args, **more)  # type: ignore[arg-type]
+        return ApproxTopK(-values, places)
 
 
 @rule("Sort", label="sort")
