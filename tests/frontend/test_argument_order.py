@@ -86,3 +86,13 @@ def test_the_largest_are_all_found():
     assert (values.numpy().tolist(), places.numpy().tolist()) == ([[4, 6, 5]], [[1, 1, 1]])
     values, places = tf.function(tf.math.approx_min_k)(x, 1)
     assert (values.numpy().tolist(), places.numpy().tolist()) == ([[1], [4]], [[1], [0]])
+
+
+def test_what_drops_out_is_in_its_scope():
+    with tf.Graph().as_default() as graph:
+        x = tf.compat.v1.placeholder(tf.float32, [None, 3])
+        made = [tf.nn.dropout(x, 0.5), tf.nn.dropout(x, 0.5, name="drop")]
+        made.append(tf.nn.experimental.stateless_dropout(x, 0.5, [1, 2]))
+        assert [t.name.partition("/")[0] for t in made] == ["dropout", "drop", "stateless_dropout"]
+        assert (x + x).name == "add:0"
+        assert not [op for op in graph.get_operations()[1:-1] if "/" not in op.name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
@@ -463,7 +464,7 @@ def dropout(
     """Set elements to 0 by chance, and scale the others up."""
     from .random_ops import uniform  # noqa: PLC0415
 
-    return general_dropout(x, rate, partial(uniform, seed=seed), noise_shape)
+    return general_dropout(x, rate, partial(uniform, seed=seed), noise_shape, name)
 
 
 def stateless_dropout(
@@ -479,7 +480,8 @@ def stateless_dropout(
 
     if rng_alg not in ("auto_select", "philox"):
         raise ValueError(f"rng_alg {rng_alg!r} is not here: numbers are drawn by philox")
-    return general_dropout(x, rate, partial(stateless_uniform, seed=seed), noise_shape)
+    sampler = partial(stateless_uniform, seed=seed)
+    return general_dropout(x, rate, sampler, noise_shape, name or "stateless_dropout")
 
 
 def general_dropout(
@@ -490,17 +492,28 @@ def general_dropout(
     name: str | None = None,
 ) -> TfTensor:
     """Set elements to 0 where a sampler of a `shape` and a `dtype` gives less than the rate."""
-    from .array_ops import shape, where  # noqa: PLC0415
-    from .creation import zeros_like  # noqa: PLC0415
-
-    x = convert(x)
     known = static(rate)
     if isinstance(known, int | float) and not 0 <= known < 1:
         raise ValueError(
             f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
         )
     if isinstance(known, int | float) and not known:
-        return x
+        return convert(x)
+    graph = graph_of([x, rate])
+    with InGraph(graph), nullcontext() if graph is None else graph.name_scope(name or "dropout"):
+        return _dropped(convert(x), rate, uniform_sampler, noise_shape)
+
+
+def _dropped(
+    x: TfTensor,
+    rate: float | TfTensor,
+    uniform_sampler: Callable[..., TfTensor],
+    noise_shape: object,
+) -> TfTensor:
+    """Return the elements of a tensor, or 0, by chance."""
+    from .array_ops import shape, where  # noqa: PLC0415
+    from .creation import zeros_like  # noqa: PLC0415
+
     dims = (
         noise_shape
         if noise_shape is not None
