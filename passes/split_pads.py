@@ -20,6 +20,7 @@ from xdsl.ir import SSAValue
 
 from ..ir import Op, Program
 from ..ir.compose.functions import cut
+from ..ir.types.dims import Dim
 from .analysis.rewrite import Rewriter, spec
 from .analysis.targets import target_of
 from .base import Pass
@@ -54,6 +55,8 @@ def split(op: Op, rewriter: Rewriter) -> SSAValue | None:
         return None
     extent, low, high = found
     x, pads, mode = op.operands[0], op.plain_attributes()["pads"], op.plain_attributes()["mode"]
+    if not isinstance(extent, int):
+        return split_open(op, rewriter)
     before, behind = places(mode, extent, low, high)
     parts = [columns(rewriter, x, (max(0, -low), extent - max(0, -high), 1))]
     for place, count, at in ((before, low, 0), (behind, high, 2)):
@@ -68,14 +71,33 @@ def split(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return parts[0] if len(parts) == 1 else rewriter("concat", *parts, axis=len(pads) - 1)
 
 
-def last_axis(op: Op) -> tuple[int, int, int] | None:
+def split_open(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """Join the same of an axis of an open size, where more may be repeated than there is.
+
+    What stands before and behind is what is left of the pad where all that is inside is cropped.
+    """
+    x, extent = op.operands[0], op.specs[0].dims[-1]
+    *rest, (low, high) = op.plain_attributes()["pads"]
+    pairs = [(low, -extent)] * (low > 0) + [(0, 0)] + [(-extent, high)] * (high > 0)
+    mode = op.plain_attributes()["mode"]
+    parts = [
+        x if pair == (0, 0) and not any(map(any, rest)) else
+        rewriter("pad", x, pads=(*rest, pair), mode=mode)
+        for pair in pairs
+    ]  # fmt: skip
+    return rewriter("concat", *parts, axis=len(rest))
+
+
+def last_axis(op: Op) -> tuple[Dim, int, int] | None:
     """Return the extent of the last axis and its pads, None where it stays as it is."""
     mode, pads = op.plain_attributes()["mode"], op.plain_attributes()["pads"]
     if mode == "constant" or not pads:
         return None
     extent, (low, high), result = op.specs[0].dims[-1], pads[-1], op.result_specs[0]
-    if not (isinstance(extent, int) and isinstance(low, int) and isinstance(high, int)):
+    if not (isinstance(low, int) and isinstance(high, int)):
         return None
+    if not isinstance(extent, int):
+        return (extent, low, high) if min(low, high) >= 0 and low + high > 0 else None
     if low == high == 0 or (result.is_static and prod(result.static_shape) < LEAST):
         return None
     if mode != "edge" and max(low, high) + REST[mode] > extent:

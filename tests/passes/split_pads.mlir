@@ -94,3 +94,18 @@ func.func @small(%x: tensor<7x6xf32>) -> tensor<7x8xf32> {
 //   %0 = gv.pad %x {mode = "reflect", pads = [[0 : i64, 0 : i64], [1 : i64, 1 : i64]]} : (tensor<7x6xf32>) -> tensor<7x8xf32>
 //   func.return %0 : tensor<7x8xf32>
 // }
+
+// -----
+// Of an axis of an open size what stands before and behind is a pad of which the rest is cropped.
+func.func @open(%x: tensor<3x?xf32, #gv.dims<"3, n">>) -> tensor<3x?xf32, #gv.dims<"3, n + 3">> {
+  %0 = gv.pad %x {pads = [[0, 0], [2, 1]], mode = "reflect"} : (tensor<3x?xf32, #gv.dims<"3, n">>) -> tensor<3x?xf32, #gv.dims<"3, n + 3">>
+  func.return %0 : tensor<3x?xf32, #gv.dims<"3, n + 3">>
+}
+
+// ->
+// func.func @open(%x: tensor<3x?xf32, #gv.dims<"3, n">>) -> tensor<3x?xf32, #gv.dims<"3, n + 3">> {
+//   %0 = gv.pad %x {mode = "reflect", pads = [array<i64: 0, 0>, #gv.dims<"2, -n">]} : (tensor<3x?xf32, #gv.dims<"3, n">>) -> tensor<3x2xf32>
+//   %1 = gv.pad %x {mode = "reflect", pads = [array<i64: 0, 0>, #gv.dims<"-n, 1">]} : (tensor<3x?xf32, #gv.dims<"3, n">>) -> tensor<3x1xf32>
+//   %2 = gv.concat %0, %x, %1 {axis = 1 : i64} : (tensor<3x2xf32>, tensor<3x?xf32, #gv.dims<"3, n">>, tensor<3x1xf32>) -> tensor<3x?xf32, #gv.dims<"3, n + 3">>
+//   func.return %2 : tensor<3x?xf32, #gv.dims<"3, n + 3">>
+// }
