@@ -37,6 +37,12 @@ CLASSES |= {"classlabels_int64s": [4, 9, 2], "class_ids": [0, 1, 1, 2, 0, 1]}
 del CLASSES["n_targets"]
 TWO = {**CLASSES, "classlabels_int64s": [4, 9], "class_ids": [0] * 6}
 SHARES = {"class_weights": [0.1, 0.4, 0.3, 0.0, 0.5, 0.05]}
+BOTH = {**TWO, "classlabels_int64s": [0, 1],  # of others onnxruntime gives the places
+        "class_treeids": [0] * 4 + [1] * 6, "class_nodeids": [1, 1, 2, 2, 2, 2, 3, 3, 4, 4],
+        "class_ids": [0, 1] * 5,
+        "class_weights": [1.5, -1.5, -2.0, 2.0, 0.5, -0.5, -1.0, 1.0, 0.25, -0.25]}  # fmt: skip
+SECOND = {**TWO, "class_treeids": [0, 0, 1, 1, 1], "class_nodeids": [1, 2, 2, 3, 4],
+          "class_ids": [1] * 5}  # fmt: skip
 
 VECTORS = RANDOM.standard_normal((6, 4)).astype(np.float32)
 MACHINE = {
@@ -68,6 +74,11 @@ CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
     ("TreeEnsembleClassifier", 1, [X], TWO),
     ("TreeEnsembleClassifier", 1, [X], {**TWO, "post_transform": "LOGISTIC"}),
     ("TreeEnsembleClassifier", 1, [X], {**TWO, **SHARES}),
+    *(("TreeEnsembleClassifier", 1, [X], {**BOTH, "post_transform": post})
+      for post in ("NONE", "LOGISTIC", "SOFTMAX")),
+    *(("TreeEnsembleClassifier", 1, [X], {**SECOND, "class_weights": weights})
+      for weights in ([0.1, 0.4, 0.3, 0.2, 0.0], [0.1, -0.4, 0.3, -0.2, 0.5])),
+    ("TreeEnsembleClassifier", 1, [X], {**BOTH, "class_weights": [0.3, 0.7] * 5}),
     ("LinearClassifier", 1, [X], {"classlabels_ints": [3, 1, 8], "post_transform": "SOFTMAX",
                                   "coefficients": RANDOM.standard_normal(12).tolist(),
                                   "intercepts": [0.1, -0.2, 0.3]}),

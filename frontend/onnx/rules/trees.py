@@ -83,7 +83,7 @@ def classification(node: Node, x: Value) -> Sequence[Value]:
     if used.tolist() == [True, False]:
         return _one_of_two(node, c.cut(node.emit, scores, 1, 0, 1), labels, ensemble)
     if len(labels) == 2:
-        node.refuse("two classes whose weights are not all of the first are not supported")
+        return _second_is_above(node, scores, labels, ensemble)
     if len(_numbers(node, "base_values")):
         return _chosen(node, scores, labels)
     seen = _scores(node, x, replace(ensemble, weights=ensemble.used.astype(np.float64)), "SUM")
@@ -108,6 +108,34 @@ def _one_of_two(node: Node, score: Value, labels: Array, ensemble: Ensemble) -> 
     limit = make.number(0.5 if is_share else 0.0, d.f32)
     above = make.reshape(make.greater(score, limit), shape=(node.shape(score)[0],))
     return [label_at(node, make.to(above, d.i64), labels), both]
+
+
+def _second_is_above(
+    node: Node, scores: Value, labels: Array, ensemble: Ensemble
+) -> Sequence[Value]:
+    """Return the class and two scores where the trees weigh the second of two classes, or both.
+
+    The second's score alone decides, and each score is what the trees say of it: CatBoost writes
+    both, one the negative of the other. Where rows come to no leaf of the second there is no such
+    score.
+    """
+    if not _is_in_all_leaves(node, ensemble.used[:, 1]):
+        node.refuse("two classes the second of which is not in all leaves of a tree")
+    if len(_numbers(node, "base_values")):
+        node.refuse("base_values of two classes whose weights are not all of the first")
+    is_share = not ensemble.used[:, 0].any() and bool((ensemble.weights >= 0).all())
+    second = c.cut(node.emit, scores, 1, 1, 2)
+    above = node.make.greater(second, node.make.number(0.5 if is_share else 0.0, d.f32))
+    above = node.make.reshape(above, shape=(node.shape(scores)[0],))
+    label = label_at(node, node.make.to(above, d.i64), labels)
+    return [label, transformed(node, scores, node.text("post_transform", "NONE"))]
+
+
+def _is_in_all_leaves(node: Node, used: Array) -> bool:
+    """Say whether some tree has what is used in each of its leaves."""
+    tree = _listed(node, "nodes_treeids")
+    leaves = np.array([mode == "LEAF" for mode in node.texts("nodes_modes") or ()])
+    return any(bool(used[leaves & (tree == each)].all()) for each in set(tree.tolist()))
 
 
 @rule("LinearClassifier", domain=ML)
