@@ -148,7 +148,7 @@ class WeightPlaces:
         if len(steps) != 1:
             raise LayersDifferError("launches that recur are not all of as many layers")
         [step] = steps
-        if self.cut.missing % step:
+        if step < 1 or self.cut.missing % step:
             raise LayersDifferError(f"launches recur after {step} layers, {self.cut.missing} miss")
         return run, step, run.times + self.cut.missing // step
 

@@ -26,6 +26,9 @@ COMPARISONS = {
     "BRANCH_GT": "greater", "BRANCH_EQ": "equal", "BRANCH_NEQ": "not_equal",
 }  # fmt: skip
 
+GOING = 0.8
+"""The share of trees that go on at which the others are left behind."""
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -56,28 +59,28 @@ class Ensemble:
         """Return the number of the leaf in the first row of the weights."""
         return 0 if "LEAF" in self.nodes.modes else len(self.nodes.modes)
 
-    def depth(self) -> int:
-        """Return the steps from a root to the farthest leaf; raise `TypeError` if there is none."""
+    def depths(self) -> Array:
+        """Return each tree's steps to its farthest leaf; raise `TypeError` if there is none."""
         nodes, count = self.nodes, len(self.nodes.modes)
-        level, steps = set(self.roots.tolist()), 0
-        while True:
-            inner = [i for i in level if i < count and nodes.modes[i] != "LEAF"]
-            if not inner:
+        inner = np.zeros(count + len(self.weights), bool)
+        inner[:count] = [mode != "LEAF" for mode in nodes.modes]
+        ends = np.stack([nodes.yes, nodes.no])
+        tree, place = np.arange(len(self.roots)), self.roots
+        steps = np.zeros(len(self.roots), np.int64)
+        for _ in range(count + 1):
+            tree, place = tree[inner[place]], place[inner[place]]
+            if not len(tree):
                 return steps
-            level = {int(end[i]) for i in inner for end in (nodes.yes, nodes.no)}
-            steps += 1
-            if steps > count:
-                raise TypeError("the nodes of a tree lead in a circle")
+            steps[np.unique(tree)] += 1
+            pairs = np.stack([np.tile(tree, 2), ends[:, place].ravel()])
+            tree, place = np.unique(pairs, axis=1)
+        raise TypeError("the nodes of a tree lead in a circle")
 
 
 def decided(node: Node, x: Value, ensemble: Ensemble, how: str) -> Value:
     """Return [N, targets]: the weights of the leaves that rows come to, put together by `how`."""
-    make = node.make
-    rows, trees = node.shape(x)[0], len(ensemble.roots)
-    place = make.broadcast_to(node.constant(ensemble.roots[None], d.i64), shape=(rows, trees))
-    look = _Tables(node, x, ensemble)
-    for _ in range(ensemble.depth()):
-        place = look.step(place)
+    make, trees = node.make, len(ensemble.roots)
+    place = _leaves(node, x, ensemble)
     leaf = make.sub(place, make.number(ensemble.first_leaf, d.i64))
     dtype = node.dtype(x)
     if how in ("SUM", "AVERAGE"):
@@ -93,6 +96,30 @@ def decided(node: Node, x: Value, ensemble: Ensemble, how: str) -> Value:
     return make.select(nothing, make.number(0, dtype), found)
 
 
+def _leaves(node: Node, x: Value, ensemble: Ensemble) -> Value:
+    """Return [N, trees]: the places that rows come to.
+
+    The trees stand by their depth, the deepest first, and those at whose leaves all rows are by
+    then go no further: most of LightGBM's trees are half as deep as the deepest.
+    """
+    make, depths = node.make, ensemble.depths()
+    order = np.argsort(-depths, kind="stable")
+    roots = node.constant(ensemble.roots[order][None], d.i64)
+    place = make.broadcast_to(roots, shape=(node.shape(x)[0], len(order)))
+    look, live, done = _Tables(node, x, ensemble), len(order), []
+    for step in range(int(depths.max(initial=0))):
+        going = int((depths > step).sum())
+        if going <= live * GOING:
+            done.append(c.cut(node.emit, place, 1, going, live))
+            place, live = c.cut(node.emit, place, 1, 0, going), going
+        place = look.step(place)
+    if done:
+        place = make.concat(place, *reversed(done), axis=1)
+    if np.array_equal(order, np.arange(len(order))):
+        return place
+    return make.gather(place, node.constant(np.argsort(order), d.i64), axis=1)
+
+
 class _Tables:
     """The nodes as tensors, with a row for each leaf that leads to itself."""
 
@@ -103,12 +130,32 @@ class _Tables:
         self.count = len(nodes.modes)
         leaves = np.arange(self.count, self.count + more)
         self.modes = [*nodes.modes, *["LEAF"] * more]
-        self.features = self._table(np.concatenate([nodes.features, np.zeros(more)]), d.i64)
+        features = np.concatenate([nodes.features, np.zeros(more)])
         self.splits = self._table(np.concatenate([nodes.splits, np.zeros(more)]), node.dtype(x))
         self.yes = self._table(np.concatenate([nodes.yes, leaves]), d.i64)
         self.no = self._table(np.concatenate([nodes.no, leaves]), d.i64)
         self.missing = np.concatenate([nodes.missing_is_yes, np.zeros(more, bool)])
+        self.missing &= np.array([mode != "LEAF" for mode in self.modes])
+        width = node.shape(x)[1]
+        if (end := self._end(nodes.splits)) and isinstance(width, int):
+            filled = node.make.select(node.make.isnan(x), node.make.number(end, node.dtype(x)), x)
+            self.x = node.make.concat(x, filled, axis=1)
+            features = features + width * self.missing
+            self.missing = np.zeros_like(self.missing)
+        self.features = self._table(features, d.i64)
         self.members = [*nodes.members, *[()] * more]
+
+    def _end(self, splits: Array) -> float:
+        """Return the infinity that passes where missing values do, 0 where none does.
+
+        Columns in which it stands for them save a look at each value, in each step.
+        """
+        if not self.missing.any() or not self.node.dtype(self.x).is_float:
+            return 0.0
+        modes = {mode for mode, asked in zip(self.modes, self.missing, strict=True) if asked}
+        finite = bool(np.isfinite(splits[self.missing[: len(splits)]]).all())
+        below, above = modes <= {"BRANCH_LEQ", "BRANCH_LT"}, modes <= {"BRANCH_GTE", "BRANCH_GT"}
+        return 0.0 if not finite else -np.inf if below else np.inf if above else 0.0
 
     def _table(self, values: Array, dtype: Any) -> Value:
         return self.node.constant(values, dtype)

@@ -9,6 +9,8 @@ from onnx import TensorProto, helper
 
 import gravure as gv
 from gravure.errors import GravureError, UnsupportedOp
+from gravure.frontend.programs.load import load_program
+from gravure.ir import spec_of
 
 RANDOM = np.random.default_rng(11)
 X = RANDOM.standard_normal((5, 4)).astype(np.float32)
@@ -135,6 +137,61 @@ def test_an_operator_is_what_onnxruntime_says(
     made = model([node], inputs, outputs)
     made.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
     same_as_onnxruntime(made, *operands)
+
+
+def chains(depths: list[int]) -> dict[str, Any]:
+    """Return trees of a node below each node: one gives the number of steps to its leaf."""
+    rows = [(tree, 2 * k + leaf, k, leaf) for tree, depth in enumerate(depths)
+            for k in range(depth + 1) for leaf in (0, 1) if k < depth or not leaf]  # fmt: skip
+    ends = [bool(leaf) or k == depths[tree] for tree, _, k, leaf in rows]
+    leaves = [row for row, end in zip(rows, ends, strict=True) if end]
+    return {
+        "n_targets": 1,
+        "nodes_treeids": [tree for tree, _, _, _ in rows],
+        "nodes_nodeids": [number for _, number, _, _ in rows],
+        "nodes_featureids": [k % 4 for _, _, k, _ in rows],
+        "nodes_modes": ["LEAF" if end else "BRANCH_LEQ" for end in ends],
+        "nodes_values": [0.8 - k / 20 for _, _, k, _ in rows],
+        "nodes_truenodeids": [
+            0 if end else 2 * row[2] + 2 for row, end in zip(rows, ends, strict=True)
+        ],
+        "nodes_falsenodeids": [
+            0 if end else 2 * row[2] + 1 for row, end in zip(rows, ends, strict=True)
+        ],
+        "target_treeids": [tree for tree, _, _, _ in leaves],
+        "target_nodeids": [number for _, number, _, _ in leaves],
+        "target_ids": [0] * len(leaves),
+        "target_weights": [float(k) for _, _, k, _ in leaves],
+    }
+
+
+def trees(model: Callable[..., Any], depths: list[int]) -> Any:
+    """Return a model of such trees."""
+    node = helper.make_node(
+        "TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", **chains(depths)
+    )
+    made = model([node], {"x": ("f32", ["N", 4])}, ["y"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    return made
+
+
+@pytest.mark.parametrize("depths", [[28], [3, 28, 1, 9]])
+def test_deep_trees_are_no_layers(
+    model: Callable[..., Any], same_as_onnxruntime: Callable[..., None], depths: list[int]
+) -> None:
+    made = trees(model, depths)
+    same_as_onnxruntime(made, X)
+    compiled = gv.compile(made.SerializeToString(), dims={"N": (1, 9)}, cache=False)
+    found = [int(np.argmax([*(x[k % 4] > np.float32(0.8 - k / 20) for k in range(most)), True]))
+             for x in X for most in depths]  # fmt: skip
+    wanted = np.float32(found).reshape(len(X), len(depths)).sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(compiled(X), wanted)
+
+
+def test_trees_of_few_steps_do_not_go_as_far_as_the_deepest(model: Callable[..., Any]) -> None:
+    program = load_program(trees(model, [16, *[1] * 31]).SerializeToString(), shapes={"x": (5, 4)})
+    looked = [op for op in program.module.walk() if op.name == "gv.gather_elements"]
+    assert sum(np.prod(spec_of(op.results[0].type).shape) for op in looked) == 5 * (32 + 15)
 
 
 @pytest.mark.parametrize("of_texts", [False, True])
