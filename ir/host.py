@@ -154,7 +154,7 @@ def symbols_of(op: Operation) -> list[str]:
             found.update(dict.fromkeys(symbols_in(type_)))
         if isinstance(each, Op):
             values = each.plain_attributes().values()
-            found.update(dict.fromkeys(name for v in values for name in _symbols(v)))
+            found.update(dict.fromkeys(name for v in values for name in symbols_inside(v)))
     return list(found)
 
 
@@ -162,15 +162,16 @@ def symbols_in(type_: Attribute) -> Iterator[str]:
     """Give the symbols in the type of a tensor."""
     spec = value_spec(type_)
     if isinstance(spec, TensorSpec):
-        yield from _symbols(spec.shape or ())
+        yield from symbols_inside(spec.shape or ())
 
 
-def _symbols(value: Any) -> Iterator[str]:
+def symbols_inside(value: Any) -> Iterator[str]:
+    """Give the symbols in an attribute, or in a tuple of such."""
     if isinstance(value, dims.DimExpr):
         yield from sorted(dims.symbols(value))
     elif isinstance(value, tuple):
         for part in value:
-            yield from _symbols(part)
+            yield from symbols_inside(part)
 
 
 QUIET = ("builtin.module", "func.func", "gv.room", "func.return", "gv.yield", "gv.constant")

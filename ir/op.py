@@ -21,7 +21,7 @@ import inspect
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -297,6 +297,11 @@ class Op(Operation, metaclass=OpKind):
         An operation that only decomposes is evaluated through its decomposition.
         """
         return evaluate_decomposition(cls, operands, attributes)
+
+    @classmethod
+    def ready(cls, **attributes: Any) -> Callable[..., Sequence[Array]]:
+        """Return `evaluate` of these attributes, for many operands."""
+        return partial(cls.evaluate, **attributes)
 
     @classmethod
     def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import RuntimeInputError
 from .arguments import describe, to_array
 from .artifact import TensorInfo
+from .buffer import Array
 
 TEXT = "string"
 """The element type of texts."""
@@ -56,21 +57,22 @@ def _held(value: Any, info: ValueInfo, holders: tuple[str, ...]) -> Any:
     return [_held(each, info, tuple(rest)) for each in value]
 
 
+def _texts(found: Array, info: ValueInfo) -> Array:
+    """Return an array of texts as one of Python's own."""
+    every = found.ravel().tolist() if found.dtype.kind in "OUST" else [None]
+    if {*map(type, every)} <= {str}:
+        return found.astype(object)
+    if not all(isinstance(text, str | bytes) for text in every):
+        raise RuntimeInputError(
+            f"argument {info.name!r} is {info} and was called with {describe(found)}"
+        )
+    texts = np.empty(found.size, object)
+    texts[:] = [text.decode() if isinstance(text, bytes) else str(text) for text in every]
+    return texts.reshape(found.shape)
+
+
 def _tensor(value: Any, info: ValueInfo, is_held: bool) -> Any:
-    if info.dtype == TEXT:
-        found = np.asarray(value)
-        if found.dtype.kind not in "OUST" or not all(
-            isinstance(x, str | bytes) for x in found.flat
-        ):
-            raise RuntimeInputError(
-                f"argument {info.name!r} is {info} and was called with {describe(found)}"
-            )
-        texts = np.empty(found.shape, object)
-        for place, text in np.ndenumerate(found):
-            texts[place] = text.decode() if isinstance(text, bytes) else str(text)
-        array = texts
-    else:
-        array = to_array(value, info)
+    array = _texts(np.asarray(value), info) if info.dtype == TEXT else to_array(value, info)
     shape: tuple[int, ...] = array.shape
     fits = len(shape) == len(info.shape) and all(
         not isinstance(dim, int) or dim == size

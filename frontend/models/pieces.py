@@ -54,6 +54,7 @@ from .compiled import CompiledModel, compile_piece, compile_program, load_compil
 from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
 from .later import Later
+from .straight import Straight, is_straight, is_watched
 
 ROOM = 1 << 42
 """Bytes of address space that the values of all pieces may take where sizes have no bound."""
@@ -526,6 +527,8 @@ class SteppedModel(CompiledModel):
         }
         self.turns: dict[Block, BlockOrder] = {}
         """What runs keep of the blocks that they have come by."""
+        is_plain = not self.growing and is_straight(program, self.pieces)
+        self.straight = Straight(program, self.pieces) if is_plain else None
         self.call = self._call
 
     def _dims(self, *, bounded: bool) -> Sequence[DimInfo]:
@@ -594,7 +597,11 @@ class SteppedModel(CompiledModel):
 
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
-        machine = Stepper(self.program, self.pieces, self.turns, self.growing)
+        plan = None if is_watched() else self.straight
+        machine = (
+            Stepper(self.program, self.pieces, self.turns, self.growing) if plan is None
+            else Interpreter(None, {})
+        )  # fmt: skip
         tensors = [
             (spec.shape, np.shape(value))
             for spec, value in zip(self._specs, values, strict=True)
@@ -610,6 +617,8 @@ class SteppedModel(CompiledModel):
             if not dim.low <= machine.symbols.get(dim.name, dim.low) <= dim.high:
                 size = machine.symbols[dim.name]
                 raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
+        if plan is not None:
+            return plan.run(values, machine.symbols)
         return machine.block(self.program.main.body.block, values)
 
     def _call(self, *values: object) -> object:

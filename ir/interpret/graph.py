@@ -166,7 +166,7 @@ def bind_symbols(
     return bound
 
 
-def resolve(attributes: dict[str, Any], symbols: Mapping[str, Dim]) -> dict[str, Any]:
+def resolve(attributes: Mapping[str, Any], symbols: Mapping[str, Dim]) -> dict[str, Any]:
     """Return the attributes with symbolic dimensions replaced by their values; all have one."""
     return {name: _resolve(value, symbols) for name, value in attributes.items()}
 

@@ -291,17 +291,28 @@ class Lookup(HostOp):
     @classmethod
     def evaluate(cls, x: Array, *, keys: Array, values: Array, default: Array) -> Sequence[Array]:
         """Look up; a NaN is found as a key."""
-        table = {_key(k): v for k, v in zip(keys.tolist(), values, strict=True)}
-        made = np.empty(x.shape, values.dtype)
+        return cls.ready(keys=keys, values=values, default=default)(x)
+
+    @classmethod
+    def ready(cls, **attributes: Any) -> Callable[..., Sequence[Array]]:
+        """Return what looks up, with a table that is made once."""
+        keys, values, default = (attributes[name] for name in ("keys", "values", "default"))
+        names = [*map(_key, keys.tolist())] if keys.dtype.kind == "f" else keys.tolist()
+        table = dict(zip(names, values, strict=True))
         other = default.reshape(-1)[0]
-        for place, element in np.ndenumerate(x):
-            plain = element.item() if isinstance(element, np.generic) else element
-            made[place] = table.get(_key(plain), other)
-        return (made,)
+
+        def found(x: Array) -> Sequence[Array]:
+            plain = x.ravel().tolist()
+            asked = [*map(_key, plain)] if x.dtype.kind == "f" else plain
+            made = np.empty(x.size, values.dtype)
+            made[:] = [table.get(each, other) for each in asked]
+            return (made.reshape(x.shape),)
+
+        return found
 
 
-def _key(value: Any) -> Any:
-    return "nan" if isinstance(value, float) and np.isnan(value) else (value,)
+def _key(value: float) -> Any:
+    return "nan" if np.isnan(value) else value
 
 
 @register
