@@ -618,7 +618,7 @@ class SteppedModel(CompiledModel):
                 size = machine.symbols[dim.name]
                 raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
         if plan is not None:
-            return plan.run(values, machine.symbols)
+            return plan.run(values, machine)
         return machine.block(self.program.main.body.block, values)
 
     def _call(self, *values: object) -> object:

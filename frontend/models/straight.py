@@ -1,8 +1,8 @@
 """Programs that were cut and go straight on: what an interpreter asks anew in each run, asked once.
 
-Pieces and host steps in a row, with no regions, no other device and no sizes that only data tells:
-labels that are texts behind a classifier, categories in front of one. Between so little work each
-question about an operation's class, operands and attributes is half of the run.
+Pieces and host steps in a row, with no regions and no other device: labels that are texts behind a
+classifier, categories in front of one, elements that a condition selects. Between so little work
+each question about an operation's class, operands and attributes is half of the run.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ...counting import is_counted
 from ...errors import RuntimeInputError
-from ...ir import Op, Program, TensorSpec
-from ...ir.host import HostOp, label, symbols_in, symbols_inside, symbols_of
+from ...ir import Interpreter, Op, Program, TensorSpec
+from ...ir.host import HostOp, label, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
-from ...ir.types.dims import Dim
+from ...ir.ops.host.late import ReadSizes, Room
 from ...ir.types.values import value_spec
 from ...runtime.tracing import EARS
 
@@ -31,16 +31,34 @@ Compute = Callable[..., Sequence[Any]]
 class Step:
     """One operation: what computes it, where its operands lie, and where its results go."""
 
+    op: Operation
     compute: Compute
     operands: tuple[int, ...]
     results: slice
-    where: str
-    """What errors call it, of a host step; a piece says it itself."""
-    shapes: tuple[tuple[Dim, ...], ...]
-    names: tuple[tuple[Any, ...], ...]
-    """The same, with names for sizes that are those of arguments."""
-    sized: Mapping[str, Any] | None
+    shapes: tuple[tuple[Any, ...], ...] = ()
+    """The shapes of a host step's results, with names for sizes that are no numbers."""
+    sized: Mapping[str, Any] | None = None
     """Attributes in which there are such sizes; `compute` has the others."""
+
+    def run(self, operands: Sequence[Any], machine: Interpreter) -> Sequence[Any]:
+        """Return the results; sizes that a host step tells are bound then."""
+        op = self.op
+        if isinstance(op, CallOp):
+            return self.compute(operands)
+        if isinstance(op, ReadSizes | Room):
+            return op.interpret(machine, operands, {})
+        if not isinstance(op, HostOp):
+            sized = {} if self.sized is None else resolve(self.sized, machine.symbols)
+            return self.compute(*operands, **sized)
+        try:
+            found = list(self.compute(*operands))
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+            raise RuntimeInputError(str(error), location=label(op)) from error
+        symbols: Mapping[Any, int] = machine.symbols
+        for shape, each in zip(self.shapes, found, strict=True):
+            if each.shape != tuple([symbols.get(d, d) for d in shape]):
+                return op.bound(machine, found)
+        return found
 
 
 class Straight:
@@ -68,64 +86,41 @@ class Straight:
         for value in op.results:
             self.place[value] = len(self.place)
         self.values += [None] * len(op.results)
-        specs = [value_spec(value.type) for value in op.results]
-        shapes = tuple(spec.shape or () for spec in specs if isinstance(spec, TensorSpec))
-        names = tuple(tuple(d if isinstance(d, int) else str(d) for d in each) for each in shapes)
-        compute, where, sized = _computing(op, pieces)
-        step = Step(compute, operands, slice(first, len(self.values)), where, shapes, names, sized)
-        is_known = all(self.values[n] is not None for n in operands) and sized is None
+        step = _step(op, pieces, operands, slice(first, len(self.values)))
+        is_known = step.sized is None and all(self.values[n] is not None for n in operands)
         if isinstance(op, CallOp | HostOp) or not is_known:
             self.steps.append(step)
         else:
-            self.values[step.results] = compute(*(self.values[n] for n in operands))
+            self.values[step.results] = step.compute(*(self.values[n] for n in operands))
 
-    def run(self, arguments: Sequence[Any], symbols: Mapping[str, int]) -> list[Any]:
-        """Return the results of arguments, whose sizes are known."""
-        values = self.values.copy()
+    def run(self, arguments: Sequence[Any], machine: Interpreter) -> list[Any]:
+        """Return the results of arguments, whose sizes the machine knows."""
+        values, known = self.values.copy(), self.values
         values[: len(arguments)] = arguments
         with np.errstate(all="ignore"):
             for step in self.steps:
                 operands = [values[number] for number in step.operands]
-                if not step.where:
-                    values[step.results] = step.compute(*operands)
-                    continue
-                sized = {} if step.sized is None else resolve(step.sized, symbols)
-                try:
-                    found = list(step.compute(*operands, **sized))
-                except (ValueError, TypeError, LookupError, ArithmeticError) as error:
-                    raise RuntimeInputError(str(error), location=step.where) from error
-                for number, each in enumerate(found):
-                    if each.shape != tuple([symbols.get(d, d) for d in step.names[number]]):
-                        self.compare(step.where, step.shapes[number], each.shape, symbols)
-                values[step.results] = found
-        known = self.values
+                values[step.results] = step.run(operands, machine)
         return [values[n] if known[n] is None else known[n].copy() for n in self.returned]
 
-    def compare(
-        self,
-        where: str,
-        declared: tuple[Dim, ...],
-        shape: tuple[int, ...],
-        symbols: Mapping[str, int],
-    ) -> None:
-        """Raise where a host step's result does not have the shape that it should."""
-        if resolve({"shape": declared}, symbols)["shape"] != shape:
-            text = f"{where}: found shape {[*shape]}, expected {[*map(str, declared)]}"
-            raise RuntimeInputError(text)
 
-
-def _computing(
-    op: Operation, pieces: Mapping[str, Any]
-) -> tuple[Compute, str, Mapping[str, Any] | None]:
-    """Return what computes an operation, what errors call it, and attributes with sizes."""
+def _step(
+    op: Operation, pieces: Mapping[str, Any], operands: tuple[int, ...], results: slice
+) -> Step:
+    """Return an operation as a step."""
     if isinstance(op, CallOp):
-        run = pieces[op.callee.root_reference.data].run
-        return lambda *arrays: run(arrays), "", None
+        return Step(op, pieces[op.callee.root_reference.data].run, operands, results)
     assert isinstance(op, Op)
+    shapes = tuple(
+        tuple(d if isinstance(d, int) else str(d) for d in spec.shape or ())
+        for spec in (value_spec(value.type) for value in op.results)
+        if isinstance(spec, TensorSpec)
+    )
     attributes = op.plain_attributes()
-    if any(True for value in attributes.values() for _ in symbols_inside(value)):
-        return op.evaluate, label(op), attributes
-    return op.ready(**attributes), label(op), None
+    has_sizes = any(True for value in attributes.values() for _ in symbols_inside(value))
+    if has_sizes and not isinstance(op, HostOp):  # theirs name the sizes that they tell
+        return Step(op, op.evaluate, operands, results, shapes, attributes)
+    return Step(op, op.ready(**attributes), operands, results, shapes)
 
 
 def is_watched() -> bool:
@@ -135,22 +130,30 @@ def is_watched() -> bool:
 
 def is_straight(program: Program, pieces: Mapping[str, Any]) -> bool:
     """Say whether a program that was cut can go straight on."""
-    block = program.main.body.block
-    known = {name for argument in block.args for name in symbols_in(argument.type)}
     if any(piece.driver is not None for piece in pieces.values()):
         return False
-    return all(isinstance(op, ReturnOp) or _goes_straight(op, known) for op in block.ops)
+    block = program.main.body.block
+    known = {name for argument in block.args for name in symbols_in(argument.type)}
+    for op in block.ops:
+        if not isinstance(op, ReturnOp) and not _goes_straight(op, known):
+            return False
+        if isinstance(op, ReadSizes):
+            known.update(map(str, op.plain_attributes()["sizes"]))
+        elif isinstance(op, HostOp):
+            known.update(name for value in op.results for name in symbols_in(value.type))
+    return True
 
 
 def _goes_straight(op: Operation, known: set[str]) -> bool:
-    """Say whether an operation is done by its class alone, and its sizes are those of arguments."""
+    """Say whether an operation is done by its class alone, of tensors, and its sizes are known."""
     if any(not isinstance(value_spec(v.type), TensorSpec) for v in (*op.operands, *op.results)):
         return False
-    if isinstance(op, CallOp):
-        return all(known.issuperset(symbols_in(value.type)) for value in op.results)
-    if not isinstance(op, Op) or op.regions or not op.PURE or not known.issuperset(symbols_of(op)):
+    if isinstance(op, CallOp | ReadSizes):
+        return True
+    if not isinstance(op, Op) or op.regions or not op.PURE:
         return False
     if isinstance(op, HostOp):
         plain = type(op).interpret is HostOp.interpret and type(op).evaluated is HostOp.evaluated
-        return plain and not op.GOES_ON
-    return not hasattr(op, "interpret")
+        return (plain and not op.GOES_ON) or isinstance(op, Room)
+    named = {name for value in op.plain_attributes().values() for name in symbols_inside(value)}
+    return named <= known and not hasattr(op, "interpret")
