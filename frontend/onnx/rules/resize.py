@@ -78,7 +78,7 @@ def resize(
     crops, antialias = where == "tf_crop_and_resize", bool(node.integer("antialias", 0))
     rank = node.rank(x)
     axes = [normalize_axis(a, rank) for a in node.integers("axes") or range(rank)]
-    how = How(_mode(node), where, node.text("nearest_mode", "round_prefer_floor"))
+    how = _how(node, where)
     policy = node.text("keep_aspect_ratio_policy", "stretch")
     factors, shape = [1.0] * rank, list(node.shape(x))
     given: tuple[float, ...] = ()
@@ -98,6 +98,19 @@ def resize(
         return _resized(node, x, how, tuple(shape), given)
     regions = _regions(node, roi, axes) if crops else [WHOLE] * rank
     return _by_matrix(node, x, _rows(node, x, how, shape, given, regions), fill)
+
+
+def _how(node: Node, where: str) -> How:
+    """Return how elements are made up.
+
+    What `tf_half_pixel_for_nn` rounds down lies half an element above what `half_pixel` does:
+    that rounds to the nearest. It was in the standard until its version 12, and tf2onnx writes it
+    still.
+    """
+    mode, nearest = _mode(node), node.text("nearest_mode", "round_prefer_floor")
+    if (where, mode, nearest) == ("tf_half_pixel_for_nn", "nearest", "floor"):
+        return How(mode, "half_pixel", "round_prefer_ceil")
+    return How(mode, where, nearest)
 
 
 def _regions(node: Node, roi: Value | None, axes: Sequence[int]) -> list[tuple[float, float]]:
