@@ -121,6 +121,25 @@ def test_a_range_may_end_at_vectors_of_one(model: Make) -> None:
     check(model([node("Clip", ["x", "low", "high"], ["y"])], OPEN, ["y"], ends))
 
 
+def test_a_range_goes_in_steps_of_an_open_size(model: Make) -> None:
+    """Where each row begins in all of them, one behind the other."""
+    nodes = [
+        node("Shape", ["x"], ["h"], start=2, end=3), node("Shape", ["x"], ["n"], start=0, end=1),
+        node("Squeeze", ["h"], ["step"]), node("Mul", ["h", "n"], ["all"]),
+        node("Squeeze", ["all"], ["end"]), node("Range", ["zero", "end", "step"], ["begins"]),
+        node("Reshape", ["x", "flat"], ["row"]), node("Gather", ["row", "begins"], ["y"], axis=0),
+    ]  # fmt: skip
+    check(model(nodes, OPEN, ["y"], {"zero": np.int64(0), "flat": np.int64([-1])}))
+
+
+def test_windows_of_a_signal_of_an_open_length(model: Make) -> None:
+    turned = node("Reshape", ["x", "rows"], ["signal"])
+    moved = node("STFT", ["signal", "step", "window"], ["y"])
+    given = {"rows": np.int64([0, -1, 1]), "step": np.int64(3), "window": np.hanning(8)}
+    made = model([turned, moved], OPEN, ["y"], {**given, "window": np.float32(given["window"])})
+    check(made)
+
+
 def test_what_is_halved_twice_is_what_is_divided_by_four(model: Make) -> None:
     """As torch's exporter writes a pyramid of features, which had to be multiples of four."""
     halved = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}

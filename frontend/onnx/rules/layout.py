@@ -328,10 +328,12 @@ def range_(node: Node, start: Value, limit: Value, delta: Value) -> Value:
     if any(value is None for value in found):
         return node.make.range_of(start, limit, delta, sizes=node.unknown())
     first, last, step = (value.reshape(()).item() for value in found if value is not None)
-    if isinstance(step, DimExpr) or step == 0:
+    if step == 0:
         node.refuse(f"delta is {step}, expected a number other than 0")
     count: Dim
-    if isinstance(first, DimExpr) or isinstance(last, DimExpr):
+    if isinstance(step, DimExpr):
+        count = _steps_of(node, whole(node, last) - whole(node, first), step)
+    elif isinstance(first, DimExpr) or isinstance(last, DimExpr):
         first, last, step = (whole(node, each) for each in (first, last, step))
         span = last - first if step > 0 else first - last
         count = dim_rules.ceil_divide(span, abs(step))
@@ -342,6 +344,14 @@ def range_(node: Node, start: Value, limit: Value, delta: Value) -> Value:
     by, at = (make.reshape(make.to(v, wide), shape=()) for v in (delta, start))
     steps = make.mul(make.iota(shape=(count,), axis=0, dtype=wide), by)
     return make.to(make.add(steps, at), dtype)
+
+
+def _steps_of(node: Node, span: Dim, step: DimExpr) -> Dim:
+    """Return how many steps of an open size a multiple of it is: where each row's bag begins."""
+    count, rest = dim_rules.divide_terms(span, step)
+    if rest != 0 or (dim_rules.bounds(step, node.emitter.ranges)[0] or 0) < 1:
+        node.refuse(f"delta is {step}, expected a number other than 0, or one that divides {span}")
+    return count
 
 
 def whole(node: Node, value: Dim | float) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....ir import Array
+from ....ir import Array, Dim
 from ....ir.compose import functions as c
 from ....ir.compose.fourier import transform
+from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
@@ -90,6 +91,14 @@ def fourier(node: Node, real: Value, imag: Value | None, *, inverse: bool) -> li
     return [make.to(part, dtype) for part in made]
 
 
+def _places(node: Node, extent: Dim, stride: int, points: int) -> Value:
+    """Return [windows, points]: what each window sees; an open signal may be too short for one."""
+    make = node.make
+    count = dim_rules.maximum(dim_rules.floor_divide(extent - points, stride) + 1, 0)
+    starts = make.mul(make.iota(shape=(count, 1), axis=0, dtype=d.i64), make.number(stride, d.i64))
+    return make.add(starts, make.iota(shape=(1, points), axis=1, dtype=d.i64))
+
+
 @rule("STFT")
 def short_time(
     node: Node, x: Value, step: Value, window: Value | None = None, length: Value | None = None
@@ -97,19 +106,18 @@ def short_time(
     """Return the Fourier transforms of windows that move over a signal."""
     make = node.make
     extent = node.shape(x)[1]
-    if not isinstance(extent, int):
-        node.refuse(f"a signal of {extent} points, expected a number")
     (stride,) = node.integers_of(step, "frame_step")
     if length is not None:
         (points,) = node.integers_of(length, "frame_length")
     elif window is not None:
         points = node.static_shape(window, "for a Fourier transform")[0]
-    else:
+    elif isinstance(extent, int):
         points = extent
-    if stride < 1 or not 0 < points <= extent:
+    else:
+        node.refuse(f"a window of {extent} points, expected a number")
+    if stride < 1 or points < 1 or (isinstance(extent, int) and points > extent):
         node.fail(f"windows of {points} points, every {stride}, on {extent} points")
-    places = np.arange((extent - points) // stride + 1)[:, None] * stride + np.arange(points)
-    frames = make.gather(x, node.constant(places, d.i64), axis=1)
+    frames = make.gather(x, _places(node, extent, stride, points), axis=1)
     if window is not None:
         frames = make.mul(frames, c.unsqueeze(node.emit, window, (1,)))
     real = _part(node, frames, 0)
