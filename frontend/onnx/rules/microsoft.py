@@ -61,11 +61,16 @@ def fused_matmul(node: Node, a: Value, b: Value) -> Value:
         _batches_behind(node, x) if node.integer(name, 0) else x
         for x, name in ((a, "transBatchA"), (b, "transBatchB"))
     )
+    # A vector is a row, or a column: there is nothing to turn.
+    is_row, is_column = node.rank(a) == 1, node.rank(b) == 1
     made = node.make.matmul(
-        a, b,
-        transpose_lhs=bool(node.integer("transA", 0)),
-        transpose_rhs=bool(node.integer("transB", 0)),
+        c.unsqueeze(node.emit, a, (0,)) if is_row else a,
+        c.unsqueeze(node.emit, b, (1,)) if is_column else b,
+        transpose_lhs=bool(node.integer("transA", 0)) and not is_row,
+        transpose_rhs=bool(node.integer("transB", 0)) and not is_column,
     )  # fmt: skip
+    last = node.rank(made) - 1
+    made = c.squeeze(node.emit, made, [last - 1] * is_row + [last] * is_column)
     return scaled(node, made, node.number("alpha", 1.0))
 
 
@@ -344,7 +349,9 @@ def matmul_bits(node: Node, a: Value, b: Value, scales: Value, *more: Value | No
     weights = make.mul(make.sub(make.to(levels, node.dtype(scale)), zero), scale)
     weights = make.reshape(weights, shape=(rows, node.spec(weights).size // rows))
     weights = make.to(c.cut(node.emit, weights, 1, 0, inner), dtype)
-    made = make.matmul(a, make.transpose(weights, order=(1, 0)))
+    row = c.unsqueeze(node.emit, a, (0,)) if node.rank(a) == 1 else a
+    made = make.matmul(row, make.transpose(weights, order=(1, 0)))
+    made = made if row is a else c.squeeze(node.emit, made, (0,))
     return made if bias is None else make.add(made, bias)
 
 
