@@ -598,10 +598,11 @@ class SteppedModel(CompiledModel):
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
         plan = None if is_watched() else self.straight
-        machine = (
-            Stepper(self.program, self.pieces, self.turns, self.growing) if plan is None
-            else Interpreter(None, {})
-        )  # fmt: skip
+        sizes = None if plan is None else plan.sizes(values)
+        if plan is not None and sizes is not None:
+            self.check_dims(sizes)
+            return plan.run(values, Interpreter(None, {}, sizes))
+        machine = Stepper(self.program, self.pieces, self.turns, self.growing)
         tensors = [
             (spec.shape, np.shape(value))
             for spec, value in zip(self._specs, values, strict=True)
@@ -613,13 +614,15 @@ class SteppedModel(CompiledModel):
             raise RuntimeInputError(f"the arguments do not fit: {error}") from error
         for info, spec, value in zip(self.inputs, self._specs, values, strict=True):
             machine.bind(spec, value, f"argument {info.name!r}", self)
-        for dim in self.dims:
-            if not dim.low <= machine.symbols.get(dim.name, dim.low) <= dim.high:
-                size = machine.symbols[dim.name]
-                raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
-        if plan is not None:
-            return plan.run(values, machine)
+        self.check_dims(machine.symbols)
         return machine.block(self.program.main.body.block, values)
+
+    def check_dims(self, sizes: Mapping[str, int]) -> None:
+        """Raise where a size of the arguments is not in its range."""
+        for dim in self.dims:
+            if not dim.low <= sizes.get(dim.name, dim.low) <= dim.high:
+                size = sizes[dim.name]
+                raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
 
     def _call(self, *values: object) -> object:
         results = self.run(values)

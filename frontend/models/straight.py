@@ -21,7 +21,7 @@ from ...ir import Interpreter, Op, Program, TensorSpec
 from ...ir.host import HostOp, label, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
 from ...ir.ops.host.late import ReadSizes, Room
-from ...ir.types.values import value_spec
+from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
 
 Compute = Callable[..., Sequence[Any]]
@@ -72,6 +72,8 @@ class Straight:
         """What is known before a run, by its place; None for what is not."""
         for value in block.args:
             self.place[value] = len(self.place)
+        self.declared = tuple(_named(value_spec(value.type)) for value in block.args)
+        """The shapes of arguments, as those of results are in a `Step`."""
         self.steps: list[Step] = []
         for op in block.ops:
             if isinstance(op, ReturnOp):
@@ -93,6 +95,17 @@ class Straight:
         else:
             self.values[step.results] = step.compute(*(self.values[n] for n in operands))
 
+    def sizes(self, arguments: Sequence[Any]) -> dict[str, int] | None:
+        """Return the sizes that arguments have, by name; None where it takes more to tell them."""
+        found: dict[Any, int] = {}
+        for shape, argument in zip(self.declared, arguments, strict=True):
+            if len(shape) != argument.ndim:
+                return None
+            for dim, size in zip(shape, argument.shape, strict=True):
+                if dim != size and (isinstance(dim, int) or found.setdefault(dim, size) != size):
+                    return None
+        return found if all(map(str.isidentifier, found)) else None
+
     def run(self, arguments: Sequence[Any], machine: Interpreter) -> list[Any]:
         """Return the results of arguments, whose sizes the machine knows."""
         values, known = self.values.copy(), self.values
@@ -111,16 +124,18 @@ def _step(
     if isinstance(op, CallOp):
         return Step(op, pieces[op.callee.root_reference.data].run, operands, results)
     assert isinstance(op, Op)
-    shapes = tuple(
-        tuple(d if isinstance(d, int) else str(d) for d in spec.shape or ())
-        for spec in (value_spec(value.type) for value in op.results)
-        if isinstance(spec, TensorSpec)
-    )
+    shapes = tuple(_named(value_spec(value.type)) for value in op.results)
     attributes = op.plain_attributes()
     has_sizes = any(True for value in attributes.values() for _ in symbols_inside(value))
     if has_sizes and not isinstance(op, HostOp):  # theirs name the sizes that they tell
         return Step(op, op.evaluate, operands, results, shapes, attributes)
     return Step(op, op.ready(**attributes), operands, results, shapes)
+
+
+def _named(spec: Spec) -> tuple[Any, ...]:
+    """Return the shape of a tensor, with names for sizes that are no numbers."""
+    assert isinstance(spec, TensorSpec), "all values of a program that goes straight on"
+    return tuple(d if isinstance(d, int) else str(d) for d in spec.shape or ())
 
 
 def is_watched() -> bool:
@@ -130,9 +145,12 @@ def is_watched() -> bool:
 
 def is_straight(program: Program, pieces: Mapping[str, Any]) -> bool:
     """Say whether a program that was cut can go straight on."""
-    if any(piece.driver is not None for piece in pieces.values()):
-        return False
     block = program.main.body.block
+    if any(piece.driver is not None for piece in pieces.values()) or not all(
+        isinstance(spec := value_spec(a.type), TensorSpec) and spec.shape is not None
+        for a in block.args
+    ):
+        return False
     known = {name for argument in block.args for name in symbols_in(argument.type)}
     for op in block.ops:
         if not isinstance(op, ReturnOp) and not _goes_straight(op, known):
