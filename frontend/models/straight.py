@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from xdsl.dialects.func import CallOp, ReturnOp
@@ -17,30 +17,46 @@ from xdsl.ir import Operation, SSAValue
 
 from ...counting import is_counted
 from ...errors import RuntimeInputError
-from ...ir import Interpreter, Op, Program, TensorSpec
+from ...ir import Array, Interpreter, Op, Program, TensorSpec
 from ...ir.host import HostOp, label, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
 from ...ir.ops.host.late import ReadSizes, Room
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
 
-Compute = Callable[..., Sequence[Any]]
+Compute: TypeAlias = Callable[..., Sequence[Array]]
+Shape: TypeAlias = tuple[int | str, ...]
+"""A shape with names for sizes that are no numbers."""
+
+NOTHING = np.empty(0)
+
+
+class Runs(Protocol):
+    """A compiled piece."""
+
+    @property
+    def driver(self) -> object:
+        """Return the device that it runs on; None for the processor."""
+
+    @property
+    def run(self) -> Compute:
+        """Return what gives its results of a sequence of arrays."""
 
 
 @dataclass(frozen=True)
-class Step:
+class Planned:
     """One operation: what computes it, where its operands lie, and where its results go."""
 
     op: Operation
     compute: Compute
     operands: tuple[int, ...]
     results: slice
-    shapes: tuple[tuple[Any, ...], ...] = ()
-    """The shapes of a host step's results, with names for sizes that are no numbers."""
-    sized: Mapping[str, Any] | None = None
+    shapes: tuple[Shape, ...] = ()
+    """The shapes of a host step's results."""
+    sized: dict[str, object] | None = None
     """Attributes in which there are such sizes; `compute` has the others."""
 
-    def run(self, operands: Sequence[Any], machine: Interpreter) -> Sequence[Any]:
+    def run(self, operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
         """Return the results; sizes that a host step tells are bound then."""
         op = self.op
         if isinstance(op, CallOp):
@@ -54,9 +70,9 @@ class Step:
             found = list(self.compute(*operands))
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise RuntimeInputError(str(error), location=label(op)) from error
-        symbols: Mapping[Any, int] = machine.symbols
+        symbols = machine.symbols
         for shape, each in zip(self.shapes, found, strict=True):
-            if each.shape != tuple([symbols.get(d, d) for d in shape]):
+            if each.shape != tuple([d if isinstance(d, int) else symbols.get(d) for d in shape]):
                 return op.bound(machine, found)
         return found
 
@@ -64,75 +80,76 @@ class Step:
 class Straight:
     """The operations of a program in their order, by the places of their values."""
 
-    def __init__(self, program: Program, pieces: Mapping[str, Any]) -> None:
+    def __init__(self, program: Program, pieces: Mapping[str, Runs]) -> None:
         """Go through a program that `is_straight`; what asks for no argument is computed here."""
         block = program.main.body.block
         self.place: dict[SSAValue, int] = {}
-        self.values: list[Any] = [None] * len(block.args)
-        """What is known before a run, by its place; None for what is not."""
+        self.values: list[Array] = [NOTHING] * len(block.args)
+        """What is known before a run, by its place; `NOTHING` for what is not."""
         for value in block.args:
             self.place[value] = len(self.place)
         self.declared = tuple(_named(value_spec(value.type)) for value in block.args)
-        """The shapes of arguments, as those of results are in a `Step`."""
-        self.steps: list[Step] = []
+        """The shapes of arguments, as those of results are in a `Planned`."""
+        self.steps: list[Planned] = []
         for op in block.ops:
             if isinstance(op, ReturnOp):
                 self.returned = [self.place[value] for value in op.operands]
             else:
                 self.enter(op, pieces)
 
-    def enter(self, op: Operation, pieces: Mapping[str, Any]) -> None:
+    def enter(self, op: Operation, pieces: Mapping[str, Runs]) -> None:
         """Append an operation, or its results if they are known."""
         operands = tuple(self.place[value] for value in op.operands)
         first = len(self.values)
         for value in op.results:
             self.place[value] = len(self.place)
-        self.values += [None] * len(op.results)
+        self.values += [NOTHING] * len(op.results)
         step = _step(op, pieces, operands, slice(first, len(self.values)))
-        is_known = step.sized is None and all(self.values[n] is not None for n in operands)
+        is_known = step.sized is None and all(self.values[n] is not NOTHING for n in operands)
         if isinstance(op, CallOp | HostOp) or not is_known:
             self.steps.append(step)
         else:
             self.values[step.results] = step.compute(*(self.values[n] for n in operands))
 
-    def sizes(self, arguments: Sequence[Any]) -> dict[str, int] | None:
+    def sizes(self, arguments: Sequence[Array]) -> dict[str, int] | None:
         """Return the sizes that arguments have, by name; None where it takes more to tell them."""
-        found: dict[Any, int] = {}
+        found: dict[str, int] = {}
         for shape, argument in zip(self.declared, arguments, strict=True):
             if len(shape) != argument.ndim:
                 return None
             for dim, size in zip(shape, argument.shape, strict=True):
-                if dim != size and (isinstance(dim, int) or found.setdefault(dim, size) != size):
+                known = dim if isinstance(dim, int) else found.setdefault(dim, size)
+                if known != size:
                     return None
         return found if all(map(str.isidentifier, found)) else None
 
-    def run(self, arguments: Sequence[Any], machine: Interpreter) -> list[Any]:
+    def run(self, arguments: Sequence[Array], machine: Interpreter) -> list[Array]:
         """Return the results of arguments, whose sizes the machine knows."""
-        values, known = self.values.copy(), self.values
-        values[: len(arguments)] = arguments
+        values = [*arguments, *self.values[len(arguments) :]]
         with np.errstate(all="ignore"):
             for step in self.steps:
                 operands = [values[number] for number in step.operands]
                 values[step.results] = step.run(operands, machine)
-        return [values[n] if known[n] is None else known[n].copy() for n in self.returned]
+        made = [(values[number], self.values[number]) for number in self.returned]
+        return [value if known is NOTHING else known.copy() for value, known in made]
 
 
 def _step(
-    op: Operation, pieces: Mapping[str, Any], operands: tuple[int, ...], results: slice
-) -> Step:
+    op: Operation, pieces: Mapping[str, Runs], operands: tuple[int, ...], results: slice
+) -> Planned:
     """Return an operation as a step."""
     if isinstance(op, CallOp):
-        return Step(op, pieces[op.callee.root_reference.data].run, operands, results)
+        return Planned(op, pieces[op.callee.root_reference.data].run, operands, results)
     assert isinstance(op, Op)
     shapes = tuple(_named(value_spec(value.type)) for value in op.results)
     attributes = op.plain_attributes()
     has_sizes = any(True for value in attributes.values() for _ in symbols_inside(value))
     if has_sizes and not isinstance(op, HostOp):  # theirs name the sizes that they tell
-        return Step(op, op.evaluate, operands, results, shapes, attributes)
-    return Step(op, op.ready(**attributes), operands, results, shapes)
+        return Planned(op, op.evaluate, operands, results, shapes, attributes)
+    return Planned(op, op.ready(**attributes), operands, results, shapes)
 
 
-def _named(spec: Spec) -> tuple[Any, ...]:
+def _named(spec: Spec) -> Shape:
     """Return the shape of a tensor, with names for sizes that are no numbers."""
     assert isinstance(spec, TensorSpec), "all values of a program that goes straight on"
     return tuple(d if isinstance(d, int) else str(d) for d in spec.shape or ())
@@ -143,7 +160,7 @@ def is_watched() -> bool:
     return bool(EARS.count) or is_counted()
 
 
-def is_straight(program: Program, pieces: Mapping[str, Any]) -> bool:
+def is_straight(program: Program, pieces: Mapping[str, Runs]) -> bool:
     """Say whether a program that was cut can go straight on."""
     block = program.main.body.block
     if any(piece.driver is not None for piece in pieces.values()) or not all(
