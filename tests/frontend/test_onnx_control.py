@@ -150,6 +150,27 @@ def test_a_loop_that_may_end_early_collects_into_what_it_has_room_for(model: Mak
     assert [step.operation for step in found.host_steps] == ["gv.leading"]
 
 
+def test_what_is_cut_between_a_trip_and_the_next_is_one_row(model: Make) -> None:
+    """As `x[:, i:i + 1]` in a scripted loop: of an unknown size, it was taken for all rows."""
+    nodes = [
+        node("Add", ["i", "one"], ["j"]), node("Unsqueeze", ["i", "zeros"], ["from"]),
+        node("Unsqueeze", ["j", "zeros"], ["to"]),
+        node("Slice", ["x", "from", "to", "ones"], ["row"]),
+        node("Add", ["state", "row"], ["next"]), node("Identity", ["go"], ["goes"]),
+    ]  # fmt: skip
+    body = graph(nodes, ["i", "go", "state"], ["goes", "next"], ["B", "T", 3])
+    made = model(
+        [node("Shape", ["x"], ["sizes"], start=1, end=2), node("Squeeze", ["sizes"], ["trips"]),
+         node("Loop", ["trips", "", "x"], ["y"], body=body)],
+        {"x": ("f32", ["B", "T", 3])}, ["y"],
+        {"one": np.int64(1), "ones": np.int64([1]), "zeros": np.int64([0])},
+    )  # fmt: skip
+    rows = [np.arange(6 * t, dtype=np.float32).reshape(2, t, 3) for t in (1, 4)]
+    found = agrees(made, [(x,) for x in rows], dims={"B": (1, 4), "T": (1, 8)})
+    assert found is not None
+    np.testing.assert_array_equal(found.run([rows[1]])[0], rows[1] + rows[1].sum(1, keepdims=True))
+
+
 def test_a_loop_that_never_begins_collects_nothing(model: Make) -> None:
     nodes = [node("Add", ["state", "x"], ["next"]), node("Identity", ["go"], ["goes"]),
              node("Concat", ["next", "x"], ["seen"], axis=0)]  # fmt: skip

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....ir import Dim
+from xdsl.ir import SSAValue
+
+from ....ir import Dim, Op
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import UnequalError, normalize_axis
 from ...dims.slices import Knowledge, bounds
@@ -43,8 +45,32 @@ def _slice_by(
     given = range(count) if axes is None else node.integers_of(axes, "axes")
     along = tuple(normalize_axis(axis, node.rank(x)) for axis in given)
     by = make.filled(1, node.dtype(starts), (count,)) if steps is None else steps
-    sizes = tuple(node.unknown(high=node.shape(x)[axis])[0] for axis in along)
+    if count == 1 and _is_one(node, by) and _is_one_behind(node, starts, ends):
+        sizes: tuple[Dim, ...] = (1,)
+    else:
+        sizes = tuple(node.unknown(high=node.shape(x)[axis])[0] for axis in along)
     return make.slice_by(x, starts, ends, by, axes=along, sizes=sizes)
+
+
+def _is_one_behind(node: Node, start: Value, end: Value) -> bool:
+    """Say whether one bound is another plus 1, as in `x[i:i + 1]`: each run looks whether it is."""
+    total = _unshaped(end).owner
+    if not isinstance(total, Op) or total.name != "gv.add":
+        return False
+    parts = [_unshaped(part) for part in total.operands]
+    return _unshaped(start) in parts and any(_is_one(node, part) for part in parts)
+
+
+def _is_one(node: Node, value: Value) -> bool:
+    known = node.known(value)
+    return known is not None and known.size == 1 and known.ravel()[0] == 1
+
+
+def _unshaped(value: SSAValue) -> SSAValue:
+    """Return what a value is a reshape of."""
+    while isinstance(value.owner, Op) and value.owner.name == "gv.reshape":
+        value = value.owner.operands[0]
+    return value
 
 
 def _count(node: Node, bounds: Sequence[Value]) -> int:
