@@ -235,7 +235,9 @@ class Grouping:
         op: Operation = reshape
         while group.kind == "map" and op is not group.root:
             users = {use._operation for use in uses_of(op)} & group.members
-            op = users.pop() if len(users) == 1 else group.root
+            if len(users) != 1:
+                return False
+            op = users.pop()
             if not isinstance(op, Op) or not (
                 is_move(op) or is_elementwise(op) or op.name == "gv.pad"
             ):

@@ -30,15 +30,13 @@ from ...counting import is_counted
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
 from ...ir import DEVICE, REGISTRY, Array, Interpreter, Op, Program, TensorSpec, spec_of
-from ...ir.host import WHOLE, HostOp, host_steps, symbols_in, symbols_of
-from ...ir.interpret.graph import bind_symbols, with_sizes
+from ...ir.host import WHOLE, HostOp, host_steps, symbols_in
+from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.host_control import HostLoop
-from ...ir.ops.host.python_step import PythonStep
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
 from ...ir.types import dims
 from ...ir.types.dims import Range
 from ...ir.types.values import OptionalSpec, SequenceSpec, Spec, value_spec
-from ...lazy import cached_property
 from ...passes.manager import run as run_passes
 from ...runtime.arguments import Inputs, check_threads, in_order, to_array
 from ...runtime.artifact import DimInfo, TensorInfo
@@ -55,6 +53,7 @@ from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
 from .later import Later
 from .straight import Straight, is_straight, is_watched
+from .turns import BlockOrder, Turn
 
 ROOM = 1 << 42
 """Bytes of address space that the values of all pieces may take where sizes have no bound."""
@@ -301,65 +300,6 @@ def shares(
         return sum(room + 1 if size is None else size for size in taken) <= room
 
     return bounds(bisect_left(range(LARGEST), x=True, key=lambda exponent: not fits(exponent + 1)))
-
-
-class Turn:
-    """An operation in its block, and what a run has to know of it each time."""
-
-    def __init__(self, op: Operation) -> None:
-        self.op, self.operands, self.results = op, tuple(op.operands), tuple(op.results)
-        self.step = op if isinstance(op, HostOp) else None
-        self.makers = [v.owner for v in self.operands if isinstance(v.owner, HostOp)]
-        """The steps that operands come from."""
-        self.is_last = op.next_op is None
-
-    @cached_property
-    def callee(self) -> str:
-        """Return the name of the piece that it calls, if it calls one."""
-        return self.op.callee.root_reference.data if isinstance(self.op, CallOp) else ""
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Say whether it is a step that is its function of arrays, and no more than that."""
-        step = self.step
-        return step is not None and type(step).interpret is HostOp.interpret and not self.is_pair
-
-    @cached_property
-    def is_pair(self) -> bool:
-        """Say whether it computes with pairs of numbers."""
-        return self.op.name in PAIRS
-
-    @cached_property
-    def attributes(self) -> dict[str, object]:
-        """Return its attributes as values of Python's."""
-        assert self.step is not None, "a step of the host has attributes"
-        return self.step.plain_attributes()
-
-    @cached_property
-    def sized(self) -> list[tuple[int, Spec]]:
-        """Return the results that have sizes, by their places, with what is known of them."""
-        return with_sizes(self.results)
-
-    @cached_property
-    def has_order(self) -> bool:
-        """Say whether it, or an operation inside of it, comes behind all steps before it."""
-        return any(isinstance(inner, HostOp) and not inner.PURE for inner in self.op.walk())
-
-    @cached_property
-    def sizes(self) -> frozenset[str]:
-        """Return the sizes that it asks for."""
-        return frozenset(symbols_of(self.op))
-
-
-class BlockOrder:
-    """The operations of a block, and which steps go on beside others."""
-
-    def __init__(self, block: Block) -> None:
-        self.turns = [Turn(op) for op in block.ops]
-        self.steps = {t.step for t in self.turns if t.step is not None and t.step.goes_on}
-        several = len(self.steps) > 1
-        self.sized = with_sizes(block.args)
-        self.apart = several or not all(isinstance(op, PythonStep) for op in self.steps)
 
 
 class Stepper(Interpreter):

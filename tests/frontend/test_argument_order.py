@@ -1,5 +1,6 @@
 """Arguments are taken in TensorFlow's order, and by its names for them."""
 
+import numpy as np
 import pytest
 
 import gravure.tf as tf
@@ -96,3 +97,11 @@ def test_what_drops_out_is_in_its_scope():
         assert [t.name.partition("/")[0] for t in made] == ["dropout", "drop", "stateless_dropout"]
         assert (x + x).name == "add:0"
         assert not [op for op in graph.get_operations()[1:-1] if "/" not in op.name]
+
+
+def test_what_is_no_name_is_not_taken_for_one() -> None:
+    """`nn.pool` gave its dilations in the place of the name, and they were passed over."""
+    image = np.ones((1, 6, 6, 1), np.float32)
+    assert tf.nn.pool(image, [2, 2], "MAX", dilations=[2, 1]).shape == (1, 4, 5, 1)
+    with pytest.raises(TypeError):
+        tf.nn.max_pool2d(image, 2, 1, "VALID", "NHWC", [2, 1])

@@ -312,6 +312,19 @@ func.func @tiled(%x: tensor<4x2000xf32>, %y: tensor<4x8xf32>) -> (tensor<4x5999x
 }
 
 // -----
+// What is read on two ways is where both find it.
+// count: gv.kernel 1
+func.func @two_ways(%x: tensor<4x16x128xf32>) -> tensor<8192xf32> {
+  %0 = gv.reshape %x {shape = array<i64: 64, 128>} : (tensor<4x16x128xf32>) -> tensor<64x128xf32>
+  %1 = gv.relu %0 : (tensor<64x128xf32>) -> tensor<64x128xf32>
+  %2 = gv.neg %0 : (tensor<64x128xf32>) -> tensor<64x128xf32>
+  %3 = gv.add %1, %2 : (tensor<64x128xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
+  %4 = gv.reshape %3 {shape = array<i64: 8192>} : (tensor<64x128xf32>) -> tensor<8192xf32>
+  %5 = gv.abs %4 : (tensor<8192xf32>) -> tensor<8192xf32>
+  func.return %5 : tensor<8192xf32>
+}
+
+// -----
 // Not where few are moved, where rows stay rows, where a part is taken, or where a product walks it.
 // count: gv.kernel 4
 func.func @not_across_memory(%x: tensor<8x8xf32>, %h: tensor<64x4x32xf32>, %s: tensor<64x128xf32>, %w: tensor<64x64xf32>) -> (tensor<8x8xf32>, tensor<4x64x32xf32>, tensor<2x64xf32>, tensor<128x64xf32>) {

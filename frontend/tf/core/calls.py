@@ -274,7 +274,8 @@ def _operation(
 
         @functools.wraps(function)
         def called(*args: object, name: str | None = None, **kwargs: object) -> Made:
-            if names and len(args) == len(names) + 1 and name is None:
+            one_more = names and len(args) == len(names) + 1
+            if one_more and name is None and isinstance(args[-1], str | None):
                 *args, name = args  # type: ignore[assignment]
             rest = arguments_of(public, names, defaults, args, kwargs)
             values = [in_whole_numbers(each, rest.pop(each)) for each in operands]

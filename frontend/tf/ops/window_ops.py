@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
-from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ....codegen.serial.function import F32s, Flags, I64s, serial
 from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
-from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, DimExpr, product
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor, computed
 from ...graph.graph import GraphTensor
+from ...values.best import among_best
 from ...values.run_errors import UnimplementedError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor
@@ -316,7 +314,7 @@ def pool(
             "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. Received: "
             f"padding={padding} and dilation_rate={apart}"
         )
-    return function(input, window_shape, 1, padding, data_format, apart, name=name)
+    return function(input, window_shape, 1, padding, data_format, dilations=apart, name=name)
 
 
 def conv2d_backprop_input(
@@ -670,7 +668,7 @@ def in_top_k(m: Maker, targets: object, predictions: object, k: int = 1) -> obje
     fits = spec.dtype is rows.f32 and spec_of_value(targets).dims == spec.dims[:1]
     here = isinstance(predictions, Tensor) and isinstance(targets, Tensor)
     if fits and here and computed(targets, predictions):  # type: ignore[arg-type]
-        return at_once(partial(_among_best, least), targets, predictions)
+        return at_once(partial(among_best, least), targets, predictions)
     there, columns = m.to(targets, row), spec.dims[1]
     zero, count = m.number(0, row), m.extent_of(columns, row)
     inside = m.logical_and(m.greater_equal(there, zero), m.less(there, count))
@@ -683,32 +681,6 @@ def in_top_k(m: Maker, targets: object, predictions: object, k: int = 1) -> obje
     counted = m.select(m.isfinite(predictions), above, m.number(max(least, 1), sums))
     among = m.less(m.sum(counted, axes=(1,)), m.number(least, sums))
     return m.logical_and(inside, among)
-
-
-def _among_best(k: int, targets: Array, predictions: Array) -> Array:
-    """Return the same of arrays: where k are larger, no more are looked at."""
-    made = np.empty(len(targets), np.bool_)
-    _look(targets.astype(np.int64), np.ascontiguousarray(predictions), k, made)
-    return made
-
-
-@serial
-def _look(targets: I64s, predictions: F32s, k: int, made: Flags) -> int:
-    for i in range(len(targets)):
-        made[i] = _is_among(predictions, len(predictions) // len(targets), i, targets[i], k)
-    return len(targets)
-
-
-def _is_among(predictions: F32s, columns: int, row: int, target: int, k: int) -> bool:
-    """Say whether fewer than k of a row are larger than one of it, and all up to there finite."""
-    if target < 0 or target >= columns:
-        return False
-    start, larger = row * columns, 0
-    for at in range(start, start + columns):
-        larger += predictions[at] > predictions[start + target]
-        if larger >= k or not abs(predictions[at]) < inf:
-            return False
-    return larger < k
 
 
 remember_all(globals())
