@@ -105,3 +105,30 @@ def test_what_is_no_name_is_not_taken_for_one() -> None:
     assert tf.nn.pool(image, [2, 2], "MAX", dilations=[2, 1]).shape == (1, 4, 5, 1)
     with pytest.raises(TypeError):
         tf.nn.max_pool2d(image, 2, 1, "VALID", "NHWC", [2, 1])
+
+
+X = tf.constant(2.0)
+LOOPS = {
+    "while_loop": lambda back: tf.while_loop(
+        lambda i, y: i < 3, lambda i, y: (i + 1, y * X), (0, X), back_prop=back
+    )[1],
+    "foldl": lambda back: tf.foldl(lambda a, b: a + b * X, tf.stack([X, X]), back_prop=back),
+    "map_fn": lambda back: tf.map_fn(lambda b: b * X, tf.stack([X, X]), back_prop=back),
+    "scan": lambda back: tf.scan(lambda a, b: a + b * X, tf.stack([X, X]), back_prop=back),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_nothing_goes_back_through_loops_of_graphs_that_are_not_to(name: str) -> None:
+    """As in TensorFlow, where what runs eagerly is differentiated all the same."""
+
+    def gradient(run, *args):
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            made = run(*args)
+        return tape.gradient(made, X)
+
+    staged = tf.function(LOOPS[name])
+    wanted = gradient(LOOPS[name], True)
+    assert gradient(LOOPS[name], False) == wanted == gradient(staged, True)
+    assert gradient(staged, False) is None

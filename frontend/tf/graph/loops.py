@@ -10,7 +10,7 @@ from typing import Any
 
 from ...graph.control_flow import loop, traced
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph, dims_or_none
+from ...graph.graph import Graph, GraphTensor, dims_or_none
 from ...values import nest
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
@@ -20,7 +20,7 @@ from ..core.specs import TensorSpec
 from ..core.values import InGraph, convert, graph_of, shape_spec
 from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
-from .flow import truth
+from .flow import stop_gradient, truth
 from .tensor_array import TensorArray, element_at, listed
 
 Body = Callable[..., object]
@@ -51,7 +51,15 @@ def while_loop(
     else:
         with InGraph(graph):
             found = _Loop(graph, tree, shape_invariants).run(cond, body, maximum_iterations, name)
-    return found[0] if single else nest.pack(loop_vars, nest.flatten(found))
+    made = found[0] if single else nest.pack(loop_vars, nest.flatten(found))
+    return _ended(made, back_prop)
+
+
+def _ended(made: Any, back_prop: bool) -> Any:
+    """Return what a loop gives; without `back_prop` nothing goes back through one of a graph."""
+    if back_prop:
+        return made
+    return nest.map_structure(lambda x: stop_gradient(x) if isinstance(x, GraphTensor) else x, made)
 
 
 def _listed(made: object, tree: Any) -> object:
@@ -239,7 +247,8 @@ def map_fn(
     fn_output_signature: object = None,
 ) -> object:
     """Apply a function to the slices along the first axis."""
-    return _mapped(fn, elems, name, lambda: _types(fn_output_signature or dtype, elems))
+    made = _mapped(fn, elems, name, lambda: _types(fn_output_signature or dtype, elems))
+    return _ended(made, back_prop)
 
 
 def _mapped(
@@ -309,8 +318,7 @@ def foldl(
     name: str | None = None,
 ) -> object:
     """Combine the slices from the first to the last."""
-    del parallel_iterations, back_prop, swap_memory
-    return _fold(fn, elems, initializer, name, backwards=False)
+    return _ended(_fold(fn, elems, initializer, name, backwards=False), back_prop)
 
 
 def foldr(
@@ -323,8 +331,7 @@ def foldr(
     name: str | None = None,
 ) -> object:
     """Combine the slices from the last to the first."""
-    del parallel_iterations, back_prop, swap_memory
-    return _fold(fn, elems, initializer, name, backwards=True)
+    return _ended(_fold(fn, elems, initializer, name, backwards=True), back_prop)
 
 
 def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwards: bool) -> object:
@@ -359,7 +366,8 @@ def scan(
 ) -> Any:
     """Return all states on the way of combining the slices."""
     if _count(elems) is not None:
-        return _scan_rows(fn, _rows(elems)[:: -1 if reverse else 1], initializer, reverse)
+        made = _scan_rows(fn, _rows(elems)[:: -1 if reverse else 1], initializer, reverse)
+        return _ended(made, back_prop)
     slices = _Slices(elems)
     last = slices.count - 1
     begin = 0 if initializer is not None else 1
@@ -377,7 +385,7 @@ def scan(
 
     start = (constant(begin), state, arrays)
     found = while_loop(lambda i, total, made: i < slices.count, body, start, name=name)[2]
-    return nest.map_structure(lambda a: a.stack(), found)
+    return _ended(nest.map_structure(lambda a: a.stack(), found), back_prop)
 
 
 def _scan_rows(fn: Body, rows: list[object], initial: object, reverse: bool) -> object:

@@ -360,7 +360,9 @@ class Variable(Common, CoreVariable, metaclass=Created):
         collections: Iterable[str] | None = None,
         **_: object,
     ) -> None:
-        del validate_shape, caching_device, variable_def, import_scope
+        del validate_shape, caching_device, import_scope
+        if variable_def is not None:
+            raise ValueError("a `variable_def` is not supported: expected an `initial_value`")
         self.aggregation, self.synchronization = aggregation, synchronization
         if initial_value is None:
             raise ValueError(

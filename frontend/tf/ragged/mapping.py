@@ -74,7 +74,9 @@ def map_fn(
     given = _leaves(elems)
     every = (*given, *_leaves(signature))
     if not any(isinstance(x, RaggedTensor | RaggedTensorSpec) for x in every):
-        return loops.map_fn(fn, elems, name=name, fn_output_signature=signature)
+        return loops.map_fn(
+            fn, elems, back_prop=back_prop, name=name, fn_output_signature=signature
+        )
     if signature is None:
         signature = _packed(elems, [_like(x) for x in given])
     known, count = _extent(given[0])
