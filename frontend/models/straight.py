@@ -23,6 +23,7 @@ from ...ir.interpret.graph import resolve
 from ...ir.ops.host.late import ReadSizes, Room
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
+from ..eager.complex_parts import PAIRS
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
 Shape: TypeAlias = tuple[int | str, ...]
@@ -185,7 +186,7 @@ def _goes_straight(op: Operation, known: set[str]) -> bool:
         return False
     if isinstance(op, CallOp | ReadSizes):
         return True
-    if not isinstance(op, Op) or op.regions or not op.PURE:
+    if not isinstance(op, Op) or op.regions or not op.PURE or op.name in PAIRS:
         return False
     if isinstance(op, HostOp):
         plain = type(op).interpret is HostOp.interpret and type(op).evaluated is HostOp.evaluated

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ....ir.compose import functions as c
 from ....ir.types import dtypes as d
+from ....ir.types.dims import product
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
@@ -47,10 +48,7 @@ def binary(node: Node, *inputs: Value | None) -> Value:
     return _quantised(node, made, y_scale, y_zero, a)
 
 
-@rule(
-    "QLinearSigmoid", "QLinearLeakyRelu", "QLinearGlobalAveragePool", "QLinearSoftmax",
-    domain=MICROSOFT,
-)  # fmt: skip
+@rule("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", domain=MICROSOFT)
 def unary(node: Node, *inputs: Value | None) -> Value:
     """Apply a function to a quantised tensor."""
     x, x_scale, x_zero, y_scale, y_zero = node.padded(inputs, 5)
@@ -59,10 +57,17 @@ def unary(node: Node, *inputs: Value | None) -> Value:
     return _quantised(node, made, y_scale, y_zero, x)
 
 
-def _average(node: Node, x: Value) -> Value:
-    last = bool(node.integer("channels_last", 0))
-    axes = range(1, node.rank(x) - 1) if last else range(2, node.rank(x))
-    return node.make.mean(x, axes=tuple(axes), keepdims=True)
+@rule("QLinearGlobalAveragePool", domain=MICROSOFT)
+def average_of_all(node: Node, *inputs: Value | None) -> Value:
+    """Return the mean of each image: its sum times one number, so that halves go where they do."""
+    x, x_scale, x_zero, y_scale, y_zero = node.padded(inputs, 5)
+    make, last = node.make, bool(node.integer("channels_last", 0))
+    axes = tuple(range(1, node.rank(x) - 1) if last else range(2, node.rank(x)))
+    steps = make.to(centred(node, x, None if x_zero is None else _alone(node, x_zero)), d.i32)
+    total = make.to(make.sum(steps, axes=axes, keepdims=True), d.f32)
+    count = make.extent_of(product(tuple(node.shape(x)[axis] for axis in axes)), d.f32)
+    factor = make.div(_alone(node, x_scale), make.mul(_alone(node, y_scale), count))
+    return _quantised(node, make.mul(total, factor), make.number(1.0, d.f32), y_zero, x)
 
 
 def _softmax(node: Node, x: Value) -> Value:
@@ -76,7 +81,6 @@ def _softmax(node: Node, x: Value) -> Value:
 UNARY: dict[str, Callable[[Node, Value], Value]] = {
     "QLinearSigmoid": lambda node, x: node.make.sigmoid(x),
     "QLinearLeakyRelu": lambda node, x: node.make.leaky_relu(x, alpha=node.number("alpha", 0.01)),
-    "QLinearGlobalAveragePool": _average,
     "QLinearSoftmax": _softmax,
 }
 
