@@ -55,7 +55,7 @@ def while_loop(
     return _ended(made, back_prop)
 
 
-def _ended(made: Any, back_prop: bool) -> Any:
+def _ended(made: object, back_prop: bool) -> object:
     """Return what a loop gives; without `back_prop` nothing goes back through one of a graph."""
     if back_prop:
         return made
