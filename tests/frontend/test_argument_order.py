@@ -87,6 +87,11 @@ def test_the_largest_are_all_found():
     assert (values.numpy().tolist(), places.numpy().tolist()) == ([[4, 6, 5]], [[1, 1, 1]])
     values, places = tf.function(tf.math.approx_min_k)(x, 1)
     assert (values.numpy().tolist(), places.numpy().tolist()) == ([[1], [4]], [[1], [0]])
+    with (
+        pytest.raises(ValueError, match="axis 0 of an operand of unknown rank"),
+        tf.Graph().as_default(),
+    ):
+        tf.math.approx_max_k(tf.compat.v1.placeholder(tf.float32), 1, 0)
 
 
 def test_what_drops_out_is_in_its_scope():

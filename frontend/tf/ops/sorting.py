@@ -102,10 +102,13 @@ def approx_max_k(
         raise NotImplementedError("candidates that are not aggregated are those of accelerators")
     with InGraph(graph_of([operand])):
         x = convert(operand)
-        if x.shape.rank is None or reduction_dimension in (-1, x.shape.rank - 1):
+        rank = x.shape.rank
+        if reduction_dimension == -1 or reduction_dimension + 1 == rank:
             return ApproxTopK(*top_k(x, k, name=name))
-        order = [*range(x.shape.rank)]
-        axis = axis_in(reduction_dimension, x.shape.rank)
+        if rank is None:
+            raise ValueError(f"axis {reduction_dimension} of an operand of unknown rank")
+        order = [*range(rank)]
+        axis = axis_in(reduction_dimension, rank)
         order[axis], order[-1] = order[-1], order[axis]
         values, places = top_k(transpose(x, order), k, name=name)
         return ApproxTopK(transpose(values, order), transpose(places, order))
