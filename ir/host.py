@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,9 +63,15 @@ class HostOp(Op):
     ) -> Sequence[Any]:
         """Return the results of operands; whoever asks often keeps the attributes."""
         given = self.plain_attributes() if attributes is None else attributes
+        with np.errstate(all="ignore"):
+            return self.computed(partial(self.evaluate, **given), operands)
+
+    def computed(
+        self, compute: Callable[..., Sequence[Any]], operands: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Return what its evaluation gives of operands; what that raises is said with its place."""
         try:
-            with np.errstate(all="ignore"):
-                return list(self.evaluate(*operands, **given))
+            return list(compute(*operands))
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise RuntimeInputError(str(error), location=label(self)) from error
 

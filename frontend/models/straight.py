@@ -16,9 +16,8 @@ from xdsl.dialects.func import CallOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ...counting import is_counted
-from ...errors import RuntimeInputError
 from ...ir import Array, Interpreter, Op, Program, TensorSpec
-from ...ir.host import HostOp, label, symbols_in, symbols_inside
+from ...ir.host import HostOp, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
 from ...ir.ops.host.late import ReadSizes, Room
 from ...ir.types.values import Spec, value_spec
@@ -67,10 +66,7 @@ class Planned:
         if not isinstance(op, HostOp):
             sized = {} if self.sized is None else resolve(self.sized, machine.symbols)
             return self.compute(*operands, **sized)
-        try:
-            found = list(self.compute(*operands))
-        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
-            raise RuntimeInputError(str(error), location=label(op)) from error
+        found = op.computed(self.compute, operands)
         symbols = machine.symbols
         for shape, each in zip(self.shapes, found, strict=True):
             if each.shape != tuple([d if isinstance(d, int) else symbols.get(d) for d in shape]):

@@ -7,7 +7,7 @@ cuts is split (`NeedSplit`), neighbours that every access walks as one are merge
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
@@ -128,23 +128,6 @@ def flatten(index: Sequence[Linear], shape: Sequence[Dim]) -> Linear:
     for part, stride in zip(index, strides(shape), strict=True):
         total = total + part * stride
     return total
-
-
-def runs_of_axes(a: Sequence[Dim], b: Sequence[Dim]) -> Iterator[tuple[slice, slice]]:
-    """Part two shapes of as many elements into runs of axes that are of as many elements.
-
-    >>> [(x.stop, y.stop) for x, y in runs_of_axes((29, 2, 29, 2, 1, 32), (58, 58, 32))]
-    [(2, 1), (4, 2), (6, 3)]
-    """
-    first, second = 0, 0
-    for i in range(1, len(a)):
-        sizes = [product(tuple(b[second:j])) for j in range(second + 1, len(b))]
-        size = product(tuple(a[first:i]))
-        if size in sizes:
-            j = second + 1 + sizes.index(size)
-            yield slice(first, i), slice(second, j)
-            first, second = i, j
-    yield slice(first, len(a)), slice(second, len(b))
 
 
 def unflatten(flat: Linear, shape: Sequence[Dim]) -> list[Linear] | None:

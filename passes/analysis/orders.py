@@ -98,6 +98,22 @@ def segments(
     return _join_units(pairs, source, target)
 
 
+def runs_of_axes(source: Sequence[Dim], target: Sequence[Dim]) -> list[tuple[slice, slice]]:
+    """Return these runs as slices; where it is impossible to tell, all axes are one.
+
+    >>> [(x.stop, y.stop) for x, y in runs_of_axes((29, 2, 29, 2, 1, 32), (58, 58, 32))]
+    [(2, 1), (4, 2), (6, 3)]
+    """
+    found = segments(source, target)
+    if found is None:
+        return [(slice(0, len(source)), slice(0, len(target)))]
+    made, i, j = [], 0, 0
+    for left, right in found:
+        made.append((slice(i, i + len(left)), slice(j, j + len(right))))
+        i, j = i + len(left), j + len(right)
+    return made
+
+
 def _is_less(a: Dim, b: Dim) -> bool | None:
     """Say which of two different numbers of elements is a part of the other."""
     difference = a - b
@@ -130,6 +146,7 @@ __all__ = [
     "move",
     "moves_units_only",
     "reshape",
+    "runs_of_axes",
     "segments",
     "to_last",
 ]

@@ -25,12 +25,12 @@ from ...ir.types.indices import (
     is_walked_as_one,
     merged,
     of,
-    runs_of_axes,
     tokens_of,
     unflatten,
 )
 from ...ir.types.tensor import spec_of
 from .kernels.kinds import strides_of
+from .orders import runs_of_axes
 
 
 def is_move(op: Operation) -> bool:

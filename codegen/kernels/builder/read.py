@@ -30,10 +30,10 @@ from ....ir.types.indices import (
     broadcast_index,
     flatten,
     of,
-    runs_of_axes,
     unflatten,
 )
 from ....ir.types.tensor import spec_of
+from ....passes.analysis.orders import runs_of_axes
 from ....passes.analysis.walks import is_move, source_index
 from .elements import Element, LoopsMath
 from .loops import NO_OVERFLOW, Index, Loops, predicate, vector_type
