@@ -23,8 +23,10 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from ..errors import GravureError
 from ..knobs import CACHE, CACHE_SIZE
@@ -42,6 +44,13 @@ _TOUCH = 60.0
 
 _ROOM = 0.9
 """How full the cache is after it was trimmed, so that this is not to be done at each file."""
+
+_SHARE = 64
+"""All files are counted by a process that has written the limit divided by this, ..."""
+
+_TURNS = 256
+"""... and at one of so many files, told by its key: most processes are short and write little, and
+counting takes longer than what they compile."""
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -91,8 +100,8 @@ class Cache:
         self.folder = folder
         self.limit = limit
         """Bytes that all files may take; 0 is no limit."""
-        self._total: int | None = None
-        """Bytes of all files, as far as this process knows."""
+        self._written = 0
+        """Bytes that this process wrote since it counted all files."""
         self._is_known = False
         """Whether the folder was there, and nobody else's to write."""
 
@@ -128,7 +137,8 @@ class Cache:
                 return
             data = _packed(key, label, content)
             self._write(folder / (key + SUFFIX), data)
-            self._make_room(len(data))
+            if self._is_due(key, len(data)) and self.size() > self.limit:  # others write, too
+                self.trim(int(self.limit * _ROOM))
         except OSError as error:
             self._turn_off(error.strerror or str(error))
 
@@ -142,19 +152,13 @@ class Cache:
 
     def entries(self) -> Iterator[Entry]:
         """Return the kept objects, by name."""
-        if self.folder is None or not _is_folder(self.folder):
-            return
-        for path in sorted(self.folder.glob("*" + SUFFIX)):
-            try:
-                found = path.stat()
-            except FileNotFoundError:  # another process trims
-                continue
+        for name, found in sorted(self._files()):
             used = max(found.st_atime, found.st_mtime)
-            yield Entry(path, found.st_size, found.st_mtime, used)
+            yield Entry(Path(name), found.st_size, found.st_mtime, used)
 
     def size(self) -> int:
         """Return the bytes that all kept objects take."""
-        return sum(entry.size for entry in self.entries())
+        return sum(found.st_size for _, found in self._files())
 
     def clear(self) -> int:
         """Delete all kept objects, and return how many there were."""
@@ -175,16 +179,25 @@ class Cache:
             self._forget(entry.path)
             gone.append(entry)
             total -= entry.size
-        self._total = total
         return gone
 
-    def _make_room(self, size: int) -> None:
-        """Count a file that was written, and trim when there are too many."""
-        self._total = self.size() if self._total is None else self._total + size
-        if self.limit and self._total > self.limit:
-            self._total = self.size()  # other processes write and trim, too
-            if self._total > self.limit:
-                self.trim(int(self.limit * _ROOM))
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
+        """Give path and state of each kept object, in any order."""
+        if self.folder is None or not _is_folder(self.folder):
+            return
+        with os.scandir(self.folder) as found:
+            for entry in found:
+                if entry.name.endswith(SUFFIX):
+                    with suppress(FileNotFoundError):  # another process trims
+                        yield entry.path, entry.stat()
+
+    def _is_due(self, key: str, size: int) -> bool:
+        """Note a file that was written, and say whether all files are to be counted again."""
+        self._written += size
+        is_turn = crc32(key.encode()) % _TURNS == 0
+        found = self.limit > 0 and (is_turn or self._written * _SHARE > self.limit)
+        self._written = 0 if found else self._written
+        return found
 
     def _forget(self, path: Path) -> None:
         try:
@@ -264,7 +277,10 @@ def _sweep(folder: Path, older_than: float = _STALE) -> None:
     if not _is_folder(folder):
         return
     now = time.time()
-    for path in folder.glob("*.tmp"):
+    for name in os.listdir(folder):
+        if not name.endswith(".tmp"):
+            continue
+        path = folder / name
         try:
             if now - path.stat().st_mtime >= older_than:
                 path.unlink()

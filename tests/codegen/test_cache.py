@@ -226,6 +226,18 @@ def test_what_was_used_the_longest_ago_goes_first(folder: Path) -> None:
     assert not list(kept.entries())
 
 
+def test_short_processes_keep_within_the_limit_and_seldom_count(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    size = Cache.size
+    monkeypatch.setattr(Cache, "size", lambda kept: counted.append(found := size(kept)) or found)
+    for number in range(2000):  # each a process that keeps one small object
+        Cache(folder, limit=100_000).put(f"{number}", bytes(200))
+    assert 3 <= len(counted) < 20
+    assert size(Cache(folder)) < 200_000 < 2000 * 200
+
+
 def test_processes_that_trim_at_a_time_keep_within_the_limit(folder: Path) -> None:
     script = """
 import sys
