@@ -18,6 +18,7 @@ Text form of every operation, with attributes that have their default left out:
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -351,6 +352,16 @@ class Op(Operation, metaclass=OpKind):
     ) -> Work:
         """Return what is computed, where no other rule says it; all sizes are numbers."""
         raise NotImplementedError(f"{cls.name} is counted by its other rules")
+
+    @classmethod
+    def multiplied(cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> float:
+        """Return about how often `evaluate` multiplies, of what is compiled for its exact sizes.
+
+        That is the mean size of operands and results to the power of 1.5: right for a product of
+        matrices, where that is n * n * n, and for a convolution.
+        """
+        sizes = [math.prod(spec.static_shape) for spec in (*operands, *results)]
+        return math.pow(math.prod(sizes), 1.5 / len(sizes))
 
     @classmethod
     def moved(cls, count: int) -> int | None:

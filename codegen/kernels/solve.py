@@ -13,32 +13,23 @@
       for i in 0..n                        from the end where t is an upper one
         out[i, block] = (out[i, block] - sum of t[i, j] * out[j, block]) / t[i, i]
 
-A block is up to four vectors wide, so that one sum need not wait for the one before it. Rows of
-scratch are filled up to whole vectors. What is left of the diagonal is changed too, and not read.
+A block is up to four vectors wide, so that one sum need not wait for the one before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir import Op
-from ...ir.types.dims import Dim, product, remainder
-from ...ir.types.dtypes import f32
+from ...ir.types.dims import product, remainder
 from ...target import Target
-from .builder.elements import Element, LoopsMath
+from .builder.elements import Element
 from .builder.loops import Index
-from .builder.plan import open_kernel, returned_values
+from .eliminate import Elimination
 from .library import offset, split
-
-Body: TypeAlias = Callable[[Index, SSAValue | None], None]
-"""What is done to one vector at a place, under a mask."""
 
 WIDE = 4
 """How many vectors of a row are computed at a time."""
@@ -65,26 +56,15 @@ class Triangle:
     """Whether its rows are the columns of what is in memory; `lower` says what it is then."""
 
 
-class Solution:
+class Solution(Elimination):
     """Builds one kernel."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
-        (root,) = returned_values(kernel)
-        assert isinstance(root.owner, Op), "the root is an operation"
-        self.anchor, self.flags = root.owner, root.owner.plain_attributes()
-        self.loops, _, (self.out,) = open_kernel(kernel, target)
-        self.math = LoopsMath(self.loops)
-        given = kernel.body.block.args
-        self.a, self.b = (self.loops.buffers[given.index(v)] for v in self.anchor.operands)
-        self.dtype = self.anchor.specs[0].dtype
-        self.lanes = target.lanes if self.dtype is f32 else max(target.lanes // 2, 1)
+        super().__init__(kernel, target)
+        (self.out,) = self.outs.values()
+        self.a, self.b = self.operands
         self.dims = self.anchor.result_specs[0].dims
         self.columns = self.dims[-1]
-        rows = self.dims[-2]
-        assert isinstance(rows, int), "the number of rows is known"
-        self.rows = rows
-        self.row = -(-rows // self.lanes) * self.lanes
-        """How far the rows of scratch are apart."""
 
     # -- loops ----------------------------------------------------------------------------
 
@@ -125,99 +105,28 @@ class Solution:
 
         self.over(product((self.rows, self.columns)), body)
 
-    def fill(self, a: Index, upper: Index) -> None:
-        """Copy a matrix to scratch."""
-        loops = self.loops
-        with loops.loop(0, self.rows) as one:
-            source = loops.add(a, loops.multiply(one.index, self.rows))
-            place = loops.add(upper, loops.multiply(one.index, self.row))
-
-            def body(at: Index, mask: SSAValue | None) -> None:
-                x = loops.load(self.a, loops.add(source, at), self.lanes, mask)
-                loops.store(x, self.scratch, loops.add(place, at))
-
-            self.over(self.rows, body)
-
-    def over(self, extent: Dim, body: Body) -> None:
-        """Run a body for each vector up to an extent, the last one under a mask."""
-        loops, rest = self.loops, remainder(extent, self.lanes)
-        whole = loops.index(extent - rest)
-        with loops.loop(0, whole, self.lanes) as one:
-            body(one.index, None)
-        self.over_rest(whole, rest, body)
-
-    def over_rest(self, at: Index, rest: Dim, body: Body) -> None:
-        """Run a body for the elements that fill no vector, if there are any."""
-        loops = self.loops
-        if rest == 0:
-            return
-        if isinstance(rest, int):
-            body(at, loops.mask(rest, self.lanes))
-            return
-        count = loops.index(rest)
-        with loops.when(loops.compare("sgt", count, 0)):
-            body(at, loops.mask(count, self.lanes))
-
     # -- elimination ----------------------------------------------------------------------
 
     def eliminate(self, k: SSAValue, upper: Index, factors: Index) -> None:
         """Take a multiple of a row from those below it, so that their elements of a column go."""
-        loops, math = self.loops, self.math
+        loops = self.loops
         best = self.pivot(k, upper)
         with loops.when(loops.compare("ne", best, k)):
-            self.swap(k, best, (upper, factors))
-        row = loops.add(upper, loops.multiply(k, self.row))
+            self.swap_in_scratch(k, best, (upper, factors))
+            self.over(self.columns, lambda at, mask: self.swap_in_result(k, best, at, mask))
+        row = self.place(upper, k)
         pivot = self.load(self.scratch, loops.add(row, k), 0)
-        first = loops.multiply(loops.divide(k, self.lanes), self.lanes)
+        first = self.vector_of(k)
         with loops.loop(loops.add(k, 1), self.rows) as one:
-            below = loops.multiply(one.index, self.row)
-            here = loops.add(upper, below)
-            factor = math.div(self.load(self.scratch, loops.add(here, k), 0), pivot)
-            loops.store(factor.value, self.scratch, loops.add(loops.add(factors, below), k))
-            wide = math.spread(factor, self.lanes)
-            with loops.loop(first, self.row, self.lanes) as column:
-                x = self.load(self.scratch, loops.add(row, column.index), self.lanes)
-                at = loops.add(here, column.index)
-                left = self.less(self.load(self.scratch, at, self.lanes), wide, x)
-                loops.store(left.value, self.scratch, at)
+            here = self.place(upper, one.index)
+            factor = self.math.div(self.load(self.scratch, loops.add(here, k), 0), pivot)
+            loops.store(factor.value, self.scratch, self.place(factors, one.index, k))
+            self.take(here, factor, row, first)
 
-    def pivot(self, k: SSAValue, upper: Index) -> SSAValue:
-        """Return the row from k on whose element k is largest, the first of several."""
-        loops, math = self.loops, self.math
-
-        def size(row: Index) -> Element:
-            at = loops.add(loops.add(upper, loops.multiply(row, self.row)), k)
-            return math.abs(self.load(self.scratch, at, 0))
-
-        with loops.loop(loops.add(k, 1), self.rows, 1, [size(k).value, k]) as one:
-            best, place = one.values
-            x = size(one.index)
-            better = math.compare("gt", x, Element(best, self.dtype, 0)).value
-            one.carry(
-                loops.pure(arith.SelectOp, (better, x.value, best), best.type),
-                loops.pure(arith.SelectOp, (better, one.index, place), IndexType()),
-            )
-        return loops.index(loops.minimum(loops.maximum(one.results[1], 0), self.rows - 1))
-
-    def swap(self, k: SSAValue, best: SSAValue, areas: Sequence[Index]) -> None:
-        """Exchange two rows of everything."""
-        loops = self.loops
-
-        def exchange(buffer: SSAValue, one: Index, other: Index, mask: SSAValue | None) -> None:
-            a, b = (self.load(buffer, at, self.lanes, mask).value for at in (one, other))
-            loops.store(b, buffer, one, mask)
-            loops.store(a, buffer, other, mask)
-
-        def of_result(at: Index, mask: SSAValue | None) -> None:
-            one, other = (loops.add(self.in_result(i), at) for i in (k, best))
-            exchange(self.out, one, other, mask)
-
-        for area in areas:
-            one, other = (loops.add(area, loops.multiply(i, self.row)) for i in (k, best))
-            with loops.loop(0, self.row, self.lanes) as each:
-                at = each.index
-                exchange(self.scratch, loops.add(one, at), loops.add(other, at), None)
-        self.over(self.columns, of_result)
+    def swap_in_result(self, k: SSAValue, best: SSAValue, at: Index, mask: SSAValue | None) -> None:
+        """Exchange a vector of two rows of the result."""
+        one, other = (self.loops.add(self.in_result(i), at) for i in (k, best))
+        self.exchange(self.out, one, other, mask)
 
     # -- substitution ---------------------------------------------------------------------
 
@@ -296,16 +205,3 @@ class Solution:
     def in_result(self, row: Index) -> Index:
         """Return where a row of the result begins."""
         return self.loops.add(self.base, self.loops.multiply(row, self.columns))
-
-    def load(
-        self, buffer: SSAValue, at: Index, lanes: int, mask: SSAValue | None = None
-    ) -> Element:
-        """Read what may have been written meanwhile."""
-        value = self.loops.load(buffer, at, lanes, mask, constant=False)
-        return Element(value, self.dtype, lanes)
-
-    def less(self, total: Element, factor: Element, x: Element) -> Element:
-        """Return a total less a product."""
-        if self.loops.fuses:
-            return self.math.fma(self.math.neg(factor), x, total)
-        return self.math.sub(total, self.math.mul(factor, x))

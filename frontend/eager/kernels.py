@@ -202,15 +202,9 @@ def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> 
 MANY = 1 << 17
 """So many elements are worth compiled code, if numpy goes over them more than once."""
 MUCH = 1 << 18
-"""The mean size of operands and result, to the power of 1.5, from which on numpy's windows cost
-more than compiling: about how often what is multiplied is, for three matrices or a convolution."""
+"""So many multiplications cost more by numpy's windows, or eliminations, than compiling."""
 SOME = 1 << 11
 """So many floats of 16 bits are worth compiled code."""
-
-
-def is_much(sizes: Sequence[int]) -> bool:
-    """Say whether compiled code pays for one multiplication of operands and a result so large."""
-    return bool(math.prod(sizes) ** (1.5 / len(sizes)) >= MUCH)
 
 
 OFTEN = 100
@@ -283,7 +277,7 @@ class Runner:
         every = (*specs, *results)
         sizes = [math.prod(spec.static_shape) for spec in every]
         if self.op.COMPILED_FIXED or self.widens(arrays):
-            is_little = not is_much(sizes)
+            is_little = self.op.multiplied(specs, results) < MUCH
         elif issubclass(self.op, Elementwise) and any(spec.dtype in HALVES for spec in every):
             is_little = max(sizes) < SOME
         else:

@@ -25,7 +25,7 @@ from ...lazy import cached_property
 from ...runtime.deadline import DEADLINE
 from ...runtime.queues import CHANGES, WouldWaitError
 from ...runtime.tracing import EARS, note
-from ..eager.kernels import is_much
+from ..eager.kernels import MUCH
 from ..eager.recorded import unboxed
 from ..models.later import Later, Pace, ReadyQueue
 from ..values.run_errors import InvalidArgumentError, OpError
@@ -545,9 +545,12 @@ def slides_over_much(op: Operation) -> bool:
     """Say whether an operation, or one in what it calls, multiplies windows that may be many."""
     if any(slides_over_much(inner) for graph in graphs_in(op) for inner in graph.operations):
         return True
-    specs = [tensor.spec for tensor in (*op.inputs[:2], *op.outputs)]
-    is_open = not all(spec.is_static for spec in specs)
-    return op.kind.slides and (is_open or is_much([prod(spec.static_shape) for spec in specs]))
+    if not op.kind.slides:
+        return False
+    operands, results = [x.spec for x in op.inputs[:2]], [x.spec for x in op.outputs]
+    if not all(spec.is_static for spec in (*operands, *results)):
+        return True
+    return op.kind.multiplied(operands, results) >= MUCH
 
 
 def changed_by(ops: Sequence[Operation]) -> Iterator[Guarded]:

@@ -80,6 +80,10 @@ class Kind:
         """Return the specs of the results, or raise `TypeError`."""
         raise NotImplementedError(self.type)
 
+    def multiplied(self, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> float:
+        """Return about how often it multiplies, of what slides and of sizes that are known."""
+        return Op.multiplied(operands, results)
+
     def followed(self, op: Operation, values: Sequence[Abstract]) -> Sequence[Abstract]:
         """Return what is known of the results of a node where more is known of its inputs."""
         return [Abstract(tensor.spec) for tensor in op.outputs]

@@ -56,6 +56,10 @@ class Primitive(Kind):
         self.devices = ("CPU",) if op.HOST else EVERYWHERE
         self.slides = op.COMPILED_FIXED
 
+    def multiplied(self, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> float:
+        """Ask the operation."""
+        return self.op.multiplied(operands, results)
+
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:

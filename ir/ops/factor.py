@@ -1,15 +1,16 @@
 """Inverses, determinants, solutions of systems and square roots of matrices.
 
 The matrices are the last two axes, the axes before are a batch, and the number of rows must be
-known. A processor solves systems by a kernel; other code eliminates by Gauss and Jordan with the
-largest pivot of each column, one step after another, as what needs the pivots does everywhere.
-Floats narrower than f32 are computed in f32.
+known. A processor has kernels of systems and of factors; other code eliminates by Gauss and Jordan
+with the largest pivot of each column, one step after another. Floats narrower than f32 are computed
+in f32.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar
@@ -41,6 +42,36 @@ def rows_of(x: TensorSpec) -> int:
     if not isinstance(rows, int):
         raise TypeError(f"matrices of {rows} rows, expected a known number")
     return rows
+
+
+LEAST = 512
+"""So many multiplications take as long as what numpy does around each triangle of a batch."""
+FACTORED = replace(SOLVED, kind="factor")
+"""The kernel of determinants and of square roots of matrices."""
+
+
+def _cubes(x: TensorSpec) -> int:
+    """Return the rows of matrices to the third power, for all of a batch."""
+    return prod(x.static_shape) * x.static_shape[-1]
+
+
+class Factored(Op):
+    """What is made of the factors of square matrices."""
+
+    KERNEL: ClassVar = FACTORED
+    COMPILED_FIXED: ClassVar = True
+
+    @classmethod
+    def multiplied(cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> float:
+        """Count an elimination."""
+        return _cubes(operands[0]) / 3
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count an elimination, or the half of one that is symmetric."""
+        return Work.products(_cubes(operands[0]) // (6 if cls is Cholesky else 3))
 
 
 @lru_cache(maxsize=64)
@@ -89,9 +120,15 @@ def eliminate(make: Maker, a: Any, b: Any) -> tuple[Any, list[Any]]:
 def _factors(call: Call) -> tuple[Maker, DType, list[Any]]:
     """Return the factors of the determinants of an operation's matrices, and their type."""
     make, spec = Maker(call.emit), call.specs[0]
-    dtype = widened(spec.dtype)
-    nothing = make.filled(0, dtype, (*spec.dims[:-1], 1))
-    return make, dtype, eliminate(make, make.to(call.operands[0], dtype), nothing)[1]
+    nothing = make.filled(0, spec.dtype, (*spec.dims[:-1], 1))
+    return make, spec.dtype, eliminate(make, call.operands[0], nothing)[1]
+
+
+def _in_f32(call: Call) -> tuple[Any, ...]:
+    """Return the results of an operation on narrower floats, computed in f32."""
+    make, dtype = Maker(call.emit), call.specs[0].dtype
+    made = make.emit(call.op, make.to(call.operands[0], widened(dtype)), **call.attributes)
+    return tuple(make.to(x, dtype) for x in (made if len(call.result_specs) > 1 else (made,)))
 
 
 def _identity(make: Maker, x: TensorSpec, dtype: DType) -> Any:
@@ -215,7 +252,7 @@ class Inverse(OfMatrices):
 
 
 @register
-class Determinant(Op):
+class Determinant(Factored):
     """The determinants of matrices."""
 
     name = "gv.determinant"
@@ -239,12 +276,15 @@ class Determinant(Op):
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
-        """Multiply the pivots of an elimination."""
+        """Multiply the pivots of an elimination, or do it in f32."""
+        if call.specs[0].dtype != widened(call.specs[0].dtype):
+            return _in_f32(call)[0]
         make, dtype, factors = _factors(call)
         found = make.filled(1, dtype, call.result_specs[0].dims)
-        for factor in factors:
-            found = make.mul(found, factor)
-        return make.to(found, call.specs[0].dtype)
+        zero = make.number(0, dtype)
+        for factor in factors:  # what is computed behind one of 0 does not count
+            found = make.select(make.equal(found, zero), zero, make.mul(found, factor))
+        return found
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -256,7 +296,7 @@ class Determinant(Op):
 
 
 @register
-class LogDeterminant(Op):
+class LogDeterminant(Factored):
     """Signs of the determinants of matrices, and logarithms of their absolute values.
 
     The determinants of large matrices have no floats of their own.
@@ -288,6 +328,8 @@ class LogDeterminant(Op):
 
         What is computed behind a factor of 0 does not count.
         """
+        if call.specs[0].dtype != widened(call.specs[0].dtype):
+            return _in_f32(call)
         make, dtype, factors = _factors(call)
         dims = call.result_specs[0].dims
         sign, size = make.filled(1, dtype, dims), make.filled(0, dtype, dims)
@@ -298,7 +340,7 @@ class LogDeterminant(Op):
             size = make.add(size, make.log(make.abs(factor)))
             singular = make.logical_or(singular, make.equal(factor, zero))
         sign, size = make.select(singular, zero, sign), make.select(singular, none, size)
-        return make.to(sign, call.specs[0].dtype), make.to(size, call.specs[0].dtype)
+        return sign, size
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -340,6 +382,14 @@ class Solution(Op):
         if cls is TriangularSolve:
             return Work.products(count * columns // 2)
         return Work.products(count * columns + count * rows // 3)
+
+    @classmethod
+    def multiplied(cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> float:
+        """Count an elimination; for a triangle more, for numpy has nothing that stops at one."""
+        *batch, rows, columns = results[0].static_shape
+        if cls is TriangularSolve:
+            return prod(batch) * max(rows * rows * (rows + columns), LEAST)
+        return prod(batch) * rows * rows * (rows / 3 + columns)
 
 
 @register
@@ -486,7 +536,7 @@ def _cholesky_or_nan(x: Array) -> Array:
 
 
 @register
-class Cholesky(OfMatrices):
+class Cholesky(Factored, OfMatrices):
     """The lower triangles whose product with their transposes gives symmetric positive matrices.
 
     Only the lower part of the operand counts. Where it is of no such matrix, all of a triangle is
@@ -507,8 +557,10 @@ class Cholesky(OfMatrices):
     @classmethod
     def decompose(cls, call: Call) -> Any:
         """Take one column after another, and its outer product from what is left."""
-        make, spec, dtype = Maker(call.emit), call.specs[0], widened(call.specs[0].dtype)
-        left, rank, columns = make.to(call.operands[0], dtype), spec.rank, []
+        make, spec, dtype = Maker(call.emit), call.specs[0], call.specs[0].dtype
+        if dtype != widened(dtype):
+            return _in_f32(call)[0]
+        left, rank, columns = call.operands[0], spec.rank, []
         place = make.iota(shape=(*spec.dims[:-1], 1), axis=rank - 2, dtype=i64)
         for k in range(rows_of(spec)):
             column = cut(call.emit, left, rank - 1, k, k + 1)
@@ -522,7 +574,7 @@ class Cholesky(OfMatrices):
         last = cut(call.emit, columns[-1], rank - 2, rows - 1, rows)  # NaN behind what is none
         nan = _triangle(make, make.filled(math.nan, dtype, spec.dims), lower=True)
         is_right = make.greater(last, make.number(0, dtype))
-        return make.to(make.select(is_right, made, nan), call.specs[0].dtype)
+        return make.select(is_right, made, nan)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

@@ -41,6 +41,12 @@ def test_a_singular_matrix_has_determinant_0_at_the_last_pivot() -> None:
         assert found == pytest.approx(0.0)
 
 
+def test_a_matrix_of_equal_rows_has_determinant_0_whatever_is_behind_a_pivot_of_zero() -> None:
+    with np.errstate(all="ignore"):
+        for matrix in (np.ones((4, 4)), np.zeros((3, 3)), np.diag([1.0, 0, 2])):
+            assert [float(found) for found in both("determinant", matrix)] == [0, 0]
+
+
 @pytest.mark.parametrize("size", [3, 120])
 def test_determinants_that_have_no_float_have_a_logarithm(size: int) -> None:
     op, matrix = REGISTRY["gv.log_determinant"], 1e9 * RNG.normal(size=(2, size, size))

@@ -38,6 +38,25 @@ func.func @argmax(%x: tensor<2x3xf32>) -> tensor<2xi64> {
 // }
 
 // -----
+// So does what would be a step for each row, of narrow floats too.
+func.func @factors(%x: tensor<300x300xf32>, %y: tensor<2x9x9xf16>) -> (tensor<f32>, tensor<f32>, tensor<2x9x9xf16>) {
+  %0 = gv.determinant %x : (tensor<300x300xf32>) -> tensor<f32>
+  %1, %2 = gv.log_determinant %x : (tensor<300x300xf32>) -> (tensor<f32>, tensor<f32>)
+  %3 = gv.cholesky %y : (tensor<2x9x9xf16>) -> tensor<2x9x9xf16>
+  func.return %0, %2, %3 : tensor<f32>, tensor<f32>, tensor<2x9x9xf16>
+}
+
+// ->
+// func.func @factors(%x: tensor<300x300xf32>, %y: tensor<2x9x9xf16>) -> (tensor<f32>, tensor<f32>, tensor<2x9x9xf16>) {
+//   %0 = gv.determinant %x : (tensor<300x300xf32>) -> tensor<f32>
+//   %1, %2 = gv.log_determinant %x : (tensor<300x300xf32>) -> (tensor<f32>, tensor<f32>)
+//   %3 = gv.cast %y {dtype = #gv.dtype<f32>} : (tensor<2x9x9xf16>) -> tensor<2x9x9xf32>
+//   %4 = gv.cholesky %3 : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+//   %5 = gv.cast %4 {dtype = #gv.dtype<f16>} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf16>
+//   func.return %0, %2, %5 : tensor<f32>, tensor<f32>, tensor<2x9x9xf16>
+// }
+
+// -----
 func.func @keep(%x: tensor<2x3xf32>) -> tensor<2xf32> {
   %0 = gv.mean %x {axes = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2xf32>
   func.return %0 : tensor<2xf32>

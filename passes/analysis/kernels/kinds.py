@@ -85,6 +85,7 @@ KINDS: Mapping[str, KernelKind] = {
     "attention": KernelKind(behind=Behind.MOVES),
     "library": KernelKind(),
     "solve": KernelKind(compiling=3),
+    "factor": KernelKind(compiling=3),
     "fourier": KernelKind(compiling=4),
 }
 """All kinds: that of a `gv.kernel` is one of these."""

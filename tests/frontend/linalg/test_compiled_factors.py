@@ -1,0 +1,47 @@
+"""What numpy takes long for is compiled at once, also where results have few elements."""
+
+import numpy as np
+import pytest
+
+from gravure import tf
+from gravure.codegen import single
+from gravure.ir.op import REGISTRY
+from gravure.ir.types.tensor import spec_of_array
+
+RANDOM = np.random.default_rng(3)
+
+
+def matrices(*shape: int) -> np.ndarray:
+    """Return symmetric positive matrices."""
+    made = RANDOM.uniform(-1, 1, shape)
+    made = made @ np.swapaxes(made, -1, -2) + np.eye(shape[-1])
+    return made.astype(np.float32)
+
+
+@pytest.mark.parametrize("shape", [(100, 100), (20, 32, 32), (1000, 3, 3)])
+def test_triangles_are_solved_by_substitution(shape: tuple[int, ...]) -> None:
+    a, b = matrices(*shape), RANDOM.uniform(-1, 1, (*shape[:-1], 2)).astype(np.float32)
+    op = REGISTRY["gv.triangular_solve"]
+    compiled = single.whole(op, [spec_of_array(a), spec_of_array(b)], op.complete({}))
+    found = tf.linalg.triangular_solve(a, b).numpy()
+    assert found.tobytes() == compiled(a, b).tobytes()
+    np.testing.assert_allclose(np.tril(a) @ found, b, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["det", "cholesky"])
+def test_factors_of_many_rows_are_those_of_a_kernel(name: str) -> None:
+    a = matrices(120, 120) / np.float32(30)
+    op = REGISTRY["gv.determinant" if name == "det" else "gv.cholesky"]
+    compiled = single.whole(op, [spec_of_array(a)], {})
+    found = getattr(tf.linalg, name)(a).numpy()
+    assert found.tobytes() == compiled(a).tobytes()
+    np.testing.assert_allclose(found, op.evaluate(a)[0], rtol=1e-3, atol=1e-3)
+    in_function = tf.function(getattr(tf.linalg, name))
+    for _ in range(4):
+        assert in_function(a).numpy().tobytes() == found.tobytes()
+
+
+def test_a_matrix_that_is_not_positive_gives_nan_in_compiled_code_too() -> None:
+    a = -matrices(120, 120)
+    for make in (tf.linalg.cholesky, tf.function(tf.linalg.cholesky)):
+        np.testing.assert_array_equal(make(a), np.where(np.tri(120, dtype=bool), np.nan, 0))
