@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from math import pi
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..op import REGISTRY, Array, Call, Op, register
 from ..samples import Sample
 from ..types import dtypes
-from ..types.dims import Dim, product
+from ..types.dims import Dim, floor_divide, product, remainder
 from ..types.dtypes import DType
 from ..types.tensor import TensorSpec
 
@@ -181,6 +181,12 @@ class Draw:
         return self("mul", self("sin", angle), radius), self("mul", self("cos", angle), radius)
 
 
+Limits: TypeAlias = tuple[Any, Any]
+"""From which integer on, and below which."""
+WIDE = ("normal", "truncated", "first")
+"""What is computed in f32 where it is asked for in narrower floats."""
+
+
 def words_of(dtype: DType) -> int:
     """Return how many words become one number."""
     return 2 if dtype.size == 8 else 1
@@ -217,24 +223,54 @@ def _pairs(make: Draw, places: Sequence[Sequence[Any]], dtype: DType) -> list[An
     return found
 
 
+MANY = 1 << 10
+"""So many numbers are drawn block by block: an element by itself encrypts all of its block."""
+
+
+def _by_blocks(
+    emit: Any, key: Any, shape: Sequence[Dim], dtype: DType, kind: str, limits: Limits | None = None
+) -> Any | None:
+    """Return the numbers that a shape takes of whole blocks, None where it is not of many.
+
+    Of a size that is open it takes whole blocks in each run, or none.
+    """
+    count = product(tuple(shape))
+    wide = dtypes.f32 if kind in WIDE and dtype.size == 2 else dtype
+    per = per_block(wide)
+    if isinstance(count, int):
+        if count < MANY:
+            return None
+        blocks: Dim = -(-count // per)
+    elif remainder(count, per) == 0:
+        blocks = floor_divide(count, per)
+    else:
+        return None
+    made = in_blocks(emit, key, blocks, dtype, kind, limits)
+    if isinstance(count, int) and count % per:
+        made = Draw(emit)("slice", made, starts=(0,), stops=(count,), steps=(1,))
+    return Draw(emit)("reshape", made, shape=tuple(shape))
+
+
 def uniform(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     """Return numbers from 0 (included) to 1 (left out)."""
+    if (made := _by_blocks(emit, key, shape, dtype, "uniform")) is not None:
+        return made
     make = Draw(emit)
     return make.unit(_own(make, key, shape, words_of(dtype)), dtype)
 
 
-def integers(
-    emit: Any, key: Any, shape: Sequence[Dim], dtype: DType, limits: tuple[Any, Any] | None
-) -> Any:
+def integers(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType, limits: Limits | None) -> Any:
     """Return integers from the first limit to below the second; without limits, of all there are.
 
     Limits are values of the type.
     """
+    if (made := _by_blocks(emit, key, shape, dtype, "integers", limits)) is not None:
+        return made
     make = Draw(emit)
     return _between(make, _own(make, key, shape, words_of(dtype)), dtype, limits)
 
 
-def _between(make: Draw, own: Sequence[Any], dtype: DType, limits: tuple[Any, Any] | None) -> Any:
+def _between(make: Draw, own: Sequence[Any], dtype: DType, limits: Limits | None) -> Any:
     """Return the integers that words are, or the remainders of these that lie between limits."""
     bits = make.joined(*map(make.wide, own)) if len(own) == 2 else own[0]
     if limits is None:
@@ -247,6 +283,8 @@ def _between(make: Draw, own: Sequence[Any], dtype: DType, limits: tuple[Any, An
 
 def normal(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     """Return numbers of the normal distribution (mean 0, variance 1)."""
+    if (made := _by_blocks(emit, key, shape, dtype, "normal")) is not None:
+        return made
     make, wide = Draw(emit), dtypes.f64 if dtype == dtypes.f64 else dtypes.f32
     places, lane = _blocks(make, key, shape, words_of(wide))
     made = make.chosen(lane, _pairs(make, places, wide))
@@ -254,16 +292,15 @@ def normal(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
 
 
 def in_blocks(
-    emit: Any, key: Any, count: Dim, dtype: DType, kind: str, limits: tuple[Any, Any] | None = None
+    emit: Any, key: Any, count: Dim, dtype: DType, kind: str, limits: Limits | None = None
 ) -> Any:
     """Return the numbers of so many whole blocks in a row.
 
     They are those of the function that `kind` names (uniform, integers, normal, truncated), with
     each block encrypted once; or `first`, truncated ones, NaN where half of the tries do not do.
     """
-    make, wide = Draw(emit), dtype
-    if kind in ("normal", "truncated", "first") and dtype != dtypes.f64:
-        wide = dtypes.f32
+    make = Draw(emit)
+    wide = dtypes.f32 if kind in WIDE and dtype.size == 2 else dtype
     words = words_of(wide)
 
     def places(key: Any, stride: int = 1) -> list[Any]:
@@ -313,6 +350,8 @@ def truncated(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
 
     Each block of numbers takes those that fit, in order, of blocks that are its own.
     """
+    if (found := _by_blocks(emit, key, shape, dtype, "truncated")) is not None:
+        return found
     make, wide = Draw(emit), dtypes.f64 if dtype == dtypes.f64 else dtypes.f32
     words = words_of(wide)
     per = 4 // words
