@@ -144,13 +144,17 @@ class StagingFrame(RegionFrame):
             return self.host_step(op, interpreted(op), inputs, backward_of(op))
 
     def by_rule(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
-        """Append an operation by its rule; say so if that wants what only the run has."""
+        """Append an operation by its rule; say so if that wants what only the run has, or texts.
+
+        Of texts, which no program holds, rules find out shapes and nothing else.
+        """
         try:
             return op.kind.run(self, op, inputs)
         except (GravureError, LoweringError):
             raise
         except MISTAKES as error:
-            if not wants_the_run(op, inputs):
+            of_texts = any(tensor.spec.dtype.kind == "s" for tensor in op.inputs)
+            if not (of_texts or wants_the_run(op, inputs)):
                 raise
             raise NotStageableError(str(error)) from error
 
