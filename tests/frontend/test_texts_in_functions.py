@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gravure import tf
+from gravure.frontend.values.texts import Texts
 
 PAIRS = tf.constant([[b"a", b"bb"], [b"", b"a"]])
 WAYS: dict[str, Callable[[Any], Any]] = {
@@ -39,3 +40,12 @@ def test_functions_give_what_eager_code_gives(way: str, shape: Any) -> None:
     function = tf.function(WAYS[way], input_signature=[tf.TensorSpec(shape, tf.string)])
     for _ in range(5):  # from the third call on it is compiled
         np.testing.assert_array_equal(function(PAIRS).numpy(), wanted)
+
+
+@pytest.mark.parametrize("used", [b"abc", b"\xff\xfeab", b"\xff\xfe\0\1"])
+@pytest.mark.parametrize("count", [0, 1, 63, 500])
+def test_texts_of_any_bytes_are_separated(used: bytes, count: int) -> None:
+    random = np.random.default_rng(count)
+    texts = [bytes(random.choice([*used], random.integers(0, 6)).tolist()) for _ in range(count)]
+    found = Texts.of(texts).separate()
+    assert (found.tolist(), found.dtype) == (texts, object)
