@@ -92,6 +92,8 @@ def _array_of_rows(value: object) -> Array:
     """Return a value as an array of numpy's; rows of several lengths are refused."""
     try:
         return np.asarray(value)
+    except UnicodeDecodeError:  # bytes among texts are no texts to numpy
+        return np.array(value, object)
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise

@@ -20,6 +20,7 @@ from ...graph.inference import Abstract
 from ...graph.text_arrays import TEXT, Text
 from ...values import decimals
 from ...values.dtypes import DTypeLike
+from ...values.patterns import PatternError, decoded, encoded, pattern_of, takes_some
 from ...values.run_errors import InvalidArgumentError
 from ...values.text_loops import part
 from ...values.texts import CONTINUES, FEW, Texts, in_a_row
@@ -263,12 +264,12 @@ def _part(text: bytes, start: int, length: int, unit: str) -> bytes:
     return text[ends[first] : ends[min(max(first + length, first), size)]]
 
 
-def _pattern(text: object) -> re.Pattern[bytes]:
+def _pattern(text: object) -> re.Pattern[str]:
     """Return a pattern, or raise where it is none."""
     given = np.asarray(static(text), object).item()
     try:
-        return re.compile(given.encode() if isinstance(given, str) else given)
-    except re.error as error:
+        return pattern_of(given.encode() if isinstance(given, str) else given)
+    except PatternError as error:
         raise InvalidArgumentError(f"Invalid pattern: {given!r}, error: {error}") from None
 
 
@@ -283,16 +284,39 @@ def _rewritten(rewrite: bytes) -> list[bytes]:
     return parts
 
 
-def _template(rewrite: bytes) -> bytes:
-    """Return the same as Python's patterns have it."""
-    parts = [part.replace(b"\\", b"\\\\") for part in _rewritten(rewrite)]
-    parts[1::2] = [b"\\g<%s>" % part if part.isdigit() else part for part in parts[1::2]]
-    return b"".join(parts)
+def _replacing(fitting: re.Pattern[str], rewrite: bytes, most: int) -> Callable[[bytes], bytes]:
+    """Return what replaces matches; one of nothing is none right behind another, as in RE2."""
+    parts: list[str | int] = [decoded(part) for part in _rewritten(rewrite)]
+    parts[1::2] = [int(part) if str(part).isdigit() else part for part in parts[1::2]]
+    if takes_some(fitting):
+        plain = "".join(
+            [x.replace("\\", r"\\") if isinstance(x, str) else f"\\g<{x}>" for x in parts]
+        )
+        return lambda text: encoded(fitting.sub(plain, decoded(text), most))
+
+    def written(match: re.Match[str]) -> str:
+        return "".join([x if isinstance(x, str) else match[x] or "" for x in parts])
+
+    def replaced(text: bytes) -> bytes:
+        given, at, end, made = decoded(text), 0, -1, list[str]()
+        while at <= len(given) and (match := fitting.search(given, at)):
+            made.append(given[at : match.start()])
+            if match.start() == match.end() == end:
+                made.append(given[end : end + 1])
+                at = end + 1
+                continue
+            made.append(written(match))
+            at = end = match.end()
+            if most:
+                break
+        return encoded("".join([*made, given[at:]])) if made else text
+
+    return replaced
 
 
 @rule("RegexReplace", differentiable=False)
 def _regex_replace(
-    m: Maker, input: object, fitting: re.Pattern[bytes], rewrite: bytes, most: int
+    m: Maker, input: object, fitting: re.Pattern[str], rewrite: bytes, most: int
 ) -> object:
     open_ = _unknown([input], TEXT)
     if open_ is not None:
@@ -300,8 +324,7 @@ def _regex_replace(
     groups = [int(part) for part in _rewritten(rewrite)[1::2] if part.isdigit()]
     if max(groups, default=0) > fitting.groups:
         return elements(input)  # as TensorFlow does, which notes the fault in its log
-    template = _template(rewrite)
-    return _texts(lambda x: fitting.sub(template, x, most), input)
+    return _texts(_replacing(fitting, rewrite, most), input)
 
 
 def regex_replace(
@@ -340,9 +363,9 @@ def _filled(text: bytes, width: int, fill: bytes) -> bytes:
 
 
 @rule("RegexFullMatch", differentiable=False)
-def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[bytes]) -> object:
+def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[str]) -> object:
     open_ = _unknown([input], rows.bool_)
-    return open_ or _texts(lambda x: fitting.fullmatch(x) is not None, input).astype(bool)
+    return open_ or _texts(lambda x: fitting.fullmatch(decoded(x)) is not None, input).astype(bool)
 
 
 def regex_full_match(input: object, pattern: object, name: str | None = None) -> TfTensor:
