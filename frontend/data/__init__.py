@@ -10,5 +10,5 @@ structures or of TensorFlow's tensors: those are in `tf/data`. Read in this orde
 - `order`: shuffling, in TensorFlow's order for its seeds. `nested`: streams made of elements.
 - `ahead`: several at once, and before they are asked for, on threads.
 - `programs`: functions of elements: a graph, of which compiled code does what it can.
-- `states`: the state of a stream as bytes.
+- `draws`: how often functions of elements have drawn. `states`: the state of a stream as bytes.
 """

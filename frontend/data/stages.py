@@ -12,6 +12,7 @@ from ...ir.op import Array
 from ..eager.tensor import Tensor
 from ..graph.frame import Store
 from ..values.run_errors import InvalidArgumentError, UnimplementedError
+from .draws import drawing_anew
 
 Element = tuple[Any, ...]
 """An array for each part; a part that is a pipeline itself is a `Stage` in an array."""
@@ -89,7 +90,7 @@ class Run:
     """What is known while a pipeline runs: the values of tensors, the store of variables."""
 
     def __init__(self, store: Store, values: Mapping[int, object] | None = None) -> None:
-        self.store, self.values = store, values or {}
+        self.store, self.values = drawing_anew(store), values or {}
         self._kept: dict[int, dict[str, object]] = {}
 
     def memory(self, stage: Stage) -> dict[str, Any]:
@@ -103,7 +104,9 @@ class Run:
 
     def within(self, values: Mapping[int, object]) -> Run:
         """Return a run that knows more tensors: those of the graph of a function."""
-        return Run(self.store, {**self.values, **values})
+        made = Run(self.store, {**self.values, **values})
+        made.store = self.store
+        return made
 
     def option(self, option: object) -> object:
         """Return an option as streams take it."""

@@ -8,6 +8,7 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
+from gravure.frontend.tf.draws.sampling import permutation
 from gravure.frontend.tf.ops import random_ops
 from gravure.ir.ops.random import STRIDE, drawn_key
 
@@ -274,3 +275,86 @@ def test_many_truncated_numbers_are_those_of_all_tries(
 
     assert draw().numpy().tobytes() == tf.function(draw)().numpy().tobytes()
     assert drawn or dtype == "float64", "some numbers need more tries"
+
+
+def test_seeds_that_are_fractions_are_cut_as_in_tensorflow() -> None:
+    drawn = []
+    for seed in (1.0, 2.5):
+        tf.random.set_seed(seed)  # type: ignore[arg-type]
+        drawn += [float(tf.random.uniform([])), float(tf.random.uniform([], seed=2.7))]
+    wanted = [0.1651308536529541, 0.406396746635437, 0.8804190158843994, 0.552105188369751]
+    np.testing.assert_allclose(drawn, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("seed", "state"),
+    [
+        (1, [1, 0, 0]),
+        (np.int64(1), [0, 0, 1]),
+        (1.7, [0, 0, 1]),
+        ([3, -4], [0, 3, -4]),
+        ((3, 4, 5, 6), [3, 4, 5]),
+        (1 << 70, [0, 64, 0]),
+        (-1, [-1, -1, -1]),
+    ],
+)
+def test_seeds_of_generators_fill_the_state_as_in_tensorflow(seed: Any, state: list[int]) -> None:
+    for given in (seed, tf.constant(seed) if isinstance(seed, list) else seed):
+        made = tf.random.Generator.from_seed(given)
+        assert made.state.numpy().tolist() == state
+        assert tf.random.create_rng_state(given, "philox").numpy().tolist() == state
+        made.reset_from_seed(given)
+        assert made.state.numpy().tolist() == state
+
+
+def test_many_places_are_exchanged_as_in_tensorflow() -> None:
+    """The numbers were recorded from TensorFlow 2.21."""
+    tf.random.set_seed(1)
+    found = tf.random.shuffle(tf.range(100001))
+    assert found.numpy()[:4].tolist() == [91742, 93950, 17006, 57580]
+    words = np.random.RandomState(0).randint(0, 1 << 32, 6999, np.uint32)
+    few = list(range(7000))
+    for i, word in enumerate(words.tolist()):
+        other = i + word % (7000 - i)
+        few[i], few[other] = few[other], few[i]
+    np.testing.assert_array_equal(permutation(words, 7000), few)
+
+
+def drawn(dataset: Any) -> list[list[float]]:
+    """Return what two iterations of a pipeline give."""
+    return [[float(x) for x in dataset] for _ in range(2)]
+
+
+def test_each_iteration_of_a_pipeline_draws_anew_by_its_seed() -> None:
+    """The numbers were recorded from TensorFlow 2.21."""
+    tf.random.set_seed(5)
+    mapped = tf.data.Dataset.range(3).map(lambda x: tf.random.uniform([]))
+    first, second = drawn(mapped)
+    assert first == second
+    np.testing.assert_allclose(first, [0.182864785, 0.67307663, 0.93638718], rtol=1e-6)
+    one, other = iter(mapped), iter(mapped)
+    assert [float(next(one)) for _ in range(2)] == [float(next(other)) for _ in range(2)]
+    first, second = drawn(mapped.repeat(2))
+    assert first == second
+    assert len(set(first)) == 6
+
+    @tf.function
+    def called(x: Any) -> Any:
+        return tf.random.uniform([], seed=9)
+
+    first, second = drawn(tf.data.Dataset.range(40).map(called))
+    assert first == second
+    tf.random.set_seed(None)
+    first, second = drawn(tf.data.Dataset.range(3).map(lambda x: tf.random.uniform([])))
+    assert not set(first) & set(second)
+    with tf.Graph().as_default():
+        tf.compat.v1.set_random_seed(3)
+        made = tf.data.Dataset.range(2).map(lambda x: tf.random.uniform([]))
+        iterator = tf.compat.v1.data.make_initializable_iterator(made)
+        following = iterator.get_next()
+        with tf.compat.v1.Session() as session:
+            rows = []
+            for _ in range(2):
+                session.run(iterator.initializer)
+                rows.append([session.run(following) for _ in range(2)])
+    assert rows[0] == rows[1]

@@ -192,9 +192,11 @@ def _signed(number: int) -> int:
 
 
 def _state_of_seed(seed: object) -> Sequence[int]:
-    found = static(seed)
-    given = found if isinstance(found, list | tuple) else [found]
-    return [*map(_signed, given), 0, 0, 0][:3]
+    """Return the words of a number of Python's, lowest first; arrays and lists stand at the end."""
+    if isinstance(seed, int):
+        return [_signed(int(seed) >> 64 * place) for place in range(3)]
+    given = [_signed(int(x)) for x in np.ravel(np.asarray(static(seed))).tolist()[:3]]
+    return [0] * (3 - len(given)) + given
 
 
 class Global:

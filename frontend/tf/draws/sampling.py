@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ....codegen.serial.function import I64s, U32s, serial
 from ....ir.op import Array
 from ....ir.ops.random import STRIDE, philox
 from . import first_tries
@@ -240,10 +241,16 @@ def _in_squeezes(words: OwnWords, open_: Array, counts: Draws, probs: Draws, mad
 
 FEW = 64
 """So few numbers are worked out one by one."""
+MANY = 4096
+"""Orders of more places are worth a loop that is compiled."""
 
 
 def permutation(words: Array, count: int) -> Array:
     """Return the order that Fisher and Yates' exchanges give: one word says each."""
+    if count > MANY:
+        exchanged = np.arange(count)
+        _exchange(np.ascontiguousarray(words), exchanged)
+        return exchanged
     places = list(range(count))
     if count <= FEW:
         steps = [word % (count - i) for i, word in enumerate(words.tolist())]
@@ -252,6 +259,16 @@ def permutation(words: Array, count: int) -> Array:
     for i, step in enumerate(steps):
         places[i], places[i + step] = places[i + step], places[i]
     return np.array(places, np.int64)
+
+
+@serial
+def _exchange(words: U32s, places: I64s) -> int:
+    """Exchange each place with one that does not come before it."""
+    count = len(places)
+    for i in range(len(words)):
+        other = i + words[i] % (count - i)
+        places[i], places[other] = places[other], places[i]
+    return count
 
 
 def in_turn(key: Array, values: Array, per: int, function: Callable[..., Draws]) -> Draws:

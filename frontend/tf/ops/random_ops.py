@@ -100,7 +100,7 @@ def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
         seed = _next_seed(graph, number)
     if number is not None:
         seed += (number + 1) * APART
-    found = base % MOST, seed % MOST
+    found = int(base % MOST), int(seed % MOST)  # TensorFlow takes fractions, and cuts them
     return found if any(found) else (0, MOST)
 
 
