@@ -7,5 +7,6 @@ metrics, optimisers, callbacks and saving.
 
 - `backend`: the tensors, variables and functions; `trainer` has `fit`, `evaluate`, `predict`.
 - `replicated`: steps on several replicas, each with its rows of every batch.
+- `shuffled`: in which order `fit` takes the rows of arrays.
 - A step of training is one function: forward, backward and update are compiled together.
 """

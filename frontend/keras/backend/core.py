@@ -22,7 +22,6 @@ from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as _custom_gradient
 from ...function.function import init_scope
 from ...function.on_device import device
-from ...function.variable import Variable as State
 from ...graph.variables import VariableState
 from ...tf.core.bridge import dressed
 from ...tf.core.shapes import TensorShape
@@ -31,6 +30,7 @@ from ...tf.distribute.replicas import VariableAggregation
 from ...tf.graph import flow, loops
 from ...tf.graph.autograph import function
 from ...tf.graph.functional import recompute_grad
+from ...tf.graph.state import Variable as State
 from ...tf.ops import array_ops, creation, gathering, math_ops
 from ...values.given import Index, TensorLike
 from .tensors import (
@@ -136,7 +136,8 @@ class LayerVariable(KerasVariable):
         return found if dtype is None else found.astype(dtype)
 
     def __getitem__(self, key: Index) -> Tensor:
-        return convert_to_tensor(self.value)[key]
+        found: Tensor = self.value[key]
+        return found
 
 
 Variable = LayerVariable
@@ -352,7 +353,7 @@ def unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Tensor
 
 def random_seed_dtype() -> str:
     """Return the element type of seeds."""
-    return "uint32"
+    return "int64"
 
 
 def custom_gradient(fun: Callable[..., tuple[Tree, Callable[..., Tree]]]) -> Callable[..., Tree]:

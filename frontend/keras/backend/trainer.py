@@ -24,6 +24,7 @@ from ...tf.graph.autograph import function
 from ...tf.graph.flow import GradientTape
 from ...tf.ops import array_ops
 from ..replicated import Shares, over_replicas, predicted
+from ..shuffled import as_tensorflow_shuffles
 from .tensors import convert_to_numpy, convert_to_tensor, shape
 
 Tree: TypeAlias = object
@@ -186,7 +187,8 @@ class Trainer(base_trainer.Trainer):
         return self.predict_function
 
     def _batches(self, x: Tree, y: Tree = None, **options: Tree) -> EpochIterator:
-        return EpochIterator(x=x, y=y, steps_per_execution=self.steps_per_execution, **options)
+        steps = self.steps_per_execution
+        return as_tensorflow_shuffles(EpochIterator(x=x, y=y, steps_per_execution=steps, **options))
 
     def _listeners(
         self, callbacks: Tree, epochs: int, verbose: Tree, steps: int | None, *, history: bool

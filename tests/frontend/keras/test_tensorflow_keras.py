@@ -386,3 +386,52 @@ def test_scikit_learn_is_imported_by_who_uses_it():
         "assert 'sklearn' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_draws_without_a_seed_follow_one_another_as_in_tensorflow():
+    keras.utils.set_random_seed(1)
+    found = [keras.random.uniform([2]).numpy() for _ in range(2)]
+    wanted = [[0.25899982, 0.8624469], [0.06352484, 0.39069474]]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shuffle", "wanted"),
+    [(True, [4.1313953, 0.7934141, 0.3552110]), ("batch", [1.7814225, 1.4110758, 0.7609032])],
+)
+def test_fit_takes_rows_in_the_order_of_tensorflow(shuffle, wanted):
+    x, y = np.arange(24, dtype="f").reshape(8, 3) / 24, np.arange(8, dtype="f")[:, None]
+    keras.utils.set_random_seed(1)
+    dense = keras.layers.Dense(1, kernel_initializer="ones")
+    model = keras.Sequential([keras.Input((3,)), dense])
+    model.compile(keras.optimizers.SGD(0.3), "mse")
+    found = model.fit(x, y, batch_size=3, epochs=3, verbose=0, shuffle=shuffle)
+    np.testing.assert_allclose(found.history["loss"], wanted, rtol=1e-5)
+    assert np.random.rand() == RANDOM(1).rand()  # which is the program's
+
+
+def test_values_of_weights_are_variables_of_tensorflow():
+    weight = keras.Variable([1.0, 2.0, 3.0])
+    assert isinstance(weight.value, tf.Variable)
+    weight[0].assign(5.0)
+    weight.value.scatter_nd_add([[1]], [4.0])
+
+    class Counts(keras.metrics.Metric):
+        def __init__(self):
+            super().__init__()
+            self.counts = self.add_weight(name="counts", shape=(4,), initializer="zeros")
+
+        @tf.function
+        def update_state(self, places):
+            for place in places:
+                if place > 0:
+                    self.counts[place].assign(self.counts[place] + 1.0)
+
+        def result(self):
+            return self.counts.value + 0.0
+
+    counts = Counts()
+    for _ in range(3):
+        counts.update_state(tf.constant([1, 0, 3, 1]))
+    assert weight.numpy().tolist() == [5, 6, 3]
+    assert counts.result().numpy().tolist() == [0, 6, 0, 3]
