@@ -529,3 +529,17 @@ def test_axes_of_a_rank_that_is_open_are_counted_in_the_run():
             assert float(whole) == x.sum()
             np.testing.assert_allclose(rows, mean)
             np.testing.assert_allclose(rest, x - mean)
+
+
+def test_lengths_with_fractions_are_cut_where_the_width_is_of_integers():
+    made = tf.sequence_mask([2.7, 1.0], 4, tf.int32)
+    assert made.numpy().tolist() == [[1, 1, 0, 0], [1, 0, 0, 0]]
+    with tf.Graph().as_default():
+        lengths = tf.compat.v1.placeholder(tf.float32, [8])
+        assert tf.sequence_mask(lengths, 4).shape == [8, 4]
+
+
+def test_tracing_without_a_folder_is_without_a_profile(caplog):
+    tf.summary.trace_on(graph=True, profiler=True)
+    assert "Profiler won't be enabled" in caplog.text
+    tf.summary.trace_off()

@@ -581,9 +581,9 @@ def sequence_mask(
     if isinstance(width, int) and width < 0:
         raise InvalidShapesError(f"maxlen must be at least 0, not {width}")
     with InGraph(graph_of([lengths, width])):
-        count = convert(lengths)
-        places = range_(cast(width, count.dtype))
-        return cast(places < expand_dims(count, -1), dtype, name=name)
+        places = range_(convert(width))
+        counts = cast(lengths, places.dtype)  # lengths with fractions are cut, as in TensorFlow
+        return cast(places < expand_dims(counts, -1), dtype, name=name)
 
 
 @_host("CountNonzero", "input", shapes=shapes_of.nonzero)

@@ -28,6 +28,7 @@ from ..core.values import InGraph, convert, graph_of
 from ..graph.state import get_default_graph
 from ..io.pictures import png_bytes
 from ..program import profiler as profiles
+from ..program.logging import LOGGER
 from ..runs.graph_messages import graph_message
 
 TRUTH = TensorSpec(rows.bool_, ())
@@ -337,10 +338,10 @@ def summary_scope(
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: object = None) -> None:
     """Begin to take note of the functions that are called; with `profiler`, of what takes time."""
-    if profiler and profiler_outdir is None:
-        raise ValueError("profiler_outdir is None, expected the folder of the profile")
     CALLED.graphs = {} if graph else None
-    if profiler:
+    if profiler and profiler_outdir is None:
+        LOGGER.warning("No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.")
+    elif profiler:
         profiles.start(str(profiler_outdir))
 
 
