@@ -18,6 +18,7 @@ from ..function.graph_data import (
     register_codec,
 )
 from ..graph.graph import Kind
+from ..graph.kinds import PyFunction
 from .host import ArrayKind
 
 Compute: TypeAlias = "Callable[..., Sequence[object]]"
@@ -67,19 +68,38 @@ class StepData(TypedDict):
     held: Plain
 
 
-def _write_step(kind: ArrayKind, writer: Writer) -> StepData:
-    as_stored: Callable[[], StoredStep] | None = getattr(kind.compute, "as_stored", None)
+def _written(type_: str, compute: object, writer: Writer) -> StepData:
+    as_stored: Callable[[], StoredStep] | None = getattr(compute, "as_stored", None)
     if as_stored is None:
         raise NotSerialisableError("what it does is known to this process only")
     step = as_stored()
-    return {"type": kind.type, "step": step.name, "held": writer.value(dict(step.held))}
+    return {"type": type_, "step": step.name, "held": writer.value(dict(step.held))}
+
+
+def _read(data: StepData, reader: NodeReader) -> StoredStep:
+    if data["step"] not in STEPS:
+        raise GraphTextError(f"there is no step {data['step']!r}")
+    return StoredStep(data["step"], reader.options(data["held"]))
+
+
+def _write_step(kind: ArrayKind, writer: Writer) -> StepData:
+    return _written(kind.type, kind.compute, writer)
 
 
 def _step(data: StepData, reader: NodeReader) -> Kind:
-    if data["step"] not in STEPS:
-        raise GraphTextError(f"there is no step {data['step']!r}")
-    specs, step = reader.specs, StoredStep(data["step"], reader.options(data["held"]))
-    return ArrayKind(data["type"], step, lambda _: specs)
+    specs = reader.specs
+    return ArrayKind(data["type"], _read(data, reader), lambda _: specs)
+
+
+def _write_effect(kind: PyFunction, writer: Writer) -> StepData:
+    if kind.dtypes or not kind.stateful:
+        raise NotSerialisableError("what it does is known to this process only")
+    return _written(kind.type, kind.function, writer)
+
+
+def _effect(data: StepData, reader: NodeReader) -> Kind:
+    return PyFunction(_read(data, reader), (), pure=False)
 
 
 register_codec(ArrayKind, Codec("step", _write_step, _step))
+register_codec(PyFunction, Codec("effect", _write_effect, _effect))

@@ -85,13 +85,18 @@ def of_kind(name: str) -> tuple[tuple[int, int], ...]:
     return tuple(made)
 
 
+def _spelt(character: int) -> str:
+    """Return a character as patterns that are written into files have it."""
+    return re.escape(chr(character)) if character < 128 else f"\\U{character:08x}"
+
+
 def _class(ranges: Ranges, *, negated: bool) -> str:
     """Return a class of Python's."""
     if negated:
         ranges = others(ranges)
     if not ranges:
         return r"(?!)"
-    spelt = [re.escape(chr(a)) + ("" if a == b else "-" + re.escape(chr(b))) for a, b in ranges]
+    spelt = [_spelt(a) + ("" if a == b else "-" + _spelt(b)) for a, b in ranges]
     return f"[{''.join(spelt)}]"
 
 
@@ -230,7 +235,7 @@ class PatternReader:
         elif (some := self.several(mark)) is not None:
             self.made.append(_class(some, negated=False))
         elif (one := self.number(mark)) is not None:
-            self.made.append(re.escape(chr(one)))
+            self.made.append(_spelt(one))
         else:
             raise PatternError(f"invalid escape sequence: \\{mark}")
 

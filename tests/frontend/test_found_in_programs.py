@@ -1,6 +1,7 @@
 """What programs that were tried again found: values, gradients and refusals, as TensorFlow's."""
 
 import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -543,3 +544,46 @@ def test_tracing_without_a_folder_is_without_a_profile(caplog):
     tf.summary.trace_on(graph=True, profiler=True)
     assert "Profiler won't be enabled" in caplog.text
     tf.summary.trace_off()
+
+
+class Talking(tf.Module):
+    """Prints, and asks whether what it is given is right."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def said(self, x):
+        tf.debugging.assert_positive(x, "none below")
+        tf.debugging.assert_equal(tf.shape(x)[0], 2)
+        tf.debugging.assert_near(x, x)
+        tf.Assert(tf.reduce_all(x < 5.0), [x, "too large"])
+        tf.print("x:", x, [x, 3, "a"], {"k": (x[0],)}, sep="|", output_stream=sys.stdout)
+        tf.print(x[0], output_stream=sys.stdout)
+        tf.print([tf.constant("s")], output_stream=sys.stdout)
+        return tf.strings.regex_replace(tf.strings.as_string(x), r"[^\d]", "é")
+
+
+def test_saved_functions_print_and_check(tmp_path, capfd):
+    module = Talking()
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    printed = []
+    for each in (module, loaded):
+        assert each.said([1.0, 2.0]).numpy()[0].decode() == "1é000000"
+        printed.append(capfd.readouterr().out)
+        for wrong, text in (([-1.0, 1.0], "none below"), ([1.0], "=="), ([6.0, 1.0], "too large")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                each.said(tf.constant(wrong))
+    assert printed == ["x:|[1 2]|[[1 2], 3, 'a']|{'k': (1,)}\n1\n[\"s\"]\n"] * 2
+
+
+def test_slices_of_lists_are_masked():
+    slices = tf.IndexedSlices(tf.constant([[1.0], [2.0], [3.0]]), [4, 5, 6])
+    assert tf.sparse.mask(slices, [5]).indices.numpy().tolist() == [4, 6]
+
+
+def test_a_writer_of_a_graph_writes_its_message_too(tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0)
+        tf.compat.v1.summary.FileWriter(str(tmp_path), graph).close()
+    [file] = tmp_path.iterdir()
+    events = [each.WhichOneof("what") for each in tf.compat.v1.train.summary_iterator(str(file))]
+    assert events == ["file_version", "graph_def", "meta_graph_def"]

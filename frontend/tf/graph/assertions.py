@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ....ir.types.tensor import Array
+from ...data.stored import StoredStep, stored
 from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor
 from ...graph.kinds import PyFunction
@@ -105,29 +106,56 @@ def described(tensor: Described) -> str:
     return f"shape={tuple(tensor.shape.as_list())} dtype={tensor.dtype.name}"
 
 
+RELATIONS: dict[str, Callable[..., object]] = {"all": np.asarray, "equal": np.equal}
+"""What can be asked of operands, by the names under which graphs are written."""
+
+
+@stored("assertion")
+def assertion(
+    relation: str, count: int, parts: Sequence[str | None], ends: int
+) -> Callable[..., tuple[()]]:
+    """Return what raises with texts and values unless a relation of the first values holds."""
+    return _raising(RELATIONS[relation], count, parts, ends)
+
+
+def _raising(
+    holds: Callable[..., object], count: int, parts: Sequence[str | None], ends: int
+) -> Callable[..., tuple[()]]:
+    def run(*values: Array) -> tuple[()]:
+        if not np.all(np.asarray(holds(*values[:count]))):
+            given = iter(values[count:])
+            texts = [summary(np.asarray(next(given)), ends) if x is None else x for x in parts]
+            raise InvalidArgumentError("assertion failed: " + " ".join(f"[{x}]" for x in texts))
+        return ()
+
+    return run
+
+
 def node(
-    holds: Callable[..., object],
+    holds: str | Callable[..., object],
     operands: Sequence[object],
     parts: Sequence[object],
     *,
     most: int | None = None,
     name: str | None = None,
 ) -> object:
-    """Add a node that raises with the parts unless the operands' values hold."""
+    """Add a node that raises with the parts unless the operands' values hold.
+
+    What is asked by a name of `RELATIONS` can be saved.
+    """
     count, ends = len(operands), MOST if most is None else most
     typed = [isinstance(x, Tensor) or hasattr(x, "__gv_tensor__") for x in parts]
     graph = graph_of([*operands, *parts])
     assert graph is not None, "a node is in a graph"
-
-    def run(*values: Array) -> tuple[()]:
-        if not np.all(np.asarray(holds(*values[:count]))):
-            given = iter(values[count:])
-            arrays = [np.asarray(next(given)) if t else array_of(x)
-                      for x, t in zip(parts, typed, strict=True)]  # fmt: skip
-            text = " ".join(f"[{summary(x, ends)}]" for x in arrays)
-            raise InvalidArgumentError(f"assertion failed: {text}")
-        return ()
-
+    texts = [
+        None if t else summary(np.asarray(array_of(x)), ends)
+        for x, t in zip(parts, typed, strict=True)
+    ]
+    if isinstance(holds, str):
+        held = {"relation": holds, "count": count, "parts": texts, "ends": ends}
+        run: Callable[..., object] = StoredStep("assertion", held)
+    else:
+        run = _raising(holds, count, texts, ends)
     with InGraph(graph):
         tensors = [convert(x) for x, t in zip(parts, typed, strict=True) if t]
         taken = [graph.owned(convert(v)) for v in [*operands, *tensors]]

@@ -19,7 +19,7 @@ from ..core.calls import op
 from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
 from . import number_checks, shape_checks
-from .assertions import MOST, described, node, of_either_kind, passed, shown_at_once
+from .assertions import MOST, RELATIONS, described, node, of_either_kind, passed, shown_at_once
 from .state import get_default_graph, group
 
 enable_check_numerics = number_checks.enable_check_numerics
@@ -47,6 +47,7 @@ def first_version(check: Callable[..., object]) -> Callable[..., object]:
 
 def _relation(sign: str, holds: Callable[..., Array]) -> Callable[..., object]:
     """Return a check of two tensors."""
+    RELATIONS[sign] = partial(_compared, holds)
 
     def check(
         x: object,
@@ -75,7 +76,7 @@ def _relation(sign: str, holds: Callable[..., Array]) -> Callable[..., object]:
                 raise InvalidArgumentError(
                     "\n".join(str(_value_of(part)) for part in parts)  # it never holds: at once
                 )
-            return node(partial(_compared, holds), [a, b], parts, most=summarize, name=name)
+            return node(sign, [a, b], parts, most=summarize, name=name)
 
     return check
 
@@ -89,6 +90,14 @@ def _constants(parts: Sequence[object]) -> list[Array]:
 def _value_of(part: object) -> object:
     """Return what a message shows of a part that is known."""
     return next(iter(_constants([part])), part)
+
+
+def _near(a: Array, b: Array, relative: Array, absolute: Array) -> Array:
+    """Return which elements differ by less than is let pass."""
+    return np.asarray(np.abs(a - b) < absolute + relative * np.abs(b))
+
+
+RELATIONS["near"] = _near
 
 
 def _compared(holds: Callable[..., Array], a: Array, b: Array) -> Array:
@@ -180,7 +189,7 @@ def Assert(  # noqa: N802  (is its name)
     """Raise with the data unless a condition holds."""
     graph = graph_of([condition, *data])
     if graph is not None:
-        return node(np.asarray, [condition], data, most=summarize, name=name)
+        return node("all", [condition], data, most=summarize, name=name)
     value = convert(condition)
     if not np.all(value.numpy()):
         most = MOST if summarize is None else summarize
@@ -273,9 +282,6 @@ def assert_near(
         least = np.asarray(10 * (finfo(type_).eps if a.dtype.is_floating else 0), type_)
         relative, absolute = (convert(least if t is None else t, type_) for t in (rtol, atol))
 
-        def close(a: Array, b: Array, relative: Array, absolute: Array) -> Array:
-            return np.asarray(np.abs(a - b) < absolute + relative * np.abs(b))
-
         parts = [
             f"{message}.  " if message else "",
             f"x and y not equal to tolerance rtol = {relative}, atol = {absolute}",
@@ -283,8 +289,8 @@ def assert_near(
         ] if data is None else data  # fmt: skip
         given = [a, b, relative, absolute]
         if graph is not None:
-            return node(close, given, parts, most=summarize, name=name)
-        return Assert(close(*[np.asarray(v.numpy()) for v in given]).all(), parts, summarize)
+            return node("near", given, parts, most=summarize, name=name)
+        return Assert(_near(*[np.asarray(v.numpy()) for v in given]).all(), parts, summarize)
 
 
 def assert_all_finite(x: object, message: str, name: str | None = None) -> TfTensor:

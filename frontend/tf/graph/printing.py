@@ -7,12 +7,13 @@ and 1, of long axes only the first and the last elements.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
 import numpy as np
 
+from ...data.stored import StoredStep, stored
 from ...graph.graph import Operation
 from ...graph.kinds import PyFunction
 from ...values.nest import TensorGroup
@@ -90,6 +91,60 @@ def _put(text: str, stream: Any) -> None:
         (stream or sys.stderr).write(text)
 
 
+class NotFixedError(Exception):
+    """A structure is printed in a way that its tensors decide."""
+
+
+def _pieces(value: object, *, inside: bool = False) -> Iterator[str | None]:
+    """Give the text of a structure piece by piece, None where a tensor's value stands."""
+    if isinstance(value, TensorGroup):
+        raise NotFixedError
+    if hasattr(value, "spec"):
+        yield None
+    elif isinstance(value, dict | list | tuple):
+        begin, end = "{}" if isinstance(value, dict) else "[]" if isinstance(value, list) else "()"
+        yield begin
+        for place, part in enumerate(value):
+            yield ", " * (place > 0) + (f"{part!r}: " if isinstance(value, dict) else "")
+            yield from _pieces(value[part] if isinstance(value, dict) else part, inside=True)
+        yield "," * (isinstance(value, tuple) and len(value) == 1) + end
+    else:
+        yield repr(value) if inside else str(value)
+
+
+@stored("print")
+def printing(pieces: Sequence[str | None], ends: int, stream: str) -> Callable[..., tuple[()]]:
+    """Return what writes pieces of text, and values between them, to a stream of a name."""
+
+    def run(*values: Any) -> tuple[()]:
+        given = iter(values)
+        texts = [
+            shown(np.asarray(next(given)), ends, quoted=pieces[0] is not None or len(pieces) > 2)
+            if piece is None
+            else piece
+            for piece in pieces
+        ]
+        _put("".join(texts), getattr(sys, stream, stream))
+        return ()
+
+    return run
+
+
+def _stored_form(inputs: Any, stream: object, sep: str, end: str, ends: int) -> StoredStep | None:
+    """Return the form of printing outside of this process, if there is one."""
+    names = {id(None): "stderr", id(sys.stderr): "stderr", id(sys.stdout): "stdout"}
+    name = stream if isinstance(stream, str) else names.get(id(stream))
+    if name is None:
+        return None
+    pieces: list[str | None] = []
+    try:
+        for place, value in enumerate(inputs):
+            pieces += [*([sep] if place else []), *_pieces(value)]
+    except NotFixedError:
+        return None
+    return StoredStep("print", {"pieces": [*pieces, end], "ends": ends, "stream": name})
+
+
 def write(
     inputs: Any, stream: object, sep: str, end: str, summarize: Any = None, most: int = -1
 ) -> Operation | None:
@@ -114,4 +169,7 @@ def write(
         if graph is None:
             run(*[v.numpy() for v in values])
             return None
+        form = _stored_form(inputs, stream, sep, end, ends) if most < 0 else None
+        if form is not None:
+            run.as_stored = lambda: form  # type: ignore[attr-defined]
         return graph.add(PyFunction(run, (), pure=False), [graph.owned(v) for v in values])

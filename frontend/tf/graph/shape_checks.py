@@ -268,4 +268,4 @@ def _of_size(
         saying.start, where, f"Tensor {called} dimension", axis, "must have size", wanted,
         "Received shape: ", _sizes(tensor),
     ]  # fmt: skip
-    return [node(np.equal, [extent, wanted], parts, most=saying.summarize)]
+    return [node("equal", [extent, wanted], parts, most=saying.summarize)]

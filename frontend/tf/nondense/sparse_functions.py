@@ -69,14 +69,15 @@ def _bincount(arr: SparseTensor, weights: object = None, **options: object) -> T
 def mask(a: IndexedSlices, mask_indices: object, name: str | None = None) -> IndexedSlices:
     """Return slices without those at some indices."""
     with InGraph(graph_of([a.values, a.indices, mask_indices])):
-        gone = convert(mask_indices, a.indices.spec.dtype)
+        places = convert(a.indices)
+        gone = convert(mask_indices, places.spec.dtype)
 
         def compute(indices: Array, without: Array) -> Sequence[Array]:
             return (np.flatnonzero(~np.isin(indices, without)),)
 
-        left = host("ListDiff", compute, [a.indices, gone], [unknown(rows.i64, None)], name=name)[0]
+        left = host("ListDiff", compute, [places, gone], [unknown(rows.i64, None)], name=name)[0]
         values = g.gather(a.values, left)
-        return IndexedSlices(values, g.gather(a.indices, left), a.dense_shape)
+        return IndexedSlices(values, g.gather(places, left), a.dense_shape)
 
 
 def _segments(how: str) -> Callable[..., TfTensor]:

@@ -215,6 +215,7 @@ class FileWriter:
         given = graph if graph is not None else graph_def
         if given is not None:
             self.add_graph(given)
+            self.add_meta_graph(given)
 
     @property
     def event_writer(self) -> FileWriter:
@@ -261,9 +262,11 @@ class FileWriter:
 
     def add_meta_graph(self, meta_graph_def: object, global_step: object = None) -> None:
         """Write a graph as TensorFlow's message of one with what belongs to it: its nodes."""
-        found = meta_graph_def
-        if isinstance(found, Graph):
-            found = MetaGraph(graph_def=graph_message(found))
+        found = (
+            graph_message(meta_graph_def) if isinstance(meta_graph_def, Graph) else meta_graph_def
+        )
+        if isinstance(found, GraphDef):
+            found = MetaGraph(graph_def=found)
         if not isinstance(found, MetaGraph):
             raise TypeError(
                 f"meta_graph_def of {type(found).__name__}, expected the graph or TensorFlow's "
