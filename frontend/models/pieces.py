@@ -89,6 +89,7 @@ class Piece:
         self.function, self.options, self.threads = function, options, threads
         self.inside = [n not in held for n in range(len(function.function_type.outputs))]
         """Which results go no further than the run: only other pieces use them."""
+        self.hands_on = any(self.inside)
         self.kept, self.recycles = RecycledBytes(), False
         """Memory for these, and whether they are large enough to take it."""
         name = getattr(function.attributes.get(DEVICE), "data", "")
@@ -167,7 +168,8 @@ class Piece:
             if not self.can_shrink():
                 raise
             results = self.results_of(self.shrunk(model, arrays), arrays)
-        self.recycles = self.is_much([each.nbytes for each in results])
+        if self.hands_on:
+            self.recycles = self.is_much([each.nbytes for each in results])
         return results
 
     def results_of(self, model: CompiledModel, arrays: Sequence[Any]) -> list[Any]:
@@ -458,6 +460,7 @@ class SteppedModel(CompiledModel):
         results = [value_spec(t) for t in main.function_type.outputs]
         self.outputs = tuple(map(info_of, result_names(main), results))
         self.dims = tuple(self._dims(bounded=bounded))
+        self._known = {info.name for info in self.inputs}
         self._threads, self._options = threads, options
         (parts, room), used = pieces_of(program), held(program)
         names = [function.sym_name.data for function in parts]
@@ -527,7 +530,10 @@ class SteppedModel(CompiledModel):
 
     def run(self, inputs: Inputs) -> list[Any]:
         """Run the model on inputs by name or in order, and return new values."""
-        given = in_order(inputs, self.inputs)
+        if type(inputs) is dict and inputs.keys() == self._known:
+            given = [inputs[info.name] for info in self.inputs]
+        else:
+            given = in_order(inputs, self.inputs)
         values = [
             to_value(value, info) if isinstance(info, ValueInfo) else to_array(value, info)
             for value, info in zip(given, self.inputs, strict=True)
@@ -538,9 +544,8 @@ class SteppedModel(CompiledModel):
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
         plan = None if is_watched() else self.straight
-        sizes = None if plan is None else plan.sizes(values)
+        sizes = None if plan is None else plan.sizes(values, self.check_dims)
         if plan is not None and sizes is not None:
-            self.check_dims(sizes)
             return plan.run(values, Interpreter(None, {}, sizes))
         machine = Stepper(self.program, self.pieces, self.turns, self.growing)
         tensors = [
@@ -628,8 +633,11 @@ def apart(value: Any, given: Sequence[Array]) -> object:
     """Return a result in memory of its own, apart from what was given."""
     if isinstance(value, list):
         return [apart(each, given) for each in value]
-    shared = isinstance(value, np.ndarray) and any(np.may_share_memory(value, g) for g in given)
-    return value.copy() if shared else value
+    if isinstance(value, np.ndarray):
+        for each in given:
+            if np.may_share_memory(value, each):
+                return value.copy()
+    return value
 
 
 def info_of(name: str, spec: Spec) -> TensorInfo:

@@ -43,35 +43,18 @@ class Runs(Protocol):
         """Return what gives its results of a sequence of arrays."""
 
 
+Check: TypeAlias = Callable[[Mapping[str, int]], None]
+Step: TypeAlias = Callable[[Sequence[Array], Interpreter], Sequence[Array]]
+"""Takes operands and the machine that knows the sizes, and gives results."""
+
+
 @dataclass(frozen=True)
 class Planned:
     """One operation: what computes it, where its operands lie, and where its results go."""
 
-    op: Operation
-    compute: Compute
+    compute: Step
     operands: tuple[int, ...]
     results: slice
-    shapes: tuple[Shape, ...] = ()
-    """The shapes of a host step's results."""
-    sized: dict[str, object] | None = None
-    """Attributes in which there are such sizes; `compute` has the others."""
-
-    def run(self, operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
-        """Return the results; sizes that a host step tells are bound then."""
-        op = self.op
-        if isinstance(op, CallOp):
-            return self.compute(operands)
-        if isinstance(op, ReadSizes | Room):
-            return op.interpret(machine, operands, {})
-        if not isinstance(op, HostOp):
-            sized = {} if self.sized is None else resolve(self.sized, machine.symbols)
-            return self.compute(*operands, **sized)
-        found = op.computed(self.compute, operands)
-        symbols = machine.symbols
-        for shape, each in zip(self.shapes, found, strict=True):
-            if each.shape != tuple([d if isinstance(d, int) else symbols.get(d) for d in shape]):
-                return op.bound(machine, found)
-        return found
 
 
 class Straight:
@@ -86,8 +69,12 @@ class Straight:
         for value in block.args:
             self.place[value] = len(self.place)
         self.declared = tuple(_named(value_spec(value.type)) for value in block.args)
-        """The shapes of arguments, as those of results are in a `Planned`."""
+        """The shapes of arguments."""
+        self.last: tuple[list[tuple[int, ...]] | None, dict[str, int]] = (None, {})
+        """The shapes of the last run's arguments, and the sizes that they have."""
         self.steps: list[Planned] = []
+        self.warns = False
+        """Whether numpy could warn of what a step computes."""
         for op in block.ops:
             if isinstance(op, ReturnOp):
                 self.returned = [self.place[value] for value in op.operands]
@@ -101,20 +88,36 @@ class Straight:
         for value in op.results:
             self.place[value] = len(self.place)
         self.values += [NOTHING] * len(op.results)
-        step = _step(op, pieces, operands, slice(first, len(self.values)))
-        is_known = step.sized is None and all(self.values[n] is not NOTHING for n in operands)
+        is_known = not has_sizes(op) and all(self.values[n] is not NOTHING for n in operands)
         if isinstance(op, CallOp | HostOp) or not is_known:
-            self.steps.append(step)
+            self.warns = self.warns or may_warn(op)
+            self.steps.append(Planned(_step(op, pieces), operands, slice(first, len(self.values))))
         else:
-            self.values[step.results] = step.compute(*(self.values[n] for n in operands))
+            assert isinstance(op, Op)
+            ready = op.ready(**op.plain_attributes())
+            self.values[first:] = ready(*(self.values[n] for n in operands))
 
-    def sizes(self, arguments: Sequence[Array]) -> dict[str, int] | None:
-        """Return the sizes that arguments have, by name; None where it takes more to tell them."""
-        found: dict[str, int] = {}
-        for shape, argument in zip(self.declared, arguments, strict=True):
-            if len(shape) != argument.ndim:
+    def sizes(self, arguments: Sequence[Array], check: Check) -> dict[str, int] | None:
+        """Return the sizes that arguments have, by name; None where it takes more to tell them.
+
+        `check` raises where one is not in its range. Shapes of the run before are not asked again.
+        """
+        shapes, (before, sizes) = [each.shape for each in arguments], self.last
+        if shapes != before:
+            sizes = self.told(shapes)
+            if sizes is None:
                 return None
-            for dim, size in zip(shape, argument.shape, strict=True):
+            check(sizes)
+            self.last = shapes, sizes
+        return dict(sizes)
+
+    def told(self, shapes: Sequence[tuple[int, ...]]) -> dict[str, int] | None:
+        """Return the sizes that shapes have, by name; None where they do not fit, or are more."""
+        found: dict[str, int] = {}
+        for declared, shape in zip(self.declared, shapes, strict=True):
+            if len(declared) != len(shape):
+                return None
+            for dim, size in zip(declared, shape, strict=True):
                 known = dim if isinstance(dim, int) else found.setdefault(dim, size)
                 if known != size:
                     return None
@@ -122,28 +125,67 @@ class Straight:
 
     def run(self, arguments: Sequence[Array], machine: Interpreter) -> list[Array]:
         """Return the results of arguments, whose sizes the machine knows."""
-        values = [*arguments, *self.values[len(arguments) :]]
+        if not self.warns:
+            return self.go(arguments, machine)
         with np.errstate(all="ignore"):
-            for step in self.steps:
-                operands = [values[number] for number in step.operands]
-                values[step.results] = step.run(operands, machine)
+            return self.go(arguments, machine)
+
+    def go(self, arguments: Sequence[Array], machine: Interpreter) -> list[Array]:
+        """Carry out the steps."""
+        values = [*arguments, *self.values[len(arguments) :]]
+        for step in self.steps:
+            values[step.results] = step.compute([values[n] for n in step.operands], machine)
         made = [(values[number], self.values[number]) for number in self.returned]
         return [value if known is NOTHING else known.copy() for value, known in made]
 
 
-def _step(
-    op: Operation, pieces: Mapping[str, Runs], operands: tuple[int, ...], results: slice
-) -> Planned:
-    """Return an operation as a step."""
+def may_warn(op: Operation) -> bool:
+    """Say whether numpy could warn of what an operation computes: of floats, or by formulas."""
+    if not isinstance(op, HostOp):
+        return not isinstance(op, CallOp)
+    return any(
+        isinstance(spec, TensorSpec) and not (spec.dtype.is_integer or spec.dtype.is_text)
+        for spec in map(value_spec, (v.type for v in (*op.operands, *op.results)))
+    )
+
+
+def has_sizes(op: Operation) -> bool:
+    """Say whether there are sizes that are no numbers in the attributes of an operation."""
+    attributes = op.plain_attributes() if isinstance(op, Op) else {}
+    return any(True for value in attributes.values() for _ in symbols_inside(value))
+
+
+def _step(op: Operation, pieces: Mapping[str, Runs]) -> Step:
+    """Return what carries out an operation."""
     if isinstance(op, CallOp):
-        return Planned(op, pieces[op.callee.root_reference.data].run, operands, results)
+        run = pieces[op.callee.root_reference.data].run
+        return lambda operands, _: run(operands)
     assert isinstance(op, Op)
-    shapes = tuple(_named(value_spec(value.type)) for value in op.results)
+    if isinstance(op, ReadSizes | Room):
+        return lambda operands, machine: op.interpret(machine, operands, {})
+    if isinstance(op, HostOp):
+        return _host_step(op)
     attributes = op.plain_attributes()
-    has_sizes = any(True for value in attributes.values() for _ in symbols_inside(value))
-    if has_sizes and not isinstance(op, HostOp):  # theirs name the sizes that they tell
-        return Planned(op, op.evaluate, operands, results, shapes, attributes)
-    return Planned(op, op.ready(**attributes), operands, results, shapes)
+    if not has_sizes(op):
+        ready = op.ready(**attributes)
+        return lambda operands, _: ready(*operands)
+    return lambda operands, machine: op.evaluate(*operands, **resolve(attributes, machine.symbols))
+
+
+def _host_step(op: HostOp) -> Step:
+    """Return what carries out a host step: its sizes are compared, or bound where it tells them."""
+    compute = op.ready(**op.plain_attributes())
+    shapes = tuple(_named(value_spec(value.type)) for value in op.results)
+
+    def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
+        found: Sequence[Array] = op.computed(compute, operands)
+        symbols = machine.symbols
+        for shape, each in zip(shapes, found, strict=True):
+            if each.shape != tuple([d if isinstance(d, int) else symbols.get(d) for d in shape]):
+                return op.bound(machine, found)
+        return found
+
+    return run
 
 
 def _named(spec: Spec) -> Shape:

@@ -1,13 +1,17 @@
 """Host steps in a row are planned once, and give what they give one by one."""
 
+import sys
 from collections.abc import Callable
+from types import FrameType
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper
 
 import gravure as gv
 from gravure.frontend.models.pieces import SteppedModel
+from gravure.ir.ops.host.texts import Lookup, in_a_row
 from gravure.runtime.tracing import Trace, listening
 
 node = helper.make_node
@@ -42,3 +46,53 @@ def test_steps_in_a_row_are_planned_once(model: Make) -> None:
             np.testing.assert_array_equal(each, other)
         factors = np.vectorize({"a": 1, "b": -2, "c": 5, "d": 0.5}.get, otypes=[float])(texts)
         np.testing.assert_allclose(watched[1], factors * x, rtol=1e-6)
+
+
+def test_a_run_takes_few_steps_of_python(model: Make) -> None:
+    made = gv.compile(named(model).SerializeToString(), dims={"N": (1, 9)})
+    assert isinstance(made, SteppedModel)
+    feed = {"t": np.full((1, 3), "a", object), "x": np.ones((1, 3), np.float32)}
+    made.run(feed)
+    calls: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            calls.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        made.run(feed)
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 65, calls
+
+
+def test_sizes_that_do_not_fit_are_refused_after_such_that_do(model: Make) -> None:
+    made = gv.compile(named(model).SerializeToString(), dims={"N": (1, 9)})
+    feed = {"t": np.full((1, 3), "a", object), "x": np.ones((1, 3), np.float32)}
+    made.run(feed)
+    for rows, others in ((10, 10), (2, 3)):
+        wrong = {"t": np.full((rows, 3), "a", object), "x": np.ones((others, 3), np.float32)}
+        with pytest.raises(gv.GravureError):
+            made.run(wrong)
+        made.run(feed)
+
+
+@pytest.mark.parametrize("keys", [[3, -2, 4], [0, 1 << 40], [-(1 << 63), (1 << 63) - 1], [7]])
+def test_numbers_are_looked_up_alike_one_by_one_and_together(keys: list[int]) -> None:
+    values = np.array([f"t{key}" for key in keys], object)
+    look = Lookup.ready(
+        keys=np.array(keys, np.int64), values=values, default=np.array(["?"], object)
+    )
+    beside = [key + step for key in keys for step in (-1, 0, 1) if abs(key + step) < 1 << 63]
+    asked = np.array([*beside, -(1 << 63), (1 << 63) - 1, 0] * 3, np.int64)
+    together = look(asked.reshape(3, -1))[0]
+    one_by_one = [look(each)[0] for each in asked.reshape(-1, 1)]
+    assert together.ravel().tolist() == np.concatenate(one_by_one).tolist()
+
+
+def test_labels_close_to_each_other_are_taken_by_their_places() -> None:
+    """The list of all is made once; what is far apart is looked up in a table."""
+    values, other = np.array(["no", "yes", "maybe"], object), np.array(["?"], object)
+    assert in_a_row(np.arange(3), values, other) is not None
+    assert in_a_row(np.array([0, 1, 1 << 30]), values, other) is None

@@ -297,11 +297,14 @@ class Lookup(HostOp):
     def ready(cls, **attributes: Any) -> Callable[..., Sequence[Array]]:
         """Return what looks up, with a table that is made once."""
         keys, values, default = (attributes[name] for name in ("keys", "values", "default"))
+        dense = in_a_row(keys, values, default)
         names = [*map(_key, keys.tolist())] if keys.dtype.kind == "f" else keys.tolist()
         table = dict(zip(names, values, strict=True))
         other = default.reshape(-1)[0]
 
         def found(x: Array) -> Sequence[Array]:
+            if dense is not None and x.size > FEW:
+                return (dense(x),)
             plain = x.ravel().tolist()
             asked = [*map(_key, plain)] if x.dtype.kind == "f" else plain
             made = np.empty(x.size, values.dtype)
@@ -309,6 +312,30 @@ class Lookup(HostOp):
             return (made.reshape(x.shape),)
 
         return found
+
+
+FEW = 8
+"""So many elements are looked up one by one."""
+SPARSE = 4
+"""Numbers between the least key and the largest for each key, at the most, for a list of all."""
+
+
+def in_a_row(keys: Array, values: Array, default: Array) -> Callable[[Array], Array] | None:
+    """Return what takes values by their places, where keys are numbers close to each other."""
+    if keys.dtype.kind != "i" or keys.size == 0:
+        return None
+    low, high = int(keys.min()) - 1, int(keys.max()) + 1
+    if high - low > SPARSE * keys.size + SPARSE or low < -(1 << 62) or high > 1 << 62:
+        return None
+    row = np.full(high - low + 1, default.reshape(-1)[0], values.dtype)
+    for key, value in zip(keys.tolist(), values, strict=True):
+        row[key - low] = value
+
+    def taken(x: Array) -> Array:
+        inside: Array = np.minimum(np.maximum(x.astype(np.int64, copy=False), low), high)
+        return row.take(inside - low)
+
+    return taken
 
 
 def _key(value: float) -> Any:
