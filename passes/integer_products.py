@@ -30,6 +30,7 @@ from .analysis.rewrite import Rewriter, producer, spec
 from .analysis.targets import target_of
 from .base import Pass
 from .pack_weights import lies_in_rows
+from .widen_products import FEW
 
 QUAD = next(dots for dots, kinds in DOTS.items() if kinds[0] == u8)
 
@@ -43,10 +44,10 @@ class IntegerProducts(Pass):
 
     def apply(self, program: Program) -> None:
         """Rewrite every product of quantised values by quantised weights."""
-        known = Known()
-        rules = {"gv.matmul": (Products(known).integers,)}
-        if target_of(program).can.convolve_integers:
-            rules["gv.conv"] = (WindowProducts(known).integers,)
+        known, can = Known(), target_of(program).can
+        rules = {"gv.matmul": (Products(known, can.pack_panels).integers,)}
+        if can.convolve_integers:
+            rules["gv.conv"] = (WindowProducts(known, can.pack_panels).integers,)
         rewriter = Rewriter(rules)
         rewriter.run(program)
         for name, hits in rewriter.hits.items():
@@ -78,6 +79,8 @@ class Products:
     """The rule of products, and what it knows about values."""
 
     known: Known = field(default_factory=Known)
+    packs: bool = False
+    """Whether what is given in a run is laid out in it."""
 
     def integers(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """Rewrite (a - za) sa @ (b - zb) sb -> (a @ b - za sum(b) - zb sum(a) + K za zb) sa sb."""
@@ -99,7 +102,8 @@ class Products:
 
     def operands(self, op: Op) -> tuple[Levels, Levels] | None:
         """Return the quantised operands: an activation with one scale, and a weight."""
-        if self.known.is_fixed(op.operands[0]) or not self.known.is_fixed(op.operands[1]):
+        left, right = map(self.known.is_fixed, op.operands)
+        if left or not (right or (self.packs and has_rows(op))):
             return None
         a, b = (read(value) for value in op.operands)
         if a is None or b is None or not op.specs[1].is_static:
@@ -130,6 +134,12 @@ class WindowProducts(Products):
         make = Maker(rewriter.make)
         made: SSAValue = convolution(make, pair, flags, rest, is_alone)
         return made
+
+
+def has_rows(op: Op) -> bool:
+    """Say whether a right operand is used for more than a few rows, or for a whole image."""
+    rows = op.result_specs[0].dims[-2] if op.name == "gv.matmul" else None
+    return not isinstance(rows, int) or rows > FEW
 
 
 def is_plain(pair: tuple[Levels, Levels]) -> bool:

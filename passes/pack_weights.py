@@ -151,7 +151,9 @@ def is_weighted(op: Op, fixed: dict[SSAValue, bool]) -> bool:
 
 
 def is_packed(op: Op, fixed: dict[SSAValue, bool]) -> bool:
-    """Say whether to pack: what convolutions are given in a run, in each run."""
+    """Say whether to pack: what convolutions and integers are given in a run, in each run."""
+    if op.specs[0].dtype == i32:
+        return not fixed.get(op.operands[0], False)
     if op.name != "gv.matmul" and op.specs[0].dtype.name in FAST:
         return not fixed.get(op.operands[0], False)
     return is_weighted(op, fixed)

@@ -29,13 +29,15 @@ from ..ir import Op, Program, operands_of
 from ..ir.op import REGISTRY
 from ..ir.types.dims import Dim, product
 from ..ir.types.dtypes import bf16, f16, f32, f64, i8, i32, u8
+from ..target import Target
 from .analysis.constants import Known
 from .analysis.rewrite import Rewriter, spec
 from .analysis.targets import target_of
 from .base import Pass
+from .pack_weights import adds_up
 
 HALVES = (f16, bf16)
-LARGEST = {u8: 255, i8: 128}
+RANGES = {u8: (0, 255), i8: (-128, 127)}
 EXACT = {f32: 24, f64: 53}
 """Up to which power of two a type has every integer."""
 FEW = 2
@@ -51,12 +53,15 @@ class WidenProducts(Pass):
 
     def apply(self, program: Program) -> None:
         """Rewrite every product of narrow floats."""
-        if target_of(program).can.multiply_wide:
+        target = target_of(program)
+        if target.can.multiply_wide:
             return
         known = Known()
 
         def exact(op: Op, rewriter: Rewriter) -> SSAValue | None:
-            return None if any(map(known.is_fixed, operands_of(op))) else as_floats(op, rewriter)
+            if any(map(known.is_fixed, operands_of(op))) or is_packed_in_runs(op, target):
+                return None
+            return as_floats(op, rewriter)
 
         products = [name for name, kind in REGISTRY.items() if kind.WIDENS]
         both = dict.fromkeys(("gv.conv", "gv.matmul"), (widened, exact))
@@ -81,10 +86,10 @@ def as_floats(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """Return the product of narrow integers, computed in floats that hold all sums."""
     if op.specs[0].dtype != i32 or any(each.dims[-1] == 1 for each in op.result_specs):
         return None
-    largest, depth = [magnitude(each) for each in operands_of(op)], depth_of(op)
-    if not all(largest) or not isinstance(depth, int):
+    reach, depth = [range_of(each) for each in operands_of(op)], depth_of(op)
+    if None in reach or not isinstance(depth, int):
         return None
-    most = prod(largest) * depth
+    most = prod(max(map(abs, each)) for each in reach if each is not None) * depth
     dtype = next((kind for kind, bits in EXACT.items() if most <= 1 << bits), None)
     if dtype is None or most >= 1 << 31:
         return None  # the sum could wrap
@@ -92,15 +97,35 @@ def as_floats(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("cast", rewriter.again(op, *wide), dtype=i32)
 
 
-def magnitude(value: SSAValue) -> int:
-    """Return the largest distance from 0 of integers that were 8 bits wide; 0 if they were not."""
+def is_packed_in_runs(op: Op, target: Target) -> bool:
+    """Say whether `pack-weights` lays out groups of four bytes of the right operand in each run."""
+    casts = [each.owner for each in operands_of(op)]
+    if any(not isinstance(each, Op) or each.name != "gv.cast" for each in casts):
+        return False
+    left, right = (each.specs[0] for each in casts)  # type: ignore[union-attr]
+    if (left.dtype, right.dtype) != (u8, i8) or not adds_up(target, u8) or not right.is_static:
+        return False
+    if op.name == "gv.conv":
+        inner = int(right.dims[1])  # type: ignore[arg-type]
+        return inner % 4 == 0 or (inner == 1 and op.plain_attributes()["groups"] == right.dims[0])
+    depth, rows = depth_of(op), op.result_specs[0].dims[-2]
+    turned = op.plain_attributes()["transpose_lhs"]
+    plain = right.rank == 2 and not turned and isinstance(depth, int) and depth % 4 == 0
+    return plain and not (isinstance(rows, int) and rows <= FEW)
+
+
+def range_of(value: SSAValue) -> tuple[int, int] | None:
+    """Return the least and the largest of integers that were 8 bits wide, or are known."""
     op = value.owner
     if not isinstance(op, Op):
-        return 0
+        return None
     if op.name == "gv.sub":
-        parts = [magnitude(each) for each in operands_of(op)]
-        return sum(parts) if all(parts) else 0
-    return LARGEST.get(op.specs[0].dtype, 0) if op.name == "gv.cast" else 0
+        left, right = map(range_of, operands_of(op))
+        return left and right and (left[0] - right[1], left[1] - right[0])
+    if op.name == "gv.constant":
+        known = op.plain_attributes()["value"]
+        return (int(known.min()), int(known.max())) if known.size else None
+    return RANGES.get(op.specs[0].dtype) if op.name == "gv.cast" else None
 
 
 def depth_of(op: Op) -> Dim:

@@ -115,7 +115,7 @@ class Straight:
         """Return the sizes that shapes have, by name; None where they do not fit, or are more."""
         found: dict[str, int] = {}
         for declared, shape in zip(self.declared, shapes, strict=True):
-            if len(declared) != len(shape):
+            if declared is None or len(declared) != len(shape):
                 return None
             for dim, size in zip(declared, shape, strict=True):
                 known = dim if isinstance(dim, int) else found.setdefault(dim, size)
@@ -181,17 +181,20 @@ def _host_step(op: HostOp) -> Step:
         found: Sequence[Array] = op.computed(compute, operands)
         symbols = machine.symbols
         for shape, each in zip(shapes, found, strict=True):
-            if each.shape != tuple([d if isinstance(d, int) else symbols.get(d) for d in shape]):
+            if shape is not None and each.shape != tuple(
+                [d if isinstance(d, int) else symbols.get(d) for d in shape]
+            ):
                 return op.bound(machine, found)
         return found
 
     return run
 
 
-def _named(spec: Spec) -> Shape:
-    """Return the shape of a tensor, with names for sizes that are no numbers."""
-    assert isinstance(spec, TensorSpec), "all values of a program that goes straight on"
-    return tuple(d if isinstance(d, int) else str(d) for d in spec.shape or ())
+def _named(spec: Spec) -> Shape | None:
+    """Return the shape of a tensor, with names for sizes that are no numbers; None if unknown."""
+    if not isinstance(spec, TensorSpec) or spec.shape is None:
+        return None
+    return tuple(d if isinstance(d, int) else str(d) for d in spec.shape)
 
 
 def is_watched() -> bool:
@@ -220,7 +223,8 @@ def is_straight(program: Program, pieces: Mapping[str, Runs]) -> bool:
 
 def _goes_straight(op: Operation, known: set[str]) -> bool:
     """Say whether an operation is done by its class alone, of tensors, and its sizes are known."""
-    if any(not isinstance(value_spec(v.type), TensorSpec) for v in (*op.operands, *op.results)):
+    is_plain = all(isinstance(value_spec(v.type), TensorSpec) for v in (*op.operands, *op.results))
+    if not is_plain and not isinstance(op, HostOp):  # what it makes of tensors may hold some
         return False
     if isinstance(op, CallOp | ReadSizes):
         return True

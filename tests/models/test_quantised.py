@@ -260,3 +260,40 @@ def test_scales_of_other_types_than_f32(dtype: str) -> None:
     }}"""
     found = gv.run(text.encode(), against=["interp"])
     assert found.is_close, str(found)
+
+
+def given_in_runs(node: onnx.NodeProto, x: Array, w: Array, points: dict[str, Array]) -> None:
+    """Compile a product whose weights are an input, and compare it with what O0 gives."""
+    shapes = {"x": x, "w": w}
+    graph = helper.make_graph(
+        [node], "g",
+        [helper.make_tensor_value_info(n, TYPES[a.dtype.type], a.shape) for n, a in shapes.items()],
+        [helper.make_tensor_value_info("y", TensorProto.INT32, None)],
+        [numpy_helper.from_array(value, name) for name, value in points.items()],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 21)]
+    data = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+    found = gv.compile(data, verify=True)
+    quads = w.shape[1] > 1  # each channel's own filter has none to add up
+    assert ("x4xi8>" in gv.ir.print_module(found.compiled.program.module)) == quads
+    np.testing.assert_array_equal(found(x, w), gv.compile(data, level="O0")(x, w))
+
+
+@pytest.mark.parametrize("left", [np.uint8, np.int8])
+@pytest.mark.parametrize("right", [np.uint8, np.int8])
+@pytest.mark.parametrize("depth", [24, 22])
+def test_products_with_weights_of_the_run_add_up_groups(left: Any, right: Any, depth: int) -> None:
+    points = {"z": levels(left), "p": levels(right, 16)}
+    node = helper.make_node("MatMulInteger", ["x", "w", "z", "p"], ["y"])
+    given_in_runs(node, levels(left, 7, depth), levels(right, depth, 16), points)
+
+
+@pytest.mark.parametrize(("left", "right"), [(np.uint8, np.int8), (np.int8, np.uint8)])
+@pytest.mark.parametrize(("inner", "groups"), [(8, 1), (6, 1), (1, 8)])
+def test_convolutions_with_weights_of_the_run_add_up_groups(
+    left: Any, right: Any, inner: int, groups: int
+) -> None:
+    points = {"z": levels(left), "p": np.array(0 if groups > 1 else 9, right)}
+    node = helper.make_node("ConvInteger", ["x", "w", "z", "p"], ["y"], pads=[1] * 4, group=groups)
+    image, weights = levels(left, 1, inner * groups, 9, 9), levels(right, 8, inner, 3, 3)
+    given_in_runs(node, image, weights, points)

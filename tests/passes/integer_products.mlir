@@ -145,3 +145,38 @@ func.func @weights(%q: tensor<1x8x5xui8>) -> (tensor<1x8x3xi32>, tensor<1x8x3xi3
   %x = gv.conv %a, %c {dilations = array<i64: 1>, groups = 2 : i64, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x8x5xi32>, tensor<8x4x3xi32>) -> tensor<1x8x3xi32>
   func.return %y, %x : tensor<1x8x3xi32>, tensor<1x8x3xi32>
 }
+
+// -----
+// Weights that are given in a run are laid out in it: the form is the same. Not for a row or two.
+builtin.module attributes {gv.target = "x86-64-v4,+avx512vnni"} {
+  func.func @given(%x: tensor<5x8xui8>, %r: tensor<1x8xui8>, %w: tensor<8x4xui8>) -> (tensor<5x4xi32>, tensor<1x4xi32>) {
+    %0 = gv.cast %x {dtype = #gv.dtype<i32>} : (tensor<5x8xui8>) -> tensor<5x8xi32>
+    %1 = gv.cast %w {dtype = #gv.dtype<i32>} : (tensor<8x4xui8>) -> tensor<8x4xi32>
+    %2 = gv.matmul %0, %1 : (tensor<5x8xi32>, tensor<8x4xi32>) -> tensor<5x4xi32>
+    %3 = gv.cast %r {dtype = #gv.dtype<i32>} : (tensor<1x8xui8>) -> tensor<1x8xi32>
+    %4 = gv.matmul %3, %1 : (tensor<1x8xi32>, tensor<8x4xi32>) -> tensor<1x4xi32>
+    func.return %2, %4 : tensor<5x4xi32>, tensor<1x4xi32>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.target = "x86-64-v4,+avx512vnni"} {
+//   func.func @given(%x: tensor<5x8xui8>, %r: tensor<1x8xui8>, %w: tensor<8x4xui8>) -> (tensor<5x4xi32>, tensor<1x4xi32>) {
+//     %0 = gv.cast %w {dtype = #gv.dtype<i32>} : (tensor<8x4xui8>) -> tensor<8x4xi32>
+//     %1 = gv.cast %w {dtype = #gv.dtype<i32>} : (tensor<8x4xui8>) -> tensor<8x4xi32>
+//     %2 = gv.constant {value = #gv.array<i32, "", [-128]>} : () -> tensor<i32>
+//     %3 = gv.add %1, %2 : (tensor<8x4xi32>, tensor<i32>) -> tensor<8x4xi32>
+//     %4 = gv.cast %3 {dtype = #gv.dtype<i8>} : (tensor<8x4xi32>) -> tensor<8x4xi8>
+//     %5 = gv.constant {value = #gv.array<i32, "", [-128]>} : () -> tensor<i32>
+//     %6 = gv.cast %x {dtype = #gv.dtype<i32>} : (tensor<5x8xui8>) -> tensor<5x8xi32>
+//     %7 = gv.cast %4 {dtype = #gv.dtype<i32>} : (tensor<8x4xi8>) -> tensor<8x4xi32>
+//     %8 = gv.matmul %6, %7 : (tensor<5x8xi32>, tensor<8x4xi32>) -> tensor<5x4xi32>
+//     %9 = gv.sum %6 {axes = array<i64: 1>, keepdims = true} : (tensor<5x8xi32>) -> tensor<5x1xi32>
+//     %10 = gv.reshape %5 {shape = array<i64>} : (tensor<i32>) -> tensor<i32>
+//     %11 = gv.mul %9, %10 : (tensor<5x1xi32>, tensor<i32>) -> tensor<5x1xi32>
+//     %12 = gv.sub %8, %11 : (tensor<5x4xi32>, tensor<5x1xi32>) -> tensor<5x4xi32>
+//     %13 = gv.cast %r {dtype = #gv.dtype<i32>} : (tensor<1x8xui8>) -> tensor<1x8xi32>
+//     %14 = gv.matmul %13, %0 : (tensor<1x8xi32>, tensor<8x4xi32>) -> tensor<1x4xi32>
+//     func.return %12, %14 : tensor<5x4xi32>, tensor<1x4xi32>
+//   }
+// }

@@ -114,3 +114,35 @@ func.func @not_bytes(%x: tensor<2x66000xui8>, %w: tensor<66000x2xui8>, %i: tenso
   %6 = gv.matmul %4, %5 : (tensor<2x?xi32, #gv.dims<"2, k">>, tensor<?x2xi32, #gv.dims<"k, 2">>) -> tensor<2x2xi32>
   func.return %2, %3, %6 : tensor<2x2xi32>, tensor<2x2xi32>, tensor<2x2xi32>
 }
+
+// -----
+// A zero point that is known moves the range; not what is packed in groups of four in each run.
+builtin.module attributes {gv.target = "x86-64-v4,+avx512vnni"} {
+  func.func @points(%x: tensor<5x8xui8>, %u: tensor<8x4xui8>, %w: tensor<8x4xi8>) -> (tensor<5x4xi32>, tensor<5x4xi32>) {
+    %0 = gv.cast %x {dtype = #gv.dtype<i32>} : (tensor<5x8xui8>) -> tensor<5x8xi32>
+    %z = gv.constant {value = #gv.array<i32, "", [7]>} : () -> tensor<i32>
+    %1 = gv.sub %0, %z : (tensor<5x8xi32>, tensor<i32>) -> tensor<5x8xi32>
+    %2 = gv.cast %u {dtype = #gv.dtype<i32>} : (tensor<8x4xui8>) -> tensor<8x4xi32>
+    %3 = gv.matmul %1, %2 : (tensor<5x8xi32>, tensor<8x4xi32>) -> tensor<5x4xi32>
+    %4 = gv.cast %w {dtype = #gv.dtype<i32>} : (tensor<8x4xi8>) -> tensor<8x4xi32>
+    %5 = gv.matmul %0, %4 : (tensor<5x8xi32>, tensor<8x4xi32>) -> tensor<5x4xi32>
+    func.return %3, %5 : tensor<5x4xi32>, tensor<5x4xi32>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.target = "x86-64-v4,+avx512vnni"} {
+//   func.func @points(%x: tensor<5x8xui8>, %u: tensor<8x4xui8>, %w: tensor<8x4xi8>) -> (tensor<5x4xi32>, tensor<5x4xi32>) {
+//     %0 = gv.cast %x {dtype = #gv.dtype<i32>} : (tensor<5x8xui8>) -> tensor<5x8xi32>
+//     %z = gv.constant {value = #gv.array<i32, "", [7]>} : () -> tensor<i32>
+//     %1 = gv.sub %0, %z : (tensor<5x8xi32>, tensor<i32>) -> tensor<5x8xi32>
+//     %2 = gv.cast %u {dtype = #gv.dtype<i32>} : (tensor<8x4xui8>) -> tensor<8x4xi32>
+//     %3 = gv.cast %1 {dtype = #gv.dtype<f32>} : (tensor<5x8xi32>) -> tensor<5x8xf32>
+//     %4 = gv.cast %2 {dtype = #gv.dtype<f32>} : (tensor<8x4xi32>) -> tensor<8x4xf32>
+//     %5 = gv.matmul %3, %4 : (tensor<5x8xf32>, tensor<8x4xf32>) -> tensor<5x4xf32>
+//     %6 = gv.cast %5 {dtype = #gv.dtype<i32>} : (tensor<5x4xf32>) -> tensor<5x4xi32>
+//     %7 = gv.cast %w {dtype = #gv.dtype<i32>} : (tensor<8x4xi8>) -> tensor<8x4xi32>
+//     %8 = gv.matmul %0, %7 : (tensor<5x8xi32>, tensor<8x4xi32>) -> tensor<5x4xi32>
+//     func.return %6, %8 : tensor<5x4xi32>, tensor<5x4xi32>
+//   }
+// }
