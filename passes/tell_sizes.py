@@ -209,14 +209,13 @@ class Selecting:
         """Return where flags hold, in row-major order: a vector for each axis."""
         shape = spec_of(flags.type).dims
         count = dims.product(shape)
-        most = self.most(count)
-        self.limit(size, most)
+        self.limit(size, self.most(count))
         flat = make.reshape(flags, shape=(count,))
         ones = make.cast(flat, dtype=dtypes.i64)
         before = make.cumsum(ones, axis=0, exclusive=True)
-        target = make.select(flat, before, make.number(most, dtypes.i64))
+        target = make.select(flat, before, make.extent_of(count))
         every = make.iota(shape=(count,), axis=0, dtype=dtypes.i64)
-        padded = make.filled(0, dtypes.i64, (most + 1,))
+        padded = make.filled(0, dtypes.i64, (count + 1,))
         padded = make.scatter_elements(padded, target, every, axis=0)
         total = make.sum(ones, axes=(0,), keepdims=False)
         rest = make.emit(Told, padded, total, sizes=(size,))
@@ -242,10 +241,15 @@ class Selecting:
         box = make.gather_nd(picked, stack(make.emit, places, 1))
         return stack(make.emit, [*places[:2], box], 1)  # type: ignore[no-any-return]
 
-    def rounds(self, op: Op) -> int:
-        """Return how many boxes of a class can stand out."""
-        boxes, most = self.most(op.specs[0].dims[1]), scalar_of(op.operands[2])
-        return boxes if most is None else max(min(boxes, int(most)), 0)
+    def rounds(self, op: Op) -> Dim:
+        """Return how many boxes of a class can stand out: as many as there are, not as may be."""
+        boxes, most = op.specs[0].dims[1], scalar_of(op.operands[2])
+        self.most(boxes)  # there has to be one
+        if most is None or self.most(boxes) <= most:
+            return boxes
+        least, _ = dims.bounds(boxes, self.ranges)
+        wanted = max(int(most), 0)
+        return wanted if least is not None and least >= wanted else dims.minimum(boxes, wanted)
 
     def tell(self) -> list[dict[str, Any]]:
         """Have results be of fixed sizes, and return the extents too; say which those are."""
@@ -302,7 +306,7 @@ TELLING: dict[type[Operation], Any] = {HostIf: Selecting.choose, ReadSizes: Sele
 """What rewrites others that tell sizes."""
 
 
-def picks(make: Maker, op: Op, rounds: int) -> SSAValue:
+def picks(make: Maker, op: Op, rounds: Dim) -> SSAValue:
     """Return the boxes of each batch and class that stand out, the best first, -1 behind them.
 
     In each round the best box that is left is taken, and those that it overlaps are left out. One
@@ -318,9 +322,7 @@ def picks(make: Maker, op: Op, rounds: int) -> SSAValue:
     left = make.select(make.greater(scores, threshold), scores, lowest)
     left = make.pad(left, pads=((0, 0), (0, 0), (0, 1)), value=LOWEST)
     none = make.filled(-1, dtypes.i64, (batches, classes, rounds))
-    limit = make.minimum(
-        make.to(make.reshape(most, shape=()), dtypes.i64), make.number(rounds, dtypes.i64)
-    )
+    limit = make.minimum(make.to(make.reshape(most, shape=()), dtypes.i64), make.extent_of(rounds))
     carried = [left, none, make.number(0, dtypes.i64)]
     fixed = [*box, make.reshape(overlap, shape=()), limit]
     test, body = block_for([*carried, *fixed]), block_for([*carried, *fixed])

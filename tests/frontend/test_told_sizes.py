@@ -285,3 +285,17 @@ def test_boxes_are_suppressed_in_compiled_code(model: Make) -> None:
     inputs = [RANDOM.random((1, 7, 4), np.float32), f32(1, 2, 7)]
     stepped = SteppedModel(load_program(made.SerializeToString(), **options), Options(), 1)
     np.testing.assert_array_equal(found.run(inputs)[0], stepped.run(inputs)[0])
+
+
+def test_rounds_are_for_the_boxes_that_there_are(model: Make) -> None:
+    """What is picked so far was as large as the most boxes there may be, and copied each round."""
+    made = model(
+        [node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"])],
+        {"boxes": ("f32", [1, "n", 4]), "scores": ("f32", [1, 2, "n"])},
+        ["y"],
+        {"most": np.int64([1 << 40]), "iou": np.float32([0.4])},
+    )
+    found = gv.compile(made.SerializeToString(), dims={"n": (1, 12345)})
+    assert isinstance(found, ToldModel)
+    text = gv.ir.print_module(found.model.compiled.program.module)  # type: ignore[attr-defined]
+    assert "1x2x12345" not in text
