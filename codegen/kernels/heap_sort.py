@@ -64,7 +64,7 @@ class HeapSort(Ordering):
         """Say whether one of a vector of elements is better than the root."""
         self.space.vector, self.space.lanes = self.axis_group, self.most
         self.lanes = self.most
-        found = self.precedes(self.element(at), self.get(0).x)
+        found = self.may_precede(self.element(at), self.get(0).x)
         self.space.vector, self.space.lanes, self.lanes = None, 0, 0
         self.reader.fresh()
         return across_lanes(self.loops, "or", found).value
@@ -131,6 +131,10 @@ class HeapSort(Ordering):
         return math.logical_or(
             less, math.logical_and(math.isnan(nan), math.compare("eq", other, other))
         )
+
+    def may_precede(self, a: Element, b: Element) -> Element:
+        """Say what `precedes` says, and maybe more where one is not a number: one comparison."""
+        return self.math.logical_not(self.math.compare("le" if self.largest else "ge", a, b))
 
     def both(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Return whether both hold."""
