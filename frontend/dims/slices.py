@@ -79,6 +79,13 @@ def bounds(
     (0, 0, 1)
     >>> bounds(-20, -20, -1, 10, Knowledge(), keeps_first=True)
     (0, -11, -1)
+
+    Without the first elements there are as many as without the last, in the same words:
+
+    >>> width, positive = dim_rules.symbol("w"), Knowledge({"w": (1, None)})
+    >>> start, stop, _ = bounds(2, FAR, 1, width, positive)
+    >>> str(stop - start), str(bounds(0, -2, 1, width, positive)[1])
+    ('max(0, w - 2)', 'max(0, w - 2)')
     """
     if keeps_first and isinstance(start, int) and isinstance(extent, int):
         start = max(start, -extent)
@@ -95,6 +102,9 @@ def bounds(
         if first_dim == 0 and back is not end and not known.at_least(0, end):
             return 0, _lowered(end, extent, known), step
         last_dim = _clamped(back, extent, 0, extent, known)
+        is_cut = isinstance(front, int) and front > 0 and isinstance(first_dim, DimExpr)
+        if is_cut and last_dim == extent:
+            first_dim = extent - _raised(extent - front, 0, known)  # as many as without the last
         if first_dim == 0 or last_dim == extent:
             return first_dim, last_dim, step
         return first_dim, _raised(last_dim, first_dim, known), step
@@ -155,6 +165,20 @@ def _either(dim: DimExpr) -> Iterator[tuple[Dim, Dim]]:
             yield rest + first * coefficient, rest + second * coefficient
 
 
+def without_quotients(dim: Dim) -> Iterator[Dim]:
+    """Give expressions that are at least 0 if one is: itself, and that without its quotients.
+
+    >>> [str(each) for each in without_quotients((dim_rules.symbol("N") + 1) // 2 - 4)]
+    ['((N + 1) // (2)) - 4', 'N - 7']
+    """
+    yield dim
+    for monomial, coefficient in dim.terms if isinstance(dim, DimExpr) else ():
+        if coefficient == 1 and len(monomial) == 1 and monomial[0].op == "//":
+            first, second = map(dim_rules.parse, monomial[0].args)
+            if isinstance(second, int) and second > 0:
+                yield from without_quotients((dim - DimExpr(((monomial, 1),))) * second + first)
+
+
 def _simpler(dim: DimExpr) -> Iterator[Dim]:
     """Give expressions without one of the functions that are positive only if this one is."""
     for monomial, coefficient in dim.terms:
@@ -165,7 +189,7 @@ def _simpler(dim: DimExpr) -> Iterator[Dim]:
         rest = dim - DimExpr(((monomial, coefficient),))
         match atom.op:
             case "//" if isinstance(second, int) and second > 0:
-                least = first if coefficient < 0 else first - (second - 1)
+                least = first if coefficient <= 1 else first - (second - 1)
                 yield rest * second + least * coefficient
             case "%" if isinstance(second, int) and second > 0:
                 yield rest + (coefficient * (second - 1) if coefficient < 0 else 0)

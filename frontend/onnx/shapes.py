@@ -17,13 +17,16 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import Array, Dim, DimExpr, DType, GraphEmit, Op, Range, TensorSpec, spec_of
+from ...ir.demands import noted
 from ...ir.ops.reduce import Fold
 from ...ir.scalar_math import PREDICATES, ScalarMath, UnknownStepError
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import bool_
+from ..dims.slices import without_quotients
 from ..values.moving import is_moved, move, objects
 
 MAX_KNOWN = 4096
@@ -34,18 +37,29 @@ class UndecidedError(Exception):
     """The result depends on the value of a symbol in a way that no dimension can say."""
 
 
+def is_of_entry(op: Op) -> bool:
+    """Say whether every run comes to an operation."""
+    parent = op.parent_op()
+    return isinstance(parent, FuncOp) and parent.sym_name.data == "main"
+
+
 class KnownEmit:
     """Appends operations, and follows those on known values."""
 
     def __init__(self, emit: GraphEmit, ranges: Mapping[str, Range], facts: Sequence[Dim]) -> None:
         self.emit = emit
         self.ranges, self.facts = ranges, facts
+        self.sure: list[Dim] = []
+        """What is at least 0 in each run, since operations that every run comes to demand it."""
         self._known: dict[SSAValue, Array] = {}
 
     def __call__(self, op: type[Op], *operands: SSAValue, **attributes: object) -> Any:
         """Append one operation; return its result, or the tuple of several."""
-        made = self.emit(op, *operands, **attributes)
+        with noted() as demands:
+            made = self.emit(op, *operands, **attributes)
         created = self.emit.made.pop()
+        if demands and is_of_entry(created):
+            self.sure += [plain for each in demands for plain in without_quotients(each.spare)]
         for result, value in zip(created.results, self._follow(created), strict=False):
             self.learn(result, value)
         return made

@@ -176,3 +176,49 @@ def test_slices_beyond_the_largest_size_are_of_all(
     assert found.dims == (4,)
     if abs(step) == 1:
         check(model([cut, node("Add", ["part", "x"], ["y"])], OPEN, ["y"], rows))
+
+
+@pytest.mark.parametrize("shifts", [(1, 2), (2, 3, 4)])
+def test_what_lacks_the_first_elements_is_as_long_as_what_lacks_the_last(
+    model: Make, shifts: tuple[int, ...]
+) -> None:
+    """As volumes of costs shift one image against another: the width was taken for two."""
+    nodes, rows = [], {"zero": np.int64([0]), "far": np.int64([1 << 62]), "across": np.int64([3])}
+    for k in shifts:
+        rows |= {f"k{k}": np.int64([k]), f"m{k}": np.int64([-k])}
+        rows[f"p{k}"] = np.int64([0, 0, 0, k, 0, 0, 0, 0])
+        nodes += [
+            node("Slice", ["x", f"k{k}", "far", "across"], [f"a{k}"]),
+            node("Slice", ["x", "zero", f"m{k}", "across"], [f"b{k}"]),
+            node("Add", [f"a{k}", f"b{k}"], [f"c{k}"]),
+            node("Pad", [f"c{k}", f"p{k}"], [f"d{k}"]),
+        ]
+    nodes.append(node("Concat", ["x", *(f"d{k}" for k in shifts)], ["y"], axis=1))
+    made = model(nodes, {"x": ("f32", [1, 3, "H", "W"])}, ["y"], rows)
+    found = gv.compile(made.SerializeToString(), dims={"H": (1, 8), "W": (1, 16)})
+    plain = gv.compile(made.SerializeToString(), dims={"H": 5, "W": 9})
+    x = RANDOM.standard_normal((1, 3, 5, 9)).astype(np.float32)
+    np.testing.assert_array_equal(found(x), plain(x))
+
+
+def test_sizes_that_windows_leave_are_at_least_one(model: Make) -> None:
+    """As conformers slice positions by a length that two convolutions leave: it was not known."""
+    halved = {"kernel_shape": [3], "strides": [2]}
+    nodes = [
+        node("Conv", ["x", "w"], ["half"], **halved), node("Conv", ["half", "w"], ["s"], **halved),
+        node("Shape", ["s"], ["t"], start=2),
+        node("Concat", ["s", "s"], ["double"], axis=2),
+        node("Slice", ["double", "one", "far", "two"], ["less"]),
+        node("Slice", ["less", "zero", "t", "two"], ["front"]),
+        node("Add", ["front", "s"], ["y"]),
+    ]  # fmt: skip
+    rows = {"w": RANDOM.standard_normal((3, 3, 3)).astype(np.float32), "one": np.int64([1])}
+    rows |= {"two": np.int64([2]), "far": np.int64([1 << 62]), "zero": np.int64([0])}
+    made = model(nodes, {"x": ("f32", [1, 3, "T"])}, ["y"], rows)
+    found = gv.compile(made.SerializeToString(), dims={"T": (1, 64)})
+    for length in (7, 12, 41):
+        x = RANDOM.standard_normal((1, 3, length)).astype(np.float32)
+        plain = gv.compile(made.SerializeToString(), dims={"T": length})
+        np.testing.assert_allclose(found(x), plain(x), rtol=1e-5, atol=1e-5)
+    with pytest.raises(gv.GravureError):
+        found(np.zeros((1, 3, 6), np.float32))

@@ -94,7 +94,9 @@ def _slice(
         node.fail(f"{len(starts)} starts, {len(ends)} ends, {len(axes)} axes, {len(steps)} steps")
     shape = node.shape(x)
     rows: list[tuple[Dim, Dim, int]] = [(0, extent, 1) for extent in shape]
-    sure, assumed = (Knowledge(node.emitter.ranges, f) for f in ((), node.emitter.facts))
+    emitter = node.emitter
+    facts = (emitter.sure, [*emitter.facts, *emitter.sure])
+    sure, assumed = (Knowledge(emitter.ranges, each) for each in facts)
     taken: list[int] = []
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         at = normalize_axis(axis, len(shape))
