@@ -106,7 +106,7 @@ def is_packed_in_runs(op: Op, target: Target) -> bool:
     if (left.dtype, right.dtype) != (u8, i8) or not adds_up(target, u8) or not right.is_static:
         return False
     if op.name == "gv.conv":
-        inner = int(right.dims[1])  # type: ignore[arg-type]
+        inner = int(right.dims[1])
         return inner % 4 == 0 or (inner == 1 and op.plain_attributes()["groups"] == right.dims[0])
     depth, rows = depth_of(op), op.result_specs[0].dims[-2]
     turned = op.plain_attributes()["transpose_lhs"]
