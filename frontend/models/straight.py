@@ -16,17 +16,18 @@ from xdsl.dialects.func import CallOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ...counting import is_counted
-from ...ir import Array, Interpreter, Op, Program, TensorSpec
+from ...ir import Array, DimExpr, Interpreter, Op, Program, TensorSpec
 from ...ir.host import HostOp, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
 from ...ir.ops.host.late import ReadSizes, Room
+from ...ir.types import dims
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
 from ..eager.complex_parts import PAIRS
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
-Shape: TypeAlias = tuple[int | str, ...]
-"""A shape with names for sizes that are no numbers."""
+Shape: TypeAlias = tuple[int | str | DimExpr, ...]
+"""A shape with names for sizes that are symbols."""
 
 NOTHING = np.empty(0)
 
@@ -115,13 +116,13 @@ class Straight:
         """Return the sizes that shapes have, by name; None where they do not fit, or are more."""
         found: dict[str, int] = {}
         for declared, shape in zip(self.declared, shapes, strict=True):
-            if declared is None or len(declared) != len(shape):
+            if declared is None:
                 return None
-            for dim, size in zip(declared, shape, strict=True):
-                known = dim if isinstance(dim, int) else found.setdefault(dim, size)
-                if known != size:
-                    return None
-        return found if all(map(str.isidentifier, found)) else None
+            if any(isinstance(dim, DimExpr) for dim in declared) or not fits(
+                declared, shape, found
+            ):
+                return None
+        return found
 
     def run(self, arguments: Sequence[Array], machine: Interpreter) -> list[Array]:
         """Return the results of arguments, whose sizes the machine knows."""
@@ -161,7 +162,10 @@ def _step(op: Operation, pieces: Mapping[str, Runs]) -> Step:
         run = pieces[op.callee.root_reference.data].run
         return lambda operands, _: run(operands)
     assert isinstance(op, Op)
-    if isinstance(op, ReadSizes | Room):
+    if isinstance(op, Room):
+        size = op.plain_attributes()["size"]
+        return lambda _, machine: (np.empty(dims.evaluate(size, machine.symbols), np.bool_),)
+    if isinstance(op, ReadSizes):
         return lambda operands, machine: op.interpret(machine, operands, {})
     if isinstance(op, HostOp):
         return _host_step(op)
@@ -179,22 +183,40 @@ def _host_step(op: HostOp) -> Step:
 
     def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
         found: Sequence[Array] = op.computed(compute, operands)
-        symbols = machine.symbols
         for shape, each in zip(shapes, found, strict=True):
-            if shape is not None and each.shape != tuple(
-                [d if isinstance(d, int) else symbols.get(d) for d in shape]
-            ):
-                return op.bound(machine, found)
+            if shape is not None and not fits(shape, each.shape, machine.symbols):
+                return op.bound(machine, found)  # says what is wrong
         return found
 
     return run
 
 
+def fits(declared: Shape, shape: Sequence[int], symbols: dict[str, int]) -> bool:
+    """Say whether a shape is one that is declared; names that nothing has told yet are told by it.
+
+    >>> sizes = {"n": 5}
+    >>> fits((2, "n", "k"), (2, 5, 3), sizes), sizes["k"], fits(("k",), (4,), sizes)
+    (True, 3, False)
+    """
+    if len(declared) != len(shape):
+        return False
+    for dim, size in zip(declared, shape, strict=True):
+        if isinstance(dim, str):
+            known = symbols.setdefault(dim, size)
+        elif isinstance(dim, int):
+            known = dim
+        else:
+            known = dims.evaluate(dim, symbols) if dims.symbols(dim) <= symbols.keys() else size
+        if known != size:
+            return False
+    return True
+
+
 def _named(spec: Spec) -> Shape | None:
-    """Return the shape of a tensor, with names for sizes that are no numbers; None if unknown."""
+    """Return the shape of a tensor, with names for sizes that are symbols; None if unknown."""
     if not isinstance(spec, TensorSpec) or spec.shape is None:
         return None
-    return tuple(d if isinstance(d, int) else str(d) for d in spec.shape)
+    return tuple(str(d) if str(d).isidentifier() else d for d in spec.shape)
 
 
 def is_watched() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -145,16 +146,56 @@ class Unique(HostOp):
     ) -> Sequence[Array]:
         """Sort, and take the first of each."""
         wide = x.astype(np.float32) if x.dtype.kind == "V" else x
-        _, first, inverse, counts = np.unique(
-            wide, return_index=True, return_inverse=True, return_counts=True, axis=axis
-        )
+        if axis is None:
+            first, inverse, counts = numbered(wide.ravel())
+        else:
+            first, inverse, counts = numbered_rows(np.moveaxis(wide, axis, 0))
         if not sorted:
             order = np.argsort(first, kind="stable")
             place = np.argsort(order, kind="stable")
             first, counts, inverse = first[order], counts[order], place[inverse]
         values = x.ravel()[first] if axis is None else np.take(x, first, axis)
-        vectors = (first, inverse.ravel(), counts)
+        vectors = (first, inverse, counts)
         return (values, *(np.asarray(v, np.int64) for v in vectors))
+
+
+def numbered(x: Array) -> tuple[Array, Array, Array]:
+    """Return of the distinct elements of a vector, in order, where each first is; see `Unique`.
+
+    All NaN are one. numpy's own search keeps the order of equal elements, which takes longer.
+
+    >>> [each.tolist() for each in numbered(np.array([7, 3, 7]))]
+    [[1, 0], [1, 0, 1], [1, 2]]
+    """
+    order = x.argsort()
+    ordered = x[order]
+    starts_new = np.ones(x.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=starts_new[1:])
+    if x.dtype.kind in "fc" and x.size and ordered[-1] != ordered[-1]:
+        starts_new[1:] &= ~np.isnan(ordered[:-1])
+    return _counted(order, starts_new)
+
+
+def numbered_rows(x: Array) -> tuple[Array, Array, Array]:
+    """Return the same of the slices along the first axis; NaN are none of them equal."""
+    rows = x.reshape(len(x), prod(x.shape[1:]))
+    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    ordered = rows[order]
+    starts_new = np.ones(len(rows), np.bool_)
+    starts_new[1:] = (ordered[1:] != ordered[:-1]).any(1)
+    return _counted(order, starts_new)
+
+
+def _counted(order: Array, starts_new: Array) -> tuple[Array, Array, Array]:
+    """Return first places, numbers and counts of stretches of equal elements."""
+    (starts,) = starts_new.nonzero()
+    inverse = np.empty(order.size, np.int64)
+    inverse[order] = starts_new.cumsum() - 1
+    first = np.minimum.reduceat(order, starts) if order.size else order
+    counts = np.empty(starts.size, np.int64)
+    np.subtract(starts[1:], starts[:-1], out=counts[:-1])
+    counts[-1:] = order.size - starts[-1:]
+    return first, inverse, counts
 
 
 @register

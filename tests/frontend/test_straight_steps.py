@@ -96,3 +96,24 @@ def test_labels_close_to_each_other_are_taken_by_their_places() -> None:
     values, other = np.array(["no", "yes", "maybe"], object), np.array(["?"], object)
     assert in_a_row(np.arange(3), values, other) is not None
     assert in_a_row(np.array([0, 1, 1 << 30]), values, other) is None
+
+
+def test_steps_that_give_sequences_go_straight_on(model: Make) -> None:
+    made = model(
+        [node("Split", ["x", "s"], ["a", "b", "c"], axis=0), node("Add", ["a", "a"], ["d"]),
+         node("SequenceConstruct", ["b", "c"], ["q"]), node("SequenceLength", ["q"], ["n"])],
+        {"x": ("f32", ["N", 3]), "s": ("i64", [3])}, ["d", "c", "n"],
+    )  # fmt: skip
+    found = gv.compile(made.SerializeToString(), dims={"N": (1, 20)})
+    assert isinstance(found, SteppedModel)
+    assert found.straight is not None
+    x = RANDOM.standard_normal((9, 3)).astype(np.float32)
+    for sizes in ([2, 3, 4], [9, 0, 0], [1, 1, 7]):
+        given = [x, np.int64(sizes)]
+        with listening(Trace()):
+            watched = found.run(given)
+        for each, other in zip(found.run(given), watched, strict=True):
+            np.testing.assert_array_equal(each, other)
+    for sizes in ([2, 3, 5], [-1, 5, 5]):
+        with pytest.raises(gv.GravureError):
+            found.run([x, np.int64(sizes)])
