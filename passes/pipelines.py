@@ -19,6 +19,7 @@ GRAPH = (
     "attention",  # behind fold-scale: a factor that is in a weight costs nothing
     "widen-products",  # before choose-layout: what halves are laid out as is what f32 is
     "choose-layout",  # before decompose: a softmax or a pool moves easier than its parts
+    "cancel-transposes",  # before decompose: what is resized is read several times behind it
     "decompose",
     "cancel-transposes",
     "split-pads",  # behind choose-layout: a pad moves easier than its pieces

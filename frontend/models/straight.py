@@ -103,13 +103,14 @@ class Straight:
 
         `check` raises where one is not in its range. Shapes of the run before are not asked again.
         """
-        shapes, (before, sizes) = [each.shape for each in arguments], self.last
-        if shapes != before:
-            sizes = self.told(shapes)
-            if sizes is None:
-                return None
-            check(sizes)
-            self.last = shapes, sizes
+        shapes, (before, known) = [each.shape for each in arguments], self.last
+        if shapes == before:
+            return dict(known)
+        sizes = self.told(shapes)
+        if sizes is None:
+            return None
+        check(sizes)
+        self.last = shapes, sizes
         return dict(sizes)
 
     def told(self, shapes: Sequence[tuple[int, ...]]) -> dict[str, int] | None:

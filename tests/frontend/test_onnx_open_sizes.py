@@ -228,3 +228,21 @@ def test_sizes_that_windows_leave_are_at_least_one(model: Make) -> None:
         np.testing.assert_allclose(found(x), plain(x), rtol=1e-4, atol=1e-4)
     with pytest.raises(gv.GravureError):
         found(np.zeros((1, 3, 6), np.float32))
+
+
+def test_images_with_channels_last_are_resized_as_they_lie(model: Make) -> None:
+    """tf2onnx turns them before and behind: both are left out, though resizing reads twice."""
+    made = model(
+        [
+            node("Transpose", ["x"], ["front"], perm=[0, 3, 1, 2]),
+            node("Resize", ["front", "", "twice"], ["large"], mode="linear"),
+            node("Transpose", ["large"], ["y"], perm=[0, 2, 3, 1]),
+        ],
+        {"x": ("f32", ["N", 6, 5, 8])}, ["y"], {"twice": np.float32([1, 1, 2, 2])},
+    )  # fmt: skip
+    data = made.SerializeToString()
+    found = gv.compile(data, dims={"N": (1, 4)})
+    text = gv.ir.print_module(found.compiled.program.module)
+    assert "gv.transpose" not in text
+    x = np.random.default_rng(0).standard_normal((2, 6, 5, 8)).astype(np.float32)
+    np.testing.assert_allclose(found(x), gv.compile(data, dims={"N": 2}, level="O0")(x), rtol=1e-6)
