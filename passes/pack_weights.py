@@ -258,10 +258,18 @@ def lies_in_rows(value: SSAValue) -> bool:
     owner = value.owner
     while isinstance(owner, Op) and owner.name == "gv.reshape":
         (source,) = owner.operands
-        if spec_of(source.type).dims[-1:] != owner.result_specs[0].dims[-1:]:
+        before, behind = (
+            _longest(spec.dims) for spec in (spec_of(source.type), *owner.result_specs)
+        )
+        if before[-1:] != behind[-1:]:
             return False
         owner = source.owner
     return not isinstance(owner, Op) or not is_move(owner)
+
+
+def _longest(shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """Return the dimensions of more than one element: others behind them move nothing."""
+    return tuple(dim for dim in shape if dim != 1)
 
 
 @RULES.on("conv")

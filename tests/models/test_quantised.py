@@ -297,3 +297,14 @@ def test_convolutions_with_weights_of_the_run_add_up_groups(
     node = helper.make_node("ConvInteger", ["x", "w", "z", "p"], ["y"], pads=[1] * 4, group=groups)
     image, weights = levels(left, 1, inner * groups, 9, 9), levels(right, 8, inner, 3, 3)
     given_in_runs(node, image, weights, points)
+
+
+def test_what_was_an_image_of_one_pixel_is_multiplied_in_groups() -> None:
+    """Behind a pool over all pixels and a flatten stands the last product of a network."""
+    x, w = levels(np.uint8, 1, 24, 1, 1), levels(np.int8, 24, 16)
+    zero, flat = levels(np.uint8), np.array([1, 24], np.int64)
+    nodes = [
+        helper.make_node("Reshape", ["x", "flat"], ["row"]),
+        helper.make_node("MatMulInteger", ["row", "w", "zero"], ["y"]),
+    ]
+    check(model(nodes, x, np.int32, {"w": w, "zero": zero, "flat": flat}), x, exact=True)
