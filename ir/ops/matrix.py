@@ -311,12 +311,18 @@ class _Factor:
         make, spec = Maker(self.emit), spec_of_value(self.value)
         last = max(i for i, c in enumerate(self.labels) if self.labels.index(c) < i)
         first = self.labels.index(self.labels[last])
-        row = make.iota(shape=spec.dims, axis=first, dtype=i64)
-        column = make.iota(shape=spec.dims, axis=last, dtype=i64)
-        zero = make.number(0, spec.dtype)
-        kept = make.select(make.equal(row, column), self.value, zero)
+        rest = [axis for axis in range(spec.rank) if axis != last]
+        rest.insert(first + 1, last)
+        value = self.value
+        if rest != sorted(rest):
+            value = make.transpose(value, order=tuple(rest))
+        dims = spec_of_value(value).dims
+        count, others = dims[first], (dims[:first], dims[first + 2 :])
+        flat = make.reshape(value, shape=(*others[0], count * dims[first + 1], *others[1]))
+        places = make.iota(shape=(count,), axis=0, dtype=i64)
+        places = make.mul(places, make.extent_of(dims[first + 1] + 1))
         labels = self.labels[:last] + self.labels[last + 1 :]
-        return _Factor(self.emit, make.sum(kept, axes=(last,)), labels)
+        return _Factor(self.emit, make.gather(flat, places, axis=first), labels)
 
     def summed(self, needed: set[str]) -> _Factor:
         """Sum over the letters that nothing needs."""

@@ -246,3 +246,18 @@ def test_images_with_channels_last_are_resized_as_they_lie(model: Make) -> None:
     assert "gv.transpose" not in text
     x = np.random.default_rng(0).standard_normal((2, 6, 5, 8)).astype(np.float32)
     np.testing.assert_allclose(found(x), gv.compile(data, dims={"N": 2}, level="O0")(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("equation", ["ii->i", "ibi->bi", "bii->b"])
+def test_diagonals_are_taken_and_not_added_up(model: Make, equation: str) -> None:
+    """All elements were looked at, and those beside the diagonal were added as zeros."""
+    terms = equation.split("->")[0]
+    made = model(
+        [node("Einsum", ["x"], ["y"], equation=equation)],
+        {"x": ("f32", [{"i": "N", "b": 3}[c] for c in terms])}, ["y"],
+    )  # fmt: skip
+    found = gv.compile(made.SerializeToString(), dims={"N": (1, 40)})
+    text = gv.ir.print_module(found.compiled.program.module)
+    assert "gv.select" not in text
+    x = RANDOM.standard_normal([{"i": 7, "b": 3}[c] for c in terms]).astype(np.float32)
+    np.testing.assert_allclose(found(x), np.einsum(equation, x), rtol=1e-5, atol=1e-6)
