@@ -251,7 +251,7 @@ def test_images_with_channels_last_are_resized_as_they_lie(model: Make) -> None:
 @pytest.mark.parametrize("equation", ["ii->i", "ibi->bi", "bii->b"])
 def test_diagonals_are_taken_and_not_added_up(model: Make, equation: str) -> None:
     """All elements were looked at, and those beside the diagonal were added as zeros."""
-    terms = equation.split("->")[0]
+    terms = equation.split("->", maxsplit=1)[0]
     made = model(
         [node("Einsum", ["x"], ["y"], equation=equation)],
         {"x": ("f32", [{"i": "N", "b": 3}[c] for c in terms])}, ["y"],
