@@ -261,3 +261,19 @@ def test_diagonals_are_taken_and_not_added_up(model: Make, equation: str) -> Non
     assert "gv.select" not in text
     x = RANDOM.standard_normal([{"i": 7, "b": 3}[c] for c in terms]).astype(np.float32)
     np.testing.assert_allclose(found(x), np.einsum(equation, x), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("onesided", [0, 1])
+def test_transforms_back_take_any_number_of_rows(model: Make, onesided: int) -> None:
+    """Only the points along the axis have to be known: other sizes were refused."""
+    made = model(
+        [node("DFT", ["x", "", "axis"], ["y"], inverse=1, onesided=onesided)],
+        {"x": ("f32", ["N", 9, 4, 2])}, ["y"], {"axis": np.int64(1)}, opset=20,
+    )  # fmt: skip
+    found = gv.compile(made.SerializeToString(), dims={"N": (1, 9)})
+    x = RANDOM.standard_normal((3, 9, 4, 2)).astype(np.float32)
+    values = x[..., 0] + 1j * x[..., 1]
+    wanted = np.fft.irfft(values, axis=1)[..., None] if onesided else np.fft.ifft(values, axis=1)
+    got = found(x)
+    parts = got if onesided else got[..., 0] + 1j * got[..., 1]
+    np.testing.assert_allclose(parts, wanted, rtol=1e-4, atol=1e-5)
