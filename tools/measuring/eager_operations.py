@@ -6,7 +6,8 @@ Each Python carries out the same operations on one thread, on operands of about 
 a million elements; a row is the least processor time of each in microseconds and gravure's as a
 part of TensorFlow's. The last line is their geometric mean, and how many are above 1.2. `--only`
 takes the rows whose names have one of some texts in them, as in `--only 'qr 1e1,gamma'`. The two
-Pythons take turns, `--rounds` times.
+Pythons take turns, `--rounds` times. With `--staged` each operation is a function of its tensors,
+called often enough to be compiled; what can be carried out at once only is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from time import process_time
+from time import process_time, sleep
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -431,7 +433,35 @@ def still_slow(tf: Any, given: Operands) -> Runs:
     }
 
 
-def measured(module: str, only: Sequence[str]) -> dict[str, float]:
+CALLS = 6
+"""After so many calls a function is compiled, and has been called since."""
+
+
+def staged(tf: Any, run: Callable[[], object]) -> Callable[[], object] | None:
+    """Return a call of a function of the tensors that an operation is on; None if it is none."""
+    if not isinstance(run, FunctionType):
+        return None
+    cells = [*(run.__closure__ or ())]
+    given = [n for n, cell in enumerate(cells) if isinstance(cell.cell_contents, tf.Tensor)]
+
+    def body(*tensors: object) -> object:
+        for number, tensor in zip(given, tensors, strict=True):
+            cells[number] = CellType(tensor)
+        return FunctionType(run.__code__, run.__globals__, closure=tuple(cells))()
+
+    tensors = [cells[number].cell_contents for number in given]
+    function = tf.function(body, autograph=False)
+    try:
+        for _ in range(CALLS):
+            function(*tensors)
+            sleep(0.01)  # some are compiled beside it
+    except (TypeError, ValueError, NotImplementedError, AttributeError) as error:
+        sys.stderr.write(f"{error}\n")
+        return None
+    return lambda: function(*tensors)
+
+
+def measured(module: str, only: Sequence[str], *, in_functions: bool) -> dict[str, float]:
     """Return the least microseconds of each operation of a module of TensorFlow's names."""
     tf = importlib.import_module(module)
     if module == "tensorflow":
@@ -442,8 +472,11 @@ def measured(module: str, only: Sequence[str]) -> dict[str, float]:
         runs = operations(tf, rows, columns) | rarer(tf, Operands(tf, rows, columns))
         for name, run in runs.items():
             row = f"{name} {size}"
-            if any(text in row for text in only):
-                found[row] = max(1e6 * least(run), LEAST)
+            if not any(text in row for text in only):
+                continue
+            call = staged(tf, run) if in_functions else run
+            if call is not None:
+                found[row] = max(1e6 * least(call), LEAST)
     return found
 
 
@@ -462,10 +495,10 @@ def least(run: Callable[[], object]) -> float:
     return found
 
 
-def of_process(python: str, module: str, only: str) -> dict[str, float]:
+def of_process(python: str, module: str, options: Sequence[str]) -> dict[str, float]:
     """Return what a Python of its own measures."""
     environment = {**os.environ, **ONE_THREAD, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    command = [python, __file__, "--module", module, "--only", only]
+    command = [python, __file__, "--module", module, *options]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -478,16 +511,19 @@ def main() -> None:
     parser.add_argument("--module", help="measure the names of this module only, print JSON")
     parser.add_argument("--only", metavar="TEXTS", default="", help="what is in the rows' names")
     parser.add_argument("--rounds", type=int, default=1, help="how often each is measured")
+    parser.add_argument("--staged", action="store_true", help="measure them in functions")
     args = parser.parse_args()
     if args.module:
-        sys.stdout.write(json.dumps(measured(args.module, args.only.split(","))) + "\n")
+        found = measured(args.module, args.only.split(","), in_functions=args.staged)
+        sys.stdout.write(json.dumps(found) + "\n")
         return
+    options = ["--only", args.only, *["--staged"] * args.staged]
     ours: dict[str, float] = {}
     theirs: dict[str, float] = {}
     for _ in range(args.rounds):
-        take_least(ours, of_process(sys.executable, "gravure.tf", args.only))
+        take_least(ours, of_process(sys.executable, "gravure.tf", options))
         if args.peer:
-            take_least(theirs, of_process(args.peer, "tensorflow", args.only))
+            take_least(theirs, of_process(args.peer, "tensorflow", options))
     ratios = []
     for name, time in ours.items():
         row = f"{name:24}{time:10.1f}"
@@ -495,6 +531,8 @@ def main() -> None:
             ratios.append(time / theirs[name])
             row += f"{theirs[name]:10.1f}{ratios[-1]:8.2f}"
         sys.stdout.write(row + "\n")
+    for name in theirs.keys() - ours.keys():
+        sys.stdout.write(f"{name:24}fails, and not in TensorFlow\n")
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         above = sum(ratio > 1.2 for ratio in ratios)
