@@ -587,3 +587,8 @@ def test_a_writer_of_a_graph_writes_its_message_too(tmp_path):
     [file] = tmp_path.iterdir()
     events = [each.WhichOneof("what") for each in tf.compat.v1.train.summary_iterator(str(file))]
     assert events == ["file_version", "graph_def", "meta_graph_def"]
+
+
+def test_a_namespace_is_shown_by_its_name():
+    assert repr(tf.compat.v1) == "<namespace tf.compat.v1>"
+    assert repr(tf.math) == "<namespace tf.math>"

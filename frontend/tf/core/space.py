@@ -30,6 +30,10 @@ class Space(SimpleNamespace):
                 member.__name__ = member.__qualname__ = name  # what Keras writes into files
         self.__label, self.__later = label, later or {}
 
+    def __repr__(self) -> str:
+        """Return the name of the namespace: all that is in it would be thousands of lines."""
+        return f"<namespace tf.{self.__label}>"
+
     def __getattr__(self, name: str) -> object:
         if name not in self.__later:
             raise AttributeError(refusal(f"tf.{self.__label}.{name}"))
