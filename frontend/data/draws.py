@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from copy import copy
-from typing import Any
 
 from ..graph.frame import Store
 from ..graph.graph import Operation
@@ -24,12 +23,12 @@ class FreshDraws(dict[object, int]):
         super().__init__()
         self.outer = outer
 
-    def get(self, counter: object, default: Any = None) -> Any:
+    def get(self, counter: object, default: int = 0) -> int:  # type: ignore[override]
         """Return the count of an operation."""
         if not isinstance(counter, Operation):
             return self.outer.get(counter, default)
-        draw: Any = counter.kind
-        if counter not in self and max(draw.seeds) > LARGEST:
+        seeds: tuple[int, int] = getattr(counter.kind, "seeds")  # noqa: B009  (draws have them)
+        if counter not in self and max(seeds) > LARGEST:
             self[counter] = secrets.randbits(48) << 8
         return super().get(counter, default)
 

@@ -116,7 +116,7 @@ def _pieces(value: object, *, inside: bool = False) -> Iterator[str | None]:
 def printing(pieces: Sequence[str | None], ends: int, stream: str) -> Callable[..., tuple[()]]:
     """Return what writes pieces of text, and values between them, to a stream of a name."""
 
-    def run(*values: Any) -> tuple[()]:
+    def run(*values: object) -> tuple[()]:
         given = iter(values)
         texts = [
             shown(np.asarray(next(given)), ends, quoted=pieces[0] is not None or len(pieces) > 2)
@@ -130,7 +130,9 @@ def printing(pieces: Sequence[str | None], ends: int, stream: str) -> Callable[.
     return run
 
 
-def _stored_form(inputs: Any, stream: object, sep: str, end: str, ends: int) -> StoredStep | None:
+def _stored_form(
+    inputs: Sequence[object], stream: object, sep: str, end: str, ends: int
+) -> StoredStep | None:
     """Return the form of printing outside of this process, if there is one."""
     names = {id(None): "stderr", id(sys.stderr): "stderr", id(sys.stdout): "stdout"}
     name = stream if isinstance(stream, str) else names.get(id(stream))
