@@ -76,6 +76,8 @@ def check_threads(threads: int) -> None:
 
 def in_order(inputs: Inputs, infos: Sequence[TensorInfo], kind: str = "argument") -> list[Any]:
     """Return one value for each of `infos`, from values by name or in order."""
+    if type(inputs) is list and len(inputs) == len(infos):  # asked first: it takes the least time
+        return list(inputs)
     if isinstance(inputs, Mapping):
         return _by_name(inputs, [info.name for info in infos], kind)
     if isinstance(inputs, str | bytes) or not isinstance(inputs, Iterable):

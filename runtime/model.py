@@ -293,8 +293,6 @@ class Model:
         self._context.wake()
         if type(inputs) is dict and inputs.keys() == self._names:
             values = [inputs[info.name] for info in self.inputs]
-        elif type(inputs) is list and len(inputs) == len(self.inputs):
-            values = inputs
         else:
             values = in_order(inputs, self.inputs)
         results = self.call(*values)

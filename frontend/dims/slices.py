@@ -165,18 +165,19 @@ def _either(dim: DimExpr) -> Iterator[tuple[Dim, Dim]]:
             yield rest + first * coefficient, rest + second * coefficient
 
 
-def without_quotients(dim: Dim) -> Iterator[Dim]:
-    """Give expressions that are at least 0 if one is: itself, and that without its quotients.
+def without_quotients(dim: Dim) -> Dim:
+    """Return an expression that is at least 0 where this one is, without its whole quotients.
 
-    >>> [str(each) for each in without_quotients((dim_rules.symbol("N") + 1) // 2 - 4)]
-    ['((N + 1) // (2)) - 4', 'N - 7']
+    >>> str(without_quotients((dim_rules.symbol("N") + 1) // 2 - 4))
+    'N - 7'
     """
-    yield dim
     for monomial, coefficient in dim.terms if isinstance(dim, DimExpr) else ():
         if coefficient == 1 and len(monomial) == 1 and monomial[0].op == "//":
             first, second = map(dim_rules.parse, monomial[0].args)
             if isinstance(second, int) and second > 0:
-                yield from without_quotients((dim - DimExpr(((monomial, 1),))) * second + first)
+                rest = dim - DimExpr(((monomial, 1),))
+                return without_quotients(rest * second + first)
+    return dim
 
 
 def _simpler(dim: DimExpr) -> Iterator[Dim]:

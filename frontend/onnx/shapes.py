@@ -29,6 +29,8 @@ from ...ir.types.dtypes import bool_
 from ..dims.slices import without_quotients
 from ..values.moving import is_moved, move, objects
 
+WINDOWED = ("gv.conv", "gv.max_pool", "gv.sum_pool", "gv.avg_pool")
+"""What demands that a window fits into what it moves over."""
 MAX_KNOWN = 4096
 """Values of more elements are not followed."""
 
@@ -58,11 +60,26 @@ class KnownEmit:
         with noted() as demands:
             made = self.emit(op, *operands, **attributes)
         created = self.emit.made.pop()
-        if demands and is_of_entry(created):
-            self.sure += [plain for each in demands for plain in without_quotients(each.spare)]
+        if demands and created.name in WINDOWED and is_of_entry(created):
+            for each in demands:
+                self.demand(without_quotients(each.spare))
         for result, value in zip(created.results, self._follow(created), strict=False):
             self.learn(result, value)
         return made
+
+    def demand(self, fact: Dim) -> None:
+        """Note that something is at least 0, unless that is known; what follows from it is dropped.
+
+        Each is tried in turn wherever sizes are compared, so that few are kept.
+        """
+        if dim_rules.bounds(fact, self.ranges)[0] >= 0 or any(
+            isinstance(spare := fact - each, int) and spare >= 0 for each in self.sure
+        ):
+            return
+        weaker = [each - fact for each in self.sure]
+        kept = [not (isinstance(spare, int) and spare >= 0) for spare in weaker]
+        self.sure[:] = [each for each, stays in zip(self.sure, kept, strict=True) if stays]
+        self.sure.append(fact)
 
     def known(self, value: SSAValue) -> Array | None:
         """Return what is known of a value: a part that is not yet rounded is not."""
