@@ -165,8 +165,10 @@ def works_of(compiled: Compiled) -> Callable[[Mapping[str, int]], Sequence[Work 
         ]
 
     def found(sizes: Mapping[str, int]) -> Sequence[Work | None]:
-        is_open = any(work is None or not work.numbers for work in known)
-        return works(tuple(sizes.items())) if is_open and program is not None else known
+        if program is None or all(work is not None and work.numbers for work in known):
+            return known
+        most = {name: high for name, (_, high) in program.ranges.items() if high is not None}
+        return works(tuple({**most, **sizes}.items()))  # what only a run tells counts at its most
 
     return found
 

@@ -299,3 +299,18 @@ def test_rounds_are_for_the_boxes_that_there_are(model: Make) -> None:
     assert isinstance(found, ToldModel)
     text = gv.ir.print_module(found.model.compiled.program.module)  # type: ignore[attr-defined]
     assert "1x2x12345" not in text
+
+
+def test_runs_that_tell_sizes_are_profiled(model: Make) -> None:
+    """What a launch costs was asked of sizes that only the run knows: that was an error."""
+    made = model(
+        [node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"])],
+        {"boxes": ("f32", [1, "n", 4]), "scores": ("f32", [1, 2, "n"])},
+        ["y"],
+        {"most": np.int64([9]), "iou": np.float32([0.4])},
+    )
+    told = gv.compile(made.SerializeToString(), dims={"n": (1, 9)})
+    assert isinstance(told, ToldModel)
+    with gv.profile() as noted:
+        told.run([RANDOM.random((1, 7, 4), np.float32), f32(1, 2, 7)])
+    assert any(each.kind == "launch" for each in noted.timeline.slices)
