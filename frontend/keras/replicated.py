@@ -139,8 +139,13 @@ class Shares:
 
     def agree(self) -> None:
         """Let the orders of rows that are drawn from now on be those of the first rank."""
-        state = np.random.get_state()  # (what Keras's iterators draw by)
+        state = np.random.get_state()  # (what Keras's own data sets draw by)
         np.random.set_state(self.strategy.comm.exchange(state, "the order of rows")[0])
+
+    def agreed(self, order: list[Array]) -> list[Array]:
+        """Return the first rank's order of rows."""
+        found: list[Array] = self.strategy.comm.exchange(order, "the order of rows")[0]
+        return found
 
 
 class Restoring(Callback):

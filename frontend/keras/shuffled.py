@@ -20,14 +20,24 @@ from ..tf.ops.creation import range_
 Tree: TypeAlias = object
 
 
-def as_tensorflow_shuffles(batches: EpochIterator) -> EpochIterator:
-    """Let batches of arrays that are shuffled come in TensorFlow's order for its seed."""
+Order: TypeAlias = list[Array]
+"""The rows of each batch of an epoch."""
+
+
+def as_tensorflow_shuffles(
+    batches: EpochIterator, agreed: Callable[[Order], Order] | None
+) -> EpochIterator:
+    """Let batches of arrays that are shuffled come in TensorFlow's order for its seed.
+
+    `agreed` gives the order that counts where several ranks draw one.
+    """
     adapter = batches.data_adapter
     if isinstance(adapter, ArrayDataAdapter) and adapter._shuffle:
         rows = _rows_of(adapter)
 
         def iterate(convert: Callable[..., Tree], inputs: Tree) -> Iterator[Tree]:
-            for places in rows():
+            order = rows()
+            for places in order if agreed is None else agreed(order):
                 yield tree.map_structure(
                     partial(convert, indices=places), inputs, none_is_leaf=False
                 )
@@ -36,18 +46,18 @@ def as_tensorflow_shuffles(batches: EpochIterator) -> EpochIterator:
     return batches
 
 
-def _rows_of(adapter: ArrayDataAdapter) -> Callable[[], Iterator[Array]]:
-    """Return what gives the rows of each batch of an epoch."""
+def _rows_of(adapter: ArrayDataAdapter) -> Callable[[], Order]:
+    """Return what draws the order of an epoch."""
     count, size = adapter._num_samples, adapter._batch_size
     ends = np.arange(size, count, size)
     if adapter._shuffle == "batch":
         whole = Dataset.from_tensor_slices(np.arange(count - count % size).reshape(-1, size))
         rest = Dataset.from_tensors(np.arange(count - count % size, count))
         parts = (whole.concatenate(rest) if count % size else whole).map(shuffle)
-        return lambda: map(np.asarray, parts)
+        return lambda: [*map(np.asarray, parts)]
 
     def all_rows(_: object) -> TfTensor:
         return shuffle(range_(count, dtype="int64"))
 
     order = Dataset.range(1).map(all_rows)
-    return lambda: iter(np.split(np.asarray(next(iter(order))), ends))
+    return lambda: np.split(np.asarray(next(iter(order))), ends)

@@ -188,7 +188,9 @@ class Trainer(base_trainer.Trainer):
 
     def _batches(self, x: Tree, y: Tree = None, **options: Tree) -> EpochIterator:
         steps = self.steps_per_execution
-        return as_tensorflow_shuffles(EpochIterator(x=x, y=y, steps_per_execution=steps, **options))
+        made = EpochIterator(x=x, y=y, steps_per_execution=steps, **options)
+        agreed = None if self._shares is None else self._shares.agreed
+        return as_tensorflow_shuffles(made, agreed)
 
     def _listeners(
         self, callbacks: Tree, epochs: int, verbose: Tree, steps: int | None, *, history: bool
