@@ -22,6 +22,8 @@ from xdsl.ir import SSAValue
 
 from ...ir import Array, Dim, DimExpr, DType, GraphEmit, Op, Range, TensorSpec, spec_of
 from ...ir.demands import noted
+from ...ir.ops.conv import Conv
+from ...ir.ops.pool import Pool
 from ...ir.ops.reduce import Fold
 from ...ir.scalar_math import PREDICATES, ScalarMath, UnknownStepError
 from ...ir.types import dims as dim_rules
@@ -29,7 +31,7 @@ from ...ir.types.dtypes import bool_
 from ..dims.slices import without_quotients
 from ..values.moving import is_moved, move, objects
 
-WINDOWED = ("gv.conv", "gv.max_pool", "gv.sum_pool", "gv.avg_pool")
+WINDOWED = (Conv, Pool)
 """What demands that a window fits into what it moves over."""
 MAX_KNOWN = 4096
 """Values of more elements are not followed."""
@@ -60,7 +62,7 @@ class KnownEmit:
         with noted() as demands:
             made = self.emit(op, *operands, **attributes)
         created = self.emit.made.pop()
-        if demands and created.name in WINDOWED and is_of_entry(created):
+        if demands and isinstance(created, WINDOWED) and is_of_entry(created):
             for each in demands:
                 self.demand(without_quotients(each.spare))
         for result, value in zip(created.results, self._follow(created), strict=False):
