@@ -23,6 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir.types.dims import product
+from ...ir.types.dtypes import bool_
 from ...target import Target
 from .builder.elements import Element
 from .builder.loops import Index
@@ -90,16 +91,7 @@ class Determinant(Factorisation):
             here = self.place(top, one.index)
             factor = math.div(self.load(self.scratch, loops.add(here, k), 0), pivot)
             self.take(here, factor, row, first)
-        sign = Element(loops.either(moved, self.minus_one, self.one), self.dtype, 0)
-        return math.mul(pivot, sign)
-
-    def one(self) -> SSAValue:
-        """Return 1."""
-        return self.number(1.0).value
-
-    def minus_one(self) -> SSAValue:
-        """Return -1."""
-        return self.number(-1.0).value
+        return math.select(Element(moved, bool_, 0), math.neg(pivot), pivot)
 
     def with_pivot(self, values: Sequence[SSAValue], pivot: Element) -> list[Element]:
         """Return what a pivot makes of what those before it have made."""

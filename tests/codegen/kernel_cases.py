@@ -20,7 +20,7 @@ from gravure.ir.interpret.loops import interpret_kernel
 from gravure.ir.levels import KIND
 from gravure.ir.program import functions
 from gravure.ir.types import dims
-from gravure.ir.types.dtypes import of_element
+from gravure.ir.types.dtypes import DType, f32, of_element
 from gravure.passes.bounds.accesses import Accesses
 from gravure.target import Target
 
@@ -48,6 +48,14 @@ def random_arguments(function: Any, symbols: dict[str, int], seed: int = 0) -> l
         else:
             made.append(random.integers(0, 7, shape).astype(spec.dtype.numpy))
     return made
+
+
+def tensor(*shape: int | str, dtype: DType = f32) -> str:
+    """Return the text of a tensor's type; sizes that are texts are symbols."""
+    sizes = "".join(f"{'?' if isinstance(d, str) else d}x" for d in shape)
+    named = ", ".join(map(str, shape))
+    rest = f', #gv.dims<"{named}">' if any(isinstance(d, str) for d in shape) else ""
+    return f"tensor<{sizes}{dtype}{rest}>"
 
 
 def check_kernel(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from kernel_cases import Array, check_kernel
+from kernel_cases import Array, check_kernel, tensor
 
 from gravure import tf
 from gravure.codegen import single
@@ -19,12 +19,6 @@ from gravure.ir.types.dtypes import DType, f32, f64
 
 RANDOM = np.random.default_rng(6)
 TOLERANCE: dict[DType, float] = {f32: 5e-4, f64: 1e-11}
-
-
-def tensor(*shape: int | str, dtype: DType = f32) -> str:
-    sizes = "".join(f"{'?' if isinstance(d, str) else d}x" for d in shape)
-    names = f', #gv.dims<"{", ".join(map(str, shape))}">'
-    return f"tensor<{sizes}{dtype}{names if any(isinstance(d, str) for d in shape) else ''}>"
 
 
 def factors(op: str, *shape: int | str, dtype: DType = f32) -> str:

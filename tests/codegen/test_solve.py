@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from kernel_cases import Array, check_kernel
+from kernel_cases import Array, check_kernel, tensor
 
 import gravure as gv
 from gravure.codegen import single
@@ -19,13 +19,6 @@ from gravure.ir.types.dtypes import DType, f32, f64
 
 RANDOM = np.random.default_rng(5)
 TOLERANCE: dict[DType, float] = {f32: 2e-4, f64: 1e-11}
-
-
-def tensor(*shape: int | str, dtype: DType = f32) -> str:
-    sizes = "".join(f"{'?' if isinstance(d, str) else d}x" for d in shape)
-    named = ", ".join(map(str, shape))
-    rest = f', #gv.dims<"{named}">' if any(isinstance(d, str) for d in shape) else ""
-    return f"tensor<{sizes}{dtype}{rest}>"
 
 
 def system(

@@ -272,13 +272,18 @@ def test_computed_sizes_are_told_and_must_be_in_range(model: Make, tmp_path: Pat
             found.run([np.full(6, wrong, np.float32)])
 
 
-def test_boxes_are_suppressed_in_compiled_code(model: Make) -> None:
-    made = model(
+def suppressing(model: Make, most: int) -> Any:
+    """Return a model that picks the boxes that stand out, of any number of them."""
+    return model(
         [node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"])],
         {"boxes": ("f32", [1, "n", 4]), "scores": ("f32", [1, 2, "n"])},
         ["y"],
-        {"most": np.int64([9]), "iou": np.float32([0.4])},
+        {"most": np.int64([most]), "iou": np.float32([0.4])},
     )
+
+
+def test_boxes_are_suppressed_in_compiled_code(model: Make) -> None:
+    made = suppressing(model, 9)
     options: Any = {"dims": {"n": (1, 9)}}
     found = gv.compile(made.SerializeToString(), **options)
     assert isinstance(found, ToldModel)
@@ -289,12 +294,7 @@ def test_boxes_are_suppressed_in_compiled_code(model: Make) -> None:
 
 def test_rounds_are_for_the_boxes_that_there_are(model: Make) -> None:
     """What is picked so far was as large as the most boxes there may be, and copied each round."""
-    made = model(
-        [node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"])],
-        {"boxes": ("f32", [1, "n", 4]), "scores": ("f32", [1, 2, "n"])},
-        ["y"],
-        {"most": np.int64([1 << 40]), "iou": np.float32([0.4])},
-    )
+    made = suppressing(model, 1 << 40)
     found = gv.compile(made.SerializeToString(), dims={"n": (1, 12345)})
     assert isinstance(found, ToldModel)
     text = gv.ir.print_module(found.model.compiled.program.module)  # type: ignore[attr-defined]
@@ -303,12 +303,7 @@ def test_rounds_are_for_the_boxes_that_there_are(model: Make) -> None:
 
 def test_runs_that_tell_sizes_are_profiled(model: Make) -> None:
     """What a launch costs was asked of sizes that only the run knows: that was an error."""
-    made = model(
-        [node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"])],
-        {"boxes": ("f32", [1, "n", 4]), "scores": ("f32", [1, 2, "n"])},
-        ["y"],
-        {"most": np.int64([9]), "iou": np.float32([0.4])},
-    )
+    made = suppressing(model, 9)
     told = gv.compile(made.SerializeToString(), dims={"n": (1, 9)})
     assert isinstance(told, ToldModel)
     with gv.profile() as noted:

@@ -437,7 +437,7 @@ CALLS = 6
 """After so many calls a function is compiled, and has been called since."""
 
 
-def staged(tf: Any, run: Callable[[], object]) -> Callable[[], object] | None:
+def staged(tf: Any, row: str, run: Callable[[], object]) -> Callable[[], object] | None:
     """Return a call of a function of the tensors that an operation is on; None if it is none."""
     if not isinstance(run, FunctionType):
         return None
@@ -456,7 +456,7 @@ def staged(tf: Any, run: Callable[[], object]) -> Callable[[], object] | None:
             function(*tensors)
             sleep(0.01)  # some are compiled beside it
     except (TypeError, ValueError, NotImplementedError, AttributeError) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{row} fails in a function: {type(error).__name__}: {error}\n")
         return None
     return lambda: function(*tensors)
 
@@ -474,7 +474,7 @@ def measured(module: str, only: Sequence[str], *, in_functions: bool) -> dict[st
             row = f"{name} {size}"
             if not any(text in row for text in only):
                 continue
-            call = staged(tf, run) if in_functions else run
+            call = staged(tf, row, run) if in_functions else run
             if call is not None:
                 found[row] = max(1e6 * least(call), LEAST)
     return found
