@@ -14,6 +14,7 @@ from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
 from gravure.passes.pipelines import LEVELS
 from gravure.tools.fuzz import shrink
+from gravure.tools.fuzz.graphs import case
 from gravure.tools.fuzz.making.grown import Grown, grown
 from gravure.tools.fuzz.making.maker import Input, Value
 from gravure.tools.fuzz.ways import WAYS, Findings, differs, judged, run_way, some_ways, usable
@@ -71,6 +72,12 @@ def test_graphs_are_the_standards_and_have_open_sizes() -> None:
                 assert array.shape == tuple(sizes.get(d, d) for d in each.dims)
     assert len(operators) > 60
     assert 20 < opened < 60
+
+
+def test_windows_larger_than_what_they_slide_over_are_left_out() -> None:
+    graph = grown(case(630001, 412), most=24, cases=False)
+    assert graph.ranges
+    assert all(low >= 0 for low, _ in graph.ranges.values())
 
 
 def test_what_differs_is_found() -> None:

@@ -353,7 +353,10 @@ class Grower:
         shape = made.graph.output[0].type.tensor_type
         if not shape.HasField("shape") or any(not d.HasField("dim_value") for d in shape.shape.dim):
             raise UnfitError
-        return tuple(d.dim_value for d in shape.shape.dim)
+        sizes = tuple(d.dim_value for d in shape.shape.dim)
+        if any(size < 0 for size in sizes):  # a window is larger than what it slides over
+            raise UnfitError
+        return sizes
 
     def disagree(
         self,
