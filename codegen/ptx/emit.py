@@ -22,12 +22,14 @@ from xdsl.ir import SSAValue
 
 from ...errors import CompileError
 from ...ir.dialects.gpu import CLUSTER, MAPS, MOST_BLOCKS, THREADS
-from ...ir.interpret.launch import SCRATCH, UNITS
+from ...ir.interpret.launch import GUARDED, SCRATCH, UNITS
 from ...runtime.gpu.driver import MAP_BYTES
 from ...target import Target
+from ..kernels.builder.outside import guard
 from ..llvm.emit.emitter import Emitter
 from ..llvm.emit.gpu import GPU, SHARED
 from ..llvm.emit.kernel import OPERATIONS
+from ..llvm.emit.traps import Traps
 from ..llvm.emit.warpgroup import DYNAMIC
 from ..llvm.emit.warpgroup import MAPS as MAP_NAMES
 from ..llvm.text.build import Text
@@ -61,11 +63,17 @@ def text_of(func: FuncOp, name: str) -> str:
 
 
 def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
-    """Return the text of an LLVM module that has the kernel `func`."""
+    """Return the text of an LLVM module that has the kernel `func`.
+
+    Accesses that are not shown to be inside of their buffers are looked at in the run.
+    """
+    guard(func)
     text = Text()
     e = Emitter(text, target, {**OPERATIONS, **GPU})
     head = _parameters(e, func)
     e.names.update(zip(func.body.block.args[-3:], _unit(text, func), strict=True))
+    if GUARDED in func.attributes:
+        e.look = Traps(e, func).emit
     e.block(func.body.block)
     text.lines[:0] = e.allocas
     text.line("br label %finished")

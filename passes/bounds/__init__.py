@@ -3,5 +3,6 @@
 `polynomial` has the expressions, `prover` what bounds their atoms and how an inequality follows,
 `points` values that show at once what cannot follow, `every` all values where sizes are numbers,
 `values` what each operation of the level `loops` makes of them, `carried` what loops hand on, and
-`accesses` what each operation that reads or writes touches.
+`accesses` what each operation that reads or writes touches: `walks` has those that go in steps,
+`blocks` those of a GPU's blocks of threads.
 """

@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...ir.dialects.gpu import THREADS, Shared
 from ...ir.dialects.kernel import Gather, Scatter
 from ...ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SIZES, UNITS, kernel_symbols
 from ...ir.types.dims import parse
+from .blocks import FIXED, REACHES, given_to_blocks, reaches_of
 from .carried import Carried
 from .polynomial import ZERO, Polynomial, number
 from .prover import ONE, Prover
@@ -99,17 +101,24 @@ class Accesses:
         """Say which units and which part of the scratch this call has."""
         prover, indices = self.prover, self.values.indices
         self.units = units = prover.dim(parse(text(self.function, UNITS) or "0"))
-        self.high = high
+        self.low, self.high = low, high
         indices[low] = prover.counter("lo", ZERO, units, ONE)
         indices[high] = prover.counter("hi", indices[low] + 1, units + 1, ONE)
         prover.suppose(units - 1)
         prover.suppose(units - indices[high])
-        own = indices[slot] = prover.new("slot", low=0)
+        own = indices[slot] = self.slot()
         for buffer in scratch:
             assert isinstance(buffer.type, MemRefType), "scratch is memory"
             width = -(-getattr(buffer.type.element_type, "bitwidth", BYTES) // BYTES)
             part = int(text(self.function, SCRATCH) or "0") // width
             self.sizes[buffer], self.begins[buffer] = number(part), own * part
+
+    def slot(self) -> Polynomial:
+        """Return the number of the slot: of a thread in its block, where units are blocks."""
+        threads = self.function.attributes.get(THREADS)
+        if not isinstance(threads, IntegerAttr):
+            return self.prover.new("slot", low=0)
+        return self.prover.counter("slot", ZERO, number(threads.value.data), ONE)
 
     # -- walking --------------------------------------------------------------------------
 
@@ -145,8 +154,9 @@ class Accesses:
         """Walk a loop that counts."""
         index, prover = self.values.index, self.prover
         low, high, step = (index(operand) for operand in op.operands[:3])
-        if op.operands[1] is self.high:  # no call goes beyond all units
-            high = self.units
+        if step == ONE:  # of a call's units nothing is known but that they are some of all
+            low = prover.with_one(low, index(self.low), ZERO, "max")
+        high = prover.with_one(high, index(self.high), self.units, "min")
         body = op.body.block
         with self.scope((high - low - 1,)):
             here = self.values.indices[body.args[0]] = prover.counter("i", low, high, step)
@@ -228,7 +238,8 @@ class Accesses:
         found = self.sizes.get(buffer)
         if found is None:
             made = buffer.owner
-            assert isinstance(made, memref.AllocaOp), f"nothing says how large {buffer} is"
+            if not isinstance(made, memref.AllocaOp | Shared):
+                raise AssertionError(f"nothing says how large {buffer} is")
             kind = made.results[0].type
             assert isinstance(kind, MemRefType), "memory is allocated"
             found = self.sizes[buffer] = number(kind.get_shape()[0])
@@ -243,6 +254,13 @@ class Accesses:
             place = place + self.prover.counter("k", ZERO, count, ONE) * self.amount(far)
             facts += (count - 1,)
         self.touch(op, walk.buffer, place, walk.length, facts)
+
+    def reading(self, given: SSAValue) -> Facts:
+        """Return what holds where anything is read: a choice gives no bytes elsewhere."""
+        made = given.owner
+        if isinstance(made, arith.SelectOp) and self.values.index(made.operands[2]) == ZERO:
+            return self.values.truth(made.operands[0]).true
+        return ()
 
     def amount(self, amount: Amount) -> Polynomial:
         """Return an amount as an expression."""
@@ -316,6 +334,19 @@ def _walk(walk: Accesses, op: Operation) -> None:
         walk.walk(op, each)
 
 
+def _reaches(walk: Accesses, op: Operation) -> None:
+    for each in reaches_of(op):
+        facts = walk.reading(each.given) if each.given is not None else ()
+        walk.touch(op, each.buffer, walk.values.index(each.at), each.length, facts)
+
+
+def _fixed(walk: Accesses, op: Operation) -> None:
+    walk.count += 1
+    wrong = FIXED[op.name](op, given_to_blocks(walk.function))
+    if wrong:
+        walk.faults.append(UnprovenAccess(op, wrong))
+
+
 Touch: TypeAlias = Callable[[Accesses, Any], None]
 TOUCHES: Mapping[str, Touch] = {
     "memref.load": _load,
@@ -328,6 +359,8 @@ TOUCHES: Mapping[str, Touch] = {
     "gvk.scatter": _gather,
     "gvk.prefetch": _nothing,
     **dict.fromkeys(WALKS, _walk),
+    **dict.fromkeys(REACHES, _reaches),
+    **dict.fromkeys(FIXED, _fixed),
 }
 """Operations that read or write memory, and what they touch."""
 REGIONS: Mapping[str, Touch] = {

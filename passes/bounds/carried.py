@@ -5,8 +5,8 @@
     width = 8; repeat: width *= 2                        8 <= width
     at = 0; while ...: at = min(2 * at + 1, last)        0 <= at <= last
 
-The first two follow from one turn with values of which nothing is known. The others are guesses,
-that are dropped if they do not hold of the next turn where all of them hold of this one.
+The first two follow from one turn with values of which nothing is known. The others are guesses:
+those are dropped that do not hold of the next turn where all of them hold of this one.
 """
 
 from __future__ import annotations
@@ -53,16 +53,19 @@ class Carried:
             each or self.guess(first, value)
             for each, first, value in zip(shown, self.first, after, strict=True)
         ]
-        again = self.one_turn(found)
-        guesses = [pair for pair, each in zip(zip(found, again, strict=True), shown, strict=True)
-                   if each is None]  # fmt: skip
-        if not all(self.holds_of(name, value) for name, value in guesses):
-            found = [each or self.prover.new("carried") for each in shown]
-            self.one_turn(found)
+        while wrong := self.wrong(found, shown):
+            for which in wrong:
+                found[which] = self.prover.new("carried")
         return [
             self.prover.new("data") if each is not None and value not in names else name
             for name, each, value in zip(found, shown, after, strict=True)
         ]
+
+    def wrong(self, found: Sequence[Polynomial], shown: Sequence[Polynomial | None]) -> list[int]:
+        """Return the guesses that do not hold of the turn behind one of which all hold."""
+        again = self.one_turn(found)
+        guesses = [which for which, each in enumerate(shown) if each is None]
+        return [which for which in guesses if not self.holds_of(found[which], again[which])]
 
     def one_turn(self, names: Sequence[Polynomial]) -> list[Polynomial]:
         """Return what the indices are behind one turn."""
@@ -118,10 +121,10 @@ class Carried:
 
     def limits(self, value: Polynomial, depth: int = DEEP) -> Iterator[Polynomial]:
         """Give what a value is not above, of what was known before the loop."""
-        if value.terms != {(value.latest,): 1} or value.latest < self.oldest or not depth:
+        if value.terms != {(value.latest,): 1} or not depth:
             return
-        row = self.prover.atoms[value.latest]
-        yield from (b for scale, b in row.highs if scale == ONE and b.latest < self.oldest)
+        row, before = self.prover.atoms[value.latest], min(value.latest, self.oldest)
+        yield from (b for scale, b in row.highs if scale == ONE and b.latest < before)
         for each in row.among:
             yield from self.limits(each, depth - 1)
 

@@ -16,6 +16,8 @@ from .polynomial import Polynomial
 
 MOST = 1 << 17
 """Combinations that are tried."""
+FOLLOWING = ("//", "%", "^", "least", "most")
+"""Kinds of atoms that have one value where those that they are made of have one."""
 Numbers = NDArray[np.int64]
 
 
@@ -31,11 +33,17 @@ class Every:
         """Say whether something is at least 0 wherever the facts hold."""
         if not self.fill(self.needed(value)):
             return False
-        known = [fact for fact in facts if self.values.keys() >= set(fact.atoms())]
+        known = [fact for fact in facts if self.follows(fact)]
         holds = self.at(value) >= 0
         for fact in known:
             holds = holds | (self.at(fact) < 0)
         return bool(np.all(holds))
+
+    def follows(self, fact: Polynomial) -> bool:
+        """Make what a fact is made of, if all of it follows from the values that there are."""
+        more = [which for which in self.needed(fact) if which not in self.values]
+        follow = all(self.origins[e].kind in FOLLOWING and not self.span(e) for e in more)
+        return follow and self.fill(more)
 
     def needed(self, value: Polynomial) -> list[int]:
         """Return the atoms that something is made of, each behind those that it is made of."""
@@ -115,6 +123,8 @@ class Every:
                     return False
                 whole = parts[0] // parts[1]
                 self.values[which] = whole if kind == "//" else parts[0] - whole * parts[1]
+            case "^":
+                self.values[which] = parts[0] ^ parts[1]
             case "least":
                 self.values[which] = np.minimum.reduce(parts)
             case "most":

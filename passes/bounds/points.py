@@ -22,7 +22,8 @@ class Origin:
     """Where the values of an atom come from: a kind, and what it is made of.
 
     `symbol` and `from` (low), `turn` (how many), `walk` (from where, and how many), `//` and `%`
-    (dividend and divisor), `least`, `most` and `any` (what it is chosen among), `data` (nothing).
+    (dividend and divisor), `^` (both), `least`, `most` and `any` (what it is chosen among), `data`
+    (nothing).
     """
 
     kind: str
@@ -64,6 +65,8 @@ class Point:
                 found = parts[0] // parts[1]
             case "%":
                 found = parts[0] % parts[1]
+            case "^":
+                found = parts[0] ^ parts[1]
             case "most":
                 found = max(parts)
             case "least" | "any":

@@ -122,15 +122,25 @@ class Polynomial:
 
     def divided(self, divisor: Polynomial) -> Polynomial | None:
         """Return the quotient, None where it is not exact."""
+        if not self.terms:
+            return self
+        first, lead = self.lead, divisor.lead
+        if self.terms[first] % divisor.terms[lead] or _without(first, lead) is None:
+            return None
         whole, rest = self.split(divisor, exact=True)
         return None if rest.terms else whole
+
+    @property
+    def lead(self) -> Monomial:
+        """Return the product that division begins with."""
+        return max(self.terms, key=_order) if len(self.terms) > 1 else next(iter(self.terms))
 
     def split(self, divisor: Polynomial, *, exact: bool = False) -> tuple[Polynomial, Polynomial]:
         """Return q and r of q * divisor + r, with as many terms in q as the divisor divides.
 
         If only an `exact` quotient is wanted, it ends at the first term that is left.
         """
-        lead = max(divisor.terms, key=_order)
+        lead = divisor.lead
         scale, others = divisor.terms[lead], [m for m in divisor.terms if m != lead]
         whole, rest, ahead = dict[Monomial, int](), dict[Monomial, int](), dict(self.terms)
         while ahead:
@@ -183,6 +193,8 @@ def _order(monomial: Monomial) -> tuple[int, Monomial]:
 
 def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
     """Return what is left of a product without these factors; None where one is missing."""
+    if not part:
+        return monomial
     left = list(monomial)
     for each in part:
         if each not in left:
@@ -192,11 +204,13 @@ def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 ZERO = Polynomial({})
+SMALL = (ZERO, *(Polynomial({(): value}) for value in range(1, 65)))
+"""Constants that are made once."""
 
 
 def number(value: int) -> Polynomial:
     """Return a constant."""
-    return Polynomial({(): value}) if value else ZERO
+    return SMALL[value] if 0 <= value < len(SMALL) else Polynomial({(): value})
 
 
 def atom(which: int) -> Polynomial:

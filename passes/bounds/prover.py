@@ -113,7 +113,7 @@ class Prover:
     def counter(self, name: str, low: Polynomial, high: Polynomial, step: Polynomial) -> Polynomial:
         """Return what walks from `low` by `step` as long as it is below `high`."""
         extent = self.resolved(high - low)
-        if step == ONE:
+        if step == ONE or self._is_any(step):
             made = self.new(name, low=low, origin=Origin("walk", (low, extent)))
             self.atoms[-1].highs.append((ONE, high - 1))
             self.atoms[-1].is_natural = self.holds(low)
@@ -122,6 +122,14 @@ class Prover:
         turn = self.new(name, low=0, origin=Origin("turn", (turns,)))
         self.atoms[-1].highs.append(_tight(step, extent - 1))
         return low + turn * step
+
+    def _is_any(self, step: Polynomial) -> bool:
+        """Say whether of a step nothing is known but that it is at least 1: it may be 1 as well."""
+        return (
+            step.terms == {(step.latest,): 1}
+            and self.atoms[step.latest].origin == Origin("from", (ONE,))
+            and not self.atoms[step.latest].highs
+        )
 
     def symbol(self, name: str) -> Polynomial:
         """Return a symbol: at least 0, or in its range."""
@@ -249,6 +257,21 @@ class Prover:
             natural = any if kind == "max" else all
             row.is_natural = natural(self.holds(each) for each in values)
         return made
+
+    def with_one(
+        self, value: Polynomial, old: Polynomial, new: Polynomial, kind: str
+    ) -> Polynomial:
+        """Return a value in which what is one, or the `min` or `max` of one, is that of another."""
+        if value == old:
+            return new
+        for each in value.atoms():
+            row = self.atoms[each]
+            is_kind = row.among_low == (kind == "min") and row.among_high == (kind == "max")
+            if is_kind and len(row.among) == 2 and old in row.among:
+                factor, rest = value.parted(each)
+                (other,) = (one for one in row.among if one != old)
+                return rest + factor * self.one_of(kind, new, other) if factor == ONE else value
+        return value
 
     def dim(self, dim: Dim) -> Polynomial:
         """Return a dimension."""

@@ -217,6 +217,25 @@ def _left(*, unsigned: bool) -> Combine:
     return lambda prover, a, b: prover.remainder(a, b, unsigned=unsigned)
 
 
+def _without_carry(prover: Prover, a: Polynomial, b: Polynomial) -> Polynomial:
+    """Return the sum of bits without carrying: below the power of two that both are below."""
+    low = 0 if prover.holds(a) and prover.holds(b) else None
+    made = prover.new("xor", low=low, origin=Origin("^", (a, b)))
+    for bits in range(MOST_BITS):
+        most = (1 << bits) - 1
+        if all(prover.holds(number(most) - each) for each in (a, b)):
+            prover.atoms[-1].highs.append((number(1), number(most)))
+            break
+    return made
+
+
+def _blocks(values: Values, op: Operation) -> None:
+    values.indices[op.results[0]] = values.prover.new("blocks", low=1)
+
+
+MOST_BITS = 16
+"""Of what is summed without carrying."""
+
 RULES: Mapping[str, Rule] = {
     "arith.constant": _constant,
     "arith.addi": _indexed(lambda _, a, b: a + b),
@@ -227,6 +246,7 @@ RULES: Mapping[str, Rule] = {
     "arith.floordivsi": _indexed(_divided(unsigned=False)),
     "arith.minsi": _indexed(_minimum),
     "arith.maxsi": _indexed(_maximum),
+    "arith.xori": _indexed(_without_carry),
     "arith.select": _select,
     "arith.extui": _extend,
     "arith.index_cast": _cast,
@@ -236,5 +256,6 @@ RULES: Mapping[str, Rule] = {
     "vector.broadcast": _broadcast,
     "vector.create_mask": _create_mask,
     "gvk.step": _step,
+    "gvk.blocks": _blocks,
 }
 """Operations by which indices and truths are made; of what others make nothing is known."""

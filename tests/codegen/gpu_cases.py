@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from gravure import knobs
 from gravure.codegen.compile import Compiled, Options
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
 from gravure.frontend.models.gpu import load_on_gpu
@@ -29,7 +30,14 @@ TARGET = "cuda:sm_80"
 
 def compiled_text(text: str, target: str = TARGET, **options: Any) -> Compiled:
     """Compile IR text, without the cache, which would hide a change of the compiler."""
-    return compile_source(Program(parse(text)), Options(target=target, cache=False, **options))
+    made = compile_source(Program(parse(text)), Options(target=target, cache=False, **options))
+    assert knobs.checks_bounds() or looked_at(made) == [], "accesses that are not shown"
+    return made
+
+
+def looked_at(compiled: Compiled) -> list[str]:
+    """Return the modules in which accesses are looked at in the run."""
+    return [module.name for module in plan_of(compiled).modules if "trap;" in module.ptx]
 
 
 def module_of(name: str, arrays: Sequence[Array], **attributes: Any) -> str:

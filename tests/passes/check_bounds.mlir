@@ -152,3 +152,59 @@ module attributes {gv.level = "loops"} {
     func.return
   }
 }
+
+// -----
+// A thread's number is below the threads of its block; so is what has other bits of as many.
+module attributes {gv.level = "loops"} {
+  func.func @threads(%x: memref<?xf32>, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.sizes = ["32"], gv.units = "9", gv.threads = 32 : i64} {
+    %five = arith.constant 5 : index
+    %block = gvk.shared : memref<16xf32>
+    %v = memref.load %x[%slot] : memref<?xf32>
+    %swapped = arith.xori %slot, %five : index
+    %w = memref.load %x[%swapped] : memref<?xf32>
+    %u = memref.load %block[%swapped] : memref<16xf32> // error: xor3 < 16 is not shown
+    func.return
+  }
+}
+
+// -----
+// A copy reads nothing where it is given no bytes; it writes 16 bytes all the same.
+module attributes {gv.level = "loops"} {
+  func.func @copies(%x: memref<?xf32>, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.sizes = ["100"], gv.units = "9", gv.threads = 32 : i64} {
+    %zero = arith.constant 0 : index
+    %four = arith.constant 4 : index
+    %some = arith.constant 16 : index
+    %all = arith.constant 100 : index
+    %block = gvk.shared : memref<128xf32>
+    %few = gvk.shared : memref<127xf32>
+    %at = arith.muli %slot, %four : index
+    %there = arith.cmpi slt, %at, %all : index
+    %given = arith.select %there, %some, %zero : index
+    gvk.copy_async %x[%at], %block[%at], %given : memref<?xf32>, memref<128xf32>
+    gvk.copy_async %x[%at], %block[%at], %some : memref<?xf32>, memref<128xf32> // error: 4*slot2 + 3 < 100 is not shown
+    gvk.copy_async %x[%at], %few[%at], %given : memref<?xf32>, memref<127xf32> // error: 4*slot2 + 3 < 127 is not shown
+    func.return
+  }
+}
+
+// -----
+// A guess about one index that a loop carries is not given up for that of another.
+module attributes {gv.level = "loops"} {
+  func.func @one_of_two(%x: memref<?xi64>, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.sizes = ["9"], gv.units = "1"} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %nine = arith.constant 9 : index
+    %least = arith.constant 0 : i64
+    %found, %sum = scf.for %i = %zero to %nine step %one iter_args(%last = %zero, %total = %zero) -> (index, index) {
+      %v = memref.load %x[%last] : memref<?xi64>
+      %is = arith.cmpi sgt, %v, %least : i64
+      %next = arith.select %is, %i, %last : index
+      %wide = arith.index_cast %v : i64 to index
+      %more = arith.addi %total, %wide : index
+      scf.yield %next, %more : index, index
+    }
+    %v = memref.load %x[%found] : memref<?xi64>
+    %w = memref.load %x[%sum] : memref<?xi64> // error: is not shown
+    func.return
+  }
+}

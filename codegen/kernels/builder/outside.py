@@ -16,11 +16,13 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 
 from .... import knobs
+from ....errors import CompileError
 from ....ir import Program
 from ....ir.dialects.kernel import CHECKED
 from ....ir.interpret.launch import GUARDED
 from ....ir.program import functions
-from ....passes.bounds.accesses import TOUCHES, Accesses
+from ....passes.bounds.accesses import TOUCHES, Accesses, UnprovenAccess
+from ....passes.bounds.blocks import FIXED
 from ....runtime.artifact import (
     ALIGNMENT,
     OUTSIDE,
@@ -35,21 +37,31 @@ from ....runtime.artifact import (
     round_up,
 )
 
-UNCHECKED = frozenset({"gvk.prefetch"})
-"""What touches nothing that can be wrong."""
+UNCHECKED = frozenset({"gvk.prefetch", *FIXED})
+"""What touches nothing that can be wrong, or is wrong in each run."""
 
 
 def guard(loops: FuncOp) -> None:
-    """Prove the accesses of a kernel; mark those that have to be looked at in the run."""
+    """Prove the accesses of a kernel; mark those that have to be looked at in the run.
+
+    Raises `CompileError` for what is outside in each run: a fault of the template.
+    """
     if knobs.checks_bounds():
         ops = [op for op in loops.walk() if op.name in TOUCHES and op.name not in UNCHECKED]
     else:
-        unproven = (op for each in Accesses(loops).prove() for op in (each.op, *each.alike))
-        ops = list(dict.fromkeys(unproven))
+        unproven = Accesses(loops).prove()
+        _refuse(loops, unproven)
+        ops = list(dict.fromkeys(op for each in unproven for op in (each.op, *each.alike)))
     for number, op in enumerate(ops):
         op.attributes[CHECKED] = IntegerAttr(number, i64)
     if ops:
         loops.attributes[GUARDED] = StringAttr(str(len(ops)))
+
+
+def _refuse(loops: FuncOp, unproven: Iterable[UnprovenAccess]) -> None:
+    for each in unproven:
+        if each.op.name in FIXED:
+            raise CompileError(f"kernel @{loops.sym_name.data}: {each}")
 
 
 def guarded(program: Program) -> list[str]:

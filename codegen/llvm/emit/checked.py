@@ -27,8 +27,8 @@ SPARE = 1024
 """Bytes that are touched instead: the largest vector, and more."""
 
 
-class Checks:
-    """Looks at the accesses of one kernel."""
+class Ends:
+    """Knows where the buffers of one kernel end."""
 
     def __init__(self, e: Emitter, function: FuncOp) -> None:
         self.e, text = e, e.text
@@ -36,11 +36,6 @@ class Checks:
         buffers = [each for each in args if isinstance(each.type, MemRefType)]
         names = [e.names[each] for each in args[len(buffers) : -3]]
         self.symbols = dict(zip(kernel_symbols(function), names, strict=False))
-        self.spare, count = text.fresh(), len(args) - 3
-        e.allocas.append(f"  {self.spare} = alloca [{SPARE} x i8], align 64")
-        told = [text.value(f"getelementptr i64, ptr %ctx, i64 {count + i}") for i in range(2)]
-        self.fault = text.value(f"load ptr, ptr {told[0]}, align 8")
-        self.number = text.value(f"load i64, ptr {told[1]}, align 8")
         rows = function.attributes[SIZES]
         assert isinstance(rows, ArrayAttr), f"{SIZES} is {rows}"
         self.places: dict[SSAValue, tuple[str, str]] = {}
@@ -51,7 +46,7 @@ class Checks:
             each = function.attributes[SCRATCH]
             assert isinstance(each, StringAttr), f"{SCRATCH} is {each}"
             part = int(each.data) * 8 // e.stored(buffer).bits
-            self.places[buffer] = text.value(f"mul i64 %slot, {part}"), str(part)
+            self.places[buffer] = text.value(f"mul i64 {e.names[args[-1]]}, {part}"), str(part)
 
     def extent(self, dim: Dim) -> str:
         """Return the value of a size."""
@@ -125,6 +120,19 @@ class Checks:
         return self.value(
             f"shufflevector {kind} {one}, {kind} poison, <{count} x i32> zeroinitializer"
         )
+
+
+class Checks(Ends):
+    """Looks at the accesses of one kernel; what is outside touches other memory, and is told."""
+
+    def __init__(self, e: Emitter, function: FuncOp) -> None:
+        super().__init__(e, function)
+        text, count = e.text, len(function.body.block.args) - 3
+        self.spare = text.fresh()
+        e.allocas.append(f"  {self.spare} = alloca [{SPARE} x i8], align 64")
+        told = [text.value(f"getelementptr i64, ptr %ctx, i64 {count + i}") for i in range(2)]
+        self.fault = text.value(f"load ptr, ptr {told[0]}, align 8")
+        self.number = text.value(f"load i64, ptr {told[1]}, align 8")
 
     def tell(self, inside: str, number: int, at: str) -> None:
         """Tell of an access if it is outside."""
@@ -214,29 +222,29 @@ def _steps(count: int) -> str:
     return f"<{', '.join(f'i64 {each}' for each in range(count))}>"
 
 
-def _neighbours(checks: Checks, buffer: SSAValue, at: SSAValue, kind: object) -> Looked:
+def _neighbours(checks: Ends, buffer: SSAValue, at: SSAValue, kind: object) -> Looked:
     lanes = int(kind.get_shape()[0]) if isinstance(kind, VectorType) else 1
     first = checks.e.names[at]
     last = checks.value(f"add i64 {first}, {lanes - 1}")
     return buffer, at, checks.inside(buffer, first, last), None
 
 
-def _load(checks: Checks, op: Operation) -> Looked:
+def _load(checks: Ends, op: Operation) -> Looked:
     return _neighbours(checks, op.operands[0], op.operands[1], op.results[0].type)
 
 
-def _store(checks: Checks, op: Operation) -> Looked:
+def _store(checks: Ends, op: Operation) -> Looked:
     return _neighbours(checks, op.operands[1], op.operands[2], op.operands[0].type)
 
 
-def _masked(checks: Checks, op: Operation) -> Looked:
+def _masked(checks: Ends, op: Operation) -> Looked:
     buffer, at, mask = op.operands[:3]
     names, count = checks.e.names, checks.e.shape(mask).lanes
     fine = checks.lanes_inside(buffer, names[at], _steps(count), names[mask], count)
     return buffer, at, fine, None
 
 
-def _gather(checks: Checks, op: Operation) -> Looked:
+def _gather(checks: Ends, op: Operation) -> Looked:
     values = list(op.operands)
     buffer, at, offsets, *masking = values if op.results else values[1:]
     names, count = checks.e.names, checks.e.shape(offsets).lanes
@@ -244,7 +252,7 @@ def _gather(checks: Checks, op: Operation) -> Looked:
     return buffer, at, checks.lanes_inside(buffer, names[at], names[offsets], mask, count), offsets
 
 
-OPERATIONS: Mapping[str, Callable[[Checks, Operation], Looked]] = {
+OPERATIONS: Mapping[str, Callable[[Ends, Operation], Looked]] = {
     "memref.load": _load,
     "memref.store": _store,
     "vector.load": _load,

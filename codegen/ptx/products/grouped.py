@@ -114,10 +114,11 @@ class Grouped(Contraction):
         before, start, group, row, end = one.results
         self.is_real = loops.compare("slt", number, before)
         last = loops.add(start, loops.multiply(loops.subtract(number, before), tall))
-        self.end = self.either(self.is_real, end, loops.index(self.rows))
+        rows = loops.index(self.rows)
+        self.end = loops.minimum(self.either(self.is_real, end, rows), rows)
         for each in self.batch:
             each.value = group
-        return self.either(self.is_real, row, last)
+        return loops.maximum(self.either(self.is_real, row, last), 0)
 
     def size(self, group: Index, start: Index) -> Index:
         """Return how many rows a group has."""
