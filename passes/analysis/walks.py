@@ -168,7 +168,7 @@ class Walks:
 
     def fit(self) -> bool:
         """Say whether the template can walk everything: linearly, in as many strides as it has."""
-        behind = self.moves_behind()
+        behind = self.behind()
         dims = [*self.root.result_specs[0].dims, *self.inner()]
         axes = [Axis([Token(d)]) for d in dims]
         return split_until_linear(axes, lambda index: self._fits(axes, index, behind))
@@ -185,14 +185,14 @@ class Walks:
         """Say whether the anchor is one, or a part of one."""
         return isinstance(self.anchor, Attention | AttentionParts)
 
-    def moves_behind(self) -> list[Op]:
-        """Return the moves from the root back to the anchor."""
-        found: list[Op] = []
+    def behind(self) -> list[tuple[Op, Op]]:
+        """Return the operations from the root back to the anchor, each with what it reads there."""
+        found: list[tuple[Op, Op]] = []
         op = self.root
         while op is not self.anchor:
-            if is_move(op):
-                found.append(op)
-            op = next(one for one in self.made_inside(op) if self.reaches(one))
+            maker = next(one for one in self.made_inside(op) if self.reaches(one))
+            found.append((op, maker))
+            op = maker
         return found
 
     def made_inside(self, op: Op) -> list[Op]:
@@ -204,7 +204,7 @@ class Walks:
         """Say whether an operation is computed from what the anchor gives."""
         return op is self.anchor or any(self.reaches(one) for one in self.made_inside(op))
 
-    def _fits(self, axes: list[Axis], index: Indices, behind: list[Op]) -> bool:
+    def _fits(self, axes: list[Axis], index: Indices, behind: list[tuple[Op, Op]]) -> bool:
         count = len(self.inner())
         inner, at = index[-count:], self.source(behind, index[:-count])
         if at is None:
@@ -222,10 +222,10 @@ class Walks:
         """Return the operands that are walked in memory; panels are where they are."""
         return range(strides_of(self.anchor))
 
-    def source(self, moves: Sequence[Op], index: Indices) -> Indices | None:
-        """Return the index before moves, the last one first; None where that is not linear."""
-        for move in moves:
-            found = source_index(move, index)
+    def source(self, behind: Sequence[tuple[Op, Op]], index: Indices) -> Indices | None:
+        """Return the index before operations, the last first; None where that is not linear."""
+        for op, maker in behind:
+            found = source_index(op, index) if is_move(op) else _read_at(op, maker, index)
             if found is None:
                 return None
             index = found
@@ -238,10 +238,10 @@ class Walks:
             if self.is_attention
             else index_of_product(self.anchor, position, at, inner[0])
         )
-        moves: list[Op] = []
+        moves: list[tuple[Op, Op]] = []
         value = self.anchor.operands[position]
         while isinstance(op := value.owner, Op) and op in self.inside and is_move(op):
-            moves.append(op)
+            moves.append((op, op))  # a move says by itself what it reads
             value = op.operands[0]
         found = self.source(moves, index)
         return None if found is None else flatten(found, spec_of(value.type).dims)

@@ -197,3 +197,19 @@ def test_a_loop_of_one_region_and_one_without_names_are_refused() -> None:
     }"""
     with pytest.raises(GravureError, match=r":2:\d+: error: 0 names for 2 values"):
         load_program(text.encode())
+
+
+@pytest.mark.parametrize("other", [(1, 1), (1, 1, 17)])
+@pytest.mark.parametrize("depth", [1, 8])
+def test_what_has_more_axes_behind_a_product_is_walked(depth: int, other: tuple[int, ...]) -> None:
+    """Moves of the product were asked for an index with the axes of what is behind it."""
+    sizes = ", ".join(map(str, other))
+    b = ", ".join(str(number % 5 - 2) for number in range(depth * 17))
+    text = f"""m (float[1, {depth}] a, float[{sizes}] c) => (bool[{sizes}] y)
+    <int64[1] s = {{17}}, float[{depth}, 17] b = {{{b}}}>
+    {{ p = MatMul(a, b) q = Reshape(p, s) y = GreaterOrEqual(q, c) }}"""
+    text = text.replace("bool[1, 1]", "bool[1, 17]")
+    made, program = gv.compile(parsed(text), cache=False), load_program(parsed(text))
+    random = np.random.default_rng(0)
+    given = [random.standard_normal(shape).astype(np.float32) for shape in ((1, depth), other)]
+    np.testing.assert_array_equal(made.run(given)[0], interpret(program, given)[0])
