@@ -296,14 +296,20 @@ def notes_of(tensors: Sequence[Tensor]) -> Notes | None:
 
 Form = Callable[[Sequence[object], Sequence[object]], object]
 Plan = Callable[[Sequence[object]], Any]
+"""What makes a result of the given tensors."""
 
 
 def planned(
-    function: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
-) -> Plan | None:
+    function: Callable[..., object],
+    args: Sequence[object],
+    kwargs: dict[str, object],
+    given: Sequence[object],
+) -> tuple[Plan | None, Sequence[object]]:
     """Return a function of the tensors among the arguments that does the same; None: there is none.
 
-    It may raise where the function raises, and then need not say why.
+    It may raise where the function raises, and then need not say why. With it comes what the
+    function has just returned to whom took notes, if that may be handed out: it is not done twice.
+    `given` are the tensors among the arguments.
     """
     notes = Notes()
     watched = [notes.watch(x) for x in args], {n: notes.watch(x) for n, x in kwargs.items()}
@@ -312,11 +318,18 @@ def planned(
         made = quiet(function)(*watched[0], **watched[1])
         form = notes.form(made)
     except ElementsError:
-        return None
+        return None, ()
     finally:
         NOTING.reset(before)
     if notes.failed:
-        return None
+        return None, ()
+    is_new = notes.returned <= {place for step in notes.steps for place in step.results}
+    result = (form(notes.arrays, given),) if is_new else ()
+    return _plan_of(notes, made, form), result
+
+
+def _plan_of(notes: Notes, made: Any, form: Form) -> Plan:
+    """Return what does again what was noted: compiled code where that is one operation, or some."""
     kind = made.__class__
     is_new = all(made is not x for x in notes.given)
     if kind in BEHIND and isinstance(made, Tensor) and is_new and notes.only_calls:
@@ -441,11 +454,11 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
             return function(*args, **kwargs)
         if plan is seen:
             try:
-                plans[known] = planned(function, args, kwargs)
+                plans[known], result = planned(function, args, kwargs, given)
             except GravureError:
                 function(*args, **kwargs)  # which says what is wrong, and of which element
                 raise
-            return function(*args, **kwargs)
+            return cast("Made", result[0]) if result else function(*args, **kwargs)
         try:
             found: Made = plan(given)
         except Exception as error:
