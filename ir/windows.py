@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -175,6 +175,9 @@ class Windows:
             yield x[image(everything, everything, parts, channels_last=channels_last)]
 
     def _places(self, extents: Sequence[int]) -> list[Any]:
-        """Return the number of windows along each axis of an image that has its padding."""
-        rows = zip(extents, self.spans, self.strides, strict=True)
-        return [(extent - span) // step + 1 for extent, span, step in rows]
+        """Return the number of windows along each axis of an image that has its padding.
+
+        Raises `TypeError` if none fits, as `counts` does of sizes that are known before.
+        """
+        inner = replace(self, pads=((0, 0),) * len(self.kernel))
+        return list(inner.counts(extents))

@@ -105,3 +105,20 @@ def test_the_first_of_the_largest_is_the_same_in_each_way() -> None:
     (found,) = pool.gradient(call, grad)
     wanted = [[[[0, 1, 0, 2], [0, 0, 0, 0], [4, 0, 8, 0], [0, 0, 0, 0]]]]
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("extent", [0, 1, 2])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("kind", ["conv", "max_pool", "avg_pool"])
+def test_evaluations_refuse_a_window_that_does_not_fit(kind: str, last: bool, extent: int) -> None:
+    """What compiled code refuses of open sizes gave a result without elements."""
+    shape = (1, 4, extent, 2) if last else (1, 2, 4, extent)
+    rest = {"channels_last": last, **PLAIN}
+    x = np.ones(shape, np.float32)
+    operands = (x, np.ones((3, 2, 3, 3), np.float32)) if kind == "conv" else (x,)
+    more: dict[str, Any] = {
+        "conv": {"groups": 1}, "max_pool": {"window": (3, 3)},
+        "avg_pool": {"window": (3, 3), "count_padding": False},
+    }[kind]  # fmt: skip
+    with pytest.raises(TypeError, match=f"3 elements does not fit in {extent} elements"):
+        REGISTRY[f"gv.{kind}"].evaluate(*operands, **rest, **more)
