@@ -1,11 +1,15 @@
 """Matrices in scratch whose rows are taken from each other: what systems and factors share.
 
-    for k in 0..n
-      at = the row from k on whose element k is largest
-      swap rows k and at
-      for i in k+1..n
-        factor = a[i, k] / a[k, k]
-        a[i, ..] -= factor * a[k, ..]
+    for panel in 0..n, a vector of columns
+      for k in panel
+        at = the row from k on whose element k is largest
+        swap rows k and at
+        for i in k+1..n
+          factor[i, k] = a[i, k] / a[k, k]
+          a[i, panel] -= factor[i, k] * a[k, panel]
+      for i in panel+1..n
+        for columns right of the panel, up to four vectors
+          a[i, columns] -= sum of factor[i, k] * a[k, columns]   k in panel, below i
 
 Rows of scratch are filled up to whole vectors. What is left of the diagonal is changed too, and not
 read.
@@ -23,14 +27,20 @@ from xdsl.ir import SSAValue
 
 from ...ir import Op
 from ...ir.types.dims import Dim, remainder
-from ...ir.types.dtypes import f32
+from ...ir.types.dtypes import bool_, f32
 from ...target import Target
 from .builder.elements import Element, LoopsMath
 from .builder.loops import Index
 from .builder.plan import open_kernel, returned_values
 
+WIDE = 4
+"""How many vectors of a row are computed at a time, so that no sum waits for the one before it."""
 Body: TypeAlias = Callable[[Index, SSAValue | None], None]
 """What is done to one vector at a place, under a mask."""
+Swap: TypeAlias = Callable[[SSAValue, SSAValue], None]
+"""What else is exchanged where two rows are."""
+Follow: TypeAlias = Callable[[Sequence[SSAValue], "Element"], Sequence["Element"]]
+"""What is carried on behind a pivot."""
 
 
 class Elimination:
@@ -128,17 +138,80 @@ class Elimination:
         self.loops.store(b, buffer, one, mask)
         self.loops.store(a, buffer, other, mask)
 
-    def take(self, here: Index, factor: Element, row: Index, first: Index) -> None:
-        """Take a multiple of one row from another, both given by where they begin, from a vector.
+    def eliminate(
+        self, upper: Index, factors: Index, swap: Swap,
+        start: Sequence[SSAValue] = (), follow: Follow = lambda values, pivot: (),
+    ) -> Sequence[SSAValue]:  # fmt: skip
+        """Take multiples of rows from those below them, until only an upper triangle is left.
 
-        `first` is the column of its first element.
+        What rows were multiplied by goes to another matrix in scratch. Values are carried from
+        column to column: `follow` gives them from those before and the pivot, whose sign is turned
+        where rows were exchanged.
         """
-        loops, wide = self.loops, self.math.spread(factor, self.lanes)
-        with loops.loop(first, self.row, self.lanes) as column:
-            x = self.load(self.scratch, loops.add(row, column.index), self.lanes)
-            at = loops.add(here, column.index)
-            left = self.less(self.load(self.scratch, at, self.lanes), wide, x)
+        loops = self.loops
+        with loops.loop(0, self.row, self.lanes, start) as panel:
+            end = loops.minimum(loops.add(panel.index, self.lanes), self.rows)
+            with loops.loop(panel.index, end, 1, panel.values) as one:
+                pivot = self.clear(one.index, panel.index, (upper, factors), swap)
+                one.carry(*(x.value for x in follow(one.values, pivot)))
+            self.take(panel.index, end, upper, factors)
+            panel.carry(*one.results)
+        return panel.results
+
+    def clear(self, k: SSAValue, first: SSAValue, tops: tuple[Index, Index], swap: Swap) -> Element:
+        """Clear column k below the diagonal, in those vectors alone that it is in."""
+        loops, math, (upper, factors) = self.loops, self.math, tops
+        best = self.pivot(k, upper)
+        moved = loops.compare("ne", best, k)
+        with loops.when(moved):
+            self.swap_in_scratch(k, best, tops)
+            swap(k, best)
+        pivot = self.load(self.scratch, self.place(upper, k, k), 0)
+        x = self.load(self.scratch, self.place(upper, k, first), self.lanes)
+        with loops.loop(loops.add(k, 1), self.rows) as one:
+            factor = math.div(self.load(self.scratch, self.place(upper, one.index, k), 0), pivot)
+            loops.store(factor.value, self.scratch, self.place(factors, one.index, k))
+            at = self.place(upper, one.index, first)
+            left = self.less(self.load(self.scratch, at, self.lanes), factor, x)
             loops.store(left.value, self.scratch, at)
+        return math.select(Element(moved, bool_, 0), math.neg(pivot), pivot)
+
+    def take(self, first: SSAValue, end: Index, upper: Index, factors: Index) -> None:
+        """Take the multiples of some rows from all below them, right of their own vector."""
+        loops, step = self.loops, self.lanes * WIDE
+        right = loops.add(first, self.lanes)
+        count = loops.multiply(loops.divide(loops.subtract(self.row, right), step), step)
+        whole = loops.add(right, count)
+        with loops.loop(loops.add(first, 1), self.rows) as row:
+            last = loops.minimum(row.index, end)
+
+            def block(column: SSAValue, vectors: int) -> None:
+                places = [loops.add(column, number * self.lanes) for number in range(vectors)]
+                here = [self.place(upper, row.index, at) for at in places]
+                start = [self.load(self.scratch, at, self.lanes).value for at in here]
+                with loops.loop(first, last, 1, start) as one:
+                    factor = self.load(self.scratch, self.place(factors, row.index, one.index), 0)
+                    above = [self.place(upper, one.index, at) for at in places]
+                    one.carry(*self.less_each(one.values, factor, above))
+                for value, at in zip(one.results, here, strict=True):
+                    loops.store(value, self.scratch, at)
+
+            with loops.loop(right, whole, step) as column:
+                block(column.index, WIDE)
+            with loops.loop(whole, self.row, self.lanes) as column:
+                block(column.index, 1)
+
+    def less_each(
+        self, totals: Sequence[SSAValue], factor: Element, above: Sequence[Index]
+    ) -> list[SSAValue]:
+        """Return vectors less the same multiple of vectors in scratch."""
+        return [
+            self.less(
+                Element(total, self.dtype, self.lanes), factor,
+                self.load(self.scratch, at, self.lanes),
+            ).value
+            for total, at in zip(totals, above, strict=True)
+        ]  # fmt: skip
 
     def vector_of(self, column: Index) -> Index:
         """Return the first column of the vector that a column is in."""
@@ -155,6 +228,7 @@ class Elimination:
 
     def less(self, total: Element, factor: Element, x: Element) -> Element:
         """Return a total less a product."""
+        factor = self.math.spread(factor, total.lanes)
         if self.loops.fuses:
             return self.math.fma(self.math.neg(factor), x, total)
         return self.math.sub(total, self.math.mul(factor, x))

@@ -1,4 +1,4 @@
-"""Determinants of matrices, their logarithms, and square roots of symmetric ones: Cholesky's.
+"""Triangles of matrices, determinants, their logarithms, and Cholesky's roots of symmetric ones.
 
     for unit in lo..hi                     parallel: the matrices
       a = the matrix, in scratch
@@ -6,7 +6,11 @@
         eliminate column k by the row with the largest element (`eliminate`)
         multiply by that element, its sign turned if rows were swapped
 
-      for k in 0..n                        triangles: a is the transposed lower part
+      for k in 0..n                        triangles whose product is the matrix, rows exchanged
+        eliminate column k, and keep what rows were multiplied by
+      out = the factors below the diagonal, what is left of a elsewhere
+
+      for k in 0..n                        roots: a is the transposed lower part
         a[k, ..] /= sqrt(a[k, k])
         for i in k+1..n
           a[i, i..] -= a[k, i] * a[k, i..]
@@ -18,12 +22,13 @@ Behind a pivot of zero nothing counts: that is the determinant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir.types.dims import product
-from ...ir.types.dtypes import bool_
+from ...ir.types.dtypes import i32, i64
 from ...target import Target
 from .builder.elements import Element
 from .builder.loops import Index
@@ -35,17 +40,21 @@ from .library import offset, split
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a factorisation."""
     names = {value.owner.name for value in returned_values(kernel)}  # type: ignore[union-attr]
-    kind = Triangle if names == {"gv.cholesky"} else Determinant
-    return kind(kernel, target).build()
+    (name,) = names
+    return KINDS.get(name, Determinant)(kernel, target).build()
 
 
 class Factorisation(Elimination):
     """Builds a kernel that has nothing but matrices."""
 
+    MATRICES: ClassVar = 1
+    """How many of them lie in scratch."""
+
     def build(self) -> FuncOp:
         """Fill the function."""
         loops, dims = self.loops, self.anchor.specs[0].dims
-        self.scratch, top = loops.scratch(self.dtype, self.rows * self.row)
+        size = self.MATRICES * self.rows * self.row
+        self.scratch, top = loops.scratch(self.dtype, size)
         with loops.loop(loops.lo, loops.hi) as unit:
             a = offset(loops, split(loops, unit.index, dims[:-2]), dims)
             self.unit(unit.index, a, top)
@@ -63,35 +72,18 @@ class Factorisation(Elimination):
 class Determinant(Factorisation):
     """Builds a kernel of determinants, or of their signs and logarithms."""
 
+    MATRICES: ClassVar = 2
+
     def unit(self, number: SSAValue, a: Index, top: Index) -> None:
         """Multiply the pivots of one matrix."""
         loops, results = self.loops, self.anchor.results
         self.fill(a, top)
         start = [self.number(1.0).value, self.number(0.0).value][: len(results)]
-        with loops.loop(0, self.rows, 1, start) as one:
-            pivot = self.eliminated(one.index, top)
-            one.carry(*(x.value for x in self.with_pivot(one.values, pivot)))
-        for value, made in zip(results, one.results, strict=True):
+        factors = loops.add(top, self.rows * self.row)
+        found = self.eliminate(top, factors, lambda k, best: None, start, self.with_pivot)
+        for value, made in zip(results, found, strict=True):
             if value in self.outs:
                 loops.store(made, self.outs[value], number)
-
-    def eliminated(self, k: SSAValue, top: Index) -> Element:
-        """Take rows from those below them, and return the pivot, its sign turned by a swap."""
-        loops, math = self.loops, self.math
-        best = self.pivot(k, top)
-        moved = loops.compare("ne", best, k)
-        with loops.when(moved):
-            self.swap_in_scratch(k, best, (top,))
-        row, first = self.place(top, k), self.vector_of(k)
-        pivot = self.load(self.scratch, loops.add(row, k), 0)
-        with (
-            loops.when(math.compare("ne", pivot, self.number(0.0)).value),
-            loops.loop(loops.add(k, 1), self.rows) as one,
-        ):
-            here = self.place(top, one.index)
-            factor = math.div(self.load(self.scratch, loops.add(here, k), 0), pivot)
-            self.take(here, factor, row, first)
-        return math.select(Element(moved, bool_, 0), math.neg(pivot), pivot)
 
     def with_pivot(self, values: Sequence[SSAValue], pivot: Element) -> list[Element]:
         """Return what a pivot makes of what those before it have made."""
@@ -110,6 +102,53 @@ class Determinant(Factorisation):
             math.select(is_over, before, math.mul(before, sign)),
             math.select(is_over, size, found),
         ]
+
+
+class Pair(Factorisation):
+    """Builds a kernel of both triangles in one matrix, and which row each of theirs was."""
+
+    MATRICES: ClassVar = 2
+
+    def unit(self, number: SSAValue, a: Index, top: Index) -> None:
+        """Take one matrix apart."""
+        loops, (both, order) = self.loops, self.anchor.results
+        factors = loops.add(top, self.rows * self.row)
+        self.fill(a, top)
+        places, first = self.outs.get(order), loops.multiply(number, self.rows)
+
+        def swap(k: SSAValue, best: SSAValue) -> None:
+            if places is not None:
+                one, other = (loops.add(first, i) for i in (k, best))
+                x, y = (loops.load(places, at, 0, constant=False) for at in (one, other))
+                loops.store(y, places, one)
+                loops.store(x, places, other)
+
+        if places is not None:
+            with loops.loop(0, self.rows) as one:
+                place = self.math.from_index(one.index, i64, 0).value
+                loops.store(place, places, loops.add(first, one.index))
+        self.eliminate(top, factors, swap)
+        if both in self.outs:
+            self.put(self.outs[both], a, top, factors)
+
+    def put(self, out: SSAValue, a: Index, top: Index, factors: Index) -> None:
+        """Write what is left and, below the diagonal, what rows were multiplied by."""
+        loops, math = self.loops, self.math
+        with loops.loop(0, self.rows) as one:
+            here = loops.add(a, loops.multiply(one.index, self.rows))
+            diagonal = math.from_index(one.index, i32, 0)
+
+            def body(at: Index, mask: SSAValue | None) -> None:
+                lower, upper = (
+                    self.load(self.scratch, self.place(matrix, one.index, at), self.lanes)
+                    for matrix in (factors, top)
+                )
+                lane = math.from_index(loops.step(self.lanes), i32, self.lanes)
+                column = math.add(math.from_index(loops.index(at), i32, 0), lane)
+                x = math.select(math.compare("lt", column, diagonal), lower, upper)
+                loops.store(x.value, out, loops.add(here, at), mask)
+
+            self.over(self.rows, body)
 
 
 class Triangle(Factorisation):
@@ -151,8 +190,20 @@ class Triangle(Factorisation):
         loops.store(root.value, self.scratch, loops.add(row, k))
         with loops.loop(loops.add(k, 1), self.rows) as one:
             factor = self.load(self.scratch, loops.add(row, one.index), 0)
-            self.take(self.place(top, one.index), factor, row, self.vector_of(one.index))
+            self.less_row(self.place(top, one.index), factor, row, self.vector_of(one.index))
         return size
+
+    def less_row(self, here: Index, factor: Element, row: Index, first: Index) -> None:
+        """Take a multiple of one row from another, both given by where they begin, from a vector.
+
+        `first` is the column of its first element.
+        """
+        loops = self.loops
+        with loops.loop(first, self.row, self.lanes) as column:
+            x = self.load(self.scratch, loops.add(row, column.index), self.lanes)
+            at = loops.add(here, column.index)
+            left = self.less(self.load(self.scratch, at, self.lanes), factor, x)
+            loops.store(left.value, self.scratch, at)
 
     def put(self, a: Index, top: Index, is_right: Element) -> None:
         """Write a triangle, NaN where `is_right` is not 1, and zeros beside it."""
@@ -165,3 +216,7 @@ class Triangle(Factorisation):
                 loops.store(math.mul(x, is_right).value, out, loops.add(here, left.index))
             with loops.loop(end, self.rows) as right:
                 loops.store(zero.value, out, loops.add(here, right.index))
+
+
+KINDS: dict[str, type[Factorisation]] = {"gv.cholesky": Triangle, "gv.lu": Pair}
+"""What builds the kernel of an operation, where that is not one of pivots alone."""

@@ -28,11 +28,8 @@ from ...ir.types.dims import product, remainder
 from ...target import Target
 from .builder.elements import Element
 from .builder.loops import Index
-from .eliminate import Elimination
+from .eliminate import WIDE, Elimination
 from .library import offset, split
-
-WIDE = 4
-"""How many vectors of a row are computed at a time."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -82,8 +79,7 @@ class Solution(Elimination):
             if self.factorises:
                 factors = loops.add(upper, self.rows * self.row)
                 self.fill(a, upper)
-                with loops.loop(0, self.rows) as one:
-                    self.eliminate(one.index, upper, factors)
+                self.eliminate(upper, factors, self.swap_in_result)
                 self.substitute(Triangle(self.scratch, factors, self.row, True, has_ones=True))
                 self.substitute(Triangle(self.scratch, upper, self.row, False))
             else:
@@ -105,28 +101,14 @@ class Solution(Elimination):
 
         self.over(product((self.rows, self.columns)), body)
 
-    # -- elimination ----------------------------------------------------------------------
+    def swap_in_result(self, k: SSAValue, best: SSAValue) -> None:
+        """Exchange two rows of the result."""
+        one, other = (self.in_result(i) for i in (k, best))
 
-    def eliminate(self, k: SSAValue, upper: Index, factors: Index) -> None:
-        """Take a multiple of a row from those below it, so that their elements of a column go."""
-        loops = self.loops
-        best = self.pivot(k, upper)
-        with loops.when(loops.compare("ne", best, k)):
-            self.swap_in_scratch(k, best, (upper, factors))
-            self.over(self.columns, lambda at, mask: self.swap_in_result(k, best, at, mask))
-        row = self.place(upper, k)
-        pivot = self.load(self.scratch, loops.add(row, k), 0)
-        first = self.vector_of(k)
-        with loops.loop(loops.add(k, 1), self.rows) as one:
-            here = self.place(upper, one.index)
-            factor = self.math.div(self.load(self.scratch, loops.add(here, k), 0), pivot)
-            loops.store(factor.value, self.scratch, self.place(factors, one.index, k))
-            self.take(here, factor, row, first)
+        def body(at: Index, mask: SSAValue | None) -> None:
+            self.exchange(self.out, self.loops.add(one, at), self.loops.add(other, at), mask)
 
-    def swap_in_result(self, k: SSAValue, best: SSAValue, at: Index, mask: SSAValue | None) -> None:
-        """Exchange a vector of two rows of the result."""
-        one, other = (self.loops.add(self.in_result(i), at) for i in (k, best))
-        self.exchange(self.out, one, other, mask)
+        self.over(self.columns, body)
 
     # -- substitution ---------------------------------------------------------------------
 

@@ -282,7 +282,8 @@ class Runner:
             is_little = max(sizes) < SOME
         else:
             is_little = max(sizes) < MANY or not self.op.COMPILED_ALONE
-        if len(results) > 1 or not all(sizes) or any(spec.dtype.kind in "cs" for spec in every):
+        is_fit = len(results) == 1 or self.op.COMPILED_FIXED
+        if not is_fit or not all(sizes) or any(spec.dtype.kind in "cs" for spec in every):
             return None
         if is_little and (issubclass(self.op, Elementwise) or not self.op.COMPILED_ALONE):
             return None
@@ -298,8 +299,8 @@ class Runner:
         made: list[Kernel] = []
         left = OFTEN if before is not None else 0
 
-        def kernel(*arrays: Array) -> Array:
-            """Carry it out."""
+        def kernel(*arrays: Array) -> Any:
+            """Carry it out; they are a tuple where the operation has several results."""
             nonlocal left
             if left and before is not None:
                 left -= 1
@@ -309,7 +310,7 @@ class Runner:
                 from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
                 made.append(single.whole(self.op, specs, attributes))
-            result: Array = made[0](*[x if x.flags.c_contiguous else x.copy() for x in arrays])
+            result = made[0](*[x if x.flags.c_contiguous else x.copy() for x in arrays])
             if refuses:
                 self.op.refuse(result, *arrays, **attributes)
             return result
@@ -381,7 +382,8 @@ def computed(
                 runner.checked.add(types)
             return (runner.kernels[arrays[0].dtype](*arrays),)
         if (kernel := runner.check_once(arrays, attributes)) is not None:
-            return (kernel(*arrays),)
+            found = kernel(*arrays)
+            return found if isinstance(found, tuple) else (found,)
         made: Sequence[Array] = runner.evaluate(*arrays, **{**runner.defaults, **attributes})
     except (ArithmeticError, AssertionError, IndexError, TypeError, ValueError):
         runner.check(arrays, attributes)
@@ -399,7 +401,7 @@ def prepared(
     runner = _RUNNERS[op]
     given = {**runner.defaults, **attributes}
     if count != 1:
-        return partial(op.evaluate, **given)
+        return runner.check_once(arrays, attributes) or partial(op.evaluate, **given)
     if runner.kernels and not attributes and not runner.is_for_many(arrays):
         quieted = runner.kernels[arrays[0].dtype]
         kernel: Kernel = getattr(quieted, "__wrapped__", quieted)

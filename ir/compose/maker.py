@@ -126,6 +126,7 @@ class Maker:
     log10 = Named()
     log1p = Named()
     log2 = Named()
+    lu = Named()
     log_softmax = Named()
     logical_and = Named()
     logical_not = Named()

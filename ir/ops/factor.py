@@ -47,10 +47,10 @@ def rows_of(x: TensorSpec) -> int:
 LEAST = 512
 """So many multiplications take as long as what numpy does around each triangle of a batch."""
 FACTORED = replace(SOLVED, kind="factor")
-"""The kernel of determinants and of square roots of matrices."""
+"""The kernel of triangles of matrices, of determinants and of square roots."""
 
 
-def _cubes(x: TensorSpec) -> int:
+def cubes(x: TensorSpec) -> int:
     """Return the rows of matrices to the third power, for all of a batch."""
     return prod(x.static_shape) * x.static_shape[-1]
 
@@ -64,14 +64,14 @@ class Factored(Op):
     @classmethod
     def multiplied(cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> float:
         """Count an elimination."""
-        return _cubes(operands[0]) / 3
+        return cubes(operands[0]) / 3
 
     @classmethod
     def work(
         cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
     ) -> Work:
         """Count an elimination, or the half of one that is symmetric."""
-        return Work.products(_cubes(operands[0]) // (6 if cls is Cholesky else 3))
+        return Work.products(cubes(operands[0]) // (6 if cls is Cholesky else 3))
 
 
 @lru_cache(maxsize=64)

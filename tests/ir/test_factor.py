@@ -70,6 +70,18 @@ def test_a_singular_matrix_has_no_logarithm_but_one_that_is_unknown_is() -> None
         np.testing.assert_array_equal(logarithm, [-np.inf, np.nan])
 
 
+@pytest.mark.parametrize("matrix", [PIVOTED, BATCH, np.eye(1), np.eye(4)[[2, 0, 3, 1]]])
+def test_triangles_of_matrices_give_their_rows_back(matrix: Any) -> None:
+    op, n = REGISTRY["gv.lu"], matrix.shape[-1]
+    specs = [spec_of_array(matrix)]
+    call = Call(op, (matrix,), (), {}, specs, EagerEmit(), op.inferred(specs, {}))
+    for both, order in (op.evaluate(matrix), op.decompose(call)):
+        product = (np.tril(both, -1) + np.eye(n)) @ np.triu(both)
+        np.testing.assert_allclose(product, np.take_along_axis(matrix, order[..., None], -2),
+                                   atol=1e-12)  # fmt: skip
+        assert (np.abs(np.tril(both, -1)) <= 1).all()
+
+
 def test_roots_of_matrices_give_them_back() -> None:
     for found in both("cholesky", POSITIVE):
         np.testing.assert_allclose(found, np.tril(found))

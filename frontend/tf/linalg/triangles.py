@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import namedtuple
 from math import isnan
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from ....codegen.serial.function import F64s, I64s, serial, single
 from ....ir.op import Array
-from ....ir.types import numerics
+from ....ir.ops import lu as lu_op
+from ...eager.kernels import MUCH, computed
 from ...eager.remembered import remember_all
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient
@@ -34,23 +34,20 @@ SINGULAR = "Input is not invertible. [Op:Lu]"
 def _factors(a: Array) -> tuple[Array, Array]:
     """Return both triangles in one matrix, and which row of the matrix each of its rows is.
 
-    A number is a better pivot than a NaN below it; the first pivot must be one.
+    The first pivot must be a number, and none may be zero.
     """
     check_square(a)
-    if a.size and a.dtype.kind == "f":
-        return _of_floats(a)
-    n, count = a.shape[-1], math.prod(a.shape[:-2])
-    if a.size and np.isnan(a[..., 0, 0]).any():
+    if a.size and a.dtype.kind == "f" and lu_op.steps(a.shape) < MUCH:
+        return _of_few(a)
+    is_real = a.size and a.dtype.kind == "f"
+    made, order = computed(lu_op.Lu, [a], {}) if is_real else lu_op.triangles(a)
+    if np.isnan(a[..., :1, :1]).any() or not np.diagonal(made, 0, -2, -1).all():
         raise InvalidShapesError(SINGULAR)
-    with np.errstate(all="ignore"):
-        if count == 1:
-            made, order = _of_one(np.array(a).reshape(n, n))
-            return made.reshape(a.shape), order.reshape(a.shape[:-1])
-        made, order = _of_many(np.array(np.moveaxis(a.reshape(count, n, n), 0, -1), order="C"))
-        return np.moveaxis(made, -1, 0).reshape(a.shape), order.T.reshape(a.shape[:-1])
+    return made, order
 
 
-def _of_floats(a: Array) -> tuple[Array, Array]:
+def _of_few(a: Array) -> tuple[Array, Array]:
+    """Return the same of so few floats that what is compiled for their sizes does not pay."""
     made, order = a.astype(np.float64, order="C"), np.empty(a.shape[:-1], np.int64)
     if _eliminate(made, a.shape[-1], int(a.dtype == np.float32), order) >= 0:
         raise InvalidShapesError(SINGULAR)
@@ -104,54 +101,6 @@ def _exchange(a: F64s, one: int, other: int, count: int) -> int:
 def _rounded(x: float, narrow: int) -> float:
     """Return a number, in 32 bits if it is to be narrow."""
     return single(x) if narrow != 0 else x
-
-
-def _of_one(made: Array) -> tuple[Array, Array]:
-    n, order = len(made), list(range(len(made)))
-    over = numerics.complex_divide if made.dtype.kind == "c" else np.divide
-    for k in range(n):
-        sizes = np.abs(made[k:, k])
-        best = int(sizes.argmax())
-        if sizes[best] != sizes[best]:
-            best = int(_numbered(sizes).argmax())
-        if sizes[best] == 0:
-            raise InvalidShapesError(SINGULAR)
-        if best:
-            best += k
-            made[[k, best]] = made[[best, k]]
-            order[k], order[best] = order[best], order[k]
-        made[k + 1 :, k] = factors = over(made[k + 1 :, k], made[k, k])
-        made[k + 1 :, k + 1 :] -= factors[:, None] * made[k, k + 1 :]
-    return made, np.array(order)
-
-
-def _of_many(made: Array) -> tuple[Array, Array]:
-    """Return the same of matrices whose batch is the last axis, which numpy goes over at once."""
-    n, _, count = made.shape
-    each = np.arange(count)
-    order = np.repeat(np.arange(n)[:, None], count, axis=1)
-    for k in range(n):
-        sizes = np.abs(made[k:, k])
-        best = sizes.argmax(axis=0)
-        if np.isnan(sizes[best, each]).any():
-            best = _numbered(sizes).argmax(axis=0)
-        if not sizes[best, each].all():
-            raise InvalidShapesError(SINGULAR)
-        moved = np.flatnonzero(best)
-        if len(moved):
-            here = best[moved] + k
-            for x in (made, order):
-                x[k, ..., moved], x[here, ..., moved] = x[here, ..., moved], x[k, ..., moved]
-        made[k + 1 :, k] = numerics.divide(made[k + 1 :, k], made[k, k])
-        made[k + 1 :, k + 1 :] -= made[k + 1 :, k, None] * made[k, k + 1 :]
-    return made, order
-
-
-def _numbered(sizes: Array) -> Array:
-    """Return how good as pivots elements are: NaN in the first place is best, elsewhere worst."""
-    made = np.where(np.isnan(sizes), -1, sizes)
-    made[0] = np.where(np.isnan(sizes[0]), np.inf, sizes[0])
-    return made
 
 
 def _with_ones(x: TfTensor) -> TfTensor:

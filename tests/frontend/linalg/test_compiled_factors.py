@@ -41,6 +41,35 @@ def test_factors_of_many_rows_are_those_of_a_kernel(name: str) -> None:
         assert in_function(a).numpy().tobytes() == found.tobytes()
 
 
+@pytest.mark.parametrize("shape", [(120, 120), (20, 32, 32)])
+def test_triangles_of_many_rows_are_those_of_a_kernel(shape: tuple[int, ...]) -> None:
+    a = RANDOM.uniform(-1, 1, shape).astype(np.float32)
+    compiled = single.whole(REGISTRY["gv.lu"], [spec_of_array(a)], {})
+    for make in (tf.linalg.lu, tf.function(tf.linalg.lu)):
+        for found, wanted in zip(make(a), compiled(a), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("wrong", ["first", "singular"])
+def test_matrices_of_many_rows_without_triangles_are_refused(wrong: str) -> None:
+    a = matrices(120, 120)
+    if wrong == "first":
+        a[0, 0] = np.nan
+    else:
+        a[70] = a[:, 70] = 0
+    for make in (tf.linalg.lu, tf.function(tf.linalg.lu)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            make(a)
+
+
+def test_logarithms_of_determinants_of_many_rows_are_those_of_a_kernel() -> None:
+    a = matrices(120, 120)
+    wanted = single.whole(REGISTRY["gv.log_determinant"], [spec_of_array(a)], {})(a)
+    for _ in range(3):
+        for found, each in zip(tf.linalg.slogdet(a), wanted, strict=True):
+            assert found.numpy().tobytes() == each.tobytes()
+
+
 def test_a_matrix_that_is_not_positive_gives_nan_in_compiled_code_too() -> None:
     a = -matrices(120, 120)
     for make in (tf.linalg.cholesky, tf.function(tf.linalg.cholesky)):
