@@ -20,6 +20,7 @@ from ..ops.linear_ops import adjoint, diag, diag_part, matrix_transpose, triangu
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, conj, real
 from .decompositions import eigh
 from .hosted import NARROW, host
+from .three_diagonals import solved
 
 FORMATS = ("compact", "sequence", "matrix")
 
@@ -57,42 +58,6 @@ def _three(diagonals: object, how: str) -> tuple[TfTensor, TfTensor, TfTensor]:
     return above, middle, below
 
 
-def _eliminated(diagonals: Array, rhs: Array, pivots: bool) -> Array:
-    """Solve systems with three diagonals by Gauss' elimination, all of a batch at once.
-
-    With `pivots` the larger one of two rows leads; it may have a third element then. What has no
-    pivot is solved by NaN.
-    """
-    above, middle, below = (np.array(diagonals[..., i, :, None]) for i in range(3))
-    made = np.array(np.broadcast_to(rhs, (*diagonals.shape[:-2], *rhs.shape[-2:])))
-    n, beyond = middle.shape[-2], np.zeros_like(middle)
-    if n:
-        above[..., n - 1, :] = below[..., 0, :] = 0
-    singular = np.zeros(np.broadcast_shapes(middle.shape[:-2], made.shape[:-2]), np.bool_)
-    for i in range(n - 1):
-        first = [middle[..., i, :], above[..., i, :], beyond[..., i, :], made[..., i, :]]
-        other = [below[..., i + 1, :], middle[..., i + 1, :], above[..., i + 1, :]]
-        other.append(made[..., i + 1, :])
-        turn = (np.abs(other[0]) > np.abs(first[0])) & pivots
-        lead = [np.where(turn, y, x) for x, y in zip(first, other, strict=True)]
-        rest = [np.where(turn, x, y) for x, y in zip(first, other, strict=True)]
-        middle[..., i, :], above[..., i, :], beyond[..., i, :], made[..., i, :] = lead
-        singular |= (lead[0] == 0)[..., 0]
-        part = rest[0] / lead[0]
-        middle[..., i + 1, :] = rest[1] - part * lead[1]
-        above[..., i + 1, :] = rest[2] - part * lead[2]
-        made[..., i + 1, :] = rest[3] - part * lead[3]
-    if n:
-        singular |= (middle[..., n - 1, :] == 0)[..., 0]
-    for i in reversed(range(n)):
-        for step, beside in ((1, above), (2, beyond)):
-            if i + step < n:
-                made[..., i, :] -= beside[..., i, :] * made[..., i + step, :]
-        made[..., i, :] /= middle[..., i, :]
-    made[singular] = np.nan
-    return made
-
-
 @custom_gradient
 def _solved(
     diagonals: TfTensor, rhs: TfTensor, pivots: bool
@@ -100,7 +65,7 @@ def _solved(
     kind = rhs.dtype.name
     made = host(
         "TridiagonalSolve",
-        lambda a, b: (_eliminated(a, b, pivots),),
+        lambda a, b: (solved(a, b, pivots),),
         [diagonals, rhs],
         [(kind, rhs.shape.as_list())],
     )[0]
