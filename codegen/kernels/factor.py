@@ -104,7 +104,7 @@ class Determinant(Factorisation):
         ]
 
 
-class Pair(Factorisation):
+class Triangles(Factorisation):
     """Builds a kernel of both triangles in one matrix, and which row each of theirs was."""
 
     MATRICES: ClassVar = 2
@@ -218,5 +218,5 @@ class Triangle(Factorisation):
                 loops.store(zero.value, out, loops.add(here, right.index))
 
 
-KINDS: dict[str, type[Factorisation]] = {"gv.cholesky": Triangle, "gv.lu": Pair}
+KINDS: dict[str, type[Factorisation]] = {"gv.cholesky": Triangle, "gv.lu": Triangles}
 """What builds the kernel of an operation, where that is not one of pivots alone."""

@@ -299,7 +299,7 @@ class Runner:
         made: list[Kernel] = []
         left = OFTEN if before is not None else 0
 
-        def kernel(*arrays: Array) -> Any:
+        def kernel(*arrays: Array) -> Array | tuple[Array, ...]:
             """Carry it out; they are a tuple where the operation has several results."""
             nonlocal left
             if left and before is not None:
@@ -310,9 +310,10 @@ class Runner:
                 from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
                 made.append(single.whole(self.op, specs, attributes))
-            result = made[0](*[x if x.flags.c_contiguous else x.copy() for x in arrays])
+            found = made[0](*[x if x.flags.c_contiguous else x.copy() for x in arrays])
             if refuses:
-                self.op.refuse(result, *arrays, **attributes)
+                self.op.refuse(found, *arrays, **attributes)
+            result: Array | tuple[Array, ...] = found
             return result
 
         refuses = self.op.has("refuse")

@@ -80,16 +80,19 @@ def apart(values: TfTensor) -> TfTensor:
     return set_diag(gaps / (gaps * gaps + TINY), zeros_like(values))
 
 
+WRONG = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+
+
 def _symmetric(a: Array) -> tuple[Array, Array]:
     """Return eigenvalues and vectors, of finite numbers only."""
-    wrong = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
-    try:
-        values, vectors = np.linalg.eigh(a)
-    except np.linalg.LinAlgError as error:
-        raise np.linalg.LinAlgError(wrong) from error
+    values, vectors = lapack.symmetric(a)
+    return _finite(values), vectors
+
+
+def _finite(values: Array) -> Array:
     if not np.isfinite(values).all():
-        raise np.linalg.LinAlgError(wrong)
-    return values, vectors
+        raise np.linalg.LinAlgError(WRONG)
+    return values
 
 
 @custom_gradient
@@ -101,11 +104,28 @@ def _eigh(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
 
     def gradient(grad_e: TfTensor, grad_v: TfTensor) -> TfTensor:
         inner = diag(grad_e) + apart(e) * matmul(v, grad_v, adjoint_a=True)
-        whole = matmul(v, matmul(inner, v, adjoint_b=True))
-        lower = band_part(whole + adjoint(whole), -1, 0)
-        return set_diag(lower, 0.5 * diag_part(lower))
+        return _in_triangle(matmul(v, matmul(inner, v, adjoint_b=True)))
 
     return (e, v), gradient
+
+
+def _in_triangle(whole: TfTensor) -> TfTensor:
+    """Return gradients of symmetric matrices as those of their lower triangles."""
+    lower = band_part(whole + adjoint(whole), -1, 0)
+    return set_diag(lower, 0.5 * diag_part(lower))
+
+
+@custom_gradient
+def _eigenvalues(a: TfTensor) -> tuple[TfTensor, Gradient]:
+    found = square_matrices(a)
+    results = [(a.dtype.name, found.dims(found.rows))]
+    (e,) = host("SelfAdjointEigV2", lambda x: (_finite(lapack.eigenvalues(x)),), [a], results)
+
+    def gradient(grad: TfTensor) -> TfTensor:
+        v = _eigh(a)[1]
+        return _in_triangle(matmul(v, matmul(diag(grad), v, adjoint_b=True)))
+
+    return e, gradient
 
 
 def eigh(tensor: object, name: str | None = None) -> SelfAdjointEig:
@@ -115,8 +135,7 @@ def eigh(tensor: object, name: str | None = None) -> SelfAdjointEig:
 
 def eigvalsh(tensor: object, name: str | None = None) -> TfTensor:
     """Return the eigenvalues of symmetric matrices in rising order."""
-    found: TfTensor = eigh(tensor).e
-    return found
+    return _eigenvalues(square_matrices(tensor).tensor)
 
 
 def _skew(x: TfTensor) -> TfTensor:
@@ -164,16 +183,23 @@ def _singular(found: Matrices, whole: bool = False) -> list[TfTensor]:
     shapes = [found.dims(k), found.dims(m, m if whole else k), found.dims(n, n if whole else k)]
     types = NARROW.get(kind, kind), kind, kind
 
-    def on_host(a: Array) -> Sequence[Array]:
-        is_finite = np.asarray(np.isfinite(a).all(axis=(-2, -1)))
-        given = np.where(is_finite[..., None, None], a, 0)
-        u, s, vh = np.linalg.svd(given, full_matrices=whole)
-        made = s, u, np.conj(np.swapaxes(vh, -1, -2))
-        for part in made:
-            part[~is_finite] = np.nan
-        return made
+    return host(
+        "Svd",
+        lambda a: _where_finite(lambda x: lapack.svd(x, whole), a),
+        [found.tensor],
+        list(zip(types, shapes, strict=True)),
+    )
 
-    return host("Svd", on_host, [found.tensor], list(zip(types, shapes, strict=True)))
+
+def _where_finite(function: Callable[[Array], Sequence[Array]], a: Array) -> Sequence[Array]:
+    """Return what a function makes of matrices of finite numbers, NaN for others."""
+    if np.isfinite(a).all():
+        return function(a)
+    is_finite = np.asarray(np.isfinite(a).all(axis=(-2, -1)))
+    made = function(np.where(is_finite[..., None, None], a, 0))
+    for part in made:
+        part[~is_finite] = np.nan
+    return made
 
 
 @custom_gradient
@@ -197,12 +223,19 @@ def _whole_svd(a: TfTensor) -> tuple[tuple[TfTensor, ...], Gradient]:
     return (s, u, v), gradient
 
 
+def _singular_values(a: Array) -> Sequence[Array]:
+    return (lapack.singular_values(a),)
+
+
 @custom_gradient
 def singular_values(a: TfTensor) -> tuple[TfTensor, Gradient]:
     """Return the singular values of matrices, falling."""
-    s, u, v = _singular(matrices(a))
+    found, kind = matrices(a), a.dtype.name
+    results = [(NARROW.get(kind, kind), found.dims(found.least))]
+    (s,) = host("Svd", lambda x: _where_finite(_singular_values, x), [a], results)
 
     def gradient(grad: TfTensor) -> TfTensor:
+        _, u, v = _singular(found)
         return matmul(u * cast(grad, u.dtype)[..., None, :], v, adjoint_b=True)
 
     return s, gradient

@@ -1,6 +1,8 @@
-"""numpy's functions of LAPACK without what `numpy.linalg` does around them for each call.
+"""Functions of matrices that LAPACK has, without what `numpy.linalg` does around them.
 
-That is most of the time for small matrices. The bits are those of `numpy.linalg`.
+That is most of the time for small matrices. Floats of 32 bits stay so where LAPACK has functions
+for them, as in TensorFlow; `numpy.linalg` would widen them. Eigenvalues and singular values of
+small matrices are found without LAPACK, by `rotations`.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from importlib import import_module
 import numpy as np
 
 from ....ir.op import Array
+from . import rotations
 
 _LAPACK = import_module("numpy.linalg._umath_linalg")
+_HAS_SVD = all(hasattr(_LAPACK, name) for name in ("svd", "svd_s", "svd_f"))
 _HAS_QR = hasattr(_LAPACK, "qr_r_raw") and hasattr(_LAPACK, "qr_reduced")
 
 
@@ -40,3 +44,76 @@ def qr(a: Array) -> tuple[Array, Array]:
 def _upper(rows: int, columns: int) -> Array:
     """Return where an upper triangle is."""
     return np.triu(np.ones((rows, columns), np.bool_))
+
+
+FEW = 32
+"""Up to so many rows symmetric matrices are rotated in loops."""
+FEWER = 15
+"""Up to so many rows other square matrices are, as in TensorFlow."""
+_TYPES = {"f": "f->ff", "d": "d->dd", "F": "F->fF", "D": "D->dD"}
+_SVD_TYPES = {"f": "f->fff", "d": "d->ddd", "F": "F->FfF", "D": "D->DdD"}
+
+
+def symmetric(a: Array) -> tuple[Array, Array]:
+    """Return eigenvalues of symmetric matrices, rising, and vectors; NaN where there are none.
+
+    >>> symmetric(np.array([[2.0, 0], [0, 1]]))[0].tolist()
+    [1.0, 2.0]
+    """
+    if not a.size:
+        made = np.linalg.eigh(a)
+        return made[0], made[1]
+    if a.shape[-1] <= FEW and a.dtype.kind == "f":
+        return rotations.symmetric(a)
+    found: tuple[Array, Array] = _LAPACK.eigh_lo(a, signature=_TYPES[a.dtype.char])
+    return found
+
+
+def eigenvalues(a: Array) -> Array:
+    """Return eigenvalues of symmetric matrices, rising; NaN where there are none.
+
+    >>> eigenvalues(np.array([[2.0, 0], [0, 1]])).tolist()
+    [1.0, 2.0]
+    """
+    if not a.size:
+        return np.linalg.eigvalsh(a)
+    if a.shape[-1] <= FEW and a.dtype.kind == "f":
+        return rotations.symmetric(a, vectors=False)[0]
+    found: Array = _LAPACK.eigvalsh_lo(a, signature=_TYPES[a.dtype.char][:4])
+    return found
+
+
+def svd(a: Array, whole: bool = False) -> tuple[Array, Array, Array]:
+    """Return singular values of matrices of finite numbers, falling, and both kinds of vectors.
+
+    >>> svd(np.array([[0.0, 3], [2, 0]]))[0].tolist()
+    [3.0, 2.0]
+    """
+    if _is_rotated(a):
+        return rotations.singular(a)
+    if _HAS_SVD and a.size:
+        function = _LAPACK.svd_f if whole else _LAPACK.svd_s
+        u, s, vh = function(a, signature=_SVD_TYPES[a.dtype.char])
+    else:
+        u, s, vh = np.linalg.svd(a, full_matrices=whole)
+    return s, u, np.conj(np.swapaxes(vh, -1, -2))
+
+
+def singular_values(a: Array) -> Array:
+    """Return singular values of matrices of finite numbers, falling.
+
+    >>> singular_values(np.array([[0.0, 3], [2, 0]])).tolist()
+    [3.0, 2.0]
+    """
+    if _is_rotated(a):
+        return rotations.singular(a, vectors=False)[0]
+    if _HAS_SVD and a.size:
+        found: Array = _LAPACK.svd(a, signature=_TYPES[a.dtype.char][:4])
+        return found
+    return np.linalg.svd(a, compute_uv=False)
+
+
+def _is_rotated(a: Array) -> bool:
+    """Say whether singular values are found in loops."""
+    rows, columns = a.shape[-2:]
+    return rows == columns <= FEWER and a.dtype.kind == "f" and a.size > 0
