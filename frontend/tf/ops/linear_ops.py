@@ -15,11 +15,13 @@ from ....ir.types.dims import Dim, product
 from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
+from ...eager.tensor import Tensor, computed
 from ...graph.inference import Abstract, is_unknown
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, op_of_several
-from ..core.values import InGraph, InvalidShapesError, elements, graph_of, same, static
+from ..core.values import InGraph, InvalidShapesError, at_once, elements, graph_of, same, static
+from .diagonals import of_diagonals, with_diagonals
 from .math_ops import FUNCTIONS, REDUCTIONS, real
 from .nn_ops import band_part
 
@@ -232,14 +234,25 @@ def diag_part(
     )
 
 
+def _at_once(*values: object) -> bool:
+    """Say whether numpy computes on values, and nobody records it."""
+    return all(isinstance(x, Tensor) and computed(x) for x in values)
+
+
+def _fits(diagonal: object, places: Array, dims: Sequence[Dim]) -> bool:
+    """Say whether there is an element for each place, and for each of a batch of matrices."""
+    own = places.shape if len(places) > 1 else places.shape[1:]
+    return tuple(spec_of_value(diagonal).dims) == (*dims[:-2], *own)
+
+
 def _spread(
     m: Maker, diagonal: object, places: Array, dims: Sequence[Dim]
 ) -> tuple[object, object]:
     """Return matrices with diagonals at their places, and where these are."""
-    given = spec_of_value(diagonal).dims
     batch, (height, width) = tuple(dims[:-2]), (int(d) for d in dims[-2:])  # type: ignore[arg-type]
-    own = places.shape if len(places) > 1 else places.shape[1:]
-    if tuple(given) != (*batch, *own):
+    if not _fits(diagonal, places, dims):
+        own = places.shape if len(places) > 1 else places.shape[1:]
+        given = spec_of_value(diagonal).dims
         raise TypeError(
             "either first dimensions of diagonal don't match those of the matrices, or it is not "
             f"as long as the longest one: diagonals {list(given)}, expected {[*batch, *own]} for "
@@ -260,7 +273,10 @@ def set_diag(
     dims, ends = _require_axes("input", input, 2), _ends(k)
     _require_axes("diagonal", diagonal, 1)
     height, width = (int(d) for d in dims[-2:])  # type: ignore[arg-type]
-    made, hits = _spread(m, diagonal, _places(height, width, ends, align), dims)
+    places = _places(height, width, ends, align)
+    if _at_once(input, diagonal) and _fits(diagonal, places, dims):
+        return at_once(partial(with_diagonals, places), input, diagonal)
+    made, hits = _spread(m, diagonal, places, dims)
     return m.select(hits, made, input)
 
 
@@ -291,6 +307,10 @@ def diag(
     batch = spec.dims[: -1 if low == high else -2]
     dims = (*batch, height, width)
     places = _places(height, width, (low, high), align, inside=False)
+    if _at_once(diagonal) and _fits(diagonal, places, dims):
+        fill = np.asarray(static(padding_value), spec.dtype.numpy)
+        shape = spec.with_shape(dims).static_shape
+        return at_once(partial(of_diagonals, places, shape, fill), diagonal)
     made, hits = _spread(m, diagonal, places, dims)
     return m.select(hits, made, m.number(static(padding_value), spec.dtype))
 

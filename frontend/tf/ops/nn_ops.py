@@ -11,7 +11,6 @@ import numpy as np
 from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
-from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ...eager.kernels import MANY
 from ...eager.remembered import remember_all
@@ -24,6 +23,7 @@ from ..core.calls import op, perform, rule
 from ..core.required import require_within
 from ..core.values import InGraph, at_once, axis_in, convert, graph_of, same, static
 from .creation import zeros_like
+from .diagonals import band, is_narrow
 from .indexed_slices import IndexedSlices
 
 
@@ -342,31 +342,19 @@ def zero_fraction(m: Maker, value: object) -> object:
     return m.mean(hits, axes=tuple(range(spec.rank)))
 
 
+SOME = 1 << 10
+"""So many elements take numpy longer in steps; from `MANY` on, those are compiled."""
+
+
 @op("BandPart", "input", strict=False)
 def _band_part(m: Maker, input: object, lower: int, upper: int) -> object:
-    if isinstance(input, Tensor) and computed(input) and min(lower, upper) >= 0:
+    if isinstance(input, Tensor) and computed(input):
         dims = spec_of_value(input).static_shape
-        if prod(dims) >= MANY and dims[-1] > NARROW * (lower + upper + 1):
-            return at_once(partial(_band, lower, upper), input)
+        size = prod(dims)
+        if size >= SOME and (size < MANY or is_narrow(lower, upper, dims[-1])):
+            return at_once(partial(band, lower, upper), input)
     kept = c.triangle(m.emit, input, -lower, upper=True) if lower >= 0 else input
     return c.triangle(m.emit, kept, upper, upper=False) if upper >= 0 else kept
-
-
-NARROW = 8
-"""So many times as many columns as a band has are left out sooner than they are looked at."""
-
-
-def _band(lower: int, upper: int, array: Array) -> Array:
-    """Return a matrix of zeros with some of the diagonals of an array, or a batch of them."""
-    made = np.zeros(array.shape, array.dtype)
-    height, width = array.shape[-2:]
-    count = prod(array.shape[:-2])
-    given, kept = (x.reshape(count, height * width) for x in (array, made))
-    for k in range(-min(lower, height - 1), upper + 1):
-        first, end = max(0, -k), min(height, width - k)
-        at = slice(first * (width + 1) + k, end * (width + 1) - width + k, width + 1)
-        kept[:, at] = given[:, at]
-    return made
 
 
 @rule("BandPartComputed", label="band_part")

@@ -115,3 +115,46 @@ def test_bands_of_many_elements_are_those_that_masks_leave(shape, ends):
     for _ in range(4):  # what is done is remembered
         found = tf.linalg.band_part(tf.constant(x), *ends)
         np.testing.assert_array_equal(found, np.where(kept, x, 0))
+
+
+@pytest.mark.parametrize("ends", [(0, 0), (1, 2), (30, 0), (-1, 3), (2, -1), (60, 60), (-1, -1)])
+@pytest.mark.parametrize("shape", [(40, 40), (2, 33, 50), (3, 50, 33)])
+def test_bands_of_many_elements_are_those_of_a_function(
+    shape: tuple[int, ...], ends: tuple[int, int]
+) -> None:
+    x = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    row, column = np.indices(shape[-2:])
+    low, high = (1000 if end < 0 else end for end in ends)
+    kept = (row - column <= low) & (column - row <= high)
+    staged = tf.function(lambda x: tf.linalg.band_part(x, *ends))
+    for found in (tf.linalg.band_part(x, *ends), staged(tf.constant(x))):
+        np.testing.assert_array_equal(found, np.where(kept, x, 0))
+
+
+@pytest.mark.parametrize("k", [0, 3, -2, (-1, 2)])
+@pytest.mark.parametrize("shape", [(6, 6), (2, 5, 8), (3, 9, 4), (0, 6, 6)])
+def test_other_diagonals_are_those_of_a_function(shape: tuple[int, ...], k: object) -> None:
+    x = tf.constant(np.random.default_rng(2).normal(size=shape))
+    other = tf.linalg.diag_part(x, k=k) * 2.0 + 1.0
+    rows, columns = shape[-2:]
+
+    def both(x: tf.Tensor, other: tf.Tensor) -> list[tf.Tensor]:
+        made = tf.linalg.diag(other, k=k, num_rows=rows, num_cols=columns, padding_value=7.0)
+        return [tf.linalg.set_diag(x, other, k=k), made]
+
+    for found, wanted in zip(both(x, other), tf.function(both)(x, other), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    with tf.GradientTape() as tape:
+        tape.watch([x, other])
+        recorded = both(x, other)
+        loss = tf.reduce_sum(recorded[0] ** 2.0) + tf.reduce_sum(recorded[1])
+    for found, wanted in zip(recorded, both(x, other), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert tape.gradient(loss, x).shape == x.shape
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4, 7), (7, 4)])
+def test_traces_add_up_diagonals(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(3).normal(size=shape)
+    for found in (tf.linalg.trace(x), tf.function(tf.linalg.trace)(tf.constant(x))):
+        np.testing.assert_allclose(found, np.trace(x, axis1=-2, axis2=-1))
