@@ -13,12 +13,13 @@
       for i in 0..n                        from the end where t is an upper one
         out[i, block] = (out[i, block] - sum of t[i, j] * out[j, block]) / t[i, i]
 
-A block is up to four vectors wide, so that one sum need not wait for the one before it.
+A block is up to four vectors wide, and of a narrower one the sum is several, so that none need
+wait for the one before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -148,20 +149,43 @@ class Solution(Elimination):
                 self.load(self.out, at, self.lanes, mask).value
                 for at, mask in zip(vectors(row), masks, strict=True)
             ]
-            with loops.loop(0, outer.index, 1, start) as inner:
-                other = place(inner.index)
-                factor = self.math.spread(self.element(triangle, row, other), self.lanes)
-                inner.carry(
-                    *(
-                        self.less(
-                            Element(sum_, self.dtype, self.lanes),
-                            factor,
-                            self.load(self.out, at, self.lanes, mask),
-                        ).value
-                        for sum_, at, mask in zip(inner.values, vectors(other), masks, strict=True)
-                    )
-                )
+            chains = WIDE // len(masks)
+            whole = loops.multiply(loops.divide(outer.index, chains), chains)
+
+            def less(total: Sequence[SSAValue], behind: Index) -> list[SSAValue]:
+                other = place(loops.index(behind))
+                factor = self.element(triangle, row, other)
+                return [
+                    self.less(
+                        Element(sum_, self.dtype, self.lanes), factor,
+                        self.load(self.out, at, self.lanes, mask),
+                    ).value
+                    for sum_, at, mask in zip(total, vectors(other), masks, strict=True)
+                ]  # fmt: skip
+
+            sums = self.several(start, chains, whole, less)
+            with loops.loop(whole, outer.index, 1, sums) as inner:
+                inner.carry(*less(inner.values, inner.index))
             self.finish_row(triangle, row, inner.results, (vectors(row), masks))
+
+    def several(
+        self, start: Sequence[SSAValue], chains: int, end: Index,
+        less: Callable[[Sequence[SSAValue], Index], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:  # fmt: skip
+        """Take what stands before an end from some sums, in chains that do not wait for others."""
+        loops, math, count = self.loops, self.math, len(start)
+        zero = math.spread(math.constant(0.0, self.dtype), self.lanes).value
+        with loops.loop(0, end, chains, [*start, *[zero] * (count * (chains - 1))]) as inner:
+            made: list[SSAValue] = []
+            for chain in range(chains):
+                own = inner.values[chain * count : chain * count + count]
+                made += less(own, loops.add(inner.index, chain))
+            inner.carry(*made)
+        sums = [Element(x, self.dtype, self.lanes) for x in inner.results]
+        while len(sums) > count:
+            half = len(sums) // 2
+            sums = [math.add(x, y) for x, y in zip(sums[:half], sums[half:], strict=True)]
+        return [x.value for x in sums]
 
     def finish_row(
         self, triangle: Triangle, row: Index, sums: Sequence[SSAValue],

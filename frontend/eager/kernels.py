@@ -25,6 +25,7 @@ from ...runtime.tracing import EARS, span
 from ..values import complex_math
 from ..values.origin import short, user_line
 from .complex_parts import PAIRS, of_pairs
+from .in_loops import IN_LOOPS
 from .settled import settled
 
 Kernel = Callable[..., Any]
@@ -163,6 +164,7 @@ def by_need(before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = Fal
 
 COMPLEX = (rows.c64, rows.c128)
 HALVES = (rows.f16, rows.bf16)
+FLOATS = {rows.f32, rows.f64}
 ALIKE = (rows.f32, rows.f64, *HALVES)
 """The types of which results have the same bits in eager code as in compiled code."""
 
@@ -285,6 +287,8 @@ class Runner:
         is_fit = len(results) == 1 or self.op.COMPILED_FIXED
         if not is_fit or not all(sizes) or any(spec.dtype.kind in "cs" for spec in every):
             return None
+        if is_little and self.op.name in IN_LOOPS and {x.dtype for x in specs} <= FLOATS:
+            return IN_LOOPS[self.op.name](**given)
         if is_little and (issubclass(self.op, Elementwise) or not self.op.COMPILED_ALONE):
             return None
         if is_little and not self.op.is_exact([spec.dtype for spec in specs]):

@@ -5,6 +5,7 @@ import pytest
 
 from gravure import tf
 from gravure.codegen import single
+from gravure.frontend.eager import in_loops
 from gravure.ir.op import REGISTRY
 from gravure.ir.types.tensor import spec_of_array
 
@@ -74,3 +75,29 @@ def test_a_matrix_that_is_not_positive_gives_nan_in_compiled_code_too() -> None:
     a = -matrices(120, 120)
     for make in (tf.linalg.cholesky, tf.function(tf.linalg.cholesky)):
         np.testing.assert_array_equal(make(a), np.where(np.tri(120, dtype=bool), np.nan, 0))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("adjoint", [True, False])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("shapes", [((5, 5), (5, 2)), ((3, 4, 4), (3, 4, 1)), ((2, 3, 3), (3, 7))])
+def test_triangles_of_few_rows_are_solved_as_evaluated(
+    shapes: tuple[tuple[int, ...], ...], kind: str, adjoint: bool, lower: bool
+) -> None:
+    a, b = (RANDOM.uniform(0.5, 2, shape).astype(kind) for shape in shapes)
+    op = REGISTRY["gv.triangular_solve"]
+    flags = {"lower": lower, "transpose": adjoint}
+    found = tf.linalg.triangular_solve(a, b, lower=lower, adjoint=adjoint).numpy()
+    assert found.dtype == kind
+    (wanted,) = op.evaluate(a, b, **flags)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5 if kind == "float32" else 1e-12)
+
+
+def test_written_substitutions_are_the_compiled_ones() -> None:
+    a, made = RANDOM.uniform(1, 2, (2, 4, 4)), RANDOM.uniform(-1, 1, (2, 4, 3))
+    for forwards in (0, 1):
+        for turned in (0, 1):
+            found, plain = made.copy(), made.reshape(-1).copy()
+            in_loops._substitute(a, found, 4, forwards, turned)
+            in_loops._substitute.function(a.reshape(-1), plain, 4, forwards, turned)
+            np.testing.assert_array_equal(found.reshape(-1), plain)
