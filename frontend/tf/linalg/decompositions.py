@@ -387,41 +387,50 @@ def qr(input: object, full_matrices: bool = False, name: str | None = None) -> Q
     return Qr(*(_whole_qr if full_matrices and not wide else _qr)(found.tensor))
 
 
-PADE = (
+PADE_13 = (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0,
     129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0,
     960960.0, 16380.0, 182.0, 1.0,
 )  # fmt: skip
-"""The coefficients of the 13th approximation of the exponential by a fraction."""
-PADE_REACH = 5.37
-"""Up to this norm it is exact."""
+PADE_7 = (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0)
+PADE = {"float32": (PADE_7, 3.92), "float64": (PADE_13, 5.37)}
+"""The coefficients of an approximation of the exponential by a fraction, and up to which norm it is
+exact, by the type of real parts."""
 
 
 def expm(input: object, name: str | None = None) -> TfTensor:
     """Return the exponentials of matrices: a fraction of a small part, squared again and again."""
     given = square_matrices(input)
-    found, n = given.tensor, given.size
-    kind = "complex128" if found.dtype.is_complex else "float64"
-    with InGraph(graph_of([found])):
-        wide = cast(found, kind)
-        size = REDUCTIONS["reduce_max"](REDUCTIONS["reduce_sum"](FUNCTIONS["abs"](wide), axis=-2))
-        count = stop_gradient(FUNCTIONS["ceil"](FUNCTIONS["log"](size / PADE_REACH) / np.log(2.0)))
+    x, n = given.tensor, given.size
+    kind = x.dtype.name
+    real_kind = NARROW.get(kind, kind)
+    factors, reach = PADE[real_kind]
+    with InGraph(graph_of([x])):
+        size = REDUCTIONS["reduce_max"](REDUCTIONS["reduce_sum"](FUNCTIONS["abs"](x), axis=-2))
+        count = stop_gradient(FUNCTIONS["ceil"](FUNCTIONS["log"](size / reach) / np.log(2.0)))
         count = FUNCTIONS["maximum"](count, 0.0)
-        x = wide / cast(FUNCTIONS["pow"](convert(2.0, "float64"), count), kind)
-        square = matmul(x, x)
-        power: TfTensor = eye(n, dtype=kind)
-        even: TfTensor = zeros_like(wide)
-        odd = even
-        for at in range(0, len(PADE), 2):
-            even, odd = even + PADE[at] * power, odd + PADE[at + 1] * power
-            power = matmul(square, power) if at else square
-        odd = matmul(x, odd)
+        x = x / cast(FUNCTIONS["pow"](convert(2.0, real_kind), count), kind)
+        one = eye(n, dtype=kind)
+        even, odd = _fraction(x, one, factors)
         is_some = FUNCTIONS["is_finite"](count)  # a matrix of NaN has no pivots
-        made = solve(where(is_some, even - odd, eye(n, dtype=kind)), even + odd)
+        made = solve(where(is_some, even - odd, one), even + odd)
         whole = where(is_some, count, zeros_like(count))
         trips = cast(whole, "int32")  # nothing is squared of what is infinite
-        _, made = while_loop(lambda i, y: i < trips, lambda i, y: (i + 1, matmul(y, y)), (0, made))
-        return cast(made, found.dtype)
+        squared = while_loop(lambda i, y: i < trips, lambda i, y: (i + 1, matmul(y, y)), (0, made))
+        result: TfTensor = squared[1]
+        return result
+
+
+def _fraction(x: TfTensor, one: TfTensor, factors: Sequence[float]) -> tuple[TfTensor, TfTensor]:
+    """Return the even and the odd part of a polynomial of matrices."""
+    square = matmul(x, x)
+    powers = [square]
+    while len(powers) < len(factors) // 2 - 1:
+        powers.append(matmul(square, powers[-1]))
+    even, odd = factors[0] * one, factors[1] * one
+    for at, power in enumerate(powers, 1):
+        even, odd = even + factors[2 * at] * power, odd + factors[2 * at + 1] * power
+    return even, matmul(x, odd)
 
 
 def _cutoff(x: TfTensor, s: TfTensor, factor: float | TfTensor) -> TfTensor:

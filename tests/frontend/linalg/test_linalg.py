@@ -189,3 +189,23 @@ def test_what_is_not_finite_has_no_factors_and_ends(staged: bool) -> None:
     for function in (tf.linalg.eigh, tf.linalg.eigvalsh, tf.linalg.eig):
         with pytest.raises(tf.errors.InvalidArgumentError):
             call(function)(tf.constant(np.full((3, 3), np.nan, np.float32)))
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("scale", [0.0, 0.1, 3.0, 30.0])
+def test_exponentials_of_matrices_are_those_of_their_eigenvalues(scale: float, kind: str) -> None:
+    random = np.random.default_rng(5)
+    half = random.normal(size=(6, 6))
+    if "complex" in kind:
+        half = half + 1j * random.normal(size=(6, 6))
+    a = (scale * (half + half.conj().T)).astype(kind)
+    values, vectors = np.linalg.eigh(a.astype(np.complex128))
+    wanted = (vectors * np.exp(values)) @ vectors.conj().T
+    found = tf.linalg.expm(a)
+    assert found.dtype == kind
+    near = 2e-4 if kind in ("float32", "complex64") else 1e-12
+    finite = np.abs(wanted).max() < np.finfo(kind).max
+    if finite:
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=near * np.abs(wanted).max())
+    else:
+        assert not np.isfinite(found).all()
