@@ -7,13 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isnan, log, sqrt
+from typing import Any
 
 import numpy as np
 
 from ...codegen.serial.function import F64s, serial
 from ...ir.op import Array
+from ...ir.ops.factor import LogDeterminant, factorised
 
-Kernel = Callable[..., Array]
+Kernel = Callable[..., Any]
 
 
 def _triangle(*, lower: bool, transpose: bool) -> Kernel:
@@ -54,5 +57,109 @@ def _substitute(a: F64s, made: F64s, n: int, forwards: int, turned: int) -> int:
     return count
 
 
-IN_LOOPS: dict[str, Callable[..., Kernel]] = {"gv.triangular_solve": _triangle}
+def _root() -> Kernel:
+    def root(a: Array) -> Array:
+        """Return the lower triangles, NaN those of matrices that have none."""
+        if not _is_little(a):
+            return factorised(a)
+        made = np.array(a, np.float64, order="C")
+        _roots(made, a.shape[-1])
+        return made.astype(a.dtype, copy=False)
+
+    return root
+
+
+def _is_little(a: Array) -> bool:
+    """Say whether LAPACK takes longer around matrices than loops for them."""
+    return bool(a.shape[-1] <= FEW or a.size <= LITTLE)
+
+
+FEW = 16
+"""Up to so many rows it does,"""
+LITTLE = 1 << 10
+"""and where there are up to so many elements."""
+
+
+@serial
+def _roots(a: F64s, n: int) -> int:
+    """Leave lower triangles whose product with their transposes matrices were, row by row."""
+    count = len(a) // (n * n)
+    for each in range(count):
+        top = each * n * n
+        for i in range(n):
+            row = top + i * n
+            _finish_row(a, top, row, i, n)
+            for j in range(i + 1, n):
+                a[row + j] = 0.0
+        if isnan(a[top + n * n - 1]):
+            for i in range(n):
+                for j in range(i + 1):
+                    a[top + i * n + j] = NAN
+    return count
+
+
+def _finish_row(a: F64s, top: int, row: int, i: int, n: int) -> int:
+    """Find a row of a triangle from those above it."""
+    for j in range(i + 1):
+        other, total = top + j * n, a[row + j]
+        for k in range(j):
+            total -= a[row + k] * a[other + k]
+        if j < i:
+            a[row + j] = total / a[other + j]
+        else:
+            a[row + i] = sqrt(total) if total > 0.0 else NAN
+    return i
+
+
+NAN = float("nan")
+
+
+def _logarithm() -> Kernel:
+    def logarithm(a: Array) -> tuple[Array, ...]:
+        """Return signs of determinants and logarithms of their sizes."""
+        if not _is_little(a):
+            return tuple(LogDeterminant.evaluate(a))
+        n, batch = a.shape[-1], a.shape[:-2]
+        sign, size = np.empty(batch), np.empty(batch)
+        _logarithms(np.array(a, np.float64, order="C"), n, sign, size)
+        return sign.astype(a.dtype, copy=False), size.astype(a.dtype, copy=False)
+
+    return logarithm
+
+
+@serial
+def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
+    """Eliminate by the largest pivot of each column; behind one of zero nothing counts."""
+    for each in range(len(signs)):
+        top, sign, size = each * n * n, 1.0, 0.0
+        for k in range(n):
+            best, most = k, abs(a[top + k * n + k])
+            for i in range(k + 1, n):
+                if abs(a[top + i * n + k]) > most:
+                    best, most = i, abs(a[top + i * n + k])
+            if best != k:
+                sign = -sign
+                for j in range(k, n):
+                    one, other = top + k * n + j, top + best * n + j
+                    a[one], a[other] = a[other], a[one]
+            here = top + k * n
+            pivot = a[here + k]
+            if sign != 0.0:
+                size += log(abs(pivot)) if pivot != 0.0 else -INFINITE
+                sign = sign * pivot / abs(pivot) if pivot != 0.0 else 0.0
+            for i in range(k + 1, n):
+                row = top + i * n
+                factor = a[row + k] / pivot
+                for j in range(k + 1, n):
+                    a[row + j] -= factor * a[here + j]
+        signs[each], sizes[each] = sign, size
+    return n
+
+
+INFINITE = float("inf")
+IN_LOOPS: dict[str, Callable[..., Kernel]] = {
+    "gv.triangular_solve": _triangle,
+    "gv.cholesky": _root,
+    "gv.log_determinant": _logarithm,
+}
 """By the names of operations: what makes a function of their attributes."""

@@ -7,7 +7,7 @@ from math import isnan
 
 import numpy as np
 
-from ....codegen.serial.function import F64s, I64s, serial, single
+from ....codegen.serial.function import F64s, I64s, serial
 from ....ir.op import Array
 from ....ir.ops import lu as lu_op
 from ...eager.kernels import MUCH, computed
@@ -49,17 +49,14 @@ def _factors(a: Array) -> tuple[Array, Array]:
 def _of_few(a: Array) -> tuple[Array, Array]:
     """Return the same of so few floats that what is compiled for their sizes does not pay."""
     made, order = a.astype(np.float64, order="C"), np.empty(a.shape[:-1], np.int64)
-    if _eliminate(made, a.shape[-1], int(a.dtype == np.float32), order) >= 0:
+    if _eliminate(made, a.shape[-1], order) >= 0:
         raise InvalidShapesError(SINGULAR)
     return made.astype(a.dtype, copy=False), order
 
 
 @serial
-def _eliminate(a: F64s, n: int, narrow: int, order: I64s) -> int:
-    """Return the number of the first matrix that has no triangles, or -1; they lie in its place.
-
-    `narrow` says whether all that is computed is rounded to 32 bits.
-    """
+def _eliminate(a: F64s, n: int, order: I64s) -> int:
+    """Return the number of the first matrix that has no triangles, or -1; they lie in its place."""
     for each in range(len(order) // n):
         top, first = each * n, each * n * n
         for row in range(n):
@@ -71,13 +68,13 @@ def _eliminate(a: F64s, n: int, narrow: int, order: I64s) -> int:
             if best > k:
                 order[top + k], order[top + best] = order[top + best], order[top + k]
                 _exchange(a, first + k * n, first + best * n, n)
+            here = first + k * n
             for row in range(k + 1, n):
                 at = first + row * n
-                factor = _rounded(a[at + k] / a[first + k * n + k], narrow)
+                factor = a[at + k] / a[here + k]
                 a[at + k] = factor
                 for column in range(k + 1, n):
-                    taken = _rounded(factor * a[first + k * n + column], narrow)
-                    a[at + column] = _rounded(a[at + column] - taken, narrow)
+                    a[at + column] -= factor * a[here + column]
     return -1
 
 
@@ -96,11 +93,6 @@ def _exchange(a: F64s, one: int, other: int, count: int) -> int:
     for i in range(count):
         a[one + i], a[other + i] = a[other + i], a[one + i]
     return count
-
-
-def _rounded(x: float, narrow: int) -> float:
-    """Return a number, in 32 bits if it is to be narrow."""
-    return single(x) if narrow != 0 else x
 
 
 def _with_ones(x: TfTensor) -> TfTensor:

@@ -93,6 +93,49 @@ def test_triangles_of_few_rows_are_solved_as_evaluated(
     np.testing.assert_allclose(found, wanted, rtol=1e-5 if kind == "float32" else 1e-12)
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (30, 30), (2, 5, 20, 20), (50, 4, 4)])
+def test_roots_and_logarithms_of_few_rows_are_as_evaluated(
+    shape: tuple[int, ...], kind: str
+) -> None:
+    given = matrices(*shape).astype(kind)
+    near = 1e-5 if kind == "float32" else 1e-10
+    for name, a in (("cholesky", given), ("slogdet", given - np.float32(0.7))):
+        op = REGISTRY["gv.cholesky" if name == "cholesky" else "gv.log_determinant"]
+        made = getattr(tf.linalg, name)(a)
+        for found, wanted in zip(
+            [made] if name == "cholesky" else made, op.evaluate(a), strict=True
+        ):
+            assert found.dtype == kind
+            np.testing.assert_allclose(found, wanted, rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_few_rows_without_a_root_or_a_logarithm(kind: str) -> None:
+    nan = np.diag([1.0, np.nan, 1.0])
+    odd = np.stack([np.eye(3), np.zeros((3, 3)), nan, -np.eye(3), np.ones((3, 3))]).astype(kind)
+    sign, size = tf.linalg.slogdet(odd)
+    np.testing.assert_array_equal(sign, [1, 0, np.nan, -1, 0])
+    np.testing.assert_array_equal(size, [0, -np.inf, np.nan, 0, -np.inf])
+    roots = tf.linalg.cholesky(odd).numpy()
+    np.testing.assert_array_equal(roots[0], np.eye(3))
+    for root in roots[1:]:
+        np.testing.assert_array_equal(root, np.where(np.tri(3, dtype=bool), np.nan, 0))
+
+
+def test_written_roots_and_logarithms_are_the_compiled_ones() -> None:
+    a = matrices(2, 5, 5).astype(np.float64)
+    found, plain = a.copy(), a.reshape(-1).copy()
+    in_loops._roots(found, 5)
+    in_loops._roots.function(plain, 5)
+    np.testing.assert_allclose(found.reshape(-1), plain, rtol=1e-14)
+    pairs = [[a.copy(), np.empty(2), np.empty(2)] for _ in range(2)]
+    in_loops._logarithms(pairs[0][0], 5, *pairs[0][1:])
+    in_loops._logarithms.function(pairs[1][0].reshape(-1), 5, *pairs[1][1:])
+    for one, other in zip(*pairs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
 def test_written_substitutions_are_the_compiled_ones() -> None:
     a, made = RANDOM.uniform(1, 2, (2, 4, 4)), RANDOM.uniform(-1, 1, (2, 4, 3))
     for forwards in (0, 1):
