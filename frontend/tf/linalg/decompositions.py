@@ -42,8 +42,10 @@ from ..ops.nn_ops import band_part
 from ..ops.window_ops import norm
 from . import lapack
 from .hosted import NARROW, Matrices, host, matrices, square_matrices
+from .least_squares import shortest
 
 Gradient: TypeAlias = Callable[..., TfTensor]
+SolutionGradient: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 Svd = namedtuple("Svd", "s u v")
 Qr = namedtuple("Qr", "q r")
@@ -486,12 +488,25 @@ def lstsq(
         return matmul(found, cholesky_solve(triangle, wanted), adjoint_a=True)
 
 
-def _complete_solution(found: TfTensor, wanted: TfTensor) -> TfTensor:
+@custom_gradient
+def _complete_solution(a: TfTensor, b: TfTensor) -> tuple[TfTensor, SolutionGradient]:
     """Return the shortest solutions; of matrices that have no rank, 0."""
-    largest = REDUCTIONS["reduce_max"](FUNCTIONS["abs"](found), axis=[-2, -1], keepdims=True)
-    is_some = FUNCTIONS["logical_and"](FUNCTIONS["is_finite"](largest), largest > 0)
-    made = matmul(_pseudo_inverse(found), wanted)
-    return where(is_some, made, zeros_like(made))
+    batch = matrices(a)
+    columns = None if b.shape.rank is None else b.shape.as_list()[-1]
+    results = [(b.dtype.name, batch.dims(batch.columns, columns))]
+    (x,) = host("MatrixSolveLs", lambda a, b: (shortest(a, b),), [a, b], results)
+
+    def gradient(grad: TfTensor) -> tuple[TfTensor, TfTensor]:
+        """Move what is left over, and what a shortest solution lacks, as the matrix moves."""
+        inverse = _pseudo_inverse(a)
+        for_b = matmul(inverse, grad, adjoint_a=True)
+        left = b - matmul(a, x)
+        for_a = matmul(left, matmul(inverse, for_b), adjoint_b=True)
+        beside = grad - matmul(a, for_b, adjoint_a=True)
+        for_a += matmul(matmul(inverse, x, adjoint_a=True), beside, adjoint_b=True)
+        return for_a - matmul(for_b, x, adjoint_b=True), for_b
+
+    return x, gradient
 
 
 def matrix_rank(

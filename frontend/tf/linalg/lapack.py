@@ -46,6 +46,17 @@ def _upper(rows: int, columns: int) -> Array:
     return np.triu(np.ones((rows, columns), np.bool_))
 
 
+def root(a: Array) -> Array:
+    """Return the lower triangles of Hermitian matrices; NaN of those that have none.
+
+    >>> root(np.array([[4.0, 0], [2, 5]])).tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
+    """
+    letter = a.dtype.char
+    made: Array = _LAPACK.cholesky_lo(a, signature=f"{letter}->{letter}")
+    return made
+
+
 FEW = 32
 """Up to so many rows symmetric matrices are rotated in loops."""
 FEWER = 15
