@@ -255,11 +255,24 @@ def svd(
     return Svd(*_svd(found.tensor))
 
 
+def _is_hermitian(a: Array) -> bool:
+    return bool((a == a.conj().T).all())
+
+
+def _of_hermitian(a: Array, function: Callable[[Array], Array]) -> Array:
+    values, vectors = lapack.symmetric(a)
+    found: Array = (vectors * function(values.astype(a.dtype))) @ vectors.conj().T
+    return found
+
+
 def of_eigenvalues(a: Array, function: Callable[[Array], Array]) -> Array:
     """Return a function of a matrix by those of its eigenvalues, NaN if it lacks eigenvectors."""
-    values, vectors = np.linalg.eig(a)
-    made: Array = np.linalg.solve(vectors.T, (vectors * function(values)).T).T
-    back: Array = np.linalg.solve(vectors.T, (vectors * values).T).T
+    if _is_hermitian(a):
+        return _of_hermitian(a, function)
+    values, vectors = lapack.eig(a)
+    both = np.concatenate([vectors * function(values), vectors * values])
+    solved: Array = np.linalg.solve(vectors.T, both.T).T
+    made, back = solved[: len(a)], solved[len(a) :]
     right = np.abs(back - a).max(initial=0) <= CLOSE * np.abs(a).max(initial=0)
     return made if right else np.full_like(a, np.nan)
 
@@ -288,10 +301,8 @@ def _root(a: Array) -> Array:
     That of a Hermitian one comes from its eigenvalues, others by products.
     """
     try:
-        if np.array_equal(a, a.conj().T):
-            values, vectors = np.linalg.eigh(a)
-            found: Array = (vectors * np.sqrt(values.astype(a.dtype))) @ vectors.conj().T
-            return found
+        if _is_hermitian(a):
+            return _of_hermitian(a, np.sqrt)
         if a.dtype.kind == "c":
             return of_eigenvalues(a, np.sqrt)
         root, away = root_by_products(a)
@@ -303,6 +314,8 @@ def _root(a: Array) -> Array:
 def _roots(a: Array) -> Array:
     """Return the principal square roots of matrices."""
     wide = a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
+    if a.ndim == 2:
+        return _root(wide)
     made = np.empty_like(wide)
     for at in np.ndindex(a.shape[:-2]):
         made[at] = _root(wide[at])

@@ -46,6 +46,16 @@ def _upper(rows: int, columns: int) -> Array:
     return np.triu(np.ones((rows, columns), np.bool_))
 
 
+def eig(a: Array) -> tuple[Array, Array]:
+    """Return eigenvalues of finite matrices and their vectors, which are complex.
+
+    >>> eig(np.array([[0.0, -1], [1, 0]]))[0].imag.round(6).tolist()
+    [1.0, -1.0]
+    """
+    made: tuple[Array, Array] = _LAPACK.eig(a, signature=_EIG_TYPES[a.dtype.char])
+    return made
+
+
 def root(a: Array) -> Array:
     """Return the lower triangles of Hermitian matrices; NaN of those that have none.
 
@@ -61,6 +71,7 @@ FEW = 32
 """Up to so many rows symmetric matrices are rotated in loops."""
 FEWER = 15
 """Up to so many rows other square matrices are, as in TensorFlow."""
+_EIG_TYPES = {"f": "f->FF", "d": "d->DD", "F": "D->DD", "D": "D->DD"}
 _TYPES = {"f": "f->ff", "d": "d->dd", "F": "F->fF", "D": "D->dD"}
 _SVD_TYPES = {"f": "f->fff", "d": "d->ddd", "F": "F->FfF", "D": "D->DdD"}
 

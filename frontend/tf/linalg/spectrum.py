@@ -13,6 +13,7 @@ from ..core.bridge import TfTensor, custom_gradient
 from ..core.values import InvalidTypesError
 from ..ops.linear_ops import adjoint, diag, diag_part, solve
 from ..ops.math_ops import cast, conj, matmul, real
+from . import lapack
 from .decompositions import Gradient, apart, of_eigenvalues, root_by_products
 from .hosted import WIDE, check_square, host, square_matrices
 
@@ -27,8 +28,7 @@ def _eigenvalues(a: Array) -> tuple[Array, Array]:
         raise np.linalg.LinAlgError(
             "Eigen decomposition was not successful. The input might not be valid."
         )
-    values, vectors = np.linalg.eig(a)
-    return values, vectors
+    return lapack.eig(a)
 
 
 @custom_gradient

@@ -209,3 +209,14 @@ def test_exponentials_of_matrices_are_those_of_their_eigenvalues(scale: float, k
         np.testing.assert_allclose(found, wanted, rtol=0, atol=near * np.abs(wanted).max())
     else:
         assert not np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("is_hermitian", [True, False])
+@pytest.mark.parametrize("rows", [1, 5, 40])
+def test_roots_and_logarithms_of_complex_matrices_lead_back(rows: int, is_hermitian: bool) -> None:
+    random = np.random.default_rng(6)
+    a = random.normal(size=(rows, rows)) + 1j * random.normal(size=(rows, rows))
+    a = a + a.conj().T if is_hermitian else a
+    root = tf.linalg.sqrtm(a)
+    np.testing.assert_allclose(root @ root, a, atol=1e-9)
+    np.testing.assert_allclose(tf.linalg.expm(tf.linalg.logm(a)), a, atol=1e-9)
