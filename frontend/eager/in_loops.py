@@ -1,25 +1,41 @@
 """Operations on few elements that numpy takes many steps for, or does too much: written as loops.
 
-`IN_LOOPS` says by an operation's name what makes, of its attributes, a function of floats of 32 or
-64 bits. It is compiled once for all sizes; from some size on, operations have kernels of their own.
+`IN_LOOPS` says by operation what makes, of its attributes, a function of floats of 32 or 64 bits.
+It is compiled once for all sizes; from some size on, operations have kernels of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import isnan, log, sqrt
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from ...codegen.serial.function import F64s, serial
-from ...ir.op import Array
-from ...ir.ops.factor import LogDeterminant, factorised
+from ...ir.op import Array, Op
+from ...ir.ops.factor import Cholesky, LogDeterminant, TriangularSolve, factorised
 
-Kernel = Callable[..., Any]
+Kernel = Callable[..., "Array | tuple[Array, ...]"]
+Make = TypeVar("Make", bound=Callable[..., Kernel])
+
+IN_LOOPS: dict[type[Op], Callable[..., Kernel]] = {}
+"""By operation: what is given attributes and returns the function."""
 
 
-def _triangle(*, lower: bool, transpose: bool) -> Kernel:
+def _loops(op: type[Op]) -> Callable[[Make], Make]:
+    """Enter a function for an operation."""
+
+    def decorate(make: Make) -> Make:
+        IN_LOOPS[op] = make
+        return make
+
+    return decorate
+
+
+@_loops(TriangularSolve)
+def triangle(*, lower: bool, transpose: bool) -> Callable[[Array, Array], Array]:
+    """Return what solves systems for a triangle."""
     forwards = lower != transpose
 
     def solved(a: Array, b: Array) -> Array:
@@ -57,6 +73,7 @@ def _substitute(a: F64s, made: F64s, n: int, forwards: int, turned: int) -> int:
     return count
 
 
+@_loops(Cholesky)
 def _root() -> Kernel:
     def root(a: Array) -> Array:
         """Return the lower triangles, NaN those of matrices that have none."""
@@ -114,6 +131,7 @@ def _finish_row(a: F64s, top: int, row: int, i: int, n: int) -> int:
 NAN = float("nan")
 
 
+@_loops(LogDeterminant)
 def _logarithm() -> Kernel:
     def logarithm(a: Array) -> tuple[Array, ...]:
         """Return signs of determinants and logarithms of their sizes."""
@@ -157,9 +175,3 @@ def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
 
 
 INFINITE = float("inf")
-IN_LOOPS: dict[str, Callable[..., Kernel]] = {
-    "gv.triangular_solve": _triangle,
-    "gv.cholesky": _root,
-    "gv.log_determinant": _logarithm,
-}
-"""By the names of operations: what makes a function of their attributes."""

@@ -287,8 +287,8 @@ class Runner:
         is_fit = len(results) == 1 or self.op.COMPILED_FIXED
         if not is_fit or not all(sizes) or any(spec.dtype.kind in "cs" for spec in every):
             return None
-        if is_little and self.op.name in IN_LOOPS and {x.dtype for x in specs} <= FLOATS:
-            return quiet(IN_LOOPS[self.op.name](**given))
+        if is_little and self.op in IN_LOOPS and {x.dtype for x in specs} <= FLOATS:
+            return quiet(IN_LOOPS[self.op](**given))
         if is_little and (issubclass(self.op, Elementwise) or not self.op.COMPILED_ALONE):
             return None
         if is_little and not self.op.is_exact([spec.dtype for spec in specs]):

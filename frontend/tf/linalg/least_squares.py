@@ -13,7 +13,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.ops.factor import solved_triangle
-from ...eager.in_loops import IN_LOOPS
+from ...eager import in_loops
 from . import lapack
 
 WIDE = {"f": "d", "d": "d", "F": "D", "D": "D"}
@@ -74,8 +74,7 @@ def _by_reflections(a: Array, b: Array) -> Array | None:
 def _substituted(triangle: Array, b: Array, *, lower: bool, adjoint: bool = False) -> Array:
     """Solve for a triangle."""
     if triangle.dtype.kind == "f":
-        made: Array = IN_LOOPS["gv.triangular_solve"](lower=lower, transpose=adjoint)(triangle, b)
-        return made
+        return in_loops.triangle(lower=lower, transpose=adjoint)(triangle, b)
     turned = _adjoint(triangle) if adjoint else triangle
     return solved_triangle(turned, b, lower=lower != adjoint)
 

@@ -17,11 +17,11 @@ from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor, computed
 from ...graph.inference import Abstract, is_unknown
+from ...values.diagonals import of_diagonals, with_diagonals
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, op_of_several
 from ..core.values import InGraph, InvalidShapesError, at_once, elements, graph_of, same, static
-from .diagonals import of_diagonals, with_diagonals
 from .math_ops import FUNCTIONS, REDUCTIONS, real
 from .nn_ops import band_part
 

@@ -17,13 +17,13 @@ from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor, computed
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
+from ...values.diagonals import band, is_narrow
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, rule
 from ..core.required import require_within
 from ..core.values import InGraph, at_once, axis_in, convert, graph_of, same, static
 from .creation import zeros_like
-from .diagonals import band, is_narrow
 from .indexed_slices import IndexedSlices
 
 

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from ....ir.types.tensor import Array
+from ...ir.types.tensor import Array
 
 NARROW = 8
 """So many times as many columns as a band has are left out sooner than they are looked at."""
