@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 import gravure as gv
 from gravure import tf
 from gravure.frontend.eager import kernels
+from gravure.frontend.eager.in_loops import IN_LOOPS
 from gravure.frontend.eager.tensor import apply
 from gravure.frontend.function import lowering_gradient
 from gravure.frontend.function.lowering_gradient import StagedGradient
@@ -119,7 +120,7 @@ def in_session(case: Case, *, sizes_known: bool = True) -> list[Array | None]:
 
 
 def as_compiled(oracle: Callable[..., Sequence[Array]]) -> Any:
-    """Return what evaluates an element-wise function as eager code does: by compiled code."""
+    """Return what evaluates an operation as eager code does: by compiled code."""
 
     def evaluate(cls: type[Op], *operands: Array, **attributes: Any) -> Sequence[Array]:
         if operands[0].dtype in (np.float32, np.float64):
@@ -133,7 +134,7 @@ def as_compiled(oracle: Callable[..., Sequence[Array]]) -> Any:
 def one_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the interpreter compute as eager code does: the ways are compared, not what computes."""
     for op in REGISTRY.values():
-        if issubclass(op, Elementwise) and op.is_near():
+        if (issubclass(op, Elementwise) and op.is_near()) or op in IN_LOOPS:
             monkeypatch.setattr(op, "evaluate", as_compiled(op.evaluate))
 
 
