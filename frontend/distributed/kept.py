@@ -26,9 +26,9 @@ from ..function.graph_data import (
     empty_data,
 )
 from ..graph.frame import Store
-from ..graph.text_arrays import TEXT
 from ..graph.variables import AssignVariable, Held, VariableState
 from ..values.run_errors import InvalidArgumentError, NotFoundError
+from ..values.texts import TEXT
 
 Operand = tuple[str, int | Array]
 """`("kept", number)`, or `("value", array)`."""

@@ -27,9 +27,9 @@ from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor, Kind, Operation
 from ..graph.kinds import Composite
 from ..graph.queue_ops import QueueSpec
-from ..graph.text_arrays import TEXT
 from ..graph.variables import Handle, VariableState
 from ..values import dtypes
+from ..values.texts import TEXT
 
 VERSION = 1
 

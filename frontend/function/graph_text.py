@@ -32,7 +32,6 @@ from ..graph.kinds import (
     primitive,
 )
 from ..graph.queue_ops import MAKERS, QueueKind, QueueSpec
-from ..graph.text_arrays import TEXT
 from ..graph.variables import (
     ASSIGN,
     ASSIGN_ADD,
@@ -44,6 +43,7 @@ from ..graph.variables import (
     SCATTER_SUB,
     VariableState,
 )
+from ..values.texts import TEXT
 from .graph_data import (
     PLAIN,
     SINGLE,

@@ -13,16 +13,10 @@ import numpy as np
 
 from ...ir.op import Array, Op
 from ...ir.scalar_math import ScalarMath, UnknownStepError
-from ...ir.types.dtypes import DType, bool_
 from ...ir.types.tensor import TensorSpec
-from ...lazy import cached_property
 from ..eager.recorded import EMIT
-from ..values.dtypes import DTypeLike
 from ..values.moving import is_moved, move
-from ..values.texts import FEW, Texts
-
-TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
-"""The element type of text, which the IR does not have: such values are only passed on."""
+from ..values.texts import FEW, TEXT, Text
 
 
 class TextMath(ScalarMath):
@@ -50,52 +44,6 @@ class TextMath(ScalarMath):
 
 TEXTS = TextMath()
 JOIN, EQUAL = np.frompyfunc(operator.add, 2, 1), np.frompyfunc(operator.eq, 2, 1)
-
-
-class Text:
-    """Text as a value of a rule: an array of objects, or a row of bytes. Each is made at need."""
-
-    def __init__(self, texts: Array | Texts, dims: Sequence[int] | None = None) -> None:
-        self._made = texts
-        shape = (len(texts),) if isinstance(texts, Texts) else texts.shape
-        self.dims: tuple[int, ...] = shape if dims is None else tuple(dims)
-
-    @cached_property
-    def array(self) -> Array:
-        """Return the texts as objects."""
-        made = self._made
-        return made.separate().reshape(self.dims) if isinstance(made, Texts) else made
-
-    @cached_property
-    def row(self) -> Texts:
-        """Return the texts one behind the other."""
-        made = self._made
-        return made if isinstance(made, Texts) else Texts.of(made.ravel().tolist())
-
-    dtype = np.dtype(object)
-
-    @property
-    def spec(self) -> TensorSpec:
-        """Return element type and shape."""
-        return TensorSpec(TEXT, self.dims)
-
-    @property
-    def is_long(self) -> bool:
-        """Say whether there are so many texts that a row of bytes pays."""
-        dims = self.dims
-        return (dims[0] if len(dims) == 1 else math.prod(dims)) >= FEW
-
-    def reshaped(self, dims: Sequence[int]) -> Text:
-        """Return the same texts in another shape."""
-        return Text(self.row, dims) if self.is_long else Text(self.array.reshape(dims).copy())
-
-    def with_row(self, row: Texts) -> Text:
-        """Return other texts of the same shape."""
-        return Text(row, self.dims)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: object = None) -> Array:
-        """Return the array."""
-        return self.array
 
 
 def as_values(arrays: Sequence[object]) -> list[object]:

@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import starmap
 
 import numpy as np
 
 from ...ir.op import Array
+from ...ir.types.dtypes import DType, bool_
+from ...ir.types.tensor import TensorSpec
 from ...lazy import cached_property
+from .dtypes import DTypeLike
 from .text_loops import code, different, lay_all, lay_groups
 
+TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
+"""The element type of text, which the IR does not have: such values are only passed on."""
 CONTINUES = 0b10000000
 """The first two bits of a byte of UTF-8 that is not the first one of its character."""
 FEW = 64
@@ -185,6 +191,57 @@ class Texts:
         return np.asarray(self.sizes - np.diff(before, prepend=0))
 
 
+class Text:
+    """Text as a value of a rule: an array of objects, or a row of bytes. Each is made at need."""
+
+    def __init__(self, texts: Array | Texts, dims: Sequence[int] | None = None) -> None:
+        self._made = texts
+        shape = (len(texts),) if isinstance(texts, Texts) else texts.shape
+        self.dims: tuple[int, ...] = shape if dims is None else tuple(dims)
+
+    @cached_property
+    def array(self) -> Array:
+        """Return the texts as objects."""
+        made = self._made
+        return made.separate().reshape(self.dims) if isinstance(made, Texts) else made
+
+    @cached_property
+    def row(self) -> Texts:
+        """Return the texts one behind the other."""
+        made = self._made
+        return made if isinstance(made, Texts) else Texts.of(made.ravel().tolist())
+
+    dtype = np.dtype(object)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape, by the name that arrays have for it."""
+        return self.dims
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return TensorSpec(TEXT, self.dims)
+
+    @property
+    def is_long(self) -> bool:
+        """Say whether there are so many texts that a row of bytes pays."""
+        dims = self.dims
+        return (dims[0] if len(dims) == 1 else math.prod(dims)) >= FEW
+
+    def reshaped(self, dims: Sequence[int]) -> Text:
+        """Return the same texts in another shape."""
+        return Text(self.row, dims) if self.is_long else Text(self.array.reshape(dims).copy())
+
+    def with_row(self, row: Texts) -> Text:
+        """Return other texts of the same shape."""
+        return Text(row, self.dims)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: object = None) -> Array:
+        """Return the array."""
+        return self.array
+
+
 OF_THE_WEB = np.frombuffer(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8
 )
@@ -211,6 +268,16 @@ def _laid(every: Array, begins: Array, sizes: Array, count: int) -> Texts:
     made, widths = np.empty(int(sizes.sum()), np.uint8), np.empty(sizes.size // count, np.int64)
     lay_groups(every, begins, sizes, count, made, widths)
     return Texts(made, widths)
+
+
+def as_array(value: object) -> object:
+    """Return texts as an array of objects, which all take that do not know of rows of bytes."""
+    return value.array if value.__class__ is Text else value  # type: ignore[attr-defined]
+
+
+def as_kept(value: object) -> Array | Text:
+    """Return a value as steps hand it on: many texts as they are, all else as an array."""
+    return value if isinstance(value, Text) and value.is_long else np.asarray(value)
 
 
 def in_a_row(parts: Sequence[Texts | bytes], count: int) -> Texts:

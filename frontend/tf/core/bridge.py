@@ -33,13 +33,12 @@ from ...function.on_device import (
 )
 from ...graph.graph import GraphTensor, Operation, dims_or_none
 from ...graph.symbolic import SymbolicError, leaked
-from ...graph.text_arrays import TEXT, Text
 from ...values import dtypes, nest
 from ...values.context import STATE, default_session
 from ...values.devices import CPU, HOST, as_device
 from ...values.dtypes import DTypeLike
 from ...values.origin import short, user_line
-from ...values.texts import FEW
+from ...values.texts import FEW, TEXT, Text
 from .element_types import TfDataType, of_row
 from .shapes import ShapeLike, TensorShape
 

@@ -28,10 +28,11 @@ from ...graph.kinds import (
     complex_gradient,
     register_rule,
 )
-from ...graph.text_arrays import Text, as_values, emit_text
+from ...graph.text_arrays import as_values, emit_text
 from ...values.context import STATE, record, unrecorded
 from ...values.origin import short, user_line
 from ...values.run_errors import OpError
+from ...values.texts import Text
 from .bridge import OPERATORS, EagerTensor, EagerTexts, TfTensor, dressed, eager
 from .computed import WHICH, computed_in, with_operands, without
 from .sizes import infer_sizes

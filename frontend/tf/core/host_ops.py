@@ -12,7 +12,7 @@ from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
 from ...eager.remembered import ElementsError, notes_of
 from ...graph.graph import Graph, Operation, spec_with_unknowns
-from ...graph.text_arrays import TEXT
+from ...values.texts import TEXT
 from .bridge import TfTensor, dressed, text_of, wrap
 from .values import InGraph, graph_of
 

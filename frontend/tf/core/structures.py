@@ -10,8 +10,8 @@ import numpy as np
 from ....ir.types.tensor import Array
 from ....ir.types.tensor import TensorSpec as CoreSpec
 from ...data.stages import Stage, Stream
-from ...graph.text_arrays import TEXT
 from ...values.nest import pack_level
+from ...values.texts import TEXT
 from .bridge import EagerTensor, TfTensor, wrap
 from .nested import flatten, pack_sequence_as
 from .shapes import TensorShape

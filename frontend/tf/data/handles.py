@@ -12,8 +12,8 @@ from ...data.sources import Within
 from ...data.stages import Run, Stage, Stream, part
 from ...graph.frame import Frame, Store
 from ...graph.graph import Graph, GraphTensor, Operation
-from ...graph.text_arrays import TEXT
 from ...values.context import STATE, entered
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor, dressed, wrap
 from ..core.structures import Pipeline
 from ..graph.state import get_default_graph

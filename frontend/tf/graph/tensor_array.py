@@ -21,9 +21,9 @@ from ....ir.types.dims import Dim
 from ....ir.types.tensor import TensorSpec
 from ...dims.computed import expressions
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
-from ...graph.text_arrays import TEXT
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor, dressed
 from ..core.calls import op
 from ..core.element_types import as_dtype

@@ -19,10 +19,9 @@ from ...formats.examples import parsed_as
 from ...formats.messages import TensorProto
 from ...formats.tensors import from_message, to_message
 from ...graph.graph import spec_with_unknowns
-from ...graph.text_arrays import TEXT, Text
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import DataLossError, InvalidArgumentError
-from ...values.texts import Texts
+from ...values.texts import TEXT, Text, Texts
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, each, host, like_input, text
 from ..core.values import InGraph, convert, graph_of

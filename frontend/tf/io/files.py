@@ -11,7 +11,7 @@ import numpy as np
 from ....ir.op import Array
 from ...formats.records import file_errors
 from ...graph.graph import Operation
-from ...graph.text_arrays import TEXT
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import SCALAR_TEXT, host, host_effect, text, unknown
 from ..core.values import convert

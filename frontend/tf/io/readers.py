@@ -16,8 +16,8 @@ from ...formats.records import RecordReader, open_read
 from ...graph.frame import Frame, Store
 from ...graph.graph import GraphTensor, Operation
 from ...graph.queue_ops import Use, carry_out, dequeue
-from ...graph.text_arrays import TEXT
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ...values.texts import TEXT
 from ..core.host_ops import SCALAR_TEXT, text, unknown
 from ..core.values import InGraph, convert
 from ..graph.queues import QueueBase

@@ -12,8 +12,8 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
-from ...graph.text_arrays import TEXT
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, text, unknown
 from ..core.space import Space

@@ -9,10 +9,10 @@ from ....ir.op import Array
 from ....ir.types.tensor import TensorSpec as CoreSpec
 from ...data.batches import Pile
 from ...data.stages import part
-from ...graph.text_arrays import TEXT
 from ...values import nest
 from ...values.dispatch import NotDenseError
 from ...values.dtypes import DataType
+from ...values.texts import TEXT
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.host_ops import host
 from ..core.specs import TensorSpec, TypeSpec

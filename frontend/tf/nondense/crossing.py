@@ -15,7 +15,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...formats.fingerprints import farm
-from ...graph.text_arrays import TEXT
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of

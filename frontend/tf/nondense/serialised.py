@@ -12,9 +12,9 @@ from ....ir.types.dtypes import DType
 from ...formats.examples import parsed_as
 from ...formats.messages import TensorProto
 from ...formats.tensors import from_message, to_message
-from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype
 from ..core.host_ops import host, unknown

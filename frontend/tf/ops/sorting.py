@@ -24,8 +24,8 @@ from ...eager.remembered import remember_all
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
-from ...graph.text_arrays import Text
 from ...values.dtypes import DTypeLike
+from ...values.texts import Text
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import (

@@ -17,13 +17,12 @@ from ....ir.types.shapes import broadcast
 from ....ir.types.tensor import Array, TensorSpec
 from ...eager.remembered import remember_all
 from ...graph.inference import Abstract
-from ...graph.text_arrays import TEXT, Text
 from ...values import decimals
 from ...values.dtypes import DTypeLike
 from ...values.patterns import PatternError, decoded, encoded, pattern_of, takes_some
 from ...values.run_errors import InvalidArgumentError
 from ...values.text_loops import part
-from ...values.texts import CONTINUES, FEW, Texts, in_a_row
+from ...values.texts import CONTINUES, FEW, TEXT, Text, Texts, in_a_row
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
 from ..core.values import InGraph, convert, elements, graph_of, same, static

@@ -11,8 +11,8 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...data.stored import Compute, StoredStep, stored
-from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape

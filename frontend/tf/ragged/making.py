@@ -9,9 +9,9 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...data.stages import part
-from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor, dressed, row_of
 from ..core.element_types import as_dtype
 from ..core.host_ops import host, unknown

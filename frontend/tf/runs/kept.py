@@ -12,10 +12,10 @@ from ....ir.types.tensor import Array, TensorSpec
 from ...graph.frame import Frame, OutsideError, Store
 from ...graph.graph import Graph, GraphTensor, Kind, Operation
 from ...graph.kinds import Placeholder
-from ...graph.text_arrays import TEXT
 from ...values.context import entered
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import TEXT
 from ..core.bridge import TfTensor, dressed
 from ..core.element_types import TfDataType
 from ..core.host_ops import text

@@ -11,9 +11,8 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
-from ...graph.text_arrays import TEXT
 from ...values.run_errors import InvalidArgumentError
-from ...values.texts import Texts
+from ...values.texts import TEXT, Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import each, host, like_input, texts, unknown
 from ..ragged.planning import with_levels

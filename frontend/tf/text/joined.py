@@ -13,8 +13,8 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...formats.fingerprints import farms
 from ...formats.hashing import hashes
-from ...graph.text_arrays import TEXT, Text
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ...values.texts import TEXT, Text
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, like_input, unknown
 from ..core.values import convert, static

@@ -12,8 +12,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.dtypes import DType
 from ...data.stored import StoredStep, stored
-from ...graph.text_arrays import TEXT, Text
-from ...values.texts import Texts
+from ...values.texts import TEXT, Text, Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import static

@@ -29,8 +29,8 @@ from ...graph.checkpoint_ops import (
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor
 from ...graph.kinds import PyFunction
-from ...graph.text_arrays import TEXT
 from ...values.context import STATE, default_session, entered
+from ...values.texts import TEXT
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
 from .checkpoint_state import told
