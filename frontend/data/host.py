@@ -12,6 +12,7 @@ import numpy as np
 from ...ir.types.tensor import TensorSpec
 from ..graph.frame import Frame, OutsideError
 from ..graph.graph import Kind, Operation
+from ..values.texts import Text
 
 Infer = Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
 
@@ -26,8 +27,10 @@ class ArrayKind(Kind):
         infer: Infer,
         *,
         effect: bool = False,
+        reads_text: bool = False,
     ) -> None:
         self.type, self.compute, self.inferred, self.stateful = type_, compute, infer, effect
+        self.reads_text = reads_text
         self.is_numbers = not effect and type(self) is ArrayKind
 
     def infer(
@@ -42,7 +45,9 @@ class ArrayKind(Kind):
             return frame.host(self.compute, inputs, [x.spec.dtype for x in op.outputs])
         if frame.is_staging:
             raise OutsideError(self.type)
-        made: Sequence[object] = self.compute(*[np.asarray(x) for x in inputs])
+        made: Sequence[object] = self.compute(
+            *[x if isinstance(x, Text) and self.reads_text else np.asarray(x) for x in inputs]
+        )
         return made
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:

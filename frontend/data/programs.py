@@ -23,6 +23,7 @@ from ..graph.graph import GraphTensor, Operation
 from ..graph.kinds import Merge, Placeholder, PyFunction, Switch
 from ..values.context import STATE, entered
 from ..values.run_errors import InvalidArgumentError, OpError, OutOfRangeError
+from ..values.texts import as_objects
 from .host import ArrayKind
 from .stages import UNKNOWN, Apply, Element, Rows, Run, Stream, Write
 
@@ -110,7 +111,7 @@ class Piece:
         native = self.known.get(key)
         start = time.perf_counter()
         if native is not None:
-            made = native.run(store, arrays, rows)
+            made = [*map(as_objects, native.run(store, arrays, rows))]
             self.slow = self.slow + 1 if time.perf_counter() - start > TOO_LONG else 0
             if self.slow > 2 and self.plan.wishes is ALONE:
                 self.share()

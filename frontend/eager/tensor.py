@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from ..values.origin import short, user_line
 from .above import Above
 from .kernels import OperandError, evaluate, on_complex
 from .operators import Operators
+
+if TYPE_CHECKING:
+    from ..values.texts import Text
 
 NOTING: ContextVar[Callable[[type[Op], dict[str, object], Sequence[Array]], Any] | None] = (
     ContextVar("noting", default=None)
@@ -179,6 +182,8 @@ class Tensor(Operators):
     direct: ClassVar[bool] = True
     watched: ClassVar[bool] = False
     """Whether its elements cannot be seen (`planned`)."""
+    text: Text | None = None
+    """Many texts, of which there are no objects before somebody asks for these."""
     _operate = staticmethod(operate)
 
     def __init__(self, array: object) -> None:

@@ -207,7 +207,7 @@ class Function:
             with span("function", self.label):
                 return self.call(args, kwargs)
         if not (kwargs or STATE.busy or Settings.run_eagerly or apart()):
-            arrays = [x._array for x in args if isinstance(x, Tensor) and x.direct]
+            arrays = [x.text or x._array for x in args if isinstance(x, Tensor) and x.direct]
             key = tuple([(x.dtype, x.shape) for x in arrays])
             known = self._ready.get(key) if len(arrays) == len(args) else None
             if known is not None and not known[1].is_stale:
@@ -230,7 +230,7 @@ class Function:
             self.warn(check.found)
         else:
             made = concrete.call(tensors)
-        arrays = [x._array for x in args if isinstance(x, Tensor) and x.direct]
+        arrays = [x.text or x._array for x in args if isinstance(x, Tensor) and x.direct]
         if not kwargs and len(arrays) == len(args) and not apart():
             compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
             if isinstance(compiled, Staged) and not concrete.graph.captured:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -36,10 +36,12 @@ from ..graph.graph import GraphTensor, Operation
 from ..graph.inference import is_of_operations
 from ..graph.inference import spec_of as spec_of_elements
 from ..graph.kinds import Composite, NoGradientError, Primitive
+from ..graph.text_arrays import as_value
 from ..graph.variables import Handle, VariableState
 from ..models.later import Pace
 from ..values.devices import PlacementError
 from ..values.run_errors import OpError
+from ..values.texts import Text, as_kept, as_objects
 
 
 class ShapesChangedError(Exception):
@@ -136,8 +138,10 @@ class HostStep(PythonCall):
     ) -> None:
         super().__init__(function, specs, backward)
         self.op, self.pace = op, Pace()
-        self.constants: dict[int, Array] = {}
+        self.constants: dict[int, Array | Text] = {}
         """Inputs that are text, which programs do not hold, by their places."""
+        self.takes_rows = isinstance(function, Interpreted)
+        """Whether it takes many texts as a row of bytes, and not as objects."""
         self.variables: list[Handle[VariableState]] = []
         """What Python may read and change: their values are further inputs and results."""
         self.fault: Callable[[Array], Exception] | None = None
@@ -148,7 +152,7 @@ class HostStep(PythonCall):
         """Say whether Python is called, or state is changed."""
         return self.op.kind.is_python or self.op.kind.stateful
 
-    def __call__(self, *arrays: Array) -> Sequence[Array]:
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
         """Return the outputs of the operation, and what variables are behind it."""
         given = list(arrays)
         if self.fault is not None and (found := given.pop())[0]:
@@ -161,10 +165,12 @@ class HostStep(PythonCall):
         inputs = given[:count]
         for place, value in self.constants.items():
             inputs.insert(place, value)
+        if not self.takes_rows:
+            inputs = [*map(as_objects, inputs)]
         results = self.checked(self.carried_out(inputs))
         behind = [(state, state.value_in(store)) for state in states]
         if RUNS.done is not None and self.has_effects:
-            RUNS.done.append(Done(self.op, self.function, results, behind))
+            RUNS.done.append(Done(self.op, self.function, [*map(as_objects, results)], behind))
         for tensor, spec, value in zip(self.op.outputs, self.specs, results, strict=False):
             declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)
             if not (fits(tensor.seen, value.shape) and fits(declared, value.shape)):
@@ -204,10 +210,10 @@ class HostStep(PythonCall):
             return ()
         return made if isinstance(made, tuple | list) else (made,)
 
-    def checked(self, made: Sequence[object]) -> list[Array]:
-        """Return results as arrays of the types that the operation has."""
+    def checked(self, made: Sequence[object]) -> list[Array | Text]:
+        """Return results as arrays of the types that the operation has, or many texts as a row."""
         return [
-            np.asarray(x, tensor.spec.dtype.numpy)
+            x if isinstance(x, Text) else np.asarray(x, tensor.spec.dtype.numpy)
             for x, tensor in zip(made, self.op.outputs, strict=True)
         ]
 
@@ -246,13 +252,16 @@ def fits(seen: tuple[object, ...] | None, shape: tuple[int, ...]) -> bool:
     return len(seen) == len(shape) and all(s in (None, n) for s, n in zip(seen, shape, strict=True))
 
 
-def interpreted(op: Operation) -> Callable[..., object]:
-    """Return an operation that has no effects as a function of arrays."""
+class Interpreted:
+    """An operation that has no effects as a function of arrays, and of texts as they are."""
 
-    def run(*arrays: Array) -> list[Array]:
-        return [np.asarray(unboxed(x)) for x in op.kind.run(Frame(Store()), op, arrays)]
+    def __init__(self, op: Operation) -> None:
+        self.op = op
 
-    return run
+    def __call__(self, *arrays: Array | Text) -> list[Array | Text]:
+        """Carry it out; many texts stay a row of bytes."""
+        given = [*map(as_value if self.op.kind.reads_text else as_objects, arrays)]
+        return [as_kept(unboxed(x)) for x in self.op.kind.run(Frame(Store()), self.op, given)]
 
 
 def waiting(op: Operation) -> Callable[..., object]:
@@ -269,7 +278,8 @@ def backward_of(op: Operation) -> Backward:
     """Return the way back through such an operation: it is recorded as it is run once more."""
 
     def make(count: int, places: Sequence[int], has: Sequence[bool]) -> Callable[..., object]:
-        def run(*arrays: Array) -> list[Array]:
+        def run(*values: Array | Text) -> list[Array]:
+            arrays = [*map(as_objects, values)]
             record = Recorded(EMIT)
             frame = Frame(Store(), record.emit, recorded=record)
             inputs = record.watch(arrays[:count])

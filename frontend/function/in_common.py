@@ -34,6 +34,7 @@ from ..graph.kinds import Primitive, is_symbolic
 from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
 from ..values.context import Emitter
+from ..values.texts import Text, as_kept
 from .host_steps import Expected, not_seen
 
 SIZES = 64
@@ -134,6 +135,18 @@ def apart(
     return made
 
 
+class ConstantText(PythonCall):
+    """Gives a text, whose row of bytes is made once."""
+
+    def __init__(self, array: Array) -> None:
+        self.text = as_kept(Text(array))
+        super().__init__(lambda: [array], [TensorSpec(string, array.shape)])
+
+    def __call__(self, *_: Array) -> Sequence[Array]:
+        """Return the text."""
+        return [self.text]  # type: ignore[list-item]
+
+
 class Shared:
     """What all regions of one program have in common."""
 
@@ -174,7 +187,7 @@ class Shared:
         """Return a step that gives a text, which programs do not hold."""
         if not self.has_host:
             raise NotStageableError("text")
-        step = PythonCall(lambda: [array], [TensorSpec(string, array.shape)])
+        step = ConstantText(array)
         self.calls.append(step)
         return step
 

@@ -51,11 +51,12 @@ from ..graph.graph import Operation
 from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
+from ..values.texts import Text
 from .host_steps import (
     MISTAKES,
     HostStep,
+    Interpreted,
     backward_of,
-    interpreted,
     seen_spec,
     waiting,
     wants_the_run,
@@ -119,11 +120,11 @@ class StagingFrame(RegionFrame):
         """Append an operation that is known as the present one."""
         kind = op.kind
         if self.shared.has_host and (kind.waits or kind.is_numbers):
-            step = waiting(op) if kind.waits else interpreted(op)
+            step = waiting(op) if kind.waits else Interpreted(op)
             return self.host_step(op, step, inputs, None)
         in_part = self.recorded is not None or not self.top
         if in_part and self.shared.has_host and is_hidden(op):
-            return self.host_step(op, interpreted(op), inputs, backward_of(op))
+            return self.host_step(op, Interpreted(op), inputs, backward_of(op))
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
             return kind.run(self, op, inputs)
         return self.plain(op, inputs)
@@ -141,7 +142,7 @@ class StagingFrame(RegionFrame):
             if any(a is not b for a, b in zip(known, inputs, strict=True)):
                 return self.plain(op, known)
             self.shared.slow[op] = str(error)
-            return self.host_step(op, interpreted(op), inputs, backward_of(op))
+            return self.host_step(op, Interpreted(op), inputs, backward_of(op))
 
     def by_rule(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation by its rule; say so if that wants what only the run has, or texts.
@@ -313,7 +314,7 @@ class StagingFrame(RegionFrame):
         step.is_apart = self.top and op in self.shared.apart
         step.queue = self.shared.queues.get(op)
         is_text = [isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs]
-        step.constants = {i: x for i, x in enumerate(inputs) if is_text[i]}
+        step.constants = {i: Text(x) for i, x in enumerate(inputs) if is_text[i]}
         operands = [self.value(x) for x, text in zip(inputs, is_text, strict=True) if not text]
         if self.recorded is not None and step.constants and backward is not None:
             raise NotStageableError("the gradient of a function of text")

@@ -67,8 +67,7 @@ class KnownFetch:
         native = self.plan.compiled.get(tuple([array.shape for array in arrays]))
         if native.__class__ is not Staged or (native.calls and not calls):
             return None
-        found: list[object] = native.run(session.store, arrays)
-        return found
+        return [on_host(value) for value in native.run(session.store, arrays)]
 
 
 def key_of(fetches: object, feeds: Mapping[object, object] | None) -> object:

@@ -45,6 +45,7 @@ from ..values import nest
 from ..values.context import STATE, accessed, entered, record, running_on, unrecorded
 from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
+from ..values.texts import as_kept
 from .arguments import Bound, CallTimeValue, Surface, of_this_call, structure_key, value_key
 from .in_common import Where
 from .lowering_gradient import Gradients
@@ -352,7 +353,7 @@ class ConcreteFunction:
             return [as_result(x, self.function.wrap) for x in place.work.call(self, inputs)]
         where = Where("" if place.kind == "cpu" else str(place), soft)
         with entered(None), running_on(None, soft=True):
-            arrays = [x.held if isinstance(x, DeviceTensor) else x._array for x in inputs]
+            arrays = [x.held if isinstance(x, DeviceTensor) else x.text or x._array for x in inputs]
             plan = self.graph.whole_plan()
             large = len(plan.ops) >= LARGE or plan.size >= HEAVY
             at_once = large or plan.slides or self.graph.is_exact
@@ -630,7 +631,7 @@ def as_result(x: object, wrap: Callable[[object], Tensor]) -> Tensor:
         return wrap(DeviceTensor(x, place_of(x)))
     if isinstance(x, PlacedTensor | RemoteTensor):
         return wrap(x)
-    return wrap(np.asarray(on_host(unboxed(x))))
+    return wrap(as_kept(unboxed(x)))
 
 
 def written(spec: TensorSpec) -> str:

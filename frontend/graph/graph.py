@@ -60,6 +60,8 @@ class Kind:
     """Whether it calls Python that somebody wrote."""
     slides: bool = False
     """Whether it multiplies windows: carried out by itself, it is compiled for its sizes."""
+    reads_text: bool = False
+    """Whether many texts may be given as a row of bytes, and not as objects."""
     is_numbers: bool = False
     """Whether the host makes arrays of arrays and nothing else: a program leaves that to it."""
     line: object = None

@@ -21,6 +21,7 @@ from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..values.context import STATE, Emitter
+from ..values.texts import Text, as_kept
 from .frame import Frame, NotStageableError
 from .graph import EVERYWHERE, STANDARD, Kind, Operation
 from .inference import (
@@ -33,7 +34,7 @@ from .inference import (
     is_small,
     spec_of,
 )
-from .text_arrays import as_values, emit_text
+from .text_arrays import as_values, emit_text, is_text
 
 
 class NoGradientError(LookupError):
@@ -199,6 +200,7 @@ class Composite(Kind):
     """A function of a `Maker` and values: several operations of the IR under one name."""
 
     devices = EVERYWHERE
+    reads_text = True
 
     def __init__(self, rule: Rule, options: dict[str, object] | None = None) -> None:
         self.rule, self.type, self.options = rule, rule.type, options or {}
@@ -237,11 +239,10 @@ class Composite(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Call the function."""
-        if not frame.is_staging and any(
-            isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs
-        ):
+        if not frame.is_staging and any(is_text(x) for x in inputs):
             made = names_of_results(self.call(Maker(emit_text), *as_values(inputs)))
-            return [np.asarray(x) for x in made]
+            as_given = as_kept if Text in [x.__class__ for x in inputs] else np.asarray
+            return [*map(as_given, made)]
         if frame.is_staging or not STATE.recorders:
             return names_of_results(self.call(Maker(frame.emit), *inputs))
         before, STATE.part = STATE.part, self.type

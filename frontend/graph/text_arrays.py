@@ -48,12 +48,18 @@ JOIN, EQUAL = np.frompyfunc(operator.add, 2, 1), np.frompyfunc(operator.eq, 2, 1
 
 def as_values(arrays: Sequence[object]) -> list[object]:
     """Return arrays as values of a rule."""
-    return [Text(x) if is_text(x) else x for x in arrays]  # type: ignore[arg-type]
+    return [*map(as_value, arrays)]
+
+
+def as_value(value: object) -> object:
+    """Return an array of texts as such, anything else as it is."""
+    is_array = isinstance(value, np.ndarray) and value.dtype.kind == "O"
+    return Text(value) if is_array else value  # type: ignore[arg-type]
 
 
 def is_text(value: object) -> bool:
-    """Say whether a value is an array of text."""
-    return isinstance(value, np.ndarray) and value.dtype.kind == "O"
+    """Say whether a value is text: an array of it, or a row of bytes."""
+    return isinstance(value, Text) or (isinstance(value, np.ndarray) and value.dtype.kind == "O")
 
 
 def emit_text(
@@ -61,7 +67,7 @@ def emit_text(
 ) -> Text | Array | tuple[Array, ...]:
     """Carry an operation out at once, on text too."""
     given = [x if isinstance(x, Text) else np.asarray(x) for x in operands]
-    if not any(isinstance(x, Text) or is_text(x) for x in given):
+    if not any(map(is_text, given)):
         return EMIT(op, *given, **attributes)
     made = on_text(op, given, op.complete(attributes))
     return Text(made) if isinstance(made, np.ndarray) and made.dtype.kind == "O" else made

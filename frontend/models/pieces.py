@@ -33,6 +33,7 @@ from ...ir import DEVICE, REGISTRY, Array, Interpreter, Op, Program, TensorSpec,
 from ...ir.host import WHOLE, HostOp, host_steps, symbols_in
 from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.host_control import HostLoop
+from ...ir.ops.host.python_step import PythonStep
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
 from ...ir.types import dims
 from ...ir.types.dims import Range
@@ -48,6 +49,7 @@ from ...runtime.tracing import EARS, span
 from ...runtime.values import ValueInfo, to_value
 from ..eager.complex_parts import PAIRS
 from ..eager.kernels import computed
+from ..values.texts import Text, as_objects
 from .compiled import CompiledModel, compile_piece, compile_program, load_compiled
 from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
@@ -334,6 +336,8 @@ class Stepper(Interpreter):
             assert isinstance(op, HostLoop), "loops grow"
             return op.leave(self, self.growing[op].run(here))
         with span("host step", op.name.removeprefix("gv.")):
+            if not (op.regions or isinstance(op, PythonStep)):  # these hand texts on
+                here = of_objects(here)
             if op.name in PAIRS:  # of complex numbers: others are in pieces
                 return computed(REGISTRY[op.name], here, {})  # type: ignore[arg-type]
             return super().operation(op, here, values)
@@ -369,7 +373,7 @@ class Stepper(Interpreter):
                 results: Sequence[object] = self.pieces[turn.callee].run(operands)
             elif turn.is_plain:
                 assert turn.step is not None, "plain ones are steps"
-                results = turn.step.evaluated(operands, turn.attributes)
+                results = turn.step.evaluated(of_objects(operands), turn.attributes)
                 for place, spec in turn.sized:
                     self.bind(spec, results[place], turn.step.label, turn.step)
             else:
@@ -431,7 +435,12 @@ class Stepper(Interpreter):
 
 def on_host(found: object) -> Any:
     """Return an array in memory."""
-    return found.numpy() if isinstance(found, DeviceArray) else found
+    return found.numpy() if isinstance(found, DeviceArray) else as_objects(found)
+
+
+def of_objects(values: Sequence[object]) -> Sequence[object]:
+    """Return values for a step that wants texts as objects."""
+    return [*map(as_objects, values)] if Text in [x.__class__ for x in values] else values
 
 
 class SteppedModel(CompiledModel):
@@ -544,6 +553,8 @@ class SteppedModel(CompiledModel):
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
         plan = None if is_watched() else self.straight
+        if plan is not None:
+            values = of_objects(values)
         sizes = None if plan is None else plan.sizes(values, self.check_dims)
         if plan is not None and sizes is not None:
             return plan.run(values, Interpreter(None, {}, sizes))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import starmap
+from typing import Any
 
 import numpy as np
 
@@ -270,9 +271,9 @@ def _laid(every: Array, begins: Array, sizes: Array, count: int) -> Texts:
     return Texts(made, widths)
 
 
-def as_array(value: object) -> object:
-    """Return texts as an array of objects, which all take that do not know of rows of bytes."""
-    return value.array if value.__class__ is Text else value  # type: ignore[attr-defined]
+def as_objects(value: Any) -> Any:
+    """Return texts as an array of objects, for what does not know of rows of bytes."""
+    return value.array if isinstance(value, Text) else value
 
 
 def as_kept(value: object) -> Array | Text:

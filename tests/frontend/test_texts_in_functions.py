@@ -10,6 +10,9 @@ from gravure import tf
 from gravure.frontend.values.texts import Texts
 
 PAIRS = tf.constant([[b"a", b"bb"], [b"", b"a"]])
+MANY = tf.constant(
+    [[b"a", b"bb"], [b"", b"a"], [b"\0a\0", b" \xff\xfe\t"], [b"\xc3\xa9", b"A b"]] * 20
+)
 WAYS: dict[str, Callable[[Any], Any]] = {
     "equal to a constant": lambda x: x == b"a",
     "equal to a column": lambda x: x == [["a"], ["b"]],
@@ -31,6 +34,19 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "longest": lambda x: tf.argmax(tf.strings.length(x), 1),
     "in another type": lambda x: tf.one_hot(tf.cast(x == "a", tf.int32), 3),
 }
+LONG: dict[str, Callable[[Any], Any]] = {
+    "steps": lambda x: tf.strings.length(tf.strings.strip(tf.strings.lower(x)) + "!"),
+    "the same": tf.identity,
+    "Python": lambda x: tf.numpy_function(lambda a: a[::-1].copy(), [x + "."], tf.string) + "?",
+    "kept": lambda x: tf.TensorArray(tf.string, 2).unstack(tf.strings.upper(x[:2])).stack(),
+    "coded": lambda x: tf.strings.reduce_join(tf.io.encode_base64(x), 1, separator="|"),
+    "in a branch": lambda x: tf.cond(
+        tf.size(x) > 1, lambda: tf.strings.substr(x + "ab", 0, 2), lambda: x
+    ),
+    "numbers of texts": lambda x: tf.strings.to_number(tf.as_string(tf.strings.length(x)) + "5"),
+    "different": lambda x: tf.unique(tf.reshape(tf.strings.upper(x), [-1]))[1],
+    "read": lambda x: tf.io.decode_raw(tf.strings.substr(x + "abcd", 0, 4), tf.int32),
+}
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (None, None), None], ids=["fixed", "open", "unknown"])
@@ -40,6 +56,56 @@ def test_functions_give_what_eager_code_gives(way: str, shape: Any) -> None:
     function = tf.function(WAYS[way], input_signature=[tf.TensorSpec(shape, tf.string)])
     for _ in range(5):  # from the third call on it is compiled
         np.testing.assert_array_equal(function(PAIRS).numpy(), wanted)
+
+
+@pytest.mark.parametrize("open_", [True, False], ids=["open", "fixed"])
+@pytest.mark.parametrize("way", {**WAYS, **LONG})
+def test_functions_give_what_eager_code_gives_of_many_texts(way: str, open_: bool) -> None:
+    given = {**WAYS, **LONG}[way]
+    signature = [tf.TensorSpec((None, 2), tf.string)] if open_ else None
+    function = tf.function(given, input_signature=signature)
+    for texts in (MANY, MANY[:70], PAIRS, MANY) if way != "equal to a column" else (PAIRS,):
+        wanted = given(texts).numpy()
+        for _ in range(4):
+            np.testing.assert_array_equal(function(texts).numpy(), wanted)
+
+
+STEPS: dict[str, Callable[[Any], Any]] = {
+    "measured": lambda x: tf.strings.length(tf.strings.substr(tf.strings.upper(x), 1, 2)),
+    "hashed": lambda x: tf.strings.to_hash_bucket_fast(tf.strings.join([x, x], "-"), 9),
+    "coded": lambda x: tf.strings.length(tf.strings.strip(tf.io.encode_base64(x))),
+    "looked up": lambda x: tf.gather(tf.strings.lower(x), tf.range(100)[::-1]) == b"word7",
+    "cut": lambda x: tf.strings.length(tf.strings.split(x, "o").flat_values),
+    "grouped": lambda x: tf.strings.reduce_join(tf.reshape(x, [-1, 2]), 1) + x[::2],
+    "different": lambda x: tf.unique(tf.strings.upper(x))[1],
+    "written": lambda x: tf.as_string(tf.strings.length(x)) + x,
+    "chosen": lambda x: tf.cond(tf.size(x) > 3, lambda: x + "!", lambda: x),
+}
+
+
+@pytest.mark.parametrize("way", STEPS)
+def test_compiled_functions_hand_rows_of_bytes_on(monkeypatch: Any, way: str) -> None:
+    """No step takes many texts apart, nor puts them together again."""
+    texts = tf.constant([b"word%d" % i for i in range(200)])
+    wanted = STEPS[way](texts).numpy()
+    assert len(texts.text.row) == 200  # from here on there are no others to be made
+    function = tf.function(STEPS[way])
+    for _ in range(4):
+        function(texts)
+    monkeypatch.setattr(Texts, "separate", None)
+    monkeypatch.setattr(Texts, "of", None)
+    made = function(texts)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(made.numpy(), wanted)
+
+
+def test_texts_that_a_function_gives_are_apart_from_those_that_it_takes() -> None:
+    texts = tf.constant([b"word%d" % i for i in range(200)])
+    function = tf.function(tf.identity)
+    for _ in range(4):
+        made = function(texts)
+        made.numpy()[0] = np.asarray(made)[1] = b"is its owner's"
+        assert function(texts).numpy()[:2].tolist() == [b"word0", b"word1"]
 
 
 @pytest.mark.parametrize("used", [b"abc", b"\xff\xfeab", b"\xff\xfe\0\1"])

@@ -334,6 +334,7 @@ class EagerTexts(EagerTensor):
     """Many texts that have been computed: objects are made of them where somebody asks for some."""
 
     __slots__ = ("text",)
+    text: Text
 
     def __init__(self, text: Text) -> None:
         self.text = text

@@ -175,7 +175,7 @@ def _carried_out(
 ) -> TfTensor | list[TfTensor]:
     """Carry an operation out; numpy may warn in it."""
     try:
-        given = [x.text if x.__class__ is EagerTexts else x._array for x in tensors]
+        given = [x.text or x._array for x in tensors]
         if "O" in [x.dtype.kind for x in given]:
             values = as_values(given)
             made = rule.function(Maker(emit_text), *values, **options)

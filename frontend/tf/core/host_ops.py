@@ -32,7 +32,7 @@ def host(
 ) -> list[TfTensor]:
     """Return what a function of arrays gives for tensors; `specs` is what is known of it.
 
-    One that reads text takes `Text`, and may give some, where no graph is made.
+    One that reads text takes `Text`, and may give some.
     """
     graph = graph_of(list(tensors))
     if graph is None and (notes := notes_of(tensors)) is not None:
@@ -42,8 +42,8 @@ def host(
     if graph is None:
         made = compute(*[text_of(x) if reads_text else x._array for x in tensors])
         return [wrap(x) for x in made]
-    found = host_node(graph, type_, compute, tensors, specs, effect=effect, name=name)
-    return [dressed(x) for x in found.outputs]
+    kind = ArrayKind(type_, compute, _rule_of(specs), effect=effect, reads_text=reads_text)
+    return [dressed(x) for x in host_node(graph, kind, tensors, name).outputs]
 
 
 def _fixed(specs: Specs) -> bool:
@@ -62,24 +62,20 @@ def host_effect(
     if graph is None:
         compute(*[x._array for x in tensors])
         return None
-    return host_node(graph, type_, compute, tensors, [], effect=True, name=name)
+    return host_node(graph, ArrayKind(type_, compute, _rule_of([]), effect=True), tensors, name)
+
+
+def _rule_of(specs: Specs) -> Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]:
+    """Return what gives the specs of results by those of operands."""
+    return specs if callable(specs) else lambda _: specs
 
 
 def host_node(
-    graph: Graph,
-    type_: str,
-    compute: Callable[..., Sequence[object]],
-    tensors: Sequence[TfTensor],
-    specs: Specs,
-    *,
-    effect: bool,
-    name: str | None,
+    graph: Graph, kind: ArrayKind, tensors: Sequence[TfTensor], name: str | None
 ) -> Operation:
     """Return the operation of a graph that carries out a function of arrays."""
-    infer = specs if callable(specs) else (lambda _: specs)
     with InGraph(graph):
-        inputs = [graph.owned(x) for x in tensors]
-        return graph.add(ArrayKind(type_, compute, infer, effect=effect), inputs, name=name)
+        return graph.add(kind, [graph.owned(x) for x in tensors], name=name)
 
 
 def text(value: bytes) -> Array:
