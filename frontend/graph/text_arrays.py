@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +17,17 @@ from ...ir.scalar_math import ScalarMath, UnknownStepError
 from ...ir.types.tensor import TensorSpec
 from ..eager.recorded import EMIT
 from ..values.moving import is_moved, move
-from ..values.texts import FEW, TEXT, Text
+from ..values.texts import FEW, TEXT, Text, Texts, behind_each_other, in_a_row
 
 
 class TextMath(ScalarMath):
     """A `ScalarMath` on arrays of text."""
 
-    def add(self, a: Array, b: Array) -> Array:
+    def add(self, a: Array | Text, b: Array | Text) -> Array | Text:
         """Join."""
+        if isinstance(a, Text) and isinstance(b, Text) and (a.is_long or b.is_long):
+            dims, one, other = spread(a, b)
+            return Text(in_a_row([one, other], len(one)), dims)
         return np.asarray(JOIN(a, b), object)
 
     def compare(self, predicate: str, a: Array | Text, b: Array | Text) -> Array:
@@ -31,15 +35,49 @@ class TextMath(ScalarMath):
         if predicate not in ("eq", "ne"):
             raise UnknownStepError(predicate)
         if isinstance(a, Text) and isinstance(b, Text) and (a.is_long or b.is_long):
-            long, other = (a, b) if len(a.row) >= len(b.row) else (b, a)
-            if other.dims in ((), long.dims):
-                are = long.row.are(other.row).reshape(long.dims)
-                return are if predicate == "eq" else ~are
+            are = alike(a, b)
+            return are if predicate == "eq" else ~are
         return np.asarray(np.asarray(EQUAL(a, b), bool) == (predicate == "eq"))
 
-    def select(self, condition: Array, a: Array, b: Array) -> Array:
+    def select(self, condition: Array, a: Array | Text, b: Array | Text) -> Array | Text:
         """Choose."""
+        if isinstance(a, Text) and isinstance(b, Text) and (a.is_long or b.is_long):
+            return chosen(condition, a, b)
         return np.asarray(np.where(condition, a, b))
+
+
+def spread(a: Text, b: Text) -> tuple[tuple[int, ...], Texts, Texts]:
+    """Return the shape that two broadcast to, and the texts of each at all its places."""
+    dims = np.broadcast_shapes(a.dims, b.dims)
+    one, other = (x.row if x.dims == dims else x.row.taken(placed(x, dims)) for x in (a, b))
+    return dims, one, other
+
+
+def placed(x: Text, dims: Sequence[int], first: int = 0) -> Array:
+    """Return which text, counted from some number on, stands at each place of a shape."""
+    own = np.arange(first, first + math.prod(x.dims)).reshape(x.dims)
+    return np.broadcast_to(own, dims).ravel()
+
+
+def alike(a: Text, b: Text) -> Array:
+    """Say at which places two texts are the same."""
+    long, other = (a, b) if len(a.row) >= len(b.row) else (b, a)
+    if other.dims in ((), long.dims):
+        return long.row.are(other.row).reshape(long.dims)
+    numbers = [(x.row.numbers, x.dims) for x in (a, b)]
+    mine, theirs = (None if n is None else n.reshape(dims) for n, dims in numbers)
+    if mine is not None and theirs is not None:
+        return np.asarray(mine == theirs)
+    dims, one, others = spread(a, b)
+    return one.are(others).reshape(dims)
+
+
+def chosen(condition: Array, a: Text, b: Text) -> Text:
+    """Return the first text where a condition holds, else the second."""
+    dims = np.broadcast_shapes(condition.shape, a.dims, b.dims)
+    holds = np.broadcast_to(condition, dims).ravel()
+    order = np.where(holds, placed(a, dims), placed(b, dims, len(a.row)))
+    return Text(behind_each_other([a.row, b.row]).taken(order), dims)
 
 
 TEXTS = TextMath()
@@ -51,10 +89,10 @@ def as_values(arrays: Sequence[object]) -> list[object]:
     return [*map(as_value, arrays)]
 
 
-def as_value(value: object) -> object:
+def as_value(value: Any) -> Any:
     """Return an array of texts as such, anything else as it is."""
     is_array = isinstance(value, np.ndarray) and value.dtype.kind == "O"
-    return Text(value) if is_array else value  # type: ignore[arg-type]
+    return Text(value) if is_array else value
 
 
 def is_text(value: object) -> bool:
@@ -66,8 +104,8 @@ def emit_text(
     op: type[Op], *operands: object, **attributes: object
 ) -> Text | Array | tuple[Array, ...]:
     """Carry an operation out at once, on text too."""
-    given = [x if isinstance(x, Text) else np.asarray(x) for x in operands]
-    if not any(map(is_text, given)):
+    given = [x if isinstance(x, Text) else as_value(np.asarray(x)) for x in operands]
+    if Text not in [x.__class__ for x in given]:
         return EMIT(op, *given, **attributes)
     made = on_text(op, given, op.complete(attributes))
     return Text(made) if isinstance(made, np.ndarray) and made.dtype.kind == "O" else made
@@ -79,31 +117,39 @@ def on_text(
     """Return the result on arrays of which some are text; raise `TypeError` where there is none."""
     count = op.moved(len(operands))
     if count is not None:
-        if count == 1 and isinstance(operands[0], Text):
-            arrays = [np.asarray(x) for x in operands[1:]]
-            if all(x.dtype != object for x in arrays):
-                return moved_text(op, operands[0], arrays, attributes)
+        given = [x for x in operands[:count] if isinstance(x, Text)]
+        is_one_way = len(given) == count and not any(map(is_text, operands[count:]))
+        if is_one_way and (count == 1 or any(x.is_long for x in given)):
+            return moved_text(op, given, [np.asarray(x) for x in operands[count:]], attributes)
         arrays = [np.asarray(x) for x in operands]
         if is_moved(op, arrays):
             return move(op, arrays, attributes)[0]
     try:
-        return np.asarray(op.scalar(TEXTS, *operands, **attributes))
+        made = op.scalar(TEXTS, *operands, **attributes)
+        return made if isinstance(made, Text) else np.asarray(made)
     except (UnknownStepError, NotImplementedError) as error:
         raise TypeError(f"{op.name}: there is no such operation on text") from error
 
 
 def moved_text(
-    op: type[Op], x: Text, others: Sequence[Array], attributes: Mapping[str, object]
+    op: type[Op], given: Sequence[Text], others: Sequence[Array], attributes: Mapping[str, object]
 ) -> Text:
     """Return the result of an operation that moves texts, in the form that they are in."""
-    count = math.prod(x.dims)
-    places = np.asarray(op.evaluate(np.arange(count).reshape(x.dims), *others, **attributes)[0])
+    count, numbers = 0, []
+    for x in given:
+        before, count = count, count + math.prod(x.dims)
+        numbers.append(np.arange(before, count).reshape(x.dims))
+    places = np.asarray(op.evaluate(*numbers, *others, **attributes)[0])
     order = places.ravel()
-    if len(order) == count and bool((order[1:] > order[:-1]).all()):
-        return x.reshaped(places.shape)
-    if x.is_long and len(order) >= FEW:
-        return Text(x.row.taken(order), places.shape)
-    return Text(x.array.ravel()[order].reshape(places.shape))
+    is_whole = len(order) == count and bool((order[1:] > order[:-1]).all())
+    if is_whole and len(given) == 1:
+        return given[0].reshaped(places.shape)
+    if len(order) >= FEW:
+        row = behind_each_other([x.row for x in given])
+        return Text(row if is_whole else row.taken(order), places.shape)
+    if len(given) == 1:
+        return Text(given[0].array.ravel()[order].reshape(places.shape))
+    return Text(np.concatenate([x.array.ravel() for x in given])[order].reshape(places.shape))
 
 
 def check_on_text(

@@ -281,6 +281,14 @@ def as_kept(value: object) -> Array | Text:
     return value if isinstance(value, Text) and value.is_long else np.asarray(value)
 
 
+def behind_each_other(rows: Sequence[Texts]) -> Texts:
+    """Return the texts of several rows as those of one."""
+    if len(rows) == 1:
+        return rows[0]
+    every, sizes = ([getattr(x, name) for x in rows] for name in ("every", "sizes"))
+    return Texts(np.concatenate(every), np.concatenate(sizes))
+
+
 def in_a_row(parts: Sequence[Texts | bytes], count: int) -> Texts:
     """Return the texts of each place behind each other; a single one stands at every place."""
     begins, sizes, every = _beside(parts, count)

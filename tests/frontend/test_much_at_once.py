@@ -614,3 +614,39 @@ def test_incomplete_betas_of_small_numbers_are_compiled_and_do_not_depend_on_oth
     least = np.minimum(x, (a + 1) / (a + b + 2))
     one = [_by_fraction(a[i : i + 1], b[i : i + 1], least[i : i + 1])[0] for i in range(len(a))]
     assert _by_fraction(a, b, least).tolist() == one
+
+
+def test_many_texts_are_moved_chosen_joined_and_compared_as_each_is(monkeypatch):
+    """All of it is done with rows of bytes; what numpy does with objects is what is wanted."""
+    random = np.random.default_rng(0)
+    texts = np.array([random.choice(list(b"ab\xff\0"), n).astype(np.uint8).tobytes()
+                      for n in random.integers(0, 4, 200)], object)  # fmt: skip
+    longer = np.array([x * 5 for x in texts[::-1]], object)
+    few, some = np.array([b"a", b"", b"\xffb"], object), texts < b"b"
+    x, y, z, chosen = tf.constant(texts), tf.constant(longer), tf.constant(few), tf.constant(some)
+    ways = {
+        "joined": (lambda: x + y, texts + longer),
+        "joined with one": (lambda: b"?" + x, b"?" + texts),
+        "joined with each": (lambda: x[:, None] + z, texts[:, None] + few),
+        "chosen": (lambda: tf.where(chosen, x, y), np.where(some, texts, longer)),
+        "chosen or one": (lambda: tf.where(chosen, x, b"-"), np.where(some, texts, b"-")),
+        "chosen for each": (
+            lambda: tf.where(chosen[:, None], x[:, None], z),
+            np.where(some[:, None], texts[:, None], few),
+        ),
+        "compared with each": (lambda: x[:, None] == z, texts[:, None] == few),
+        "compared with each long one": (lambda: y != z[:, None], longer != few[:, None]),
+        "behind each other": (
+            lambda: tf.concat([x, z, y], 0),
+            np.concatenate([texts, few, longer]),
+        ),
+        "beside each other": (lambda: tf.stack([x, y], 1), np.stack([texts, longer], 1)),
+        "padded": (lambda: tf.pad(x, [[1, 2]]), np.pad(texts, [[1, 2]], constant_values=b"")),
+        "filled": (lambda: tf.fill([70], z[2]), np.full(70, few[2], object)),
+        "few of many": (lambda: tf.gather(x, [3, 1, 3]), texts[[3, 1, 3]]),
+    }
+    for name, (way, wanted) in ways.items():
+        monkeypatch.setattr(Texts, "separate", None)
+        found = way()
+        monkeypatch.undo()
+        assert np.array_equal(found.numpy(), wanted), name
