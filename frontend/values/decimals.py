@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...ir.op import Array
@@ -10,13 +12,17 @@ from .texts import Texts
 
 BEHIND = 6
 """The digits behind the point, as C and Python write floats."""
-WIDE = 10**BEHIND
+MOST_BEHIND = 12
+"""So many there may be: ten to the power of that takes 28 bits, and a float of 32 bits 24."""
+SHORT = 32
+"""A product of a float of so many bits and such a power is exact."""
+SPLIT = 2.0**27 + 1
 EXACT = 2.0**53
 """Below this a float holds each whole number."""
 
 
-def written(numbers: Array) -> Texts | None:
-    """Return integers, or floats of at most 32 bits, with all digits of `%d` or `%f`.
+def written(numbers: Array, behind: int = BEHIND) -> Texts | None:
+    """Return integers as `%d` does, or floats with so many digits behind the point as `%f` does.
 
     None: some are not finite, or too large for it.
     """
@@ -24,15 +30,43 @@ def written(numbers: Array) -> Texts | None:
         negative = numbers < 0
         size = np.abs(numbers.astype(np.int64)) if numbers.dtype.kind == "i" else numbers
         return _texts(negative, size.astype(np.uint64), 0)
-    scaled = np.abs(numbers.astype(np.float64)) * WIDE  # exact: 24 bits by 14, and a power of two
+    size, wide = np.abs(numbers.astype(np.float64)), 10.0**behind
+    scaled = size * wide
     if not (scaled < EXACT).all():
         return None
-    every = np.rint(scaled).astype(np.uint64)  # halves to even, as C and Python write
-    return _texts(np.signbit(numbers), every, BEHIND)
+    every = np.rint(scaled)  # halves to even, as C and Python write
+    if numbers.dtype.itemsize * 8 > SHORT:
+        left, half = scaled - every, rounded_off(size, wide, scaled)
+        every += (left == 0.5) & (half > 0)
+        every -= (left == -0.5) & (half < 0)
+    return _texts(np.signbit(numbers), every.astype(np.uint64), behind)
+
+
+def rounded_off(x: Array, y: float, product: Array) -> Array:
+    """Return what a product lacks, which is exact: factors are taken apart into halves."""
+    (x1, x2), (y1, y2) = _halves(x), _halves(y)
+    return np.asarray(((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2)
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """Return two floats of half as many bits that make up others."""
+    high = x * SPLIT - (x * SPLIT - x)
+    return high, x - high
 
 
 MOST = 15
 """So many digits are a whole number that a float holds; so is the power of ten that divides it."""
+
+
+def read_whole(texts: Texts) -> Array | None:
+    """Return the whole numbers that texts of few digits are; None: some are other ones."""
+    made = np.empty(len(texts), np.int64)
+    is_plain = loops.read_whole(texts.every, texts.sizes, DIGITS, made)
+    return made if is_plain else None
+
+
+DIGITS = 18
+"""So many digits 64 bits hold, whatever they are."""
 
 
 def read(texts: Texts) -> Array | None:

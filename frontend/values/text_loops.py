@@ -18,7 +18,9 @@ from ...codegen.serial.function import (
 FACTOR, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 WORD = 8
 """So many bytes are copied at once."""
-ZERO, POINT, EQUALS, MINUS = b"0.=-"
+ZERO, POINT, EQUALS, MINUS, PLUS = b"0.=-+"
+BEGINS, CONTINUES = 0b11000000, 0b10000000
+"""The first two bits of a byte of UTF-8, and what they are if it is not its character's first."""
 
 
 def lay(source: U8s, begin: int, size: int, target: U8s, at: int) -> int:
@@ -132,13 +134,133 @@ def code(every: U8s, sizes: I64s, signs: U8s, pads: int, made: U8s, widths: I64s
 
 
 @serial
+def decode(every: U8s, sizes: I64s, values: U8s, made: U8s, widths: I64s) -> int:
+    """Read texts of base 64, filled up or not; return where they end, -1 if some are none.
+
+    `values` is what each byte stands for, more than 63 for those that stand for nothing.
+    """
+    begin, at = 0, 0
+    for i in range(len(sizes)):
+        start, end = at, begin + sizes[i]
+        last = end
+        while last > begin and every[last - 1] == EQUALS:
+            last -= 1
+        if (last - begin) % 4 == 1:
+            return -1
+        bits, held = 0, 0
+        for place in range(begin, last):
+            value = int(values[every[place]])
+            if value > 63:
+                return -1
+            held, bits = (held << 6 | value) & 0xFFFF, bits + 6
+            if bits >= 8:
+                bits -= 8
+                made[at] = held >> bits & 255
+                at += 1
+        begin, widths[i] = end, at - start
+    return at
+
+
+@serial
+def read_whole(every: U8s, sizes: I64s, most: int, made: I64s) -> int:
+    """Read whole numbers of few digits; say whether there is nothing else."""
+    at = 0
+    for i in range(len(sizes)):
+        whole, end = 0, at + sizes[i]
+        is_negative = at < end and every[at] == MINUS
+        if is_negative or (at < end and every[at] == PLUS):
+            at += 1
+        if at == end or end - at > most:
+            return 0
+        while at < end:
+            digit = int(every[at]) - ZERO
+            if digit < 0 or digit > 9:
+                return 0
+            whole = whole * 10 + digit
+            at += 1
+        made[i] = -whole if is_negative else whole
+    return 1
+
+
+@serial
+def count_characters(every: U8s, sizes: I64s, made: I64s) -> int:
+    """Count the bytes of each text that begin a character."""
+    at = 0
+    for i in range(len(sizes)):
+        count = 0
+        for place in range(at, at + sizes[i]):
+            count += 1 if int(every[place]) & BEGINS != CONTINUES else 0
+        made[i] = count
+        at += sizes[i]
+    return at
+
+
+def _character(every: U8s, at: int, end: int, number: int) -> int:
+    """Return where a character begins, the end for one more than there are; -1: there are fewer."""
+    left = number
+    while at < end:
+        if int(every[at]) & BEGINS != CONTINUES:
+            if left == 0:
+                return at
+            left -= 1
+        at += 1
+    return at if left == 0 else -1
+
+
+@serial
+def part_of_characters(
+    every: U8s, sizes: I64s, places: I64s, counts: I64s, made: U8s, widths: I64s
+) -> int:
+    """Cut so many characters out of each text, as `part` does bytes; of fewer than none, none."""
+    begin, at = 0, 0
+    for i in range(len(sizes)):
+        end = begin + sizes[i]
+        start = places[i] if len(places) > 1 else places[0]
+        count = counts[i] if len(counts) > 1 else counts[0]
+        if start < 0:
+            for place in range(begin, end):
+                start += 1 if int(every[place]) & BEGINS != CONTINUES else 0
+        first = _character(every, begin, end, start) if start >= 0 else -1
+        if first < 0:
+            return i - len(sizes)
+        last = _character(every, first, end, max(count, 0))
+        last = end if last < 0 else last
+        at = lay(every, first, last - first, made, at)
+        widths[i] = last - first
+        begin = end
+    return at
+
+
+@serial
+def lay_runs(source: U8s, begins: I64s, sizes: I64s, runs: I64s, signs: int, target: U8s) -> int:
+    """Lay parts of some bytes one behind the other, with a sign between those of a run.
+
+    The last `signs` bytes are the sign; how many a run has becomes how many bytes it takes.
+    """
+    at, k = 0, 0
+    for i in range(len(runs)):
+        start = at
+        for number in range(runs[i]):
+            if number > 0:
+                at = lay(source, len(source) - signs, signs, target, at)
+            at = lay(source, begins[k], sizes[k], target, at)
+            k += 1
+        runs[i] = at - start
+    return at
+
+
+@serial
 def read(every: U8s, sizes: I64s, tens: F64s, made: F64s) -> int:
-    """Read digits with a point or without; say whether there is nothing else, and not too much."""
+    """Read digits, with a point and a sign or without; say whether there is no more than that."""
     at = 0
     for i in range(len(sizes)):
         whole, digits, behind, end = 0, 0, -1, at + sizes[i]
         if sizes[i] >= len(tens):
             return 0
+        sign = 1.0
+        if at < end and every[at] == MINUS:
+            sign = -1.0
+            at += 1
         while at < end:
             digit = int(every[at]) - ZERO
             if 0 <= digit <= 9:
@@ -153,7 +275,7 @@ def read(every: U8s, sizes: I64s, tens: F64s, made: F64s) -> int:
             at += 1
         if digits == 0:
             return 0
-        made[i] = whole / tens[max(behind, 0)]
+        made[i] = sign * (whole / tens[max(behind, 0)])
     return 1
 
 

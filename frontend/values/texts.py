@@ -17,12 +17,19 @@ from ...ir.types.dtypes import DType, bool_
 from ...ir.types.tensor import TensorSpec
 from ...lazy import cached_property
 from .dtypes import DTypeLike
-from .text_loops import code, different, lay_all, lay_groups
+from .text_loops import (
+    CONTINUES,
+    code,
+    count_characters,
+    decode,
+    different,
+    lay_all,
+    lay_groups,
+    lay_runs,
+)
 
 TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
 """The element type of text, which the IR does not have: such values are only passed on."""
-CONTINUES = 0b10000000
-"""The first two bits of a byte of UTF-8 that is not the first one of its character."""
 FEW = 64
 """So few texts are faster one by one."""
 SELDOM = (b"\xff", b"\xfe", b"\0", b"\1")
@@ -113,6 +120,15 @@ class Texts:
         sizes[count - 1 :: count, 1] = 0
         return _laid(every, begins, sizes, 2 * count)
 
+    def in_runs(self, order: Array, counts: Array, sign: bytes) -> Texts:
+        """Return texts by their numbers, each so many as one, with a sign between them."""
+        begins, sizes, runs = self.begins[order], self.sizes[order], counts.astype(np.int64)
+        signs = len(sign) * int(np.maximum(counts - 1, 0).sum())
+        made = np.empty(int(sizes.sum()) + signs, np.uint8)
+        source = np.concatenate([self.every, np.frombuffer(sign, np.uint8)])
+        lay_runs(source, begins, sizes, runs, len(sign), made)
+        return Texts(made, runs)
+
     def different(self) -> tuple[Texts, Array]:
         """Return the different texts in the order they come, and which one each is."""
         count = len(self)
@@ -144,6 +160,12 @@ class Texts:
         widths = np.empty(len(self), np.int64)
         end = code(self.every, self.sizes, OF_THE_WEB, int(pad), room, widths)
         return Texts(room[:end], widths)
+
+    def of_base64(self) -> Texts | None:
+        """Return what base 64 of the web's alphabet stands for; None: some are no such texts."""
+        made, widths = np.empty(len(self.every), np.uint8), np.empty(len(self), np.int64)
+        end = decode(self.every, self.sizes, VALUES, made, widths)
+        return None if end < 0 else Texts(made[:end], widths)
 
     @cached_property
     def numbers(self) -> Array | None:
@@ -185,11 +207,11 @@ class Texts:
 
     def characters(self) -> Array:
         """Return how many characters each text has."""
-        continues = self.every & 0b11000000 == CONTINUES
-        if not np.count_nonzero(continues):
+        if not len(self.every) or self.every.max() < CONTINUES:
             return self.sizes
-        before = np.searchsorted(np.flatnonzero(continues), self.ends)
-        return np.asarray(self.sizes - np.diff(before, prepend=0))
+        made = np.empty(len(self), np.int64)
+        count_characters(self.every, self.sizes, made)
+        return made
 
 
 class Text:
@@ -247,6 +269,9 @@ OF_THE_WEB = np.frombuffer(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8
 )
 """The signs of base 64."""
+VALUES = np.full(256, 255, np.uint8)
+"""What each of them stands for, by its byte."""
+VALUES[OF_THE_WEB] = np.arange(64)
 
 
 def _beside(parts: Sequence[Texts | bytes], count: int) -> tuple[Array, Array, Array]:

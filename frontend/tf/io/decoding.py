@@ -236,7 +236,7 @@ def decode_base64(input: object, name: str | None = None) -> TfTensor:
         except binascii.Error as error:
             raise InvalidArgumentError(f"Invalid character found in base64: {error}") from None
 
-    return _of_text("DecodeBase64", one, input, name)
+    return _of_text("DecodeBase64", one, input, name, Texts.of_base64)
 
 
 OF_THE_WEB = bytes.maketrans(b"+/", b"-_")
@@ -277,13 +277,15 @@ def decode_compressed(
 
 def _of_text(
     type_: str, one: Callable[[bytes], bytes], value: object, name: str | None,
-    many: Callable[[Texts], Texts] | None = None,
+    many: Callable[[Texts], Texts | None] | None = None,
 ) -> TfTensor:  # fmt: skip
-    """Return what a function makes of each text, or `many` of all, if there are many."""
+    """Return what a function makes of each text, or `many` of all, if there are many and it can."""
 
     def compute(given: Array | Text) -> Sequence[object]:
         if many is not None and isinstance(given, Text) and given.is_long:
-            return (given.with_row(many(given.row)),)
+            row = many(given.row)
+            if row is not None:
+                return (given.with_row(row),)
         return (each(one, np.asarray(given)),)
 
     tensors = [convert(value, "string")]

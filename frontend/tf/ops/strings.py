@@ -21,8 +21,8 @@ from ...values import decimals
 from ...values.dtypes import DTypeLike
 from ...values.patterns import PatternError, decoded, encoded, pattern_of, takes_some
 from ...values.run_errors import InvalidArgumentError
-from ...values.text_loops import part
-from ...values.texts import CONTINUES, FEW, TEXT, Text, Texts, in_a_row
+from ...values.text_loops import CONTINUES, part, part_of_characters
+from ...values.texts import FEW, TEXT, Text, Texts, in_a_row
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
 from ..core.values import InGraph, convert, elements, graph_of, same, static
@@ -154,6 +154,11 @@ def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -
         found = decimals.read(long[0].row)
         if found is not None:
             return found.astype(row.numpy).reshape(long[0].dims)
+    if not row.is_float and (long := _long(input)):
+        found = decimals.read_whole(long[0].row)
+        ends = np.iinfo(row.numpy)
+        if found is not None and (found >= ends.min).all() and (found <= ends.max).all():
+            return found.astype(row.numpy).reshape(long[0].dims)
     with np.errstate(over="ignore"):
         given = np.asarray(elements(input), object)
         every: list[bytes] = given.ravel().tolist()
@@ -190,8 +195,8 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
     open_ = _unknown([input, pos, count], TEXT)
     if open_ is not None:
         return open_
-    if (long := _long(input)) and unit == "BYTE":
-        return _parts(long[0], elements(pos), elements(count))
+    if long := _long(input):
+        return _parts(long[0], elements(pos), elements(count), unit)
     at, size = elements(pos), elements(count)
     if unit == "BYTE" and not at.ndim:
         first, wanted = at.item(), size.item()
@@ -206,8 +211,8 @@ def _substr(m: Maker, input: object, pos: object, count: object, unit: str) -> o
     return _texts(lambda x, at, size: _part(x, int(at), int(size), unit), input, at, size)
 
 
-def _parts(text: Text, pos: Array, count: Array) -> Text:
-    """Return so many bytes of each text from a place on, which may be counted from its end."""
+def _parts(text: Text, pos: Array, count: Array, unit: str) -> Text:
+    """Return so many bytes, or characters, of each text from a place, or one before its end, on."""
     row, dims = text.row, text.dims
     if pos.ndim:
         dims = np.broadcast_shapes(dims, pos.shape)
@@ -216,7 +221,8 @@ def _parts(text: Text, pos: Array, count: Array) -> Text:
         pos, count = (np.broadcast_to(x, dims) for x in (pos, count))
     at, wanted = (np.ascontiguousarray(x, np.int64) for x in (pos, count))
     made, sizes = np.empty(len(row.every), np.uint8), np.empty(len(row), np.int64)
-    end = part(row.every, row.sizes, at, wanted, made, sizes)
+    cut = part if unit == "BYTE" else part_of_characters
+    end = cut(row.every, row.sizes, at, wanted, made, sizes)
     if end < 0:
         wrong = end + len(row)
         _refuse_place(int(at.ravel()[wrong if pos.ndim else 0]), row.separate()[wrong])
@@ -413,12 +419,17 @@ def as_string(
     return _all_written(b"%d", numbers)
 
 
+PLAIN_FORM = re.compile(r"(?:\.(\d+))?f")
+
+
 def _at_once(numbers: Array, form: str) -> Text | None:
     """Return many numbers in the plainest form; None: it is another, or not for all of them."""
-    small = numbers.dtype.kind == "f" and numbers.dtype.itemsize <= 4 and form == "f"
-    if numbers.size < FEW or not (small or numbers.dtype.kind in "iu"):
+    match = PLAIN_FORM.fullmatch(form)
+    behind = int(match[1] or decimals.BEHIND) if match else 0
+    plain = numbers.dtype.kind == "f" and match is not None and behind <= decimals.MOST_BEHIND
+    if numbers.size < FEW or not (plain or numbers.dtype.kind in "iu"):
         return None
-    found = decimals.written(numbers.ravel())
+    found = decimals.written(numbers.ravel(), behind)
     return None if found is None else Text(found, numbers.shape)
 
 

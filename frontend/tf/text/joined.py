@@ -130,7 +130,9 @@ def unsorted_segment_join(
         given = [convert(inputs, "string"), convert(segment_ids), convert(num_segments)]
         sign = separator.encode()
 
-        def compute(texts: Array, ids: Array, count: Array) -> Sequence[Array]:
+        def compute(given: Array | Text, *numbers: Array | Text) -> Sequence[object]:
+            texts = given if isinstance(given, Text) else Text(given)
+            ids, count = map(np.asarray, numbers)
             if texts.shape[: ids.ndim] != ids.shape:
                 raise InvalidArgumentError(
                     f"data.shape = {texts.shape} does not start with segment_ids.shape {ids.shape}"
@@ -140,12 +142,12 @@ def unsorted_segment_join(
                 raise InvalidArgumentError(f"segment_ids are not in [0, {total})")
             rest = texts.shape[ids.ndim :]
             size = int(np.prod(rest, dtype=np.int64))
-            parts: list[list[bytes]] = [[] for _ in range(total * size)]
-            flat = texts.reshape(ids.size, size)
-            for row, number in zip(flat, ids.ravel().tolist(), strict=True):
-                for column, text in enumerate(row.tolist()):
-                    parts[number * size + column].append(text)
-            return (array([sign.join(p) for p in parts], TEXT).reshape(total, *rest),)
+            places = (ids.ravel()[:, None].astype(np.int64) * size + np.arange(size)).ravel()
+            counts = np.bincount(places, minlength=total * size)
+            made = Text(
+                texts.row.in_runs(places.argsort(kind="stable"), counts, sign), (total, *rest)
+            )
+            return (made if isinstance(given, Text) else made.array,)
 
         number = static(given[2])
         dims = given[0].shape._dims
@@ -153,7 +155,7 @@ def unsorted_segment_join(
         rest = None if dims is None or rank is None else dims[rank:]
         first = number if isinstance(number, int) else None
         spec = unknown(TEXT, first, *rest) if rest is not None else unknown(TEXT, first)
-        return host("UnsortedSegmentJoin", compute, given, [spec], name=name)[0]
+        return host("UnsortedSegmentJoin", compute, given, [spec], reads_text=True, name=name)[0]
 
 
 def format(
