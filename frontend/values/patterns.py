@@ -337,6 +337,30 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+ONE_OF = re.compile(r"(\[(?:[^\]\\]|\\.)*\])(\+?)", re.DOTALL)
+PLAIN = re.compile(r"(?:\\[^A-Za-z0-9]|[^()\[\]{}?*+|^$\\.])+", re.DOTALL)
+ASCII = 128
+
+
+def one_of(pattern: re.Pattern[str]) -> tuple[list[bool], bool] | None:
+    """Return which of ASCII's characters a pattern of one fits, and whether it takes all in a row.
+
+    None: it is another pattern.
+    """
+    found = ONE_OF.fullmatch(pattern.pattern)
+    if found is None:
+        return None
+    each = re.compile(found[1])
+    return [each.fullmatch(chr(i)) is not None for i in range(ASCII)], bool(found[2])
+
+
+def only_text(pattern: re.Pattern[str]) -> str | None:
+    """Return the one text that a pattern fits, None if it is no pattern of that kind."""
+    if not PLAIN.fullmatch(pattern.pattern):
+        return None
+    return re.sub(r"\\(.)", r"\1", pattern.pattern, flags=re.DOTALL)
+
+
 def takes_some(pattern: re.Pattern[str]) -> bool:
     """Say whether it is sure that a pattern fits no place between characters."""
     places = (r"\A", r"\Z", r"\b", r"\B", "(?m:")

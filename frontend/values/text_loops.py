@@ -232,6 +232,31 @@ def part_of_characters(
 
 
 @serial
+def replace(every: U8s, sizes: I64s, kinds: U8s, new: U8s, most: int, made: U8s) -> int:
+    """Replace bytes of some kind, each or all in a row; sizes become those of what is made.
+
+    A byte of kind 0 stays, one of kind 2 goes with those of that kind behind it. In each text it
+    is done so often, if `most` is not 0.
+    """
+    begin, at = 0, 0
+    for i in range(len(sizes)):
+        start, end, left = at, begin + sizes[i], most
+        while begin < end:
+            kind = int(kinds[every[begin]])
+            if kind == 0 or (most > 0 and left == 0):
+                made[at] = every[begin]
+                at, begin = at + 1, begin + 1
+            else:
+                for place in range(len(new)):
+                    made[at + place] = new[place]
+                at, begin, left = at + len(new), begin + 1, left - 1
+                while kind == 2 and begin < end and kinds[every[begin]] == 2:
+                    begin += 1
+        sizes[i] = at - start
+    return at
+
+
+@serial
 def lay_runs(source: U8s, begins: I64s, sizes: I64s, runs: I64s, signs: int, target: U8s) -> int:
     """Lay parts of some bytes one behind the other, with a sign between those of a run.
 

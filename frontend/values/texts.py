@@ -26,6 +26,7 @@ from .text_loops import (
     lay_all,
     lay_groups,
     lay_runs,
+    replace,
 )
 
 TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
@@ -204,6 +205,32 @@ class Texts:
         ends[is_last], ends[~is_last] = self.ends, signs
         begins = np.concatenate([[0], ends[:-1] + ~is_last[:-1]])[: len(ends)]
         return Texts(self.every[~is_sign], ends - begins), counts
+
+    def replaced(self, kinds: Array, new: bytes, most: int) -> Texts:
+        """Return texts in which something stands in place of bytes, by the kind of each of these.
+
+        What kinds and `most` mean, `text_loops.replace` says.
+        """
+        sizes, count = self.sizes.astype(np.int64), int(np.count_nonzero(kinds[self.every]))
+        made = np.empty(len(self.every) + count * len(new), np.uint8)
+        end = replace(self.every, sizes, kinds, np.frombuffer(new, np.uint8), most, made)
+        return Texts(made[:end], sizes)
+
+    def with_signs(self, others: bytes = b"") -> tuple[bytes, bytes] | None:
+        """Return all bytes with a sign behind each text that no text has, nor others; and that.
+
+        It is a character of UTF-8. None: there is no such sign.
+        """
+        every = self.every.tobytes()
+        sign = next((x for x in SELDOM[2:] if x not in every and x not in others), None)
+        return None if sign is None else (in_a_row([self, sign], len(self)).every.tobytes(), sign)
+
+    @classmethod
+    def of_signs(cls, every: bytes, sign: bytes) -> Texts:
+        """Return the texts that each have a sign behind them."""
+        row = np.frombuffer(every, np.uint8)
+        is_sign = row == sign[0]
+        return cls(row[~is_sign], np.diff(np.flatnonzero(is_sign), prepend=-1) - 1)
 
     def characters(self) -> Array:
         """Return how many characters each text has."""

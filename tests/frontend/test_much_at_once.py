@@ -740,3 +740,35 @@ def test_texts_of_segments_are_joined_in_their_order(sign):
         assert function(texts, numbers).numpy().tolist() == wanted
     rows = join(texts.reshape(80, 3), numbers[:80], 50, sign).numpy()
     assert rows[7, 1] == sign.encode().join(texts.reshape(80, 3)[numbers[:80] == 7, 1])
+
+
+PATTERNS = ["[0-9]", "[0-9]+", "[^a-z]+", r"\d", r"\W", ".", ".+", "a", r"\.", "[[:punct:]]",
+            "[a\\]]", "(a|b)", "^a", "b$", "a*", "(?i)A", "\u00e9", r"\x61", "\u00e9+", "b+?",
+            r"\x00", "[a-b]*", r"\Qa.\E"]  # fmt: skip
+
+
+@pytest.mark.parametrize("used", [b"ab1 2.[-\n", b"ab\xc3\xa9", b"ab1 \xc3\xa9\xff\0\1\n["])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_many_texts_are_searched_and_replaced_as_each_is(pattern, used):
+    random = np.random.default_rng(0)
+    texts = [random.choice([*used], n % 9).astype(np.uint8).tobytes() for n in range(150)]
+    thirds = [texts[:50], texts[50:100], texts[100:]]
+
+    def same(function):
+        wanted = [x for few in thirds for x in function(few).numpy().tolist()]
+        assert function(texts).numpy().tolist() == wanted
+
+    same(lambda x: tf.strings.regex_full_match(x, pattern))
+    for rewrite in ("", "#", r"<\0>", "\u00e9", r"\\", "\0", "xy"):
+        same(lambda x, new=rewrite: tf.strings.regex_replace(x, pattern, new))
+        same(lambda x, new=rewrite: tf.strings.regex_replace(x, pattern, new, replace_global=False))
+
+
+def test_many_texts_change_their_case_as_each_does():
+    """A sigma at the end of a word is another one, and some characters become several."""
+    few = [b"\xe2\x82", b"\xe2", b"\xff", b"", *map(str.encode, ["ΑΣ", "Σ", "ΑΣΑ", "ß", "İ", "ŉ"])]
+    for function in (tf.strings.lower, tf.strings.upper):
+        wanted = function(few, "utf-8").numpy().tolist()
+        assert function(few * 10, "utf-8").numpy().tolist() == wanted * 10
+        odd = [*few, b"\0\1"]
+        assert function(odd * 10, "utf-8").numpy().tolist()[: len(few)] == wanted

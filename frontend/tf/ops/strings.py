@@ -19,7 +19,16 @@ from ...eager.remembered import remember_all
 from ...graph.inference import Abstract
 from ...values import decimals
 from ...values.dtypes import DTypeLike
-from ...values.patterns import PatternError, decoded, encoded, pattern_of, takes_some
+from ...values.patterns import (
+    ASCII,
+    PatternError,
+    decoded,
+    encoded,
+    one_of,
+    only_text,
+    pattern_of,
+    takes_some,
+)
 from ...values.run_errors import InvalidArgumentError
 from ...values.text_loops import CONTINUES, part, part_of_characters
 from ...values.texts import FEW, TEXT, Text, Texts, in_a_row
@@ -98,6 +107,11 @@ def _refuse_unit(unit: str) -> None:
         )
 
 
+def _with_marks(text: bytes) -> str:
+    """Return a text with a mark in place of what is no character."""
+    return text.decode(errors="replace")
+
+
 def _cased(type_: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[str], str],
            ) -> Callable[..., TfTensor]:  # fmt: skip
     @op(type_, "input", strict=False, differentiable=False)
@@ -110,9 +124,13 @@ def _cased(type_: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[st
             if open_ is None and long:
                 return long[0].with_row(long[0].row.changed(of_bytes))
             return open_ or _texts(of_bytes, input)
-        return _unknown([input], TEXT) or _texts(
-            lambda x: of_text(x.decode(errors="replace")).encode(), input
-        )
+        open_, long = _unknown([input], TEXT), _long(input)
+        if open_ is None and long:
+            laid = long[0].row.with_signs()  # (which no case depends on)
+            if laid is not None:
+                every = of_text(_with_marks(laid[0])).encode()
+                return long[0].with_row(Texts.of_signs(every, laid[1]))
+        return open_ or _texts(lambda x: of_text(_with_marks(x)).encode(), input)
 
     return made
 
@@ -290,6 +308,12 @@ def _rewritten(rewrite: bytes) -> list[bytes]:
 
 
 def _replacing(fitting: re.Pattern[str], rewrite: bytes, most: int) -> Callable[[bytes], bytes]:
+    """Return what replaces matches in bytes."""
+    replaced = _replacing_text(fitting, rewrite, most)
+    return lambda text: encoded(replaced(decoded(text)))
+
+
+def _replacing_text(fitting: re.Pattern[str], rewrite: bytes, most: int) -> Callable[[str], str]:
     """Return what replaces matches; one of nothing is none right behind another, as in RE2."""
     parts: list[str | int] = [decoded(part) for part in _rewritten(rewrite)]
     parts[1::2] = [int(part) if str(part).isdigit() else part for part in parts[1::2]]
@@ -297,13 +321,13 @@ def _replacing(fitting: re.Pattern[str], rewrite: bytes, most: int) -> Callable[
         plain = "".join(
             [x.replace("\\", r"\\") if isinstance(x, str) else f"\\g<{x}>" for x in parts]
         )
-        return lambda text: encoded(fitting.sub(plain, decoded(text), most))
+        return lambda text: fitting.sub(plain, text, most)
 
     def written(match: re.Match[str]) -> str:
         return "".join([x if isinstance(x, str) else match[x] or "" for x in parts])
 
-    def replaced(text: bytes) -> bytes:
-        given, at, end, made = decoded(text), 0, -1, list[str]()
+    def replaced(given: str) -> str:
+        at, end, made = 0, -1, list[str]()
         while at <= len(given) and (match := fitting.search(given, at)):
             made.append(given[at : match.start()])
             if match.start() == match.end() == end:
@@ -314,7 +338,7 @@ def _replacing(fitting: re.Pattern[str], rewrite: bytes, most: int) -> Callable[
             at = end = match.end()
             if most:
                 break
-        return encoded("".join([*made, given[at:]])) if made else text
+        return "".join([*made, given[at:]])
 
     return replaced
 
@@ -329,7 +353,37 @@ def _regex_replace(
     groups = [int(part) for part in _rewritten(rewrite)[1::2] if part.isdigit()]
     if max(groups, default=0) > fitting.groups:
         return elements(input)  # as TensorFlow does, which notes the fault in its log
+    if long := _long(input):
+        found = _all_replaced(long[0].row, fitting, rewrite, most)
+        if found is not None:
+            return long[0].with_row(found)
     return _texts(_replacing(fitting, rewrite, most), input)
+
+
+def _all_replaced(row: Texts, fitting: re.Pattern[str], rewrite: bytes, most: int) -> Texts | None:
+    """Return many texts with matches replaced, None where each must be looked at by itself."""
+    parts = _rewritten(rewrite)
+    if not any(part.isdigit() for part in parts[1::2]):
+        new, kinds, text = b"".join(parts), one_of(fitting), only_text(fitting)
+        if kinds is not None and row.every.max(initial=0) < ASCII:
+            fits, in_row = kinds
+            table = np.where(fits, 2 if in_row else 1, 0).astype(np.uint8)
+            return row.replaced(table, new, most)
+        if text is not None and not most and (laid := row.with_signs(new + encoded(text))):
+            every, sign = laid
+            return Texts.of_signs(every.replace(encoded(text), new), sign)
+    return _each_replaced(row, _replacing_text(fitting, rewrite, most))
+
+
+def _each_replaced(row: Texts, replaced: Callable[[str], str]) -> Texts | None:
+    """Return what a function makes of each of many texts; None: no sign tells them apart."""
+    laid = row.with_signs()
+    if laid is None:
+        return None
+    sign = laid[1].decode()
+    made = [*map(replaced, decoded(laid[0]).split(sign)[:-1])]
+    every = sign.join([*made, ""])
+    return Texts.of_signs(encoded(every), laid[1]) if every.count(sign) == len(made) else None
 
 
 def regex_replace(
@@ -370,6 +424,10 @@ def _filled(text: bytes, width: int, fill: bytes) -> bytes:
 @rule("RegexFullMatch", differentiable=False)
 def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[str]) -> object:
     open_ = _unknown([input], rows.bool_)
+    if open_ is None and (long := _long(input)) and (laid := long[0].row.with_signs()):
+        every = decoded(laid[0]).split(laid[1].decode())[:-1]
+        found = [x is not None for x in map(fitting.fullmatch, every)]
+        return np.array(found, np.bool_).reshape(long[0].dims)
     return open_ or _texts(lambda x: fitting.fullmatch(decoded(x)) is not None, input).astype(bool)
 
 
