@@ -219,9 +219,11 @@ def _histogram(m: Maker, values: object, value_range: object, nbins: int, dtype:
     )
     part = m.mul(m.div(m.sub(x, low), m.sub(high, low)), m.number(nbins, wide))
     inside = m.clip(m.floor(part), m.number(0, wide), m.number(nbins - 1, wide))
-    at = m.cast(inside, dtype=rows.i64 if nbins > rows.i32.maximum else rows.i32)
-    if isinstance(at, Tensor):
+    short = nbins <= rows.i32.maximum
+    if isinstance(inside, Tensor):
+        at = m.cast(inside, dtype=rows.i32 if short else rows.i64)
         return m.to(at_once(partial(tally, least=nbins), at), dtype)
+    at = m.cast(inside, dtype=rows.u32 if short else rows.i64)  # (none counts from the end)
     at = m.reshape(at, shape=(count, 1))
     ones = m.filled(1, dtype, (count,))
     return m.scatter_nd(m.filled(0, dtype, (nbins,)), at, ones, reduction="add")

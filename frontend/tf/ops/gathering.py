@@ -412,7 +412,9 @@ def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
             raise TypeError("Shape must be at least rank 1 but is rank 0")
         if numbers.rank != 1:
             raise TypeError(f"Shape must be rank 1 but is rank {numbers.rank}")
-        if notes_of([x for x in (data, segment_ids) if isinstance(x, Tensor)]) is not None:
+        tensors = [x for x in (data, segment_ids) if isinstance(x, Tensor)]
+        is_known = all(isinstance(x, np.ndarray) for x in (data, segment_ids))
+        if is_known or notes_of(tensors) is not None:
             return at_once(partial(_rows_in_order, how=how), data, segment_ids, is_open=True)
         found = elements(segment_ids)
         try:
