@@ -75,7 +75,8 @@ def in_wide(function: Callable[..., Array]) -> Callable[..., Array]:
         dtype = arrays[0].dtype
         if dtype in _WIDE:
             return np.asarray(function(*arrays), dtype)
-        return round_to(np.asarray(function(*map(widen, arrays))), of_numpy(dtype))
+        made = np.asarray(function(*map(widen, arrays)))
+        return made if made.dtype == dtype else round_to(made, of_numpy(dtype))
 
     return run
 

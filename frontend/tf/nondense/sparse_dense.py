@@ -16,7 +16,7 @@ from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 from ..ops.array_ops import concat, expand_dims, reshape, shape
 from ..ops.creation import fill
-from ..ops.gathering import gather_nd, scatter_nd, tensor_scatter_nd_update
+from ..ops.gathering import gather_nd, put_in, scatter_nd, tensor_scatter_nd_update
 from ..ops.linear_ops import adjoint
 from ..ops.math_ops import cast, complex_, conj, imag, real
 from .numbering import numbers_inside
@@ -99,7 +99,8 @@ def whole(
         places = checked(indices, sizes) if validates else indices
         if row.kind in "sb":
             return _whole_on_host(places, convert(sizes, "int64"), values, default, name)
-        return tensor_scatter_nd_update(fill(sizes, default), places, values, name=name)
+        put = put_in if validates else tensor_scatter_nd_update
+        return put(fill(sizes, default), places, values, name=name)
 
 
 def _whole_on_host(

@@ -147,6 +147,19 @@ tensor_scatter_nd_max = _scatter("TensorScatterMax", "max")
 tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
 
 
+@rule("CheckedScatter", shapes=shapes_of.like())
+def _put_in(m: Maker, tensor: object, indices: object, updates: object) -> object:
+    return m.scatter_nd(tensor, indices, updates, reduction="none")
+
+
+def put_in(
+    tensor: TfTensor, indices: TfTensor, updates: TfTensor, name: str | None = None
+) -> TfTensor:
+    """Return the tensor with slices changed, at indices that somebody has looked at already."""
+    with InGraph(graph_of([tensor, indices, updates])):
+        return perform("CheckedScatter", [tensor, indices, updates], name=name)
+
+
 def tensor_scatter_nd_div(tensor: object, indices: object, updates: object) -> object:
     """Return a tensor of which slices at indices are divided."""
     return tensor_scatter_nd_mul(tensor, indices, 1.0 / convert(updates))
