@@ -8,7 +8,7 @@ Host steps are the operations that say so (`ir/host.py`); regions of theirs are 
 way, unless the step is marked as `whole`. Operations go into the first function that knows all
 their operands and sizes. A function that is not told a size by the shape of an argument gets a
 `gv.room` of that size. Constants and weights are copied into each function that uses them; reshapes
-alone make no function.
+alone make no function. What is made of constants alone goes where it is used first.
 
 What a host step needs that `GOES_ON` beside others is a function of its own, so that the rest can
 run meanwhile: `beside` marks such steps. Needs nothing; a program without host steps stays as it
@@ -120,8 +120,28 @@ class Stages:
             after = stage + is_host(op)
             known.update(dict.fromkeys(op.results, after))
             sizes.update(dict.fromkeys(own, after))
+        self.delay(self.fixed())
         self.count = max(self.of.values(), default=0) + 1
         self.places = {op: place for place, op in enumerate(self.ops)}
+
+    def fixed(self) -> list[Operation]:
+        """Return the operations that give the same in every run: of constants alone."""
+        found: dict[Operation, None] = {}
+        for op in self.ops:
+            is_pure = isinstance(op, Op) and op.PURE and not is_host(op)
+            if is_pure and all(operand.owner in found for operand in op.operands):
+                found[op] = None
+        return [*found]
+
+    def delay(self, ops: Sequence[Operation]) -> None:
+        """Carry operations out where their results are used first.
+
+        What is written over them is no argument there, of which there would be a copy.
+        """
+        for op in reversed(ops):
+            users = [use.operation for result in op.results for use in result.uses]
+            if users and all(user in self.of for user in users):
+                self.of[op] = max(self.of[op], min(self.of[user] for user in users))
 
     def ready(self, op: Operation) -> int:
         """Return behind which place all operands of an operation are there."""

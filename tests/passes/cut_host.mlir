@@ -125,3 +125,36 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<
 //   %0 = gv.mul %x0, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 //   func.return %0 : tensor<4xf32>
 // }
+
+// -----
+// What is made of constants alone goes where it is used, so that it is no argument there.
+func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<?xf32, #gv.dims<"u">>) {
+  %c = gv.constant {value = #gv.array<f32, "", [1.0]>} : () -> tensor<f32>
+  %0 = gv.broadcast_to %c {shape = array<i64: 8>} : (tensor<f32>) -> tensor<8xf32>
+  %1 = gv.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = gv.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = gv.non_zero %2 {sizes = #gv.dims<"u">} : (tensor<4xf32>) -> tensor<1x?xi64, #gv.dims<"1, u">>
+  %4 = gv.reshape %3 {shape = #gv.dims<"u">} : (tensor<1x?xi64, #gv.dims<"1, u">>) -> tensor<?xi64, #gv.dims<"u">>
+  %5 = gv.gather %1, %4 {axis = 0 : i64} : (tensor<8xf32>, tensor<?xi64, #gv.dims<"u">>) -> tensor<?xf32, #gv.dims<"u">>
+  func.return %1, %5 : tensor<8xf32>, tensor<?xf32, #gv.dims<"u">>
+}
+
+// ->
+// func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<?xf32, #gv.dims<"u">>) {
+//   %0 = func.call @segment0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+//   %1 = gv.non_zero %0 {sizes = #gv.dims<"u">} : (tensor<4xf32>) -> tensor<1x?xi64, #gv.dims<"1, u">>
+//   %2, %3 = func.call @segment1(%1) : (tensor<1x?xi64, #gv.dims<"1, u">>) -> (tensor<8xf32>, tensor<?xf32, #gv.dims<"u">>)
+//   func.return %2, %3 : tensor<8xf32>, tensor<?xf32, #gv.dims<"u">>
+// }
+// func.func private @segment0(%x: tensor<4xf32> {gv.name = "x"}) -> (tensor<4xf32> {gv.name = "y"}) {
+//   %0 = gv.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+//   func.return %0 : tensor<4xf32>
+// }
+// func.func private @segment1(%x0: tensor<1x?xi64, #gv.dims<"1, u">> {gv.name = "x0"}) -> (tensor<8xf32> {gv.name = "y"}, tensor<?xf32, #gv.dims<"u">> {gv.name = "y_2"}) {
+//   %c = gv.constant {value = #gv.array<f32, "", [1.0]>} : () -> tensor<f32>
+//   %0 = gv.broadcast_to %c {shape = array<i64: 8>} : (tensor<f32>) -> tensor<8xf32>
+//   %1 = gv.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+//   %2 = gv.reshape %x0 {shape = #gv.dims<"u">} : (tensor<1x?xi64, #gv.dims<"1, u">>) -> tensor<?xi64, #gv.dims<"u">>
+//   %3 = gv.gather %1, %2 {axis = 0 : i64} : (tensor<8xf32>, tensor<?xi64, #gv.dims<"u">>) -> tensor<?xf32, #gv.dims<"u">>
+//   func.return %1, %3 : tensor<8xf32>, tensor<?xf32, #gv.dims<"u">>
+// }
