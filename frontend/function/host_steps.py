@@ -140,7 +140,7 @@ class HostStep(PythonCall):
         self.op, self.pace = op, Pace()
         self.constants: dict[int, Array | Text] = {}
         """Inputs that are text, which programs do not hold, by their places."""
-        self.takes_rows = isinstance(function, Interpreted)
+        self.takes_rows = isinstance(function, Interpreted) or op.kind.reads_text
         """Whether it takes many texts as a row of bytes, and not as objects."""
         self.variables: list[Handle[VariableState]] = []
         """What Python may read and change: their values are further inputs and results."""

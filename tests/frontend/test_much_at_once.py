@@ -772,3 +772,25 @@ def test_many_texts_change_their_case_as_each_does():
         assert function(few * 10, "utf-8").numpy().tolist() == wanted * 10
         odd = [*few, b"\0\1"]
         assert function(odd * 10, "utf-8").numpy().tolist()[: len(few)] == wanted
+
+
+def test_many_texts_are_looked_up_as_each_is(monkeypatch):
+    """Each different one is looked up once."""
+    random = np.random.default_rng(0)
+    words = [b"word\0%d\xff" % i for i in range(50)]
+    texts = [words[i] if i < 50 else b"%d" % i for i in random.integers(0, 80, 9000)]
+    given = tf.constant(texts)
+    pairs = tf.lookup.KeyValueTensorInitializer
+    names = tf.lookup.StaticHashTable(pairs(words, words[::-1]), b"?")
+    numbers = tf.lookup.StaticHashTable(pairs(words, tf.range(50, dtype=tf.int64)), -1)
+    vocabulary = tf.lookup.StaticVocabularyTable(pairs(words, tf.range(50, dtype=tf.int64)), 7)
+    for table in (names, numbers, vocabulary):
+        parts = [texts[i : i + 1000] for i in range(0, 9000, 1000)]
+        wanted = [x for part in parts for x in table.lookup(part).numpy().tolist()]
+        look = tf.function(table.lookup)
+        for way in (table.lookup, look, look, look, look):
+            assert way(given).numpy().tolist() == wanted
+        assert len(given.text.row) == 9000
+        monkeypatch.setattr(Texts, "of", None)
+        assert look(given).shape == (9000,)
+        monkeypatch.undo()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from ...graph.graph import Graph, Operation
 from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import FailedPreconditionError, InvalidArgumentError
+from ...values.texts import Text
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype, int32, int64, string
 from ..core.host_ops import host, host_effect, unknown
@@ -129,10 +131,28 @@ def shape_text(dims: Sequence[int]) -> str:
     return f"[{','.join(map(str, dims))}]"
 
 
+MANY = 1 << 13
+"""Of so many texts it pays to find out which differ before any is looked up."""
+
+
+def of_keys(
+    keys: Array | Text, find: Callable[[Sequence[Key]], Array], *, are_texts: bool
+) -> Array:
+    """Return what a function finds for keys one by one; of many texts it gets each one once."""
+    given = keys if isinstance(keys, Text) else Text(keys)
+    if are_texts and math.prod(given.dims) >= MANY:
+        different, places = given.row.different()
+        return find(different.separate().tolist())[places].reshape(given.dims)
+    return find(given.array.ravel().tolist()).reshape(given.dims)
+
+
 def filled(values: Sequence[object], dtype: DataType, dims: tuple[int, ...]) -> Array:
     """Return values, each of some shape, as an array."""
     if dtype == string:
         made = np.empty((len(values), *dims), object)
+        if not dims:
+            made[:] = values
+            return made
         for place, value in enumerate(values):
             made[place] = value
         return made
@@ -178,7 +198,16 @@ class StaticHashTable(Table):
             row = row_for(self.value_dtype)
             operands, step = [given, self.default_value], FindStep(self)
             spec = TensorSpec(row, given.spec.shape)
-            return host("LookupTableFindV2", step, operands, [spec], effect=True, name=name)[0]
+            made = host(
+                "LookupTableFindV2",
+                step,
+                operands,
+                [spec],
+                effect=True,
+                reads_text=True,
+                name=name,
+            )
+            return made[0]
 
         return self._with_values(keys, found)
 
@@ -197,10 +226,15 @@ class FindStep:
 
     table: Table
 
-    def __call__(self, keys: Array, default: Array) -> Sequence[Array]:
+    def __call__(self, keys: Array | Text, default: Array | Text) -> Sequence[Array]:
         """Return the values of keys."""
-        self.table._check_ready()
-        return (_values(self.table._content, keys, default, self.table.value_dtype),)
+        table, rest = self.table, np.asarray(default).item()
+        table._check_ready()
+
+        def find(every: Sequence[Key]) -> Array:
+            return filled([table._content.get(key, rest) for key in every], table.value_dtype, ())
+
+        return (of_keys(keys, find, are_texts=table.key_dtype == string),)
 
     def as_stored(self) -> StoredStep:
         """Return the step with what is in the table now."""
@@ -226,15 +260,19 @@ class NumberStep:
 
     words: Table | None
     buckets: int
+    are_texts: bool
 
-    def __call__(self, keys: Array) -> Sequence[Array]:
+    def __call__(self, keys: Array | Text) -> Sequence[Array]:
         """Return the numbers of words; of others, those of their hashes."""
         known: dict[object, object] = {}
         if self.words is not None:
             self.words._check_ready()
             known = self.words._content
-        flat = [_number(known, key, self.buckets) for key in keys.ravel().tolist()]
-        return (np.array(flat, np.int64).reshape(keys.shape),)
+
+        def find(every: Sequence[Key]) -> Array:
+            return np.array([_number(known, key, self.buckets) for key in every], np.int64)
+
+        return (of_keys(keys, find, are_texts=self.are_texts),)
 
     def as_stored(self) -> StoredStep:
         """Return the step with what is in the table now."""
@@ -245,7 +283,7 @@ class NumberStep:
 @stored("numbers of words")
 def _numbering(words: Any, buckets: int) -> NumberStep:
     """Return what gives the numbers of words in a table that is filled for good."""
-    return NumberStep(None if words is None else _table(**words), buckets)
+    return NumberStep(None if words is None else _table(**words), buckets, are_texts=False)
 
 
 def _unique(keys: Array, values: Array) -> dict[object, object]:
@@ -262,13 +300,6 @@ def _unique(keys: Array, values: Array) -> dict[object, object]:
 
 def _shown(value: object) -> object:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
-def _values(content: dict[object, object], keys: Array, default: Array, dtype: DataType) -> Array:
-    """Return the values of keys, which are numbers or texts."""
-    rest = default.item()
-    flat = [content.get(key, rest) for key in keys.ravel().tolist()]
-    return filled(flat, dtype, ()).reshape(keys.shape)
 
 
 class StaticVocabularyTable(Table):
@@ -317,11 +348,14 @@ class StaticVocabularyTable(Table):
 
     def lookup(self, keys: object, name: str | None = None) -> Found:
         """Return the numbers of words."""
-        step = NumberStep(self._inner, self._buckets)
+        step = NumberStep(self._inner, self._buckets, are_texts=self.key_dtype == string)
 
         def found(given: TfTensor) -> TfTensor:
             spec = TensorSpec(LONG, given.spec.shape)
-            return host("VocabularyLookup", step, [given], [spec], effect=True, name=name)[0]
+            made = host(
+                "VocabularyLookup", step, [given], [spec], effect=True, reads_text=True, name=name
+            )
+            return made[0]
 
         return self._with_values(keys, found)
 
