@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -152,7 +152,7 @@ class HostStep(PythonCall):
         """Say whether Python is called, or state is changed."""
         return self.op.kind.is_python or self.op.kind.stateful
 
-    def __call__(self, *arrays: Any) -> Sequence[Any]:
+    def __call__(self, *arrays: Array) -> Sequence[Array]:
         """Return the outputs of the operation, and what variables are behind it."""
         given = list(arrays)
         if self.fault is not None and (found := given.pop())[0]:
@@ -162,21 +162,21 @@ class HostStep(PythonCall):
         for state, value in zip(states, given[count:], strict=True):
             if state.value_in(store) is not value:
                 state.put_in(store, np.asarray(value))
-        inputs = given[:count]
-        for place, value in self.constants.items():
-            inputs.insert(place, value)
+        inputs: list[Array | Text] = [*given[:count]]
+        for place, text in self.constants.items():
+            inputs.insert(place, text)
         if not self.takes_rows:
             inputs = [*map(as_objects, inputs)]
         results = self.checked(self.carried_out(inputs))
         behind = [(state, state.value_in(store)) for state in states]
         if RUNS.done is not None and self.has_effects:
             RUNS.done.append(Done(self.op, self.function, [*map(as_objects, results)], behind))
-        for tensor, spec, value in zip(self.op.outputs, self.specs, results, strict=False):
+        for tensor, spec, made in zip(self.op.outputs, self.specs, results, strict=False):
             declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)
-            if not (fits(tensor.seen, value.shape) and fits(declared, value.shape)):
-                tensor.see(value.shape)
+            if not (fits(tensor.seen, made.shape) and fits(declared, made.shape)):
+                tensor.see(made.shape)
                 raise ShapesChangedError(self.op.name)
-        return [*results, *(value for _, value in behind)]
+        return [*results, *(value for _, value in behind)]  # type: ignore[list-item]
 
     def way_back(self, call: Call, grads: Sequence[object]) -> Sequence[object]:
         """Return the gradients of inputs by another call; those of variables go by."""
@@ -198,7 +198,7 @@ class HostStep(PythonCall):
 
         return call
 
-    def carried_out(self, inputs: Sequence[Array]) -> Sequence[object]:
+    def carried_out(self, inputs: Sequence[Array | Text]) -> Sequence[object]:
         """Return what the function gives; its errors name the operation."""
         try:
             made = self.function(*inputs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import overload
 
 import numpy as np
 
@@ -89,10 +89,15 @@ def as_values(arrays: Sequence[object]) -> list[object]:
     return [*map(as_value, arrays)]
 
 
-def as_value(value: Any) -> Any:
+@overload
+def as_value(value: Array | Text) -> Array | Text: ...
+@overload
+def as_value(value: object) -> object: ...
+def as_value(value: object) -> object:
     """Return an array of texts as such, anything else as it is."""
-    is_array = isinstance(value, np.ndarray) and value.dtype.kind == "O"
-    return Text(value) if is_array else value
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        return Text(value)
+    return value
 
 
 def is_text(value: object) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...ir.op import Array
@@ -44,14 +42,14 @@ def written(numbers: Array, behind: int = BEHIND) -> Texts | None:
 
 def rounded_off(x: Array, y: float, product: Array) -> Array:
     """Return what a product lacks, which is exact: factors are taken apart into halves."""
-    (x1, x2), (y1, y2) = _halves(x), _halves(y)
+    (x1, x2), (y1, y2) = _halves(x), _halves(np.asarray(y))
     return np.asarray(((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2)
 
 
-def _halves(x: Any) -> tuple[Any, Any]:
+def _halves(x: Array) -> tuple[Array, Array]:
     """Return two floats of half as many bits that make up others."""
-    high = x * SPLIT - (x * SPLIT - x)
-    return high, x - high
+    high = np.asarray(x * SPLIT - (x * SPLIT - x))
+    return high, np.asarray(x - high)
 
 
 MOST = 15

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import starmap
-from typing import Any
+from typing import overload
 
 import numpy as np
 
@@ -323,7 +323,11 @@ def _laid(every: Array, begins: Array, sizes: Array, count: int) -> Texts:
     return Texts(made, widths)
 
 
-def as_objects(value: Any) -> Any:
+@overload
+def as_objects(value: Array | Text) -> Array: ...
+@overload
+def as_objects(value: object) -> object: ...
+def as_objects(value: object) -> object:
     """Return texts as an array of objects, for what does not know of rows of bytes."""
     return value.array if isinstance(value, Text) else value
 

@@ -1,0 +1,187 @@
+"""What is done to many texts as one row of bytes is what is done to each."""
+
+import numpy as np
+import pytest
+
+from gravure import tf
+from gravure.frontend.values.texts import Texts
+
+
+def test_many_texts_are_moved_chosen_joined_and_compared_as_each_is(monkeypatch):
+    """All of it is done with rows of bytes; what numpy does with objects is what is wanted."""
+    random = np.random.default_rng(0)
+    texts = np.array([random.choice(list(b"ab\xff\0"), n).astype(np.uint8).tobytes()
+                      for n in random.integers(0, 4, 200)], object)  # fmt: skip
+    longer = np.array([x * 5 for x in texts[::-1]], object)
+    few, some = np.array([b"a", b"", b"\xffb"], object), texts < b"b"
+    x, y, z, chosen = tf.constant(texts), tf.constant(longer), tf.constant(few), tf.constant(some)
+    ways = {
+        "joined": (lambda: x + y, texts + longer),
+        "joined with one": (lambda: b"?" + x, b"?" + texts),
+        "joined with each": (lambda: x[:, None] + z, texts[:, None] + few),
+        "chosen": (lambda: tf.where(chosen, x, y), np.where(some, texts, longer)),
+        "chosen or one": (lambda: tf.where(chosen, x, b"-"), np.where(some, texts, b"-")),
+        "chosen for each": (
+            lambda: tf.where(chosen[:, None], x[:, None], z),
+            np.where(some[:, None], texts[:, None], few),
+        ),
+        "compared with each": (lambda: x[:, None] == z, texts[:, None] == few),
+        "compared with each long one": (lambda: y != z[:, None], longer != few[:, None]),
+        "behind each other": (
+            lambda: tf.concat([x, z, y], 0),
+            np.concatenate([texts, few, longer]),
+        ),
+        "beside each other": (lambda: tf.stack([x, y], 1), np.stack([texts, longer], 1)),
+        "padded": (lambda: tf.pad(x, [[1, 2]]), np.pad(texts, [[1, 2]], constant_values=b"")),
+        "filled": (lambda: tf.fill([70], z[2]), np.full(70, few[2], object)),
+        "few of many": (lambda: tf.gather(x, [3, 1, 3]), texts[[3, 1, 3]]),
+    }
+    for name, (way, wanted) in ways.items():
+        monkeypatch.setattr(Texts, "separate", None)
+        found = way()
+        monkeypatch.undo()
+        assert np.array_equal(found.numpy(), wanted), name
+
+
+TEXTS_OF_ANY_BYTES = [
+    np.random.default_rng(n).choice(list(b"ab\xc3\xa9\xe2\x82\xff\0 "), n % 9)
+    .astype(np.uint8).tobytes() for n in range(400)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(-4, 5))
+@pytest.mark.parametrize("count", [-2, 0, 1, 9])
+def test_many_texts_are_cut_by_characters_as_each_is(monkeypatch, place, count):
+    texts, wanted = [], []
+    for text in TEXTS_OF_ANY_BYTES:
+        try:
+            made = tf.strings.substr(text, place, count, "UTF8_CHAR").numpy()
+        except tf.errors.InvalidArgumentError:
+            continue
+        texts.append(text)
+        wanted.append(made)
+    given = tf.constant(texts)
+    monkeypatch.setattr(Texts, "separate", None)
+    found = tf.strings.substr(given, place, count, "UTF8_CHAR")
+    monkeypatch.undo()
+    assert found.numpy().tolist() == wanted
+    with pytest.raises(tf.errors.InvalidArgumentError, match="pos 9 out of range"):
+        tf.strings.substr(given, 9, 1, "UTF8_CHAR")
+
+
+def test_many_whole_numbers_are_read_as_each_is():
+    random = np.random.default_rng(0)
+    texts = [b"%d" % i for i in random.integers(-(2**31), 2**31, 300)] + [b"+7", b"-0", b"007"]
+    for kind in (tf.int32, tf.int64):
+        found = tf.strings.to_number(texts, kind).numpy()
+        assert found.tolist() == [*map(int, texts)]
+        assert tf.strings.to_number([*texts, b" 12 "], kind).numpy()[-1] == 12
+        for wrong in (b"", b"-", b"1.0", b"x", b"99999999999999999999", b"--1", b"+"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="could not correctly convert"):
+                tf.strings.to_number([*texts, wrong], kind)
+    floats = [b"%.5f" % x for x in random.normal(size=300)] + [b"-0", b"-0.0", b"0"]
+    found = tf.strings.to_number(floats, tf.float64).numpy()
+    assert found.tobytes() == np.array([*map(float, floats)]).tobytes()
+
+
+@pytest.mark.parametrize("digits", [-1, 0, 1, 3, 9, 12, 13])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_many_floats_are_written_with_the_digits_that_each_has(kind, digits):
+    """Halves, which a product may hide, and floats that are too large or too small for it."""
+    random = np.random.default_rng(0)
+    wide = 10 ** max(digits, 0)
+    rows = [
+        random.normal(size=2000) * 10.0 ** random.integers(-8, 4, 2000),
+        random.integers(-30000, 30000, 2000) / 2.0 ** random.integers(0, 12, 2000),
+        (random.integers(0, 10**6, 2000) + 0.5) / wide,
+        np.repeat([0.0, -0.0, 5e-324, -1e-310, 2.0**52 - 0.5, 2.0**51 + 0.5], 20),
+    ]
+    with np.errstate(over="ignore"):
+        every = [row.astype(kind) for row in rows]
+    for row in every:
+        form = f".{digits}f" if digits >= 0 else "f"
+        wanted = [format(float(x), form).encode() for x in row]
+        assert tf.as_string(row, precision=digits).numpy().tolist() == wanted
+
+
+def test_many_texts_of_base_64_are_read_as_each_is():
+    random = np.random.default_rng(0)
+    texts = [random.bytes(n) for n in random.integers(0, 12, 300)]
+    for pad in (False, True):
+        written = tf.io.encode_base64(texts, pad=pad)
+        assert tf.io.decode_base64(written).numpy().tolist() == texts
+    odd = [b"", b"=", b"ab==", b"ab===", b"abc"]
+    few = tf.io.decode_base64(odd).numpy().tolist()
+    assert tf.io.decode_base64([b"abcd"] * 70 + odd).numpy().tolist()[70:] == few
+    for wrong in (b"a", b"ab=c", b"a+bc", b"ab c", b"=a"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid character"):
+            tf.io.decode_base64([b"abcd"] * 70 + [wrong])
+
+
+@pytest.mark.parametrize("sign", ["", "--"])
+def test_texts_of_segments_are_joined_in_their_order(sign):
+    texts = np.array(TEXTS_OF_ANY_BYTES[:240], object)
+    numbers = np.random.default_rng(0).integers(0, 50, 240)
+    pairs = [*zip(texts, numbers, strict=True)]
+    wanted = [sign.encode().join([x for x, n in pairs if n == k]) for k in range(60)]
+    join = tf.strings.unsorted_segment_join
+    assert join(texts, numbers, 60, sign).numpy().tolist() == wanted
+    function = tf.function(lambda x, n: join(x, n, 60, sign))
+    for _ in range(4):
+        assert function(texts, numbers).numpy().tolist() == wanted
+    rows = join(texts.reshape(80, 3), numbers[:80], 50, sign).numpy()
+    assert rows[7, 1] == sign.encode().join(texts.reshape(80, 3)[numbers[:80] == 7, 1])
+
+
+PATTERNS = ["[0-9]", "[0-9]+", "[^a-z]+", r"\d", r"\W", ".", ".+", "a", r"\.", "[[:punct:]]",
+            "[a\\]]", "(a|b)", "^a", "b$", "a*", "(?i)A", "\u00e9", r"\x61", "\u00e9+", "b+?",
+            r"\x00", "[a-b]*", r"\Qa.\E"]  # fmt: skip
+
+
+@pytest.mark.parametrize("used", [b"ab1 2.[-\n", b"ab\xc3\xa9", b"ab1 \xc3\xa9\xff\0\1\n["])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_many_texts_are_searched_and_replaced_as_each_is(pattern, used):
+    random = np.random.default_rng(0)
+    texts = [random.choice([*used], n % 9).astype(np.uint8).tobytes() for n in range(150)]
+    thirds = [texts[:50], texts[50:100], texts[100:]]
+
+    def same(function):
+        wanted = [x for few in thirds for x in function(few).numpy().tolist()]
+        assert function(texts).numpy().tolist() == wanted
+
+    same(lambda x: tf.strings.regex_full_match(x, pattern))
+    for rewrite in ("", "#", r"<\0>", "\u00e9", r"\\", "\0", "xy"):
+        same(lambda x, new=rewrite: tf.strings.regex_replace(x, pattern, new))
+        same(lambda x, new=rewrite: tf.strings.regex_replace(x, pattern, new, replace_global=False))
+
+
+def test_many_texts_change_their_case_as_each_does():
+    """A sigma at the end of a word is another one, and some characters become several."""
+    few = [b"\xe2\x82", b"\xe2", b"\xff", b"", *map(str.encode, ["ΑΣ", "Σ", "ΑΣΑ", "ß", "İ", "ŉ"])]
+    for function in (tf.strings.lower, tf.strings.upper):
+        wanted = function(few, "utf-8").numpy().tolist()
+        assert function(few * 10, "utf-8").numpy().tolist() == wanted * 10
+        odd = [*few, b"\0\1"]
+        assert function(odd * 10, "utf-8").numpy().tolist()[: len(few)] == wanted
+
+
+def test_many_texts_are_looked_up_as_each_is(monkeypatch):
+    """Each different one is looked up once."""
+    random = np.random.default_rng(0)
+    words = [b"word\0%d\xff" % i for i in range(50)]
+    texts = [words[i] if i < 50 else b"%d" % i for i in random.integers(0, 80, 9000)]
+    given = tf.constant(texts)
+    pairs = tf.lookup.KeyValueTensorInitializer
+    names = tf.lookup.StaticHashTable(pairs(words, words[::-1]), b"?")
+    numbers = tf.lookup.StaticHashTable(pairs(words, tf.range(50, dtype=tf.int64)), -1)
+    vocabulary = tf.lookup.StaticVocabularyTable(pairs(words, tf.range(50, dtype=tf.int64)), 7)
+    for table in (names, numbers, vocabulary):
+        parts = [texts[i : i + 1000] for i in range(0, 9000, 1000)]
+        wanted = [x for part in parts for x in table.lookup(part).numpy().tolist()]
+        look = tf.function(table.lookup)
+        for way in (table.lookup, look, look, look, look):
+            assert way(given).numpy().tolist() == wanted
+        assert len(given.text.row) == 9000
+        monkeypatch.setattr(Texts, "of", None)
+        assert look(given).shape == (9000,)
+        monkeypatch.undo()
