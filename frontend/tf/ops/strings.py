@@ -307,21 +307,41 @@ def _rewritten(rewrite: bytes) -> list[bytes]:
     return parts
 
 
-def _replacing(fitting: re.Pattern[str], rewrite: bytes, most: int) -> Callable[[bytes], bytes]:
+Parts = Sequence[str | int]
+"""What is written for a match: texts, and groups by their numbers."""
+
+
+def _replacing(fitting: re.Pattern[str], parts: Parts, most: int) -> Callable[[bytes], bytes]:
     """Return what replaces matches in bytes."""
-    replaced = _replacing_text(fitting, rewrite, most)
+    if takes_some(fitting):
+        plain = _template(parts)
+        return lambda text: encoded(fitting.sub(plain, decoded(text), most))
+    replaced = _one_by_one(fitting, parts, most)
     return lambda text: encoded(replaced(decoded(text)))
 
 
-def _replacing_text(fitting: re.Pattern[str], rewrite: bytes, most: int) -> Callable[[str], str]:
-    """Return what replaces matches; one of nothing is none right behind another, as in RE2."""
+def _replacing_text(fitting: re.Pattern[str], parts: Parts, most: int) -> Callable[[str], str]:
+    """Return what replaces matches."""
+    if takes_some(fitting):
+        plain = _template(parts)
+        return lambda text: fitting.sub(plain, text, most)
+    return _one_by_one(fitting, parts, most)
+
+
+def _new_parts(rewrite: bytes) -> Parts:
+    """Return what is written for a match, by how it is given."""
     parts: list[str | int] = [decoded(part) for part in _rewritten(rewrite)]
     parts[1::2] = [int(part) if str(part).isdigit() else part for part in parts[1::2]]
-    if takes_some(fitting):
-        plain = "".join(
-            [x.replace("\\", r"\\") if isinstance(x, str) else f"\\g<{x}>" for x in parts]
-        )
-        return lambda text: fitting.sub(plain, text, most)
+    return parts
+
+
+def _template(parts: Parts) -> str:
+    """Return the same as Python's patterns take it."""
+    return "".join([x.replace("\\", r"\\") if isinstance(x, str) else f"\\g<{x}>" for x in parts])
+
+
+def _one_by_one(fitting: re.Pattern[str], parts: Parts, most: int) -> Callable[[str], str]:
+    """Return what replaces matches; one of nothing is none right behind another, as in RE2."""
 
     def written(match: re.Match[str]) -> str:
         return "".join([x if isinstance(x, str) else match[x] or "" for x in parts])
@@ -350,21 +370,21 @@ def _regex_replace(
     open_ = _unknown([input], TEXT)
     if open_ is not None:
         return open_
-    groups = [int(part) for part in _rewritten(rewrite)[1::2] if part.isdigit()]
-    if max(groups, default=0) > fitting.groups:
+    parts = _new_parts(rewrite)
+    if max([x for x in parts if isinstance(x, int)], default=0) > fitting.groups:
         return elements(input)  # as TensorFlow does, which notes the fault in its log
     if long := _long(input):
-        found = _all_replaced(long[0].row, fitting, rewrite, most)
+        found = _all_replaced(long[0].row, fitting, parts, most)
         if found is not None:
             return long[0].with_row(found)
-    return _texts(_replacing(fitting, rewrite, most), input)
+    return _texts(_replacing(fitting, parts, most), input)
 
 
-def _all_replaced(row: Texts, fitting: re.Pattern[str], rewrite: bytes, most: int) -> Texts | None:
+def _all_replaced(row: Texts, fitting: re.Pattern[str], parts: Parts, most: int) -> Texts | None:
     """Return many texts with matches replaced, None where each must be looked at by itself."""
-    parts = _rewritten(rewrite)
-    if not any(part.isdigit() for part in parts[1::2]):
-        new, kinds, text = b"".join(parts), one_of(fitting), only_text(fitting)
+    texts = [x for x in parts if isinstance(x, str)]
+    if len(texts) == len(parts):
+        new, kinds, text = encoded("".join(texts)), one_of(fitting), only_text(fitting)
         if kinds is not None and row.every.max(initial=0) < ASCII:
             fits, in_row = kinds
             table = np.where(fits, 2 if in_row else 1, 0).astype(np.uint8)
@@ -372,7 +392,7 @@ def _all_replaced(row: Texts, fitting: re.Pattern[str], rewrite: bytes, most: in
         if text is not None and not most and (laid := row.with_signs(new + encoded(text))):
             every, sign = laid
             return Texts.of_signs(every.replace(encoded(text), new), sign)
-    return _each_replaced(row, _replacing_text(fitting, rewrite, most))
+    return _each_replaced(row, _replacing_text(fitting, parts, most))
 
 
 def _each_replaced(row: Texts, replaced: Callable[[str], str]) -> Texts | None:
