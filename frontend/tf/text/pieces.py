@@ -273,24 +273,17 @@ def ngrams(
             raise ValueError("the rank of data must be known")
         if rank == 0:
             raise ValueError("Data must have rank>0")
-        row = with_levels(a.expand_dims(x, 0), 1) if rank == 1 and dense else x
-        if isinstance(row, TfTensor):
-            row = with_levels(row, rank - 1)
-        assert isinstance(row, RaggedTensor), "there are rows"
         groups = Groups(ngram_width, separator, pad_values, padding_width)
         groups.keeps_short = preserve_short_sequences
+        if isinstance(x, TfTensor) and rank == 1:
+            return groups.joined(x, a.pad(a.shape(x, "int64"), [[1, 0]]), 2, name)[0]
+        row = with_levels(x, rank - 1) if isinstance(x, TfTensor) else x
+        assert isinstance(row, RaggedTensor), "there are rows"
         inner = row
         while isinstance(inner.values, RaggedTensor):
             inner = inner.values
-        texts, ends = host(
-            "StringNGrams", groups.made, [inner.flat_values, inner.row_splits],
-            [unknown(TEXT, None), unknown(kinds.i64, _more(inner))],
-            reads_text=True, name=name,
-        )  # fmt: skip
+        texts, ends = groups.joined(inner.flat_values, inner.row_splits, _more(inner), name)
         made = _replaced(row, RaggedTensor.cut(texts, RowPartition(ends)))
-        if rank == 1 and dense:
-            found: Ragged = made.flat_values
-            return found
         return made.to_tensor() if dense else made
 
 
@@ -334,6 +327,14 @@ class Groups:
         if padding_width is not None and self.pads is None:
             raise ValueError("pad_values must be provided if padding_width is set.")
         self.padding = padding_width
+
+    def joined(
+        self, texts: TfTensor, splits: TfTensor, count: int | None, name: str | None
+    ) -> list[TfTensor]:
+        """Return the groups of texts in rows between so many ends, and where their rows end."""
+        specs = [unknown(TEXT, None), unknown(kinds.i64, count)]
+        given = [texts, splits]
+        return host("StringNGrams", self.made, given, specs, reads_text=True, name=name)
 
     def made(self, given: Array | Text, ends: Array | Text) -> Sequence[object]:
         """Return the groups of all rows, those of the first width first, and where rows end."""
