@@ -185,3 +185,14 @@ def test_many_texts_are_looked_up_as_each_is(monkeypatch):
         monkeypatch.setattr(Texts, "of", None)
         assert look(given).shape == (9000,)
         monkeypatch.undo()
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_no_texts_have_no_groups_though_rows_are_filled_up(shape):
+    """Values of TensorFlow 2.21; where there are some, empty rows are filled up."""
+    none = tf.constant(np.empty(shape, object), tf.string)
+    group = tf.function(lambda x: tf.strings.ngrams(x, 2, pad_values=("<", ">")))
+    for _ in range(4):
+        assert group(none).numpy().tolist() == np.empty(shape, object).tolist()
+    rows = tf.ragged.constant([[], ["a"]])
+    assert tf.strings.ngrams(rows, 2, pad_values="-").to_list() == [[b"- -"], [b"- a", b"a -"]]

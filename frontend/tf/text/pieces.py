@@ -340,6 +340,9 @@ class Groups:
         """Return the groups of all rows, those of the first width first, and where rows end."""
         texts = (given if isinstance(given, Text) else Text(given)).row
         splits = np.ascontiguousarray(ends.array if isinstance(ends, Text) else ends, np.int64)
+        if not len(texts):  # then TensorFlow fills nothing up, too
+            none = splits_of(np.zeros(max(len(splits) - 1, 0), np.int64))
+            return given if isinstance(given, Text) else given.ravel(), none
         left, right = self.pads or (b"", b"")
         most = None if self.pads is None else self.padding
         pads = np.array([0 if self.pads is None else n - 1 for n in self.widths])
