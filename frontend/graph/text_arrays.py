@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import overload
 
 import numpy as np
 
 from ...ir.op import Array, Op
+from ...ir.ops.scatter import ScatterNd
 from ...ir.scalar_math import ScalarMath, UnknownStepError
 from ...ir.types.tensor import TensorSpec
 from ..eager.recorded import EMIT
@@ -121,11 +123,17 @@ def on_text(
 ) -> Array | Text:
     """Return the result on arrays of which some are text; raise `TypeError` where there is none."""
     count = op.moved(len(operands))
+    if puts(op, attributes):
+        x, at, new = operands
+        if isinstance(x, Text) and isinstance(new, Text):
+            put = partial(op.evaluate, indices=np.asarray(at), **attributes)
+            return moved_text(lambda a, b: put(a, updates=b), [x, new])
     if count is not None:
         given = [x for x in operands[:count] if isinstance(x, Text)]
         is_one_way = len(given) == count and not any(map(is_text, operands[count:]))
         if is_one_way and (count == 1 or any(x.is_long for x in given)):
-            return moved_text(op, given, [np.asarray(x) for x in operands[count:]], attributes)
+            others = [np.asarray(x) for x in operands[count:]]
+            return moved_text(lambda *x: op.evaluate(*x, *others, **attributes), given)
         arrays = [np.asarray(x) for x in operands]
         if is_moved(op, arrays):
             return move(op, arrays, attributes)[0]
@@ -136,15 +144,18 @@ def on_text(
         raise TypeError(f"{op.name}: there is no such operation on text") from error
 
 
-def moved_text(
-    op: type[Op], given: Sequence[Text], others: Sequence[Array], attributes: Mapping[str, object]
-) -> Text:
-    """Return the result of an operation that moves texts, in the form that they are in."""
+def puts(op: type[Op], attributes: Mapping[str, object]) -> bool:
+    """Say whether an operation puts elements in the place of others, and computes none."""
+    return op is ScatterNd and attributes.get("reduction") == "none"
+
+
+def moved_text(moving: Callable[..., Sequence[Array]], given: Sequence[Text]) -> Text:
+    """Return what comes of moving texts, in the form that they are in; numbers are moved first."""
     count, numbers = 0, []
     for x in given:
         before, count = count, count + math.prod(x.dims)
         numbers.append(np.arange(before, count).reshape(x.dims))
-    places = np.asarray(op.evaluate(*numbers, *others, **attributes)[0])
+    places = np.asarray(moving(*numbers)[0])
     order = places.ravel()
     is_whole = len(order) == count and bool((order[1:] > order[:-1]).all())
     if is_whole and len(given) == 1:
@@ -161,7 +172,7 @@ def check_on_text(
     op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, object]
 ) -> None:
     """Raise `TypeError` unless there is such an operation on text: it is tried on empty texts."""
-    if op.moved(len(specs)) is None:
+    if op.moved(len(specs)) is None and not puts(op, attributes):
         kinds = [spec.dtype for spec in specs]
         empty = [np.array(b"", object) if k == TEXT else np.zeros((), k.numpy) for k in kinds]
         on_text(op, empty, attributes)

@@ -196,3 +196,29 @@ def test_no_texts_have_no_groups_though_rows_are_filled_up(shape):
         assert group(none).numpy().tolist() == np.empty(shape, object).tolist()
     rows = tf.ragged.constant([[], ["a"]])
     assert tf.strings.ngrams(rows, 2, pad_values="-").to_list() == [[b"- -"], [b"- a", b"a -"]]
+
+
+@pytest.mark.parametrize("count", [3, 100])
+def test_texts_are_put_in_the_place_of_others(count):
+    texts = [b"w%d\xff\0" % i for i in range(count)]
+    x, wanted = tf.constant(texts), [b"s", texts[1], b"r", *texts[3:]]
+    ways = {
+        "elements": (
+            lambda x: tf.tensor_scatter_nd_update(x, [[0], [2], [0]], ["q", "r", "s"]),
+            wanted,
+        ),
+        "a row": (
+            lambda x: tf.tensor_scatter_nd_update(x[:, None] + ["", "-"], [[1]], [["x", "yy"]]),
+            [[t, t + b"-"] if i != 1 else [b"x", b"yy"] for i, t in enumerate(texts)],
+        ),
+    }
+    for way, found in ways.values():
+        assert way(x).numpy().tolist() == found
+        for dims in ((count,), (None,)):
+            function = tf.function(way, input_signature=[tf.TensorSpec(dims, tf.string)])
+            for _ in range(4):
+                assert function(x).numpy().tolist() == found
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.tensor_scatter_nd_update(x, [[count]], ["q"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no such operation on text"):
+        tf.tensor_scatter_nd_add(x, [[0]], ["q"])
