@@ -5,8 +5,10 @@ where it is installed (see `frontend/keras`).
 """
 
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from types import SimpleNamespace
+from typing import TypeAlias
 
 from .collection import kept
 
@@ -16,8 +18,19 @@ with kept():
 
     tf = import_module(".frontend.tf", __package__)
 sys.modules[__name__] = tf
-_SPACES = {name: value for name, value in vars(tf).items() if isinstance(value, SimpleNamespace)}
-_SPACES |= {"compat.v1": tf.compat.v1, "errors": tf.errors, "io.gfile": tf.io.gfile}
-_SPACES |= {"experimental.numpy": tf.experimental.numpy}
+Spaces: TypeAlias = tuple[object, ...]
+
+
+def _within(space: object, path: str = "", around: Spaces = ()) -> Iterator[tuple[str, object]]:
+    """Give the namespaces in one, and their names; none twice in a name."""
+    for name, value in vars(space).items():
+        if isinstance(value, SimpleNamespace) and not any(value is each for each in around):
+            yield f"{path}{name}", value
+            yield from _within(value, f"{path}{name}.", (*around, value))
+
+
+_SPACES = {**dict(_within(tf)), "errors": tf.errors, "compat.v1.errors": tf.errors}
+_SPACES |= {f"compat.v2.{name}": _SPACES[name] for name in vars(tf) if name in _SPACES}
+_SPACES |= {"compat.v2": tf}
 _SPACES |= {} if provide() else WITHOUT
 sys.modules.update({f"{__name__}.{name}": space for name, space in _SPACES.items()})  # type: ignore[misc]

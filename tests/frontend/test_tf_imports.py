@@ -8,8 +8,14 @@ from gravure.tf.errors import InvalidArgumentError
 
 import gravure.tf as tf
 
+NAMES = [
+    *("compat.v1", "errors", "nn", "math", "linalg", "train", "random", "compat.v2"),
+    *("math.special", "data.experimental", "io.gfile", "config.experimental", "compat.v1.nn"),
+    *("compat.v1.train", "compat.v1.logging", "compat.v2.nn", "experimental.numpy.random"),
+]
 
-@pytest.mark.parametrize("name", ["compat.v1", "errors", "nn", "math", "linalg", "train", "random"])
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_namespace_is_a_module(name: str) -> None:
     found = tf
     for part in name.split("."):
