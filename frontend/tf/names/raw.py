@@ -28,6 +28,7 @@ from ..ops import sorting as _s
 from ..train import raw_checkpoints as _rc
 from . import raw_counts as _counts
 from . import raw_layers as _nn
+from . import raw_norms as _norms
 
 SAME = (
     *("Abs", "Acos", "Acosh", "AddV2", "AsString", "Asin", "Asinh", "Atan", "Atan2", "Atanh"),
@@ -214,6 +215,7 @@ def raw_space(top: ModuleType) -> Space:
         **_counts.COUNTS,
         **_rc.REMAPPING,
         **_nn.OPERATIONS,
+        **_norms.NORMS,
         **_fractional.RAW,
         UniqueV2=_s.unique_v2,
         UniqueWithCountsV2=_s.unique_with_counts_v2,

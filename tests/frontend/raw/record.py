@@ -26,6 +26,8 @@ BMP = base64.b64decode(
     "AQIDBAUGAAAHCAkKCwwAAA=="
 )
 SEED = np.array([4, 7])
+PAIR = np.array([0.5, 1.5], np.float32)
+PLANES = {"x": IMAGE, "scale": PAIR + 1, "offset": PAIR}
 
 SAMPLES: dict[str, dict[str, Any]] = {
     "BandedTriangularSolve": {"matrix": np.array([[1.0, 2, 3], [0, 1, 2]]), "rhs": np.ones((3, 1))},
@@ -36,6 +38,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
             *("BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1"),
             *("Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"),
         )
+    },
+    "FusedBatchNorm": {**PLANES, "mean": PAIR[:0], "variance": PAIR[:0], "epsilon": 1e-7},
+    "FusedBatchNormV2": {**PLANES, "mean": PAIR, "variance": PAIR * 2, "is_training": False},
+    "FusedBatchNormV3": {
+        **PLANES, "x": np.moveaxis(IMAGE, 3, 1), "mean": PAIR, "variance": PAIR * 2,
+        "data_format": "NCHW", "exponential_avg_factor": 0.3,
     },
     "Betainc": {"a": ABOVE, "b": ABOVE + 1, "x": ABOVE / 3},
     "BiasAddV1": {"value": TABLE, "bias": TABLE[0]},
