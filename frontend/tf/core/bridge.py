@@ -188,6 +188,12 @@ class Reference:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reference) and self._tensor is other._tensor
 
+    def __lt__(self, other: Reference) -> bool:
+        return id(self._tensor) < id(other._tensor)
+
+    def __gt__(self, other: Reference) -> bool:
+        return id(self._tensor) > id(other._tensor)
+
     def __hash__(self) -> int:
         return id(self._tensor)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...function.arguments import Bound, spec_for
@@ -51,6 +51,14 @@ class Implementing(Function):
     def function_spec(self) -> FunctionSpec:
         """Return what is known of the parameters."""
         return FunctionSpec(inspect.getfullargspec(self.python_function), self.input_signature)
+
+    def _decorate(
+        self, decorator: Callable[[Callable[..., object]], Callable[..., object]]
+    ) -> None:
+        """Put a decorator around the Python function; libraries of modules do by this name."""
+        if self.traced:
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        self.python_function = decorator(self.python_function)
 
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Bound:
         """Return the arguments by parameter: of what implements a function, all are tensors.
