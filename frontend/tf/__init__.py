@@ -19,6 +19,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
+from ..eager.conversions import register_tensor_conversion_function
 from ..function.function import init_scope
 from ..graph.graph import GraphTensor
 from ..values import run_errors as errors
@@ -453,6 +454,7 @@ __all__ = [
     "range",
     "rank",
     "reduce_mean",
+    "register_tensor_conversion_function",
     "repeat",
     "reshape",
     "reverse",

@@ -40,13 +40,16 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
 
 
 class Created(type):
-    """The class of variables: creators that are around are asked to make them."""
+    """The class of variables: creators that are around are asked to make them.
+
+    Those of a class that a user derives are made as they are.
+    """
 
     def __call__(cls: type[Made], *args: object, **kwargs: object) -> Made:
         """Make a variable."""
         make = partial(type.__call__, cls)
         creators = CREATORS.get()
-        if not creators:
+        if not creators or any(isinstance(base, Created) for base in cls.__bases__):
             return cast("Made", make(*args, **kwargs))
         for each in creators:
             make = partial(each, make)

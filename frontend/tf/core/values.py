@@ -13,6 +13,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.computed import expressions
+from ...eager.conversions import is_asked, is_read, read
 from ...eager.remembered import notes_of
 from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
@@ -164,8 +165,7 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
         return value
     if value.__class__ in PLAIN:
         return _constant(array_of(value, row), name)
-    read = getattr(value, "__gv_tensor__", None)
-    found = read() if read is not None else value
+    found = read(value, None if row is None else of_row(row), name)
     if hasattr(found, "to_dense"):
         found = found.to_dense()
     if isinstance(found, nest.Several):
@@ -228,7 +228,7 @@ def convert_to_tensor(
 def _has_tensors(value: object) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_tensors, value))
-    return isinstance(value, Tensor) or hasattr(value, "__gv_tensor__")
+    return isinstance(value, Tensor) or is_read(value)
 
 
 def _row_within(value: object) -> DType | None:
@@ -237,7 +237,7 @@ def _row_within(value: object) -> DType | None:
         return next((row for row in map(_row_within, value) if row is not None), None)
     if not _has_tensors(value):
         return None
-    return row_of(value.dtype)  # type: ignore[attr-defined]
+    return convert(value).spec.dtype
 
 
 def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfTensor]:
@@ -247,10 +247,14 @@ def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfT
     """
     labels = names or [None] * len(values)
     some = any(map(_holds_tensor, values))
+    asked = [v.__class__ not in PLAIN and is_asked(v) for v in values]
     ready = [
-        convert(v, None, n) if is_typed(v) and (_holds_tensor(v) or not some) else None
-        for v, n in zip(values, labels, strict=True)
+        convert(v, None, n) if not a and is_typed(v) and (_holds_tensor(v) or not some) else None
+        for v, n, a in zip(values, labels, asked, strict=True)
     ]
+    if any(asked) and not any(x is not None for x in ready):
+        i = asked.index(True)
+        ready[i] = convert(values[i], None, labels[i])
     row = next((x.spec.dtype for x in ready if x is not None), None)
     if row is None:
         first = array_of(values[0]).dtype
@@ -328,9 +332,7 @@ def _holds_tensor(value: object) -> bool:
         return False
     if isinstance(value, list | tuple):
         return any(map(_holds_tensor, value))
-    return (
-        isinstance(value, Tensor) or hasattr(value, "__gv_tensor__") or hasattr(value, "to_dense")
-    )
+    return isinstance(value, Tensor) or is_read(value) or hasattr(value, "to_dense")
 
 
 def is_typed(value: object) -> bool:
@@ -339,7 +341,7 @@ def is_typed(value: object) -> bool:
         return False
     return (
         isinstance(value, Tensor | np.ndarray | np.generic)
-        or hasattr(value, "__gv_tensor__")
+        or is_read(value)
         or hasattr(value, "to_dense")
         or (isinstance(value, list | tuple) and any(map(is_typed, value)))
     )
@@ -438,8 +440,8 @@ def static(value: object) -> Any:
         return value.tolist()
     if isinstance(value, list | tuple):
         return [static(v) for v in value]
-    if hasattr(value, "__gv_tensor__"):
-        return static(value.__gv_tensor__())
+    if is_read(value):
+        return static(read(value))
     return value
 
 

@@ -1,0 +1,135 @@
+"""What libraries of others build on: values that become tensors, modules and functions."""
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.eager.conversions import CONVERSIONS
+
+
+class Length:
+    """A value of a user's class."""
+
+    def __init__(self, metres: float) -> None:
+        self.metres = metres
+
+
+@pytest.fixture
+def registered() -> Any:
+    before = list(CONVERSIONS)
+
+    @functools.partial(tf.register_tensor_conversion_function, Length)
+    def _made(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
+        del name, as_ref
+        return tf.constant(value.metres, dtype or tf.float64)
+
+    yield Length
+    CONVERSIONS[:] = before
+
+
+class Protocol:
+    """A value that says itself how it becomes a tensor."""
+
+    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+        del name
+        return tf.constant([1.0, 2.0], dtype or tf.float64)
+
+
+def test_a_registered_function_makes_tensors_of_a_class(registered: Any) -> None:
+    made = tf.convert_to_tensor(registered(2.5))
+    assert (made.dtype, made.numpy()) == (tf.float64, 2.5)
+    assert tf.convert_to_tensor(registered(2.5), tf.float32).dtype == tf.float32
+    assert (tf.constant(3.0) * registered(2.0)).dtype == tf.float32
+    stacked = tf.stack([registered(1.0), registered(2.0)])
+    np.testing.assert_array_equal(stacked, np.array([1.0, 2.0]))
+    assert tf.function(lambda: tf.sqrt(registered(4.0)))().numpy() == 2.0
+
+
+def test_values_with_a_method_for_it_become_tensors() -> None:
+    np.testing.assert_array_equal(tf.square(Protocol()), np.array([1.0, 4.0]))
+    assert tf.convert_to_tensor(Protocol(), tf.float32).dtype == tf.float32
+    assert (tf.constant([1.0, 1.0]) + Protocol()).dtype == tf.float32
+
+
+def test_functions_that_give_no_tensor_are_refused() -> None:
+    before = list(CONVERSIONS)
+    tf.register_tensor_conversion_function(Length, lambda *_, **__: 1.0, priority=1)
+    try:
+        with pytest.raises(RuntimeError, match="returned non-Tensor"):
+            tf.convert_to_tensor(Length(1.0))
+    finally:
+        CONVERSIONS[:] = before
+    for kind, function in ((int, tf.constant), (3, tf.constant), (Length, 3)):
+        with pytest.raises(TypeError):
+            tf.register_tensor_conversion_function(kind, function)
+
+
+class Inner(tf.Module):  # type: ignore[misc]
+    """A module with variables in lists, and one that is not looked at."""
+
+    _TF_MODULE_IGNORED_PROPERTIES = frozenset({"hidden"}) | tf.Module._TF_MODULE_IGNORED_PROPERTIES
+
+    def __init__(self) -> None:
+        super().__init__(name="inner")
+        self.w = tf.Variable(1.0)
+        self.more = [tf.Variable(2.0), {"a": tf.Variable(3.0, trainable=False)}]
+        self.hidden = tf.Variable(4.0)
+
+
+def test_modules_are_walked_by_path_and_predicate() -> None:
+    outer = tf.Module()
+    outer.inner, outer.again = Inner(), None
+    outer.again = outer.inner.w
+    is_variable = functools.partial(lambda kind, x: isinstance(x, kind), tf.Variable)
+    found = dict(outer._flatten(predicate=is_variable, with_path=True))
+    assert {path: float(v) for path, v in found.items()} == {
+        ("again",): 1.0,
+        ("inner", "w"): 1.0,
+        ("inner", "more", 0): 2.0,
+        ("inner", "more", 1, "a"): 3.0,
+    }
+    assert [float(v) for v in outer.variables] == [1.0, 2.0, 3.0]
+    assert len(list(outer._flatten(recursive=False, predicate=is_variable))) == 1
+    names = [p for p, _ in outer.inner._flatten(attribute_traversal_key=len, with_path=True)]
+    assert names[0] == ("w",)
+
+
+def test_functions_are_decorated_before_they_are_traced() -> None:
+    f = tf.function(lambda x: x + 1.0)
+    f._decorate(lambda inner: lambda x: inner(x) * 2.0)
+    assert f(tf.constant(1.0)).numpy() == 4.0
+    with pytest.raises(ValueError, match="after they have been traced"):
+        f._decorate(lambda inner: inner)
+
+
+def test_creators_may_make_variables_of_a_derived_class() -> None:
+    class Plain(tf.Variable):  # type: ignore[misc]
+        """A variable that holds a tensor."""
+
+        def __init__(self, value: Any, name: str) -> None:
+            self.held, self.called = value, name
+
+    def make(following: Any, **given: Any) -> Any:
+        del following
+        return Plain(tf.convert_to_tensor(given["initial_value"]), given["name"])
+
+    before = list(CONVERSIONS)
+    tf.register_tensor_conversion_function(Plain, lambda v, *_, **__: v.held)
+    try:
+        with tf.variable_creator_scope(make):
+            made = tf.Variable([1.0, 2.0], name="a")
+        assert (type(made), made.called) == (Plain, "a")
+        np.testing.assert_array_equal(tf.square(made), [1.0, 4.0])
+        np.testing.assert_array_equal(tf.concat([made, made], 0), [1.0, 2.0, 1.0, 2.0])
+    finally:
+        CONVERSIONS[:] = before
+
+
+def test_references_have_an_order_as_keys_of_dictionaries_need() -> None:
+    a, b = tf.Variable(1.0).ref(), tf.Variable(1.0).ref()
+    assert (a < b) != (b < a)
+    assert (a < b) == (b > a)
+    assert sorted([a, b]) == sorted([b, a])
