@@ -33,4 +33,4 @@ _SPACES = {**dict(_within(tf)), "errors": tf.errors, "compat.v1.errors": tf.erro
 _SPACES |= {f"compat.v2.{name}": _SPACES[name] for name in vars(tf) if name in _SPACES}
 _SPACES |= {"compat.v2": tf}
 _SPACES |= {} if provide() else WITHOUT
-sys.modules.update({f"{__name__}.{name}": space for name, space in _SPACES.items()})  # type: ignore[misc]
+sys.modules.update({f"{__name__}.{name}": space for name, space in _SPACES.items()})

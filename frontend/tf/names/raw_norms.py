@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from typing import cast
 
 from ..core.values import InGraph, convert, graph_of
 from ..ops import array_ops as _a
@@ -17,7 +18,7 @@ FIELDS = ("y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space
 
 def _norm(type_: str, *last: str) -> Callable[..., object]:
     """Return a version of the operation; the third one gives an empty tensor at the end."""
-    results: Callable[..., object] = namedtuple(type_, (*FIELDS, *last))  # type: ignore[misc, assignment]
+    results = cast("Callable[..., object]", namedtuple(type_, (*FIELDS, *last)))
 
     def fused_batch_norm(
         x: object, scale: object, offset: object, mean: object, variance: object,
