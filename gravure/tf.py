@@ -7,7 +7,7 @@ where it is installed (see `frontend/keras`).
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import TypeAlias
 
 from .collection import kept
@@ -29,6 +29,24 @@ def _within(space: object, path: str = "", around: Spaces = ()) -> Iterator[tupl
             yield from _within(value, f"{path}{name}.", (*around, value))
 
 
+def _is_found(function: FunctionType) -> bool:
+    """Say whether a function stands in its module by its name, as pickle asks."""
+    found: object = sys.modules[function.__module__]
+    for part in function.__qualname__.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found is function
+
+
+def _told_where() -> None:
+    """Let functions that are made by others say where they are, so that models can be pickled."""
+    for path, space in [("", tf), *((f"{name}.", space) for name, space in _within(tf))]:
+        for name, value in vars(space).items():
+            ours = isinstance(value, FunctionType) and value.__module__.startswith(tf.__name__)
+            if ours and not _is_found(value):
+                value.__module__, value.__qualname__ = tf.__name__, f"{path}{name}"
+
+
+_told_where()
 _SPACES = {**dict(_within(tf)), "errors": tf.errors, "compat.v1.errors": tf.errors}
 _SPACES |= {f"compat.v2.{name}": _SPACES[name] for name in vars(tf) if name in _SPACES}
 _SPACES |= {"compat.v2": tf}

@@ -1,6 +1,8 @@
 """What libraries of others build on: values that become tensors, modules and functions."""
 
 import functools
+import pickle
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -133,3 +135,12 @@ def test_references_have_an_order_as_keys_of_dictionaries_need() -> None:
     assert (a < b) != (b < a)
     assert (a < b) == (b > a)
     assert sorted([a, b]) == sorted([b, a])
+
+
+@pytest.mark.parametrize("space", ["math", "nn", "random"])
+def test_functions_can_be_pickled(space: str) -> None:
+    names = [n for n, f in vars(getattr(tf, space)).items() if isinstance(f, FunctionType)]
+    assert len(names) > 10
+    for name in names:
+        function = getattr(getattr(tf, space), name)
+        assert pickle.loads(pickle.dumps(function)) is function, name
