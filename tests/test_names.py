@@ -28,6 +28,7 @@ FOR_OTHERS = {
     "graph_text": "a graph as text: row A12",
     "loops_context": "reads text of the level loops",
     "run_ranks": "ranks as threads, for programs and tests",
+    "register_tensor_conversion_function": "a name of TensorFlow's",
 }
 """Names that nothing of ours uses, and who does."""
 
