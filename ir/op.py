@@ -310,6 +310,15 @@ class Op(Operation, metaclass=OpKind):
         raise NotImplementedError(f"{cls.name} takes all operands")
 
     @classmethod
+    def needs(cls, emit: Any, *operands: Any, **attributes: Any) -> Sequence[tuple[Any, str]]:
+        """Return truths that operands must have in a function, and what is said where they do not.
+
+        They are what `evaluate` refuses by the elements: compiled code gives a result all the same.
+        """
+        del emit, operands, attributes
+        return ()
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Return the gradient of each operand, None where there is none."""
         raise NotImplementedError(f"{cls.name} has no gradient")

@@ -203,6 +203,8 @@ class StagingFrame(RegionFrame):
         if ANY in attributes.get("sizes", ()):
             return found_by(self.shared, self.emitter, op, values, attributes)
         plain = {name: as_python(value) for name, value in attributes.items()}
+        for holds, told in op.needs(self.append, *values, **plain):
+            self.require(Requirement(told), holds)
         known = inferred(self.shared.op, op, values, attributes)
         if known is not None:
             return self.emitter.append(op.build_unchecked(values, known, plain))

@@ -202,6 +202,25 @@ def refuse_singular(op: type[Op], result: Array, operands: Sequence[Array], flag
         op.evaluate(*operands, **flags)
 
 
+def inverse_needs(emit: Any, x: Any) -> Sequence[tuple[Any, str]]:
+    """Return what `evaluate` looks for in matrices: no pivot is 0, nor the first element NaN."""
+    make, spec = Maker(emit), spec_of_value(x)
+    if rows_of(spec) == 0:
+        return ()
+    sign, _ = make.log_determinant(x)
+    starts, stops = (0,) * spec.rank, (*spec.dims[:-2], 1, 1)
+    first = make.slice(x, starts=starts, stops=stops, steps=(1,) * spec.rank)
+    told = "Input is not invertible."
+    return (
+        (_everywhere(make, make.not_equal(sign, make.number(0, spec.dtype))), told),
+        (_everywhere(make, make.equal(first, first)), told),
+    )
+
+
+def _everywhere(make: Maker, truth: Any) -> Any:
+    return make.all(make.reshape(truth, shape=(spec_of_value(truth).size,)), axes=(0,))
+
+
 class OfMatrices(Op):
     """Square matrices made from as many square matrices."""
 
@@ -234,6 +253,11 @@ class Inverse(OfMatrices):
     def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
         """Raise `LinAlgError` where a matrix has no inverse."""
         refuse_singular(cls, result, operands, attributes)
+
+    @classmethod
+    def needs(cls, emit: Any, *operands: Any, **attributes: Any) -> Sequence[tuple[Any, str]]:
+        """Return that matrices have inverses."""
+        return inverse_needs(emit, operands[0])
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
@@ -417,6 +441,11 @@ class Solve(Solution):
     def refuse(cls, result: Array, *operands: Array, **attributes: Any) -> None:
         """Raise `LinAlgError` where there is not one solution."""
         refuse_singular(cls, result, operands, attributes)
+
+    @classmethod
+    def needs(cls, emit: Any, *operands: Any, **attributes: Any) -> Sequence[tuple[Any, str]]:
+        """Return that the matrices have inverses."""
+        return inverse_needs(emit, operands[0])
 
     @classmethod
     def decompose(cls, call: Call) -> Any:

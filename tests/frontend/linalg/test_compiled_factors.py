@@ -1,8 +1,12 @@
 """What numpy takes long for is compiled at once, also where results have few elements."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
+import gravure as gv
 from gravure import tf
 from gravure.codegen import single
 from gravure.frontend.eager import in_loops
@@ -144,3 +148,38 @@ def test_written_substitutions_are_the_compiled_ones() -> None:
             in_loops._substitute(a, found, 4, forwards, turned)
             in_loops._substitute.function(a.reshape(-1), plain, 4, forwards, turned)
             np.testing.assert_array_equal(found.reshape(-1), plain)
+
+
+SINGULAR = np.array([[1, 2], [2, 4]], np.float32)
+UNSOLVED = {"singular": SINGULAR, "zeros": SINGULAR * 0, "nan": np.full((2, 2), np.nan, np.float32)}
+SYSTEMS: dict[str, Callable[[Any], Any]] = {
+    "tf.inv": tf.linalg.inv,
+    "tf.solve": lambda a: tf.linalg.solve(a, tf.ones([2, 1])),
+    "tf.inv of some": lambda a: tf.linalg.inv(tf.stack([tf.eye(2), a])),
+    "tf.adjoint": lambda a: tf.linalg.solve(a, tf.ones([2, 3]), adjoint=True),
+    "gv.inv": gv.linalg.inv,
+    "gv.solve": lambda a: gv.linalg.solve(a, gv.ones((2, 1))),
+}
+
+
+@pytest.mark.parametrize("kind", UNSOLVED)
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_what_has_no_inverse_is_refused_in_each_call(name: str, kind: str) -> None:
+    """From the third call on, which is compiled, it was infinite or NaN without a word."""
+    function = (tf if name.startswith("tf") else gv).function(SYSTEMS[name])
+    make = tf.constant if name.startswith("tf") else gv.asarray
+    good = make(np.array([[2, 1], [1, 1]], np.float32))
+    for _ in range(4):
+        function(good)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"not invertible|Singular"):
+            function(make(UNSOLVED[kind]))
+
+
+def test_right_sides_and_large_numbers_are_not_taken_for_what_has_no_inverse() -> None:
+    """A result that is not finite says nothing of the matrix."""
+    function = tf.function(tf.linalg.solve)
+    matrix = tf.constant([[2.0, 1.0], [1.0, 1.0]])
+    for _ in range(4):
+        assert np.isnan(function(matrix, tf.fill([2, 1], np.nan)).numpy()).all()
+        assert np.isinf(function(matrix * 1e-30, tf.fill([2, 1], 1e20)).numpy()).any()
+        assert function(tf.zeros([0, 0]), tf.zeros([0, 3])).shape == (0, 3)
