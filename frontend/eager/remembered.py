@@ -328,7 +328,7 @@ def planned(
     return _plan_of(notes, made, form), result
 
 
-def _plan_of(notes: Notes, made: Any, form: Form) -> Plan:
+def _plan_of(notes: Notes, made: object, form: Form) -> Plan:
     """Return what does again what was noted: compiled code where that is one operation, or some."""
     kind = made.__class__
     is_new = all(made is not x for x in notes.given)
