@@ -69,9 +69,10 @@ def contracted(kernel: FuncOp, anchor: Op, target: Target) -> FuncOp:
     """Return the loops of a product, by the largest unit that can multiply its elements."""
     grouped = anchor.name == "gv.matmul_grouped"
     thin = ThinContraction(kernel, anchor, target) if not grouped else None
-    if thin is not None and thin.fits:
+    is_empty = (anchor.specs[0].dims[1] if thin is None else thin.depth) == 0
+    if thin is not None and thin.fits and not is_empty:
         return thin.build()
-    if not multiplies_matrices(anchor):
+    if is_empty or not multiplies_matrices(anchor):
         return (Grouped if grouped else Contraction)(kernel, anchor, target).build()
     if target.cpu == HOPPER and anchor.specs[0].dtype.size == 2:
         kind = GroupedWarpgroups if grouped else WarpgroupContraction

@@ -553,6 +553,8 @@ class Prover:
         for bound in reversed(row.lows if up else row.highs):  # what was learned last says most
             if self._holds(_replaced(factor, rest, bound, up=up)):
                 return True
+        if up and row.is_natural and not row.lows and self._holds(rest):
+            return True
         if row.among and (row.among_low if up else row.among_high):
             return all(self._holds(factor * each + rest) for each in row.among)
         return False

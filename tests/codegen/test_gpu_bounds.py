@@ -117,3 +117,25 @@ def test_stages_that_a_launch_gives_no_memory_are_refused(
     monkeypatch.setattr(assemble, "lower", lower)
     with pytest.raises(CompileError, match=r"(stages in|up to byte \d+ of) 1024"):
         compiled("warpgroups")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("depth", [0, 1, 40])
+def test_products_of_open_depths_read_nothing_where_there_is_none(depth: int, dtype: str) -> None:
+    """The first tile was fetched before the loop over depths, from in front of what is empty."""
+    row = {"float32": "f32", "float16": "f16"}[dtype]
+    text = f"""module attributes {{gv.level = "graph", gv.ranges = {{d = array<i64: 0, 64>}}}} {{
+      func.func @main(%x: tensor<40x?x{row}, #gv.dims<"40, d">> {{gv.name = "x"}},
+                      %w: tensor<?x24x{row}, #gv.dims<"d, 24">> {{gv.name = "w"}})
+          -> (tensor<40x24x{row}> {{gv.name = "y"}}) {{
+        %y = gv.matmul %x, %w : (tensor<40x?x{row}, #gv.dims<"40, d">>,
+                                 tensor<?x24x{row}, #gv.dims<"d, 24">>) -> tensor<40x24x{row}>
+        func.return %y : tensor<40x24x{row}>
+      }}
+    }}"""
+    made = compile_source(Program(parse(text)), Options(target=TARGET, cache=False))
+    assert looked_at(made) == []
+    arrays = draw((40, depth), (depth, 24), dtype=dtype)
+    (found,) = run_wrong(made, arrays)
+    wanted = arrays[0].astype("f8") @ arrays[1].astype("f8")
+    np.testing.assert_allclose(found.astype("f8"), wanted, rtol=2e-3, atol=2e-2)

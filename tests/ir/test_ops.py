@@ -613,6 +613,8 @@ def test_rule_appends_to_a_graph_with_symbols(case: Case, rule: str) -> None:
         pytest.skip("needs numbers")
     operands = case.draw()
     eager = apply_rule(case, rule, operands, EagerEmit())
+    if case.op.name == "gv.conv_transpose" and not eager[0].size:
+        pytest.skip("a window that does not fit is refused where sizes are open")
     specs = [(f"x{i}", spec) for i, spec in enumerate(symbolic_specs(case))]
     function = new_function("main", specs)
     made = apply_rule(case, rule, function.body.block.args, GraphEmit.at_end(function.body.block))

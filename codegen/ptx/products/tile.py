@@ -128,7 +128,7 @@ class Contraction:
     def build(self) -> FuncOp:
         """Fill the function."""
         with self.loops.loop(self.loops.lo, self.loops.hi) as unit:
-            self.block(*self.enter(unit.index))
+            self.block_or_zeros(*self.enter(unit.index))
         function = self.loops.finish(self.units)
         function.attributes[THREADS] = IntegerAttr(self.tile.threads, 64)
         return function
@@ -178,6 +178,21 @@ class Contraction:
     def finished(self, total: Element) -> Element:
         """Return what the sums of a place come to."""
         return total
+
+    def block_or_zeros(self, row: Index, column: Index) -> None:
+        """Compute one tile of the result, for which nothing is read where there is no depth."""
+        loops, depth = self.loops, self.depth
+        if isinstance(depth, int):
+            (self.block if depth else self.zero)(row, column)
+            return
+        with loops.when(loops.compare("slt", 0, loops.index(depth))):
+            self.block(row, column)
+        with loops.when(loops.compare("eq", 0, loops.index(depth))):
+            self.zero(row, column)
+
+    def zero(self, row: Index, column: Index) -> None:
+        """Store one tile of sums of nothing."""
+        self.results.store(self.lines(self.zeros(), row, column))
 
     def block(self, row: Index, column: Index) -> None:
         """Compute one tile of the result."""
