@@ -550,11 +550,10 @@ class Prover:
         up = self._sign(factor)
         if up is None:
             return last not in factor.atoms() and self._holds_at_ends(row, factor, rest)
-        for bound in reversed(row.lows if up else row.highs):  # what was learned last says most
+        lows = row.lows or [(ONE, ZERO)] * row.is_natural
+        for bound in reversed(lows if up else row.highs):  # what was learned last says most
             if self._holds(_replaced(factor, rest, bound, up=up)):
                 return True
-        if up and row.is_natural and not row.lows and self._holds(rest):
-            return True
         if row.among and (row.among_low if up else row.among_high):
             return all(self._holds(factor * each + rest) for each in row.among)
         return False
