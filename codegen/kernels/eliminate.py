@@ -192,7 +192,8 @@ class Elimination:
                 with loops.loop(first, last, 1, start) as one:
                     factor = self.load(self.scratch, self.place(factors, row.index, one.index), 0)
                     above = [self.place(upper, one.index, at) for at in places]
-                    one.carry(*self.less_each(one.values, factor, above))
+                    rows = [self.load(self.scratch, at, self.lanes) for at in above]
+                    one.carry(*self.less_each(one.values, factor, rows))
                 for value, at in zip(one.results, here, strict=True):
                     loops.store(value, self.scratch, at)
 
@@ -202,16 +203,13 @@ class Elimination:
                 block(column.index, 1)
 
     def less_each(
-        self, totals: Sequence[SSAValue], factor: Element, above: Sequence[Index]
+        self, totals: Sequence[SSAValue], factor: Element, rows: Sequence[Element]
     ) -> list[SSAValue]:
-        """Return vectors less the same multiple of vectors in scratch."""
+        """Return vectors less the same multiple of others."""
         return [
-            self.less(
-                Element(total, self.dtype, self.lanes), factor,
-                self.load(self.scratch, at, self.lanes),
-            ).value
-            for total, at in zip(totals, above, strict=True)
-        ]  # fmt: skip
+            self.less(Element(total, self.dtype, self.lanes), factor, x).value
+            for total, x in zip(totals, rows, strict=True)
+        ]
 
     def vector_of(self, column: Index) -> Index:
         """Return the first column of the vector that a column is in."""

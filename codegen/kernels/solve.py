@@ -155,13 +155,11 @@ class Solution(Elimination):
             def less(total: Sequence[SSAValue], behind: Index) -> list[SSAValue]:
                 other = place(loops.index(behind))
                 factor = self.element(triangle, row, other)
-                return [
-                    self.less(
-                        Element(sum_, self.dtype, self.lanes), factor,
-                        self.load(self.out, at, self.lanes, mask),
-                    ).value
-                    for sum_, at, mask in zip(total, vectors(other), masks, strict=True)
-                ]  # fmt: skip
+                rows = [
+                    self.load(self.out, at, self.lanes, mask)
+                    for at, mask in zip(vectors(other), masks, strict=True)
+                ]
+                return self.less_each(total, factor, rows)
 
             sums = self.several(start, chains, whole, less)
             with loops.loop(whole, outer.index, 1, sums) as inner:

@@ -220,16 +220,27 @@ def _rotate(x: F64s, one: int, other: int, step: int, n: int, c: float, s: float
 def _sort(values: F64s, at: int, n: int, rows: F64s, top: int) -> int:
     """Put values, and the rows of their vectors, in rising order."""
     for i in range(n - 1):
-        best = i
-        for j in range(i + 1, n):
-            if values[at + j] < values[at + best]:
-                best = j
+        best = _foremost(values, at, i, n, 1.0)
         if best != i:
             values[at + i], values[at + best] = values[at + best], values[at + i]
-            if len(rows) > 0:
-                for j in range(n):
-                    one, other = top + i * n + j, top + best * n + j
-                    rows[one], rows[other] = rows[other], rows[one]
+            _exchange(rows, top + i * n, top + best * n, n)
+    return n
+
+
+def _foremost(values: F64s, at: int, first: int, n: int, sign: float) -> int:
+    """Return which of the values from one on is the least, times a sign."""
+    best = first
+    for j in range(first + 1, n):
+        if sign * values[at + j] < sign * values[at + best]:
+            best = j
+    return best
+
+
+def _exchange(rows: F64s, one: int, other: int, n: int) -> int:
+    """Exchange two rows, if there are any."""
+    if len(rows) > 0:
+        for j in range(n):
+            rows[one + j], rows[other + j] = rows[other + j], rows[one + j]
     return n
 
 
@@ -338,15 +349,9 @@ def _angles(a: float, b: float, c: float, d: float, turn: F64s) -> int:
 def _sort_down(values: F64s, at: int, n: int, left: F64s, right: F64s, top: int) -> int:
     """Put values, and the rows of their vectors, in falling order."""
     for i in range(n - 1):
-        best = i
-        for j in range(i + 1, n):
-            if values[at + j] > values[at + best]:
-                best = j
+        best = _foremost(values, at, i, n, -1.0)
         if best != i:
             values[at + i], values[at + best] = values[at + best], values[at + i]
-            if len(left) > 0:
-                for j in range(n):
-                    one, other = top + i * n + j, top + best * n + j
-                    left[one], left[other] = left[other], left[one]
-                    right[one], right[other] = right[other], right[one]
+            _exchange(left, top + i * n, top + best * n, n)
+            _exchange(right, top + i * n, top + best * n, n)
     return n

@@ -239,10 +239,14 @@ def _at_once(*values: object) -> bool:
     return all(isinstance(x, Tensor) and computed(x) for x in values)
 
 
+def _wanted(places: Array, dims: Sequence[Dim]) -> tuple[Dim, ...]:
+    """Return the shape of diagonals with an element for each place, for a batch of matrices."""
+    return (*dims[:-2], *(places.shape if len(places) > 1 else places.shape[1:]))
+
+
 def _fits(diagonal: object, places: Array, dims: Sequence[Dim]) -> bool:
-    """Say whether there is an element for each place, and for each of a batch of matrices."""
-    own = places.shape if len(places) > 1 else places.shape[1:]
-    return tuple(spec_of_value(diagonal).dims) == (*dims[:-2], *own)
+    """Say whether diagonals have that shape."""
+    return tuple(spec_of_value(diagonal).dims) == _wanted(places, dims)
 
 
 def _spread(
@@ -251,11 +255,10 @@ def _spread(
     """Return matrices with diagonals at their places, and where these are."""
     batch, (height, width) = tuple(dims[:-2]), (int(d) for d in dims[-2:])  # type: ignore[arg-type]
     if not _fits(diagonal, places, dims):
-        own = places.shape if len(places) > 1 else places.shape[1:]
-        given = spec_of_value(diagonal).dims
+        given, wanted = spec_of_value(diagonal).dims, _wanted(places, dims)
         raise TypeError(
             "either first dimensions of diagonal don't match those of the matrices, or it is not "
-            f"as long as the longest one: diagonals {list(given)}, expected {[*batch, *own]} for "
+            f"as long as the longest one: diagonals {list(given)}, expected {[*wanted]} for "
             f"matrices {list(dims)}"
         )
     order, hit = _inverted(places, height * width)
