@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo check test docs lint types clean
+.PHONY: demo check test test-all docs lint types clean
 
 demo: .venv/core-installed
 	$(BIN)/gravure demo
@@ -13,7 +13,11 @@ check: .venv/dev-installed
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -q -n auto --dist worksteal --quick
 
+# All but what starts several processes, goes over all there are of a kind, or is very long.
 test: .venv/dev-installed
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not mpi and not sweep'
+
+test-all: .venv/dev-installed
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 docs: .venv/core-installed

@@ -69,6 +69,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
     hypothesis.settings.load_profile("same")  # the same examples each time, however long they take
+    # Neither with constants of whatever modules a process has read: that reads all sources again.
+    no_constants = mock.patch("hypothesis.internal.conjecture.providers.is_local_module_file")
+    no_constants.start().return_value = False
     if config.getoption("bless") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--bless writes files: run it without -n")
     if "GRAVURE_CACHE" not in os.environ:

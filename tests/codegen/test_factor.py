@@ -56,6 +56,7 @@ def positive(*shape: int, dtype: DType = f32) -> Array:
     return np.where(np.tri(shape[-1], dtype=bool), made, np.nan).astype(dtype.numpy)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", [f32, f64], ids=str)
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (16, 16), (2, 19, 19), (3, 2, 5, 5), (90, 90)])
 def test_kernels_are_their_evaluation(shape: tuple[int, ...], dtype: DType) -> None:

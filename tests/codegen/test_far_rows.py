@@ -48,6 +48,7 @@ def kernel(shape: tuple[int, ...], axis: int, how: str, dtype: str) -> str:
 }}"""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", CASES)
 def test_kernels_are_their_evaluation(name: str) -> None:
     text = kernel(*CASES[name])

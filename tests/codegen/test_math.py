@@ -271,6 +271,7 @@ def test_integer_functions_are_defined_everywhere() -> None:
         assert "i1 true" not in text.body()
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 @each_form
 @pytest.mark.parametrize("name", ["exp", "log", "tanh", "erf", "sin", "cos"])

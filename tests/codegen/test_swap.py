@@ -44,6 +44,7 @@ def swapped(words: str) -> str:
     return swapping(pipeline_of("O2")).replace("swap", f"swap{{{words}}}")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("ahead", [0, 40])
 def test_less_of_the_device_is_needed_for_the_same_bits(deep: Path, ahead: int) -> None:
     x = np.random.default_rng(0).normal(size=(16, 16)).astype(np.float32)

@@ -82,6 +82,7 @@ def runner(given: Array, wanted: Array, create: str = "0") -> str:
     )  # fmt: skip
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", MACHINES)
 @pytest.mark.parametrize("name", NAMES)
 def test_objects_are_made_for_other_machines(name: str, target: str, tmp_path: Path) -> None:

@@ -376,6 +376,7 @@ def peak_of(program):
     return plan.counts["peak bytes"]
 
 
+@pytest.mark.sweep
 def test_f7_what_is_computed_again_takes_less_than_half_of_the_memory():
     x = np.ones((256, 16), np.float32)
     w = np.random.default_rng(0).normal(0, 0.3, (50, 16, 16)).astype(np.float32)
@@ -397,6 +398,7 @@ def test_f7_the_pass_computes_layers_again_and_less_than_a_quarter_is_kept():
     assert np.array_equal(*found)
 
 
+@pytest.mark.sweep
 def test_f7_a_limit_of_memory_lets_layers_be_computed_again(tmp_path):
     path = tmp_path / "layers.mlir"
     path.write_text(print_module(of_layers(50).module))

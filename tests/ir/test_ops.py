@@ -318,6 +318,7 @@ COMPILED = [
     for op in SAMPLED
     if op.name not in BY_TARGET and (op.name in ONE_TEMPLATE or not op.has("scalar"))
 ]
+SWEEP = pytest.mark.sweep
 ON_A_GPU = [op for op in SAMPLED if op.name not in BY_TARGET]
 
 
@@ -330,8 +331,11 @@ def operations_for(path: str) -> list[type[Op]]:
 
 @pytest.mark.parametrize(
     ("path", "op"),
-    [(path, op) for path in paths() for op in operations_for(path)],
-    ids=lambda value: value if isinstance(value, str) else value.name,
+    [
+        pytest.param(path, op, id=f"{path}-{op.name}", marks=[SWEEP] if path == "GPU" else [])
+        for path in paths()
+        for op in operations_for(path)
+    ],
 )
 def test_path_computes_what_is_evaluated(path: str, op: type[Op]) -> None:
     cases = [case for case in CASES if case.op is op and runs(path, case)]

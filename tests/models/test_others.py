@@ -16,6 +16,7 @@ from gravure.frontend.programs.load import load_program
 from gravure.ir.program import argument_names, argument_specs
 from gravure.ir.types.dims import symbols
 
+pytestmark = pytest.mark.sweep
 SMALL = Path(__file__).parent.parent / "corpus" / "models" / "small"
 NAMES = sorted(path.stem for path in SMALL.glob("*.onnx"))
 TOLERANCES = dict.fromkeys(("half", "halved", "qdq", "qoperator", "dynamic8"), 2e-2)

@@ -19,6 +19,7 @@ from gravure.ir import print_module
 from gravure.runtime.artifact import Repeat, launches
 from gravure.runtime.profile import profile
 
+pytestmark = pytest.mark.sweep
 WIDTH = 8
 WHOLE = ("cut-layers",)
 """What is left out so that all layers go through all passes."""

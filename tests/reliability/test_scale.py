@@ -18,6 +18,7 @@ from gravure.frontend.programs.load import load_program
 from gravure.passes import parse_pipeline
 from gravure.passes.pipelines import LEVELS
 
+pytestmark = pytest.mark.sweep
 KINDS = ("Relu", "Neg", "Tanh", "Sigmoid")
 
 

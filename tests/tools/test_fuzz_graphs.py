@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from gravure.tools.fuzz.ways import WAYS, Findings, differs, judged, run_way, so
 from gravure.tools.fuzz.workers import FAULT, READ, REFUSED
 
 
+@pytest.mark.sweep
 def test_ways_agree_on_grown_graphs() -> None:
     counts = {READ: 0, REFUSED: 0}
     for number in range(12):
@@ -32,6 +34,7 @@ def test_ways_agree_on_grown_graphs() -> None:
     assert counts[READ] > counts[REFUSED]
 
 
+@pytest.mark.sweep
 def test_ways_of_gpus_agree_on_grown_graphs() -> None:
     counts = {READ: 0, REFUSED: 0}
     for number in range(4):
@@ -43,6 +46,7 @@ def test_ways_of_gpus_agree_on_grown_graphs() -> None:
     assert counts[READ]
 
 
+@pytest.mark.sweep
 @settings(max_examples=3)
 @given(st.randoms(use_true_random=False))
 def test_graphs_that_are_not_optimised_are_the_interpreters(random: Random) -> None:

@@ -18,6 +18,7 @@ from gravure.tools.fuzz.making.python import Script, written
 from gravure.tools.fuzz.workers import FAULT, READ, REFUSED
 
 
+@pytest.mark.sweep
 def test_ways_agree_on_programs() -> None:
     counts = {READ: 0, REFUSED: 0}
     for number in range(6):
@@ -41,6 +42,7 @@ def test_ways_agree_on_programs_that_run_on_a_gpu(monkeypatch: pytest.MonkeyPatc
     assert runs
 
 
+@pytest.mark.sweep
 @settings(max_examples=3)
 @given(st.randoms(use_true_random=False))
 def test_ways_agree_on_drawn_programs(random: Random) -> None:

@@ -52,6 +52,7 @@ def gpu() -> Iterator[Recorded]:
         yield driver
 
 
+@pytest.mark.sweep
 def test_records_are_measured_written_and_used(
     gpu: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +105,7 @@ def test_the_records_that_are_committed_can_be_chosen() -> None:
             assert row["choice"] in forms[name.partition("_")[0]]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("kind", "name", "choice"),
     [
@@ -133,6 +135,7 @@ ATTENTION = "q: f16[{0}, 64], k: f16[{1}, 64], v: f16[{1}, 64]"
 ATTENTIONS = [f"({ATTENTION.format(*sizes)})" for sizes in ((150, 140), (1, 1000))]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("head", "expression", "name", "choices", "target"),
     [

@@ -98,6 +98,7 @@ def test_a_program_is_compiled_from_its_first_call(name, monkeypatch):
     assert not refused
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", sorted(n for n in PROGRAMS if not is_first(n)))
 def test_functions_of_a_program_may_run_eagerly(name, monkeypatch):
     tf.config.run_functions_eagerly(True)

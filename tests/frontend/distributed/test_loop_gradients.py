@@ -125,6 +125,7 @@ def run(target: str, graph: Any, fed: Any, wanted: Any) -> list[bytes]:
     return [value.tobytes() for row in found for value in row]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("what", ["nothing", "learns", "lives"])
 def test_gradients_of_random_loops_over_tasks_are_those_of_one_process(what: str) -> None:
     how = {} if what == "nothing" else {what: True}

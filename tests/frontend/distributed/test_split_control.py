@@ -232,6 +232,7 @@ def results(
     return [x.tobytes() for row in rows for x in row]
 
 
+@pytest.mark.sweep
 def test_random_programs_are_the_same_bits_over_any_tasks() -> None:
     split: list[int] = []
 
