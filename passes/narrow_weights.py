@@ -12,7 +12,7 @@
 Where a run is bound by reading weights it becomes two, four or six times as fast, and what is
 read takes as much less memory. Arithmetic stays in f32 (for i4, in 16 bits a block), and the
 product of what is stored is exact; what is lost is lost when weights are rounded. Where the
-machine multiplies pairs of bf16 and adds them up in f32, the left operand of products of several
+machine adds up products of pairs of bf16 faster than those of f32, the left operand of several
 rows is rounded too: such a product takes half the time. Needs `pack-weights` behind it, which
 packs what was before the last cast. On GPUs both operands are rounded, and tensor cores multiply
 them; with dtype=tf32 those multiply all f32 as it is, of which they take the first 10 bits of the
@@ -94,7 +94,7 @@ def rounded(make: Maker, op: Op, target: Target) -> Any:
     left, right = op.operands
     if target.can.multiply_wide:
         return wide(make, op, [make.cast(x, dtype=bf16) for x in op.operands])
-    pairs = target.has("avx512bf16") and product(op.specs[0].dims[:-1]) != 1
+    pairs = target.adds_pairs_of_bf16 and product(op.specs[0].dims[:-1]) != 1
     if pairs:
         left = make.cast(make.cast(left, dtype=bf16), dtype=f32)
     right = make.cast(make.cast(right, dtype=bf16), dtype=f32)

@@ -250,7 +250,7 @@ def adds_up(target: Target, dtype: DType) -> bool:
     """
     if not target.can.pack_panels or dtype not in (bf16, u8):
         return False
-    return dtype == u8 or (target.lanes == 16 and target.has("avx512bf16"))
+    return dtype == u8 or target.adds_pairs_of_bf16
 
 
 def lies_in_rows(value: SSAValue) -> bool:

@@ -47,6 +47,11 @@ def test_registers(name: str, lanes: int, registers: int) -> None:
     assert (target.lanes, target.registers) == (lanes, registers)
 
 
+def test_pairs_are_added_up_where_that_takes_less_time() -> None:
+    fast = [name for name in PROCESSORS if Target.parse(name).adds_pairs_of_bf16]
+    assert fast == ["znver4", "znver5"]  # Intel's have the instruction, at half the speed of f32
+
+
 def test_a_feature_brings_what_it_needs_and_takes_what_needs_it() -> None:
     wide = Target.parse("x86-64-v3", "+avx512bw,+avx512vl")
     assert wide.lanes == 16

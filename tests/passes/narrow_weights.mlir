@@ -26,3 +26,27 @@ func.func @small(%x: tensor<1x4xf32>, %y: tensor<64x64xf32>) -> (tensor<1x4xf32>
   %2 = gv.matmul %y, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   func.return %1, %2 : tensor<1x4xf32>, tensor<64x64xf32>
 }
+
+// -----
+// A left operand of several rows is rounded where pairs of bf16 are added up faster than f32.
+// differs: operands are rounded
+// count: gv.cast 4
+module attributes {gv.target = "znver4"} {
+  func.func @pairs(%x: tensor<8x64xf32>) -> tensor<8x32xf32> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 64, 32>, weight = @w} : () -> tensor<64x32xf32>
+    %1 = gv.matmul %x, %0 : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+    func.return %1 : tensor<8x32xf32>
+  }
+}
+
+// -----
+// Elsewhere it stays as it is.
+// differs: weights are rounded
+// count: gv.cast 2
+module attributes {gv.target = "sapphirerapids"} {
+  func.func @singly(%x: tensor<8x64xf32>) -> tensor<8x32xf32> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 64, 32>, weight = @w} : () -> tensor<64x32xf32>
+    %1 = gv.matmul %x, %0 : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+    func.return %1 : tensor<8x32xf32>
+  }
+}
