@@ -130,7 +130,7 @@ class Operands:
 def rarer(tf: Any, given: Operands) -> Runs:
     """Return the operations by name."""
     groups = (narrow, segments, drawn, images, special, matrices, places, texts, sparse)
-    every = (*groups, uneven, once_slow, still_slow)
+    every = (*groups, parsed, uneven, once_slow, still_slow)
     return {name: run for group in every for name, run in group(tf, given).items()}
 
 
@@ -215,6 +215,7 @@ def images(tf: Any, given: Operands) -> Runs:
 def special(tf: Any, given: Operands) -> Runs:
     """Return element-wise ones."""
     x, y, numbers = given.x, given.y, given.numbers
+    many, others = tf.cast(x * 1e5, tf.int32), tf.cast(y * 100, tf.int32) + 1
     return {
         "erfinv": lambda: tf.math.erfinv(x),
         "ndtri": lambda: tf.math.ndtri(x),
@@ -228,6 +229,8 @@ def special(tf: Any, given: Operands) -> Runs:
         "rfft": lambda: tf.signal.rfft(x),
         "i32 multiply": lambda: numbers * numbers,
         "i32 floordiv": lambda: numbers // 3,
+        "i32 divide": lambda: many // others,
+        "i32 truncdiv": lambda: tf.truncatediv(many, others),
         "equal": lambda: tf.equal(x, y),
         "selu": lambda: tf.nn.selu(x),
         "softplus": lambda: tf.nn.softplus(x),
@@ -329,6 +332,38 @@ def texts(tf: Any, given: Operands) -> Runs:
     }
 
 
+def parsed(tf: Any, given: Operands) -> Runs:
+    """Return those that read texts, or make texts of numbers, of which there are as many."""
+    random = np.random.default_rng(0)
+    count = min(given.rows * given.columns, 100_000)
+    numbers = random.integers(0, 5000, count)
+    words = tf.constant([b"word%d" % i for i in numbers])
+    lines = tf.constant([b"%d,%f,word%d" % (i, i / 7, i) for i in numbers])
+    quoted = tf.constant([b'"%d","a, ""b""",x%d' % (i, i) for i in numbers])
+    accented = tf.constant([f"w{i}\u00e9-x y".encode() for i in numbers])
+    raw = tf.constant([x.tobytes() for x in random.random((count, 4), np.float32)])
+    keys, ids = np.arange(5000), tf.constant(numbers)
+    named = [b"word%d" % i for i in keys]
+    tables = [
+        tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(tf.constant(a), tf.constant(b)), d
+        )
+        for a, b, d in ((keys, named, "none"), (named, keys, -1))
+    ]
+    return {
+        "decode_csv": lambda: tf.io.decode_csv(lines, [[0], [0.0], [""]]),
+        "decode_csv quoted": lambda: tf.io.decode_csv(quoted, [[0], [""], [""]]),
+        "transcode": lambda: tf.strings.unicode_transcode(accented, "UTF-8", "UTF-16-BE"),
+        "transcode back": lambda: tf.strings.unicode_transcode(accented, "UTF-8", "UTF-8"),
+        "texts of numbers": lambda: tables[0].lookup(ids),
+        "numbers of texts": lambda: tables[1].lookup(words),
+        "full match": lambda: tf.strings.regex_full_match(words, "word[0-9]+"),
+        "zeros_like texts": lambda: tf.zeros_like(words),
+        "decode_raw": lambda: tf.io.decode_raw(raw, tf.float32),
+        "split to_tensor": lambda: tf.strings.split(accented).to_tensor(),
+    }
+
+
 def sparse(tf: Any, given: Operands) -> Runs:
     """Return those on sparse tensors that have a fifth of the elements."""
     random = np.random.default_rng(0)
@@ -356,7 +391,7 @@ def uneven(tf: Any, given: Operands) -> Runs:
     count = min(given.rows * given.columns, 100_000)
     sizes = random.integers(0, 7, -(-count // 3))
     values = tf.constant(random.random(sizes.sum(), np.float32))
-    rows = tf.RaggedTensor.from_row_lengths(values, sizes)
+    rows, lengths = tf.RaggedTensor.from_row_lengths(values, sizes), tf.constant(sizes)
     order = tf.constant(random.permutation(len(sizes)))
     texts = tf.constant([f"w{i}\u00e9-x y".encode() for i in random.integers(0, 1000, count)])
     return {
@@ -366,6 +401,7 @@ def uneven(tf: Any, given: Operands) -> Runs:
         "uneven concat": lambda: tf.concat([rows, rows], 1),
         "uneven slice": lambda: rows[:, 1:],
         "uneven to_tensor": rows.to_tensor,
+        "to_tensor": lambda: tf.RaggedTensor.from_row_lengths(values, lengths).to_tensor(),
         "uneven to_sparse": rows.to_sparse,
         "words": lambda: tf.strings.split(texts),
         "bytes_split": lambda: tf.strings.bytes_split(texts),
