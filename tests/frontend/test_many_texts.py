@@ -222,3 +222,48 @@ def test_texts_are_put_in_the_place_of_others(count):
         tf.tensor_scatter_nd_update(x, [[count]], ["q"])
     with pytest.raises(tf.errors.InvalidArgumentError, match="no such operation on text"):
         tf.tensor_scatter_nd_add(x, [[0]], ["q"])
+
+
+LINES = [b"%d,%f,w%d" % (i, i / 7, i) for i in range(90)]
+COLUMNS = ([7], [0.1], ["d"])
+
+
+@pytest.mark.parametrize(("more", "options"), [
+    ([b",,", b'1,0.14285714285714285,"a""b,c"\r\n', b'"3",1e-5,"x"', b" 1 ,+2,"], {}),
+    ([b"?,?,?", b"1,2,??"], {"na_value": "?"}),
+    ([b'1,2,"a"'], {"use_quote_delim": False}),
+    ([b"1,2,3,4", b"1,2,3\n"], {"select_cols": [0, 1, 2]}),
+])  # fmt: skip
+def test_many_lines_are_cut_as_each_is(monkeypatch, more, options):
+    lines = LINES + more
+    parts = [tf.io.decode_csv(lines[i : i + 47], COLUMNS, **options) for i in (0, 47)]
+    wanted = [np.concatenate(each).tolist() for each in zip(*parts, strict=True)]
+    assert [x.numpy().tolist() for x in tf.io.decode_csv(lines, COLUMNS, **options)] == wanted
+    monkeypatch.setattr(Texts, "separate", None)
+    columns = tf.io.decode_csv(tf.constant(LINES), ([7], ["d"]), select_cols=[0, 2])
+    assert columns[0].numpy().tolist() == [*range(90)]
+
+
+@pytest.mark.parametrize(("line", "wrong"), [
+    (b"1,2", "have 2 in record 90"), (b"1,2,3,4", "have 4 in record 90"), (b",2,x", "required"),
+    (b'1,2,"x', "has to end with quote"), (b'1,2,"x"y', "escaped by another"),
+    (b'1,2,x"', "cannot have quotes"), (b"1.5,2,x", "not a valid int32: 1.5"),
+    (b"99999999999,2,x", "not a valid int32"), (b"1,x,x", "not a valid float: x"),
+])  # fmt: skip
+def test_of_many_lines_the_wrong_one_is_named(line, wrong):
+    defaults = (tf.constant([], tf.int32), [0.1], ["d"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=wrong):
+        tf.io.decode_csv([*LINES, line], defaults)
+
+
+@pytest.mark.parametrize("is_little", [True, False])
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.float32])
+def test_many_texts_are_elements_as_each_is(kind, is_little):
+    texts = [np.random.default_rng(i).bytes(8) for i in range(80)]
+    found = tf.io.decode_raw(texts, kind, is_little).numpy()
+    row = np.frombuffer(b"".join(texts), np.dtype(kind).newbyteorder("<" if is_little else ">"))
+    assert found.tobytes() == row.astype(kind).tobytes()
+    assert found.shape == (80, 8 // np.dtype(kind).itemsize)
+    for wrong in ([*texts, b"x"], [b"123"] * 80):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_raw(wrong, tf.int32)

@@ -19,12 +19,14 @@ from ...formats.examples import parsed_as
 from ...formats.messages import TensorProto
 from ...formats.tensors import from_message, to_message
 from ...graph.graph import spec_with_unknowns
+from ...values import decimals
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import DataLossError, InvalidArgumentError
 from ...values.texts import TEXT, Text, Texts
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, each, host, like_input, text
 from ..core.values import InGraph, convert, graph_of
+from .fields import cut_fields
 
 Data: TypeAlias = bytes  # a parameter of TensorFlow has the name of the type
 
@@ -48,8 +50,11 @@ def decode_raw(
             f"Expected fixed_length to be a multiple of {dtype.itemsize}, got {size}"
         )
 
-    def compute(array: Array) -> Sequence[Array]:
-        return (_elements(array, dtype, size).astype(row.numpy, copy=False),)
+    def compute(given: Array | Text) -> Sequence[Array]:
+        found = _at_once(given, dtype, size) if isinstance(given, Text) else None
+        if found is None:
+            found = _elements(np.asarray(given), dtype, size)
+        return (found.astype(row.numpy, copy=False),)
 
     last = unknown_dim() if size is None else size // dtype.itemsize
 
@@ -58,7 +63,19 @@ def decode_raw(
         return [TensorSpec(row, None if shape is None else (*shape, last))]
 
     given = input_bytes if input_bytes is not None else bytes
-    return host("DecodeRaw", compute, [convert(given, "string")], specs, name=name)[0]
+    tensors = [convert(given, "string")]
+    return host("DecodeRaw", compute, tensors, specs, reads_text=True, name=name)[0]
+
+
+def _at_once(given: Text, dtype: np.dtype[np.generic], size: int | None) -> Array | None:
+    """Return the elements of many texts of one length; None: they are few, or are to be filled."""
+    if not given.is_long:
+        return None
+    row = given.row
+    length = int(row.sizes[0]) if size is None else size
+    if length % dtype.itemsize or (row.sizes != length).any():
+        return None
+    return row.every.copy().view(dtype).reshape(*given.dims, length // dtype.itemsize)
 
 
 def _elements(array: Array, dtype: np.dtype[np.generic], size: int | None) -> Array:
@@ -116,7 +133,7 @@ def decode_csv(
     def specs(found: Sequence[TensorSpec]) -> Sequence[TensorSpec]:
         return [TensorSpec(d.spec.dtype, found[0].shape) for d in given]
 
-    return host("DecodeCSV", table.columns, [line, *given], specs, name=name)
+    return host("DecodeCSV", table.read, [line, *given], specs, reads_text=True, name=name)
 
 
 class Table:
@@ -127,6 +144,39 @@ class Table:
     ) -> None:
         self.delimiter, self.quotes, self.missing = delimiter, quotes, missing
         self.chosen = None if chosen is None else list(chosen)
+
+    def read(self, records: Array | Text, *defaults: Array | Text) -> Sequence[object]:
+        """Return a column for each default, of many lines at once where each is plain."""
+        given = records if isinstance(records, Text) else Text(records)
+        known = [np.asarray(x) for x in defaults]
+        found = self.at_once(given, known) if given.is_long else None
+        if found is None:
+            return self.columns(np.asarray(records), *known)
+        return found if given is records else [np.asarray(x) for x in found]
+
+    def at_once(self, lines: Text, defaults: Sequence[Array]) -> list[Array | Text] | None:
+        """Return the columns; None: a line is none, or some field is to be looked at by itself."""
+        row, sign, count = lines.row, self.delimiter.encode(), len(defaults)
+        places = self.chosen or [*range(count)]
+        if len(sign) > 1 or places != sorted({*places}):
+            return None
+        columns = np.full(places[-1] + 1, -1, np.int64)
+        columns[places] = np.arange(count)
+        begins, widths = np.empty((2, count, len(row)), np.int64)
+        made, missing = np.empty(len(row.every), np.uint8), np.frombuffer(self.missing, np.uint8)
+        how = sign[0], int(self.quotes), missing, columns, int(self.chosen is None)
+        if not cut_fields(row.every, row.sizes, *how, made, begins, widths):
+            return None
+        found: list[Array | Text] = []
+        for default, at, sizes in zip(defaults, begins, widths, strict=True):
+            column = _column(made, at, sizes, default)
+            if column is None:
+                return None
+            if isinstance(column, Texts):
+                found.append(lines.with_row(column))
+            else:
+                found.append(column.reshape(lines.dims))
+        return found
 
     def columns(self, records: Array, *defaults: Array) -> Sequence[Array]:
         """Return a column for each default."""
@@ -209,6 +259,49 @@ def column(
         else:
             made[place] = _field(field, default.dtype, number, place)
     return made.reshape(shape)
+
+
+def _column(every: Array, begins: Array, sizes: Array, default: Array) -> Array | Texts | None:
+    """Return fields as elements of a default's type, which stands for those that are missing.
+
+    None: some are none, or missing without a default.
+    """
+    missing = np.flatnonzero(sizes == 0)
+    if not len(missing):
+        return _as_elements(Texts(every, sizes).parts(begins, sizes), default)
+    if not default.size:
+        return None
+    is_text = default.dtype.kind == "O"
+    text = default.item() if is_text else b"0"
+    begins, sizes = begins.copy(), sizes.copy()
+    begins[missing], sizes[missing] = len(every), len(text)
+    whole = np.concatenate([every, np.frombuffer(text, np.uint8)])
+    made = _as_elements(Texts(whole, sizes).parts(begins, sizes), default)
+    if isinstance(made, np.ndarray):
+        made[missing] = default.item()
+    return made
+
+
+def _as_elements(fields: Texts, like: Array) -> Array | Texts | None:
+    """Return fields as elements of the type that others have; None: some are none."""
+    dtype = like.dtype
+    if dtype.kind == "O":
+        return fields
+    is_float = dtype.kind == "f"
+    found = decimals.read(fields) if is_float else decimals.read_whole(fields)
+    if found is None:
+        each: list[bytes] = fields.separate().tolist()
+        try:
+            found = np.array([*map(float if is_float else int, each)], object)
+        except ValueError:
+            return None  # which one it is, is said when they are looked at one by one
+    if (
+        not is_float
+        and not np.iinfo(dtype).min <= found.min() <= found.max() <= np.iinfo(dtype).max
+    ):
+        return None
+    with np.errstate(over="ignore"):
+        return found.astype(dtype)
 
 
 def _field(field: bytes, dtype: Any, number: int, place: int) -> object:
