@@ -267,3 +267,21 @@ def test_many_texts_are_elements_as_each_is(kind, is_little):
     for wrong in ([*texts, b"x"], [b"123"] * 80):
         with pytest.raises(tf.errors.InvalidArgumentError):
             tf.io.decode_raw(wrong, tf.int32)
+
+
+@pytest.mark.parametrize("output", ["UTF-8", "UTF-16-BE", "UTF-32-BE"])
+def test_many_texts_are_brought_into_another_encoding_as_each_is(output):
+    texts = ["", "a\u00e9", "\u20ac", "\U0001f600b\U0001f600", "\n"] * 20
+    names = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+    wanted = [x.encode(names[output]) for x in texts]
+    given = [x.encode() for x in texts]
+    transcode = tf.strings.unicode_transcode
+    assert transcode(given, "UTF-8", output).numpy().tolist() == wanted
+    wide = [x.encode("utf-16-be") for x in texts]
+    assert transcode(wide, "UTF-16-BE", output).numpy().tolist() == wanted
+    for more in (b"\xff", b"\xe2\x82", b"\xac", b"\xed\xa0\x80", b"\0"):
+        few = transcode([more], "UTF-8", output, replace_control_characters=True).numpy()[0]
+        found = transcode([*given, more], "UTF-8", output, replace_control_characters=True)
+        assert found.numpy()[-1] == few
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        transcode([*given, b"\xff"], "UTF-8", output, errors="strict")

@@ -12,7 +12,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...values.run_errors import InvalidArgumentError
-from ...values.texts import TEXT, Texts
+from ...values.texts import TEXT, Text, Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import each, host, like_input, texts, unknown
 from ..ragged.planning import with_levels
@@ -23,6 +23,9 @@ from .pieces import Lists, OfMany, Parts, array, in_rows, texts_of
 OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 """By the names that TensorFlow has for encodings of results: Python's."""
 LAST_CONTROL, LAST = 0x1F, 0x10FFFF
+CONTROL = chr(LAST_CONTROL)
+HIGH = 0xF0
+"""The least byte that begins a character of UTF-8 which has four of them, and two of UTF-16."""
 
 
 class CharacterReading:
@@ -65,22 +68,33 @@ class CharacterReading:
 
         None: it is no UTF-8, or some bytes are no character.
         """
-        if self.codec != "utf-8":
+        whole, begins = self.whole(texts), splits_of(texts.sizes)
+        if whole is None:
             return None
-        every, begins = texts.every, splits_of(texts.sizes)
-        is_first = every & 0b11000000 != 0b10000000
-        starts = begins[:-1][begins[:-1] < begins[1:]]
-        try:
-            numbers = np.frombuffer(every.tobytes().decode().encode("utf-32-le"), "<i4")
-        except UnicodeDecodeError:
-            return None
-        if not is_first[starts].all() or (
-            self.replaces_control and (numbers <= LAST_CONTROL).any()
-        ):
-            return None
-        places = np.flatnonzero(is_first)
+        numbers = np.frombuffer(whole.encode("utf-32-le"), "<i4")
+        places = np.flatnonzero(begins_character(texts.every))
         counts = np.diff(np.searchsorted(places, begins))
         return numbers, places - np.repeat(begins[:-1], counts), counts
+
+    def whole(self, texts: Texts) -> str | None:
+        """Return texts one behind the other, None as said above."""
+        every = texts.every
+        if self.codec != "utf-8" or (self.replaces_control and (every <= LAST_CONTROL).any()):
+            return None
+        if not begins_character(every[texts.begins[texts.sizes > 0]]).all():
+            return None
+        try:
+            return every.tobytes().decode()
+        except UnicodeDecodeError:
+            return None
+
+    def one(self, text: bytes) -> str | None:
+        """Return a text, None if some bytes are no character or what is wanted for one is not."""
+        try:
+            made = text.decode(self.codec)
+        except UnicodeDecodeError:
+            return None
+        return None if self.replaces_control and min(made, default=" ") <= CONTROL else made
 
     def wrong(self, at: int) -> Iterator[tuple[int, int]]:
         """Give what stands for bytes that are no character."""
@@ -88,6 +102,11 @@ class CharacterReading:
             raise InvalidArgumentError("Invalid formatting on input string")
         if self.errors == "replace":
             yield self.replacement, at
+
+
+def begins_character(every: Array) -> Array:
+    """Say of each byte of UTF-8 whether it begins a character."""
+    return np.asarray(every & 0b11000000 != 0b10000000)
 
 
 def codec_of(encoding: str) -> str:
@@ -298,13 +317,33 @@ def unicode_transcode(
     codec = output_of(output_encoding)
 
     def function(text: bytes) -> bytes:
+        whole = how.one(text)
+        if whole is not None:
+            return whole.encode(codec, "surrogatepass")
         return b"".join([encoded(number, codec) for number, _ in how.characters(text)])
 
-    def compute(values: Array) -> Sequence[Array]:
-        return (each(function, values),)
+    def compute(values: Array | Text) -> Sequence[object]:
+        if isinstance(values, Text) and values.is_long:
+            row = transcoded(values.row, how, codec)
+            if row is not None:
+                return (values.with_row(row),)
+        return (each(function, np.asarray(values)),)
 
     with same_graph(input):
         x = texts_of(input)
         flat = x.flat_values if isinstance(x, RaggedTensor) else x
-        made = host("UnicodeTranscode", compute, [flat], like_input(TEXT), name=name)[0]
+        spec = like_input(TEXT)
+        made = host("UnicodeTranscode", compute, [flat], spec, reads_text=True, name=name)[0]
         return x.with_flat_values(made) if isinstance(x, RaggedTensor) else made
+
+
+def transcoded(texts: Texts, reading: CharacterReading, codec: str) -> Texts | None:
+    """Return many texts in another encoding, None where some have to be looked at."""
+    whole = reading.whole(texts)
+    if whole is None or codec == "utf-8":
+        return None if whole is None else texts
+    sizes = texts.characters() * (4 if codec == "utf-32-be" else 2)
+    if codec == "utf-16-be" and texts.every.max(initial=0) >= HIGH:
+        before = splits_of(texts.every >= HIGH)
+        sizes = sizes + 2 * (before[texts.ends] - before[texts.begins])
+    return Texts(np.frombuffer(whole.encode(codec), np.uint8), sizes)
