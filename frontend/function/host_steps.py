@@ -54,9 +54,15 @@ class Done:
 
     op: Operation
     function: Callable[..., object]
-    results: Sequence[Array]
+    texts: Sequence[Array | Text]
+    """What it gave: many texts as a row, which few runs ask for."""
     variables: Sequence[tuple[VariableState, Array]]
     """What variables were behind it."""
+
+    @property
+    def results(self) -> Sequence[Array]:
+        """Return what it gave, as arrays."""
+        return [*map(as_objects, self.texts)]
 
 
 class Runs(threading.local):
@@ -170,7 +176,7 @@ class HostStep(PythonCall):
         results = self.checked(self.carried_out(inputs))
         behind = [(state, state.value_in(store)) for state in states]
         if RUNS.done is not None and self.has_effects:
-            RUNS.done.append(Done(self.op, self.function, [*map(as_objects, results)], behind))
+            RUNS.done.append(Done(self.op, self.function, results, behind))
         for tensor, spec, made in zip(self.op.outputs, self.specs, results, strict=False):
             declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)
             if not (fits(tensor.seen, made.shape) and fits(declared, made.shape)):

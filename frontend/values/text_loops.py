@@ -77,6 +77,65 @@ def different(every: U8s, begins: I64s, sizes: I64s, table: I32s, first: I64s, p
     return count
 
 
+@serial
+def enter(every: U8s, borders: I64s, table: I32s) -> int:
+    """Enter texts that differ in a table of no entries with room for twice as many."""
+    for i in range(len(borders) - 1):
+        at = int(_mixed(every, borders[i], borders[i + 1] - borders[i])) & len(table) - 1
+        while table[at] >= 0:
+            at = at + 1 & len(table) - 1
+        table[at] = i
+    return len(borders) - 1
+
+
+@serial
+def look_up(known: U8s, borders: I64s, table: I32s, every: U8s, sizes: I64s, places: I32s) -> int:
+    """Say which text of a table each of some others is, one more than there are if it is none."""
+    start = 0
+    for i in range(len(sizes)):
+        at = int(_mixed(every, start, sizes[i])) & len(table) - 1
+        while table[at] >= 0 and not _is_known(known, borders, table[at], every, start, sizes[i]):
+            at = at + 1 & len(table) - 1
+        places[i] = table[at] if table[at] >= 0 else len(borders) - 1
+        start += sizes[i]
+    return start
+
+
+def _is_known(known: U8s, borders: I64s, place: int, every: U8s, start: int, size: int) -> bool:
+    """Say whether a text is that of a place in a table."""
+    begin = borders[place]
+    return _same(known, begin, borders[place + 1] - begin, every, start, size)
+
+
+@serial
+def enter_numbers(numbers: I64s, table: I32s) -> int:
+    """Enter numbers that differ in a table of no entries with room for twice as many."""
+    for i in range(len(numbers)):
+        at = int(_scattered(numbers[i])) & len(table) - 1
+        while table[at] >= 0:
+            at = at + 1 & len(table) - 1
+        table[at] = i
+    return len(numbers)
+
+
+@serial
+def look_numbers_up(known: I64s, table: I32s, numbers: I64s, places: I32s) -> int:
+    """Say which number of a table each of some others is, as `look_up` does of texts."""
+    for i in range(len(numbers)):
+        at = int(_scattered(numbers[i])) & len(table) - 1
+        while table[at] >= 0 and known[table[at]] != numbers[i]:
+            at = at + 1 & len(table) - 1
+        places[i] = table[at] if table[at] >= 0 else len(known)
+    return len(numbers)
+
+
+def _scattered(number: int) -> Word:
+    """Return a number that is far from that for the next one."""
+    made: Word = number
+    made = made * FACTOR & MASK
+    return made >> 32
+
+
 def _mixed(every: U8s, begin: int, size: int) -> Word:
     """Return a number for a text that others seldom have."""
     made: Word = size
@@ -99,11 +158,15 @@ def _word(every: U8s, at: int, left: int) -> Word:
 
 def _are(every: U8s, begins: I64s, sizes: I64s, one: int, other: int) -> bool:
     """Say whether two texts are the same."""
-    size, a, b = sizes[one], begins[one], begins[other]
-    if sizes[other] != size:
+    return _same(every, begins[one], sizes[one], every, begins[other], sizes[other])
+
+
+def _same(every: U8s, a: int, size: int, others: U8s, b: int, width: int) -> bool:
+    """Say whether two texts of two rows are the same."""
+    if width != size:
         return False
     at = 0
-    while at < size and _word(every, a + at, size - at) == _word(every, b + at, size - at):
+    while at < size and _word(every, a + at, size - at) == _word(others, b + at, size - at):
         at += WORD
     return bool(at >= size)
 
@@ -352,3 +415,17 @@ def part(every: U8s, sizes: I64s, places: I64s, counts: I64s, made: U8s, widths:
         widths[i] = count
         begin += sizes[i]
     return at
+
+
+@serial
+def fit(every: U8s, sizes: I64s, table: I32s, fits: Flags, made: Flags) -> int:
+    """Say which texts lead from state 1 to a state that fits, by a table of 128 each; 0 is none."""
+    start = 0
+    for i in range(len(sizes)):
+        state, place, end = 1, start, start + sizes[i]
+        start = end
+        while place < end and state > 0:
+            state = table[state * 128 + every[place]]
+            place += 1
+        made[i] = fits[state]
+    return start

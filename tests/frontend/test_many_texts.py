@@ -172,6 +172,18 @@ def test_many_texts_are_looked_up_as_each_is(monkeypatch):
     texts = [words[i] if i < 50 else b"%d" % i for i in random.integers(0, 80, 9000)]
     given = tf.constant(texts)
     pairs = tf.lookup.KeyValueTensorInitializer
+    whole = tf.lookup.StaticHashTable(pairs(tf.range(50), words), b"?")
+    ids = np.tile(np.arange(-3, 57, dtype=np.int32), 30)
+    wanted = [words[i] if 0 <= i < 50 else b"?" for i in ids]
+    look = tf.function(whole.lookup)
+    for way in (whole.lookup, look, look, look, look):
+        assert way(ids).numpy().tolist() == wanted
+    numbered = tf.lookup.StaticVocabularyTable(
+        pairs(tf.range(50, dtype=tf.int64), tf.range(50, dtype=tf.int64)), 7
+    )
+    ids = ids.astype(np.int64)
+    wanted = [x for i in range(0, 1800, 60) for x in numbered.lookup(ids[i : i + 60]).numpy()]
+    assert numbered.lookup(ids).numpy().tolist() == wanted
     names = tf.lookup.StaticHashTable(pairs(words, words[::-1]), b"?")
     numbers = tf.lookup.StaticHashTable(pairs(words, tf.range(50, dtype=tf.int64)), -1)
     vocabulary = tf.lookup.StaticVocabularyTable(pairs(words, tf.range(50, dtype=tf.int64)), 7)

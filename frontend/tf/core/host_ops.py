@@ -40,7 +40,9 @@ def host(
             raise ElementsError
         return [dressed(x) for x in notes.step(compute, tensors, is_open=not _fixed(specs))]
     if graph is None:
-        made = compute(*[text_of(x) if reads_text else x._array for x in tensors])
+        is_text = [reads_text and x.spec.dtype == TEXT for x in tensors]
+        given = zip(tensors, is_text, strict=True)
+        made = compute(*[text_of(x) if is_one else x._array for x, is_one in given])
         return [wrap(x) for x in made]
     kind = ArrayKind(type_, compute, _rule_of(specs), effect=effect, reads_text=reads_text)
     return [dressed(x) for x in host_node(graph, kind, tensors, name).outputs]

@@ -17,7 +17,8 @@ from ...values.run_errors import InvalidArgumentError, UnimplementedError
 from ..core.bridge import TfTensor
 from ..core.element_types import string
 from ..core.values import convert
-from .tables import Key, MutableHashTable, filled, shape_text
+from .index import filled
+from .tables import Key, MutableHashTable, shape_text
 
 USUAL_BUCKETS = 1 << 17
 MOST_FULL = 0.8

@@ -15,12 +15,14 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...data.stored import StoredStep, stored
-from ...formats.fingerprints import farm
+from ...formats.fingerprints import farm, farms
+from ...formats.hashing import hashes
 from ...graph.graph import Graph, Operation
+from ...values import decimals
 from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import FailedPreconditionError, InvalidArgumentError
-from ...values.texts import Text
+from ...values.texts import Text, as_objects
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype, int32, int64, string
 from ..core.host_ops import host, host_effect, unknown
@@ -29,6 +31,7 @@ from ..graph.graph_lists import GraphKeys, add_to_collection, get_collection
 from ..graph.state import group
 from ..nondense.sparse_tensor import SparseTensor
 from ..ragged.tensor import RaggedTensor
+from .index import KeyIndex, filled
 from .initial import Initializer
 from .saving import Columns
 
@@ -65,6 +68,7 @@ class Table:
     def __init__(self, key_dtype: DataType, value_dtype: DataType, name: str) -> None:
         self.key_dtype, self.value_dtype, self.name = key_dtype, value_dtype, name
         self._content: dict[object, object] = {}
+        self._index: KeyIndex | None = None
         self._ready = True
 
     def _check_ready(self) -> None:
@@ -107,6 +111,14 @@ class Table:
         types = [self.key_dtype.name, self.value_dtype.name]
         return {"keys": keys, "values": values, "types": types}
 
+    def index(self) -> KeyIndex | None:
+        """Return the index of a table that is filled for good; None: keys are of another type."""
+        if self.key_dtype != string and not self.key_dtype.is_integer:
+            return None
+        if self._index is None or self._index.content is not self._content:
+            self._index = KeyIndex(self._content, self.key_dtype, self.value_dtype)
+        return self._index
+
     def _pairs(self) -> tuple[Array, Array]:
         """Return all keys and their values."""
         keys = filled(list(self._content), self.key_dtype, self._key_dims)
@@ -131,32 +143,14 @@ def shape_text(dims: Sequence[int]) -> str:
     return f"[{','.join(map(str, dims))}]"
 
 
-MANY = 1 << 13
-"""Of so many texts it pays to find out which differ before any is looked up."""
+MANY = 1 << 10
+"""So many keys are looked up at once."""
 
 
-def of_keys(
-    keys: Array | Text, find: Callable[[Sequence[Key]], Array], *, are_texts: bool
-) -> Array:
-    """Return what a function finds for keys one by one; of many texts it gets each one once."""
-    given = keys if isinstance(keys, Text) else Text(keys)
-    if are_texts and math.prod(given.dims) >= MANY:
-        different, places = given.row.different()
-        return find(different.separate().tolist())[places].reshape(given.dims)
-    return find(given.array.ravel().tolist()).reshape(given.dims)
-
-
-def filled(values: Sequence[object], dtype: DataType, dims: tuple[int, ...]) -> Array:
-    """Return values, each of some shape, as an array."""
-    if dtype == string:
-        made = np.empty((len(values), *dims), object)
-        if not dims:
-            made[:] = values
-            return made
-        for place, value in enumerate(values):
-            made[place] = value
-        return made
-    return np.array(values, dtype.row.numpy).reshape(len(values), *dims)
+def one_by_one(keys: Array | Text, find: Callable[[Sequence[Key]], Array]) -> Array:
+    """Return what a function finds for keys."""
+    given = as_objects(keys)
+    return find(given.ravel().tolist()).reshape(given.shape)
 
 
 class StaticHashTable(Table):
@@ -226,15 +220,18 @@ class FindStep:
 
     table: Table
 
-    def __call__(self, keys: Array | Text, default: Array | Text) -> Sequence[Array]:
+    def __call__(self, keys: Array | Text, default: Array | Text) -> Sequence[Array | Text]:
         """Return the values of keys."""
         table, rest = self.table, np.asarray(default).item()
         table._check_ready()
 
+        if math.prod(keys.shape) >= MANY and (index := table.index()) is not None:
+            return (index.found(keys, rest),)
+
         def find(every: Sequence[Key]) -> Array:
             return filled([table._content.get(key, rest) for key in every], table.value_dtype, ())
 
-        return (of_keys(keys, find, are_texts=table.key_dtype == string),)
+        return (one_by_one(keys, find),)
 
     def as_stored(self) -> StoredStep:
         """Return the step with what is in the table now."""
@@ -260,7 +257,6 @@ class NumberStep:
 
     words: Table | None
     buckets: int
-    are_texts: bool
 
     def __call__(self, keys: Array | Text) -> Sequence[Array]:
         """Return the numbers of words; of others, those of their hashes."""
@@ -272,7 +268,29 @@ class NumberStep:
         def find(every: Sequence[Key]) -> Array:
             return np.array([_number(known, key, self.buckets) for key in every], np.int64)
 
-        return (of_keys(keys, find, are_texts=self.are_texts),)
+        index = None if self.words is None else self.words.index()
+        if math.prod(keys.shape) < MANY or (index is None and self.words is not None):
+            return (one_by_one(keys, find),)
+        return (self.at_once(keys, index).reshape(keys.shape),)
+
+    def at_once(self, keys: Array | Text, index: KeyIndex | None) -> Array:
+        """Return the numbers of many words, in a row; without an index none is known."""
+        made, count = np.empty(math.prod(keys.shape), np.int64), 0
+        others = np.arange(len(made))
+        if index is not None:
+            places, count = index.places(keys), len(index.content)
+            made[:] = np.append(index.values, 0)[places]
+            others = np.flatnonzero(places == count)
+        if not len(others):
+            return made
+        if isinstance(keys, Text) or keys.dtype.kind == "O":
+            texts = (keys if isinstance(keys, Text) else Text(keys)).row.taken(others)
+        else:
+            written = decimals.written(keys.ravel()[others])
+            assert written is not None, "keys are texts or integers"
+            texts = written
+        made[others] = count + hashes(farms, texts.every, texts.sizes, self.buckets).view(np.int64)
+        return made
 
     def as_stored(self) -> StoredStep:
         """Return the step with what is in the table now."""
@@ -283,7 +301,7 @@ class NumberStep:
 @stored("numbers of words")
 def _numbering(words: Any, buckets: int) -> NumberStep:
     """Return what gives the numbers of words in a table that is filled for good."""
-    return NumberStep(None if words is None else _table(**words), buckets, are_texts=False)
+    return NumberStep(None if words is None else _table(**words), buckets)
 
 
 def _unique(keys: Array, values: Array) -> dict[object, object]:
@@ -348,7 +366,7 @@ class StaticVocabularyTable(Table):
 
     def lookup(self, keys: object, name: str | None = None) -> Found:
         """Return the numbers of words."""
-        step = NumberStep(self._inner, self._buckets, are_texts=self.key_dtype == string)
+        step = NumberStep(self._inner, self._buckets)
 
         def found(given: TfTensor) -> TfTensor:
             spec = TensorSpec(LONG, given.spec.shape)
