@@ -16,6 +16,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+import numpy as np
+
+from ...ir.op import Array
+
 TOP = sys.maxunicode
 STRANGE = (0xDC80, 0xDCFF)
 """What stands for bytes that are no characters."""
@@ -359,6 +363,137 @@ def only_text(pattern: re.Pattern[str]) -> str | None:
     if not PLAIN.fullmatch(pattern.pattern):
         return None
     return re.sub(r"\\(.)", r"\1", pattern.pattern, flags=re.DOTALL)
+
+
+MOST_STATES = 200
+"""A pattern of more takes more time to prepare than it saves."""
+PIECE = re.compile(r"(\[(?:[^\]\\]|\\.)*\]|\\[^A-Za-z0-9]|[^()\[\]{}?*+|^$\\.])", re.DOTALL)
+GROUP = re.compile(r"\((\?P<\w+>|\?-i:|(?!\?))")
+REPEAT = re.compile(r"(?:([*+?])|\{(\d+)(,?)(\d*)\})\??")
+TIMES: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+class ManyStatesError(ValueError):
+    """A pattern is none that a table of states is made of."""
+
+
+class PatternSteps:
+    """What a pattern reads, as steps from place to place, of which some read nothing.
+
+    Each step reads one of some of ASCII's characters.
+    """
+
+    def __init__(self, given: str) -> None:
+        self.given, self.at = given, 0
+        self.reads: list[list[tuple[frozenset[int], int]]] = []
+        self.skips: list[list[int]] = []
+        self.first, self.last = self.either()
+        if self.at < len(given):
+            raise ManyStatesError
+
+    def place(self) -> int:
+        """Return a new place."""
+        if len(self.reads) > 2 * MOST_STATES:
+            raise ManyStatesError
+        self.reads.append([])
+        self.skips.append([])
+        return len(self.reads) - 1
+
+    def either(self) -> tuple[int, int]:
+        """Read choices up to the end of their group, and return where they begin and end."""
+        first, last = self.place(), self.place()
+        while True:
+            begin, end = self.in_turn()
+            self.skips[first].append(begin)
+            self.skips[end].append(last)
+            if self.given[self.at : self.at + 1] != "|":
+                return first, last
+            self.at += 1
+
+    def in_turn(self) -> tuple[int, int]:
+        """Read what follows one another."""
+        first = last = self.place()
+        while self.given[self.at : self.at + 1] not in ("", "|", ")"):
+            begin, end = self.repeated()
+            self.skips[last].append(begin)
+            last = end
+        return first, last
+
+    def repeated(self) -> tuple[int, int]:
+        """Read a piece and how often it is taken: each time it is read anew."""
+        start = self.at
+        begin, end = self.piece()
+        found = REPEAT.match(self.given, self.at)
+        if found is None:
+            return begin, end
+        least, most = TIMES[found[1]] if found[1] else (int(found[2]), int(found[4] or found[2]))
+        most = None if found[3] and not found[4] else most
+        first = last = self.place()
+        for number in range(max(least, 1) if most is None else most):
+            self.at = start
+            begin, end = self.piece()
+            self.skips[last].append(begin)
+            if number >= least:
+                self.skips[last].append(end)
+            last = end
+        if most is None:
+            self.skips[last].append(begin)
+        self.at = found.end()
+        return first, last
+
+    def piece(self) -> tuple[int, int]:
+        """Read one character of some, or a group."""
+        if found := PIECE.match(self.given, self.at):
+            self.at, each = found.end(), re.compile(found[1])
+            first, last = self.place(), self.place()
+            fits = frozenset(i for i in range(ASCII) if each.fullmatch(chr(i)))
+            self.reads[first].append((fits, last))
+            return first, last
+        opened = GROUP.match(self.given, self.at)
+        if opened is None:
+            raise ManyStatesError
+        self.at = opened.end()
+        made = self.either()
+        self.at += 1
+        return made
+
+    def reached(self, places: Iterable[int]) -> frozenset[int]:
+        """Return what is reached from places without reading."""
+        found, left = set[int](), [*places]
+        while left:
+            place = left.pop()
+            if place not in found:
+                found.add(place)
+                left += self.skips[place]
+        return frozenset(found)
+
+
+@cache
+def states_of(pattern: re.Pattern[str]) -> tuple[Array, Array] | None:
+    """Return a table of the next state by state and character of ASCII, and which states fit.
+
+    State 0 is that nothing fits any more, 1 is the first. None: there are too many states, or the
+    pattern looks at what is around a place.
+    """
+    given = pattern.pattern.removeprefix(r"\A").removesuffix(r"\Z")
+    try:
+        steps = PatternSteps(given)
+    except ManyStatesError:
+        return None
+    known = {frozenset[int](): 0, steps.reached([steps.first]): 1}
+    table, fits = list[int](), list[bool]()
+    for places in (every := [*known]):
+        reads = [step for place in places for step in steps.reads[place]]
+        for i in range(ASCII):
+            found = steps.reached(place for fitting, place in reads if i in fitting)
+            if found not in known:
+                known[found] = len(known)
+                every.append(found)
+            table.append(known[found])
+        fits.append(steps.last in places)
+        if len(known) > MOST_STATES:
+            return None
+    return np.array(table, np.int32), np.array(fits)
 
 
 def takes_some(pattern: re.Pattern[str]) -> bool:

@@ -23,6 +23,7 @@ from .text_loops import (
     count_characters,
     decode,
     different,
+    fit,
     lay_all,
     lay_groups,
     lay_runs,
@@ -215,6 +216,12 @@ class Texts:
         made = np.empty(len(self.every) + count * len(new), np.uint8)
         end = replace(self.every, sizes, kinds, np.frombuffer(new, np.uint8), most, made)
         return Texts(made[:end], sizes)
+
+    def fit(self, table: Array, fits: Array) -> Array:
+        """Say of each text whether it leads to a state that fits, as `text_loops.fit` says."""
+        made = np.empty(len(self), np.bool_)
+        fit(self.every, self.sizes, table, fits, made)
+        return made
 
     def with_signs(self, others: bytes = b"") -> tuple[bytes, bytes] | None:
         """Return all bytes with a sign behind each text that no text has, nor others; and that.

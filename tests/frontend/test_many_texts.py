@@ -1,9 +1,12 @@
 """What is done to many texts as one row of bytes is what is done to each."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from gravure import tf
+from gravure.frontend.values.patterns import pattern_of, states_of
 from gravure.frontend.values.texts import Texts
 
 
@@ -297,3 +300,21 @@ def test_many_texts_are_brought_into_another_encoding_as_each_is(output):
         assert found.numpy()[-1] == few
     with pytest.raises(tf.errors.InvalidArgumentError):
         transcode([*given, b"\xff"], "UTF-8", output, errors="strict")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["", "a||b", "()*", "(a*)*b", "a{0}b{2,}", "(ab|c){0,2}?", "^[^a]b?$", "a+?b", r"\\Z", "a{300}",
+     r"\bab", "(?i)AB", "(?m)^a$", "(?P<x>a)(?s)."],
+)  # fmt: skip
+def test_states_of_a_pattern_fit_what_it_fits(pattern):
+    fitting = pattern_of(pattern.encode())
+    states = states_of(fitting)
+    assert (states is None) == (pattern in (r"\\Z", "a{300}", r"\bab", "(?i)AB", "(?m)^a$"))
+    if states is not None:
+        for size in range(5):
+            for text in map("".join, product("abc\n", repeat=size)):
+                state = 1
+                for character in text:
+                    state = int(states[0][state * 128 + ord(character)])
+                assert states[1][state] == (fitting.fullmatch(text) is not None)

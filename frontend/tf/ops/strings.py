@@ -27,6 +27,7 @@ from ...values.patterns import (
     one_of,
     only_text,
     pattern_of,
+    states_of,
     takes_some,
 )
 from ...values.run_errors import InvalidArgumentError
@@ -444,11 +445,16 @@ def _filled(text: bytes, width: int, fill: bytes) -> bytes:
 @rule("RegexFullMatch", differentiable=False)
 def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[str]) -> object:
     open_ = _unknown([input], rows.bool_)
-    if open_ is None and (long := _long(input)) and (laid := long[0].row.with_signs()):
+    if open_ is not None:
+        return open_
+    long = _long(input)
+    if long and long[0].row.every.max(initial=0) < ASCII and (states := states_of(fitting)):
+        return long[0].row.fit(*states).reshape(long[0].dims)
+    if long and (laid := long[0].row.with_signs()):
         every = decoded(laid[0]).split(laid[1].decode())[:-1]
         found = [x is not None for x in map(fitting.fullmatch, every)]
         return np.array(found, np.bool_).reshape(long[0].dims)
-    return open_ or _texts(lambda x: fitting.fullmatch(decoded(x)) is not None, input).astype(bool)
+    return _texts(lambda x: fitting.fullmatch(decoded(x)) is not None, input).astype(bool)
 
 
 def regex_full_match(input: object, pattern: object, name: str | None = None) -> TfTensor:
