@@ -7,6 +7,7 @@ so that nothing is computed twice and state is as it was when the operation ran.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from ...ir import REGISTRY
 from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
 from ...ir.gradient.walk import walk_back
-from ...ir.op import Op
+from ...ir.op import Array, Op
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
 from ..eager.backward import Slices, dense
@@ -25,6 +26,7 @@ from ..eager.recorded import Recorded
 from ..eager.tensor import apply
 from ..values.context import STATE, Emitter, accessed, record
 from ..values.context import Backward as BackwardRule
+from ..values.texts import Text, Texts
 from .frame import Frame, Owner, Stateful
 from .func_graph import FuncGraph
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
@@ -107,10 +109,17 @@ def _filled(make: Maker, x: object, value: float, dtype: DType | None = None) ->
     return make.filled(value, dtype or spec.dtype, spec.dims)
 
 
+def no_texts(x: Array | Text) -> Array | Text:
+    """Return as many empty texts as there are texts."""
+    if not isinstance(x, Text) or not x.is_long:
+        return np.full(x.shape, b"", object)
+    return x.with_row(Texts(np.empty(0, np.uint8), np.zeros(math.prod(x.dims), np.int64)))
+
+
 def _like(type_: str, label: str, value: float) -> Rule:
     def function(make: Maker, x: Any, dtype: DType | None = None) -> object:
         if spec_of_value(x).dtype.kind == "s" and dtype is None and not value:
-            return Abstract(x.spec) if is_unknown(x) else np.full(np.asarray(x).shape, b"", object)
+            return Abstract(x.spec) if is_unknown(x) else no_texts(x)
         return _filled(make, x, value, dtype)
 
     return register_rule(Rule(type_, function, label, differentiable=False))

@@ -318,3 +318,17 @@ def test_states_of_a_pattern_fit_what_it_fits(pattern):
                 for character in text:
                     state = int(states[0][state * 128 + ord(character)])
                 assert states[1][state] == (fitting.fullmatch(text) is not None)
+
+
+def test_many_texts_make_rows_of_one_length_and_empty_texts(monkeypatch):
+    random = np.random.default_rng(0)
+    sizes = random.integers(0, 4, 60)
+    words = np.array([b"w%d" % i for i in range(sizes.sum())], object)
+    function = tf.function(lambda x, n, k: (
+        tf.RaggedTensor.from_row_lengths(x, n).to_tensor("-", shape=[None, k]), tf.zeros_like(x)
+    ))  # fmt: skip
+    for width in (5, 2, 2, 2):
+        rows, empty = function(words, sizes, width)
+        each = np.split(words, np.cumsum(sizes)[:-1])
+        assert rows.numpy().tolist() == [[*x[:width], *[b"-"] * (width - len(x))] for x in each]
+        assert empty.numpy().tolist() == [b""] * len(words)

@@ -8,11 +8,12 @@ from typing import cast
 
 import numpy as np
 
+from ....codegen.serial.function import I64s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...data.stored import Compute, StoredStep, stored
 from ...values.dtypes import DTypeLike
-from ...values.texts import TEXT
+from ...values.texts import TEXT, Text, behind_each_other
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
@@ -46,20 +47,32 @@ def read_of(x: RaggedTensor) -> list[TfTensor]:
     return [a.shape(x.flat_values, "int64"), *x.nested_row_splits]
 
 
+OUTSIDE = -1
+"""The place of a row that is cut off."""
+
+
+@serial
+def lay_rows(splits: I64s, places: I64s, width: int, made: I64s) -> int:
+    """Write the numbers of what rows hold to their places, as many as are to be in each."""
+    for i in range(len(places)):
+        for k in range(min(splits[i + 1] - splits[i], width) if places[i] >= 0 else 0):
+            made[places[i] * width + k] = splits[i] + k
+    return len(made)
+
+
 def table(rows: Rows, ends: Sequence[int]) -> Array:
-    """Return the places of rows in an array of so many along each axis.
+    """Return which place of rows stands where in an array of so many along each axis.
 
     Where there is none, it is the one behind all.
     """
-    made = np.full(math.prod(ends), len(rows.places), np.int64)
-    is_cut = any(most > n for most, n in zip(rows.extents(), ends, strict=True))
     at, below = np.arange(len(rows)), rows
-    inside = at < ends[0]
-    for size in ends[1:]:
+    at[ends[0] :] = OUTSIDE
+    for size in ends[1:-1]:
         numbers, offsets = below.numbered()
-        below, at = below.below, at[numbers] * size + offsets
-        inside = inside[numbers] & (offsets < size) if is_cut else inside
-    made[at[inside] if is_cut else at] = below.places[inside] if is_cut else below.places
+        is_inside = (at[numbers] >= 0) & (offsets < size)
+        below, at = below.below, np.where(is_inside, at[numbers] * size + offsets, OUTSIDE)
+    made = np.full(math.prod(ends), len(below.places))
+    lay_rows(below.splits[0], at, ends[-1], made)
     return made.reshape(ends)
 
 
@@ -84,10 +97,14 @@ def _texts(levels: int, wanted: Sequence[int | None] | None) -> Compute:
     """Return what fills rows of texts up: texts are moved by the host, so all is one step."""
     find = _places(levels, wanted)
 
-    def compute(*arrays: Array) -> Sequence[Array]:
+    def compute(*arrays: Array | Text) -> Sequence[object]:
         *given, flat, default = arrays
         (places,) = cast("Sequence[Array]", find(*given))
-        return (np.concatenate([flat, default.reshape(1)])[places],)
+        if not isinstance(flat, Text) or not flat.is_long:
+            return (np.concatenate([flat, np.asarray(default).reshape(1)])[places],)
+        last = default if isinstance(default, Text) else Text(default)
+        made = behind_each_other([flat.row, last.row]).taken(places.ravel())
+        return (Text(made, places.shape),)
 
     return compute
 
@@ -113,7 +130,8 @@ def to_tensor(
         if is_text:
             texts = unknown(TEXT, *known)
             every = [*given, *more, flat, default]
-            return host("RaggedToTensor", compute, every, [texts], name=name)[0]
+            (filled,) = host("RaggedToTensor", compute, every, [texts], reads_text=True, name=name)
+            return filled
         spec = unknown(kinds.i64, *known)
         places = computed("RaggedToTensor", compute, [*given, *more], [spec], name)[0]
         inner = flat.shape._dims
