@@ -323,7 +323,7 @@ def picks(make: Maker, op: Op, rounds: Dim) -> SSAValue:
     left = make.pad(left, pads=((0, 0), (0, 0), (0, 1)), value=LOWEST)
     none = make.filled(-1, dtypes.i64, (batches, classes, rounds))
     limit = make.minimum(make.to(make.reshape(most, shape=()), dtypes.i64), make.extent_of(rounds))
-    carried = [left, none, make.number(0, dtypes.i64)]
+    carried = [left, none, make.number(0, dtypes.i64), best_of(make, left)]
     fixed = [*box, make.reshape(overlap, shape=()), limit]
     test, body = block_for([*carried, *fixed]), block_for([*carried, *fixed])
     goes_on(Maker(GraphEmit.at_end(test)), test)
@@ -356,24 +356,31 @@ def corners(make: Maker, boxes: SSAValue, center: bool) -> list[SSAValue]:
     return [*low, *high, area]
 
 
+def best_of(make: Maker, left: SSAValue) -> SSAValue:
+    """Return the place of the best box of each batch and class."""
+    batches, classes, _ = spec_of(left.type).dims
+    return make.reshape(make.argmax(left, axis=2), shape=(batches, classes, 1))  # type: ignore[no-any-return]
+
+
 def goes_on(make: Maker, block: Block) -> None:
-    """Say whether a box is left, and another round is allowed."""
-    left, _, turn, *_, limit = block.args
+    """Say whether a box is left, and another round is allowed: the best ones are known by then."""
+    left, _, turn, best, *_, limit = block.args
+    score = make.gather_elements(left, best, axis=2)
     some = make.any(
-        make.greater(left, make.number(LOWEST, dtypes.f32)), axes=(0, 1, 2), keepdims=False
+        make.greater(score, make.number(LOWEST, dtypes.f32)), axes=(0, 1, 2), keepdims=False
     )
     make.emit(Yield, make.logical_and(some, make.less(turn, limit)))
 
 
 def take_best(make: Maker, block: Block, count: Dim) -> None:
     """Take the best box of each class, and leave out those that it overlaps."""
-    left, picked, turn, *box, overlap, _ = block.args
+    left, picked, turn, best, *box, overlap, _ = block.args
     batches, classes, rounds = spec_of(picked.type).dims
     lowest, zero = make.number(LOWEST, dtypes.f32), make.number(0, dtypes.f32)
-    best = make.argmax(left, axis=2)
-    score = make.max(left, axes=(2,), keepdims=True)
+    score = make.gather_elements(left, best, axis=2)
+    places = make.reshape(best, shape=(batches, classes))
     mine = [
-        make.reshape(make.gather_elements(part, best, axis=1), shape=(batches, classes, 1))
+        make.reshape(make.gather_elements(part, places, axis=1), shape=(batches, classes, 1))
         for part in box
     ]
     others = [make.reshape(part, shape=(batches, 1, count)) for part in box]
@@ -387,14 +394,15 @@ def take_best(make: Maker, block: Block, count: Dim) -> None:
     common = make.mul(*sides)
     union = make.sub(make.add(mine[4], others[4]), common)
     share = make.select(make.greater(union, zero), make.div(common, union), zero)
-    best = make.reshape(best, shape=(batches, classes, 1))
     place = make.iota(shape=(1, 1, count), axis=2, dtype=dtypes.i64)
     stays = make.logical_and(make.less_equal(share, overlap), make.not_equal(place, best))
     here = make.equal(make.iota(shape=(1, 1, rounds), axis=2, dtype=dtypes.i64), turn)
     some = make.logical_and(here, make.greater(score, lowest))
+    rest = make.select(stays, left, lowest)
     make.emit(
         Yield,
-        make.select(stays, left, lowest),
+        rest,
         make.select(some, best, picked),
         make.add(turn, make.number(1, dtypes.i64)),
+        best_of(make, rest),
     )
