@@ -150,6 +150,23 @@ def test_a_loop_that_may_end_early_collects_into_what_it_has_room_for(model: Mak
     assert [step.operation for step in found.host_steps] == ["gv.leading"]
 
 
+def test_a_loop_of_as_many_trips_as_a_number_says_is_compiled_with_what_it_collects(
+    model: Make,
+) -> None:
+    """The number is read as a size: each trip was a step of the host, at 8 times the time."""
+    nodes = [node("Add", ["state", "x"], ["next"]), node("Identity", ["go"], ["goes"]),
+             node("Neg", ["next"], ["seen"])]  # fmt: skip
+    body = graph(nodes, ["i", "go", "state"], ["goes", "next", "seen"], ["N"])
+    made = model(
+        [node("Loop", ["trips", "", "x"], ["last", "all"], body=body)],
+        {"x": ("f32", ["N"]), "trips": ("i64", [])}, ["last", "all"],
+    )  # fmt: skip
+    cases = [(np.arange(n, dtype=np.float32), np.int64(k)) for n, k in ((3, 5), (4, 0), (2, -1))]
+    found = agrees(made, cases, dims={"N": (1, 8)})
+    assert [step.operation for step in found.host_steps] == ["gv.read_sizes"]
+    assert found.run([*map(np.asarray, cases[2])])[1].shape == (0, 2)
+
+
 def test_what_is_cut_between_a_trip_and_the_next_is_one_row(model: Make) -> None:
     """As `x[:, i:i + 1]` in a scripted loop: of an unknown size, it was taken for all rows."""
     nodes = [

@@ -246,12 +246,14 @@ def _compiled_loop(
     loop.results = [following, goes_on, *made[: len(states)]]
     parts = made[len(states) :]
     goes_through = bool(_known_flag(node, goes) and (on is flag or _known_flag(node, on)))
+    goes_through &= limit is not None or not parts
     count = _count(node, limit) if parts else 0
-    if not goes_through and not _is_bounded(node, count, parts):
-        count = None
-    if count is None or loop.changes_kinds or any(is_host(op) for op in loop.body.ops):
+    is_known = goes_through if count is None else goes_through or _is_bounded(node, count, parts)
+    if not is_known or loop.changes_kinds or any(is_host(op) for op in loop.body.ops):
         loop.give_up()
         return None
+    if count is None:
+        count = _read_count(node, limit)
     for part in parts:
         loop.collect(part, index, count)
 
@@ -266,10 +268,16 @@ def _compiled_loop(
     return [*results[: len(states)], *cut]
 
 
-def _is_bounded(node: Node, count: Dim | None, parts: Sequence[Value]) -> bool:
+def _read_count(node: Node, limit: Value | None) -> Dim:
+    """Return the number of trips as a size that the host reads, of a loop that ends with it."""
+    assert limit is not None, "what collects without an end has no results"
+    make = node.make
+    (count,) = node.sizes(make.maximum(limit, make.number(0, d.i64)), "M")
+    return count
+
+
+def _is_bounded(node: Node, count: Dim, parts: Sequence[Value]) -> bool:
     """Say whether there is room for what a loop may collect that ends by itself."""
-    if count is None:
-        return False
     whole = [dim_rules.product((count, *node.shape(part))) for part in parts]
     highs = [dim_rules.bounds(size, node.emitter.ranges)[1] for size in whole]
     return all(high is not None and high <= COLLECTED for high in highs)
