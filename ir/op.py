@@ -319,6 +319,11 @@ class Op(Operation, metaclass=OpKind):
         return ()
 
     @classmethod
+    def is_well(cls, emit: Any, result: Any) -> Any:
+        """Return a truth of a result that has it only where operands have what they need to."""
+        raise NotImplementedError(f"{cls.name} needs nothing of its operands")
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Return the gradient of each operand, None where there is none."""
         raise NotImplementedError(f"{cls.name} has no gradient")

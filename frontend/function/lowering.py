@@ -7,7 +7,7 @@ only Python can do (`py_function`, queues) is a host step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir import Operation as XdslOperation
 
 from ...errors import GravureError
-from ...ir import DEVICE, GraphEmit
+from ...ir import DEVICE, GraphEmit, block_for
 from ...ir.compose.functions import first_wrong
 from ...ir.compose.maker import Maker
 from ...ir.op import Op
@@ -31,7 +31,7 @@ from ...ir.ops.random import Draw, drawn_key
 from ...ir.ops.structure import Constant, Weight, Yield
 from ...ir.types.attributes import Symbol
 from ...ir.types.dims import Dim
-from ...ir.types.dtypes import DType, i64, u32, u64
+from ...ir.types.dtypes import DType, bool_, i64, u32, u64
 from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
 from ...ir.types.values import ANY
 from ...requirements import Requirement
@@ -203,17 +203,45 @@ class StagingFrame(RegionFrame):
         if ANY in attributes.get("sizes", ()):
             return found_by(self.shared, self.emitter, op, values, attributes)
         plain = {name: as_python(value) for name, value in attributes.items()}
-        for holds, told in op.needs(self.append, *values, **plain):
-            self.require(Requirement(told), holds)
         known = inferred(self.shared.op, op, values, attributes)
         if known is not None:
-            return self.emitter.append(op.build_unchecked(values, known, plain))
-        return self.emitter(op, *values, **plain)
+            made = self.emitter.append(op.build_unchecked(values, known, plain))
+        else:
+            made = self.emitter(op, *values, **plain)
+        if op.needs.__func__ is not Op.needs.__func__:  # type: ignore[attr-defined]
+            self.look_at(op, values, plain, made)
+        return made
+
+    def look_at(
+        self, op: type[Op], values: Sequence[SSAValue], plain: Mapping[str, object], made: SSAValue
+    ) -> None:
+        """Require what an operation needs; that is looked at where the result is not well."""
+        if not self.takes_note:
+            return
+        blocks = [block_for(values), block_for(values)]
+        emits = [GraphEmit.at_end(block) for block in blocks]
+        for emit in emits:
+            emit.device, emit.source = self.mark, self.origin
+        rows = op.needs(emits[1], *blocks[1].args, **plain)
+        if not rows:
+            return
+        emits[1](Yield, *(holds for holds, _ in rows))
+        emits[0](Yield, *(Maker(emits[0]).number(True, bool_) for _ in rows))
+        choice = If.make_from(op.is_well(self.append, made), values, *blocks)
+        self.emitter.append(choice)
+        for holds, (_, told) in zip(choice.results, rows, strict=True):
+            self.require(Requirement(told), holds)
+
+    @property
+    def takes_note(self) -> bool:
+        """Say whether the program takes note of what is wrong."""
+        fault = self.shared.fault
+        return fault is not None and self.replay is None and (self.top or fault in self.state)
 
     def require(self, wanted: Requirement, holds: SSAValue, *found: SSAValue) -> SSAValue:
         """Let the program take note of a value that is to be true, and of what is wrong."""
         fault = self.shared.fault
-        if fault is None or self.replay is not None or not (self.top or fault in self.state):
+        if fault is None or not self.takes_note:
             return holds
         make = Maker(self.append)
         number = make.number(fault.number(wanted, self.shared.op), i64)

@@ -217,6 +217,13 @@ def inverse_needs(emit: Any, x: Any) -> Sequence[tuple[Any, str]]:
     )
 
 
+def is_finite(emit: Any, result: Any) -> Any:
+    """Say whether nothing was divided by a pivot of 0: it would show in a row of the result."""
+    make = Maker(emit)
+    highest = make.number(np.inf, spec_of_value(result).dtype)
+    return _everywhere(make, make.less(make.abs(result), highest))
+
+
 def _everywhere(make: Maker, truth: Any) -> Any:
     return make.all(make.reshape(truth, shape=(spec_of_value(truth).size,)), axes=(0,))
 
@@ -258,6 +265,11 @@ class Inverse(OfMatrices):
     def needs(cls, emit: Any, *operands: Any, **attributes: Any) -> Sequence[tuple[Any, str]]:
         """Return that matrices have inverses."""
         return inverse_needs(emit, operands[0])
+
+    @classmethod
+    def is_well(cls, emit: Any, result: Any) -> Any:
+        """Say whether all elements are finite."""
+        return is_finite(emit, result)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
@@ -446,6 +458,11 @@ class Solve(Solution):
     def needs(cls, emit: Any, *operands: Any, **attributes: Any) -> Sequence[tuple[Any, str]]:
         """Return that the matrices have inverses."""
         return inverse_needs(emit, operands[0])
+
+    @classmethod
+    def is_well(cls, emit: Any, result: Any) -> Any:
+        """Say whether all elements are finite."""
+        return is_finite(emit, result)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:

@@ -62,6 +62,19 @@ def test_nan_in_the_first_place_leaves_no_pivot(kind: str) -> None:
     assert tf.linalg.solve(np.zeros((3, 3), kind), np.zeros((3, 0), kind)).shape == (3, 0)
 
 
+def test_a_function_looks_at_pivots_where_a_result_is_not_finite() -> None:
+    """What is right of a matrix that has an inverse is not: its function gives a result then."""
+    good, b = tf.constant(changed((0, 0), 4.0)), tf.constant(RIGHT)
+    function = tf.function(tf.linalg.solve)
+    for _ in range(4):
+        assert np.isfinite(function(good, b)).all()
+    assert not np.isfinite(function(good, b * np.inf)).any()
+    for wrong in (good * 0.0, tf.constant(changed((0, 0), np.nan))):
+        with pytest.raises(INVALID, match="not invertible"):
+            function(wrong, b)
+    assert np.isfinite(function(good, b)).all()
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_triangles_of_what_is_not_finite(kind: str) -> None:
     for found, order in both(tf.linalg.lu, changed((2, 2), np.nan, kind)):
