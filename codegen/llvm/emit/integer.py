@@ -8,6 +8,7 @@ nothing is added.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation
@@ -65,7 +66,7 @@ class Division:
     """The parts of one division that may have to be guarded."""
 
     def __init__(self, e: Emitter, op: Operation, *, signed: bool) -> None:
-        self.text = e.text
+        self.text, self.arch = e.text, e.target.architecture.name
         self.signed = signed
         self.shape = e.shape(op.results[0])
         self.x, self.y = e.operands(op)
@@ -88,8 +89,7 @@ class Division:
     def quotient(self) -> str:
         """Return x / y towards zero."""
         text, shape = self.text, self.shape
-        name = "sdiv" if self.signed else "udiv"
-        result = text.value(f"{name} {shape.name} {self.x}, {self.safe}")
+        result = self.divided
         if not self.guarded:
             return result
         if self.signed:
@@ -99,8 +99,42 @@ class Division:
 
     def remainder(self) -> str:
         """Return the remainder, with the sign of x; it is 0 of what was replaced by 1."""
-        name = "srem" if self.signed else "urem"
-        return self.text.value(f"{name} {self.shape.name} {self.x}, {self.safe}")
+        text, kind = self.text, self.shape.name
+        if self.floats is None:
+            name = "srem" if self.signed else "urem"
+            return text.value(f"{name} {kind} {self.x}, {self.safe}")
+        whole = text.value(f"mul {kind} {self.divided}, {self.safe}")
+        return text.value(f"sub {kind} {self.x}, {whole}")
+
+    @cached_property
+    def divided(self) -> str:
+        """Return x / y towards zero, where nothing has to be guarded against.
+
+        Lanes are divided as floats: there is no such instruction on integers, and one after the
+        other takes longer. A quotient is at least 1 / y away from a whole number that it does not
+        reach, and floats of more bits than x has are rounded by less.
+        """
+        text, kind, floats = self.text, self.shape.name, self.floats
+        if floats is None:
+            name = "sdiv" if self.signed else "udiv"
+            return text.value(f"{name} {kind} {self.x}, {self.safe}")
+        sign = "s" if self.signed else "u"
+        x, y = (
+            text.value(f"{sign}itofp {kind} {each} to {floats.name}")
+            for each in (self.x, self.safe)
+        )
+        quotient = text.value(f"fdiv {floats.name} {x}, {y}")
+        return text.value(f"fpto{sign}i {floats.name} {quotient} to {kind}")
+
+    @property
+    def floats(self) -> Shape | None:
+        """Return the floats that lanes are divided as; None: they are divided as they are."""
+        shape = self.shape
+        if not self.guarded or not shape.lanes or self.arch != "x86_64":
+            return None
+        if shape.bits in (8, 16):
+            return shape.of("float")
+        return shape.of("double") if shape.bits == 32 and self.signed else None
 
 
 def select(text: Text, shape: Shape, condition: str, x: str, y: str) -> str:
