@@ -322,20 +322,18 @@ class Prover:
         outer, wrong = self.is_dead, self.points.wrong()
         self.facts += facts
         self.points.know(facts)
+        self._known.append({})  # what is asked of a fact may follow from the one before it
+        self._made.append({})
         added = [row for fact in facts for row in self._learn_of(fact)]
-        is_new = bool(added) or self.is_dead
-        if is_new:
-            self._known.append({})
-            self._made.append({})
+        self._known[-1] = {}
         yield
         self.is_dead = outer
         del self.facts[len(self.facts) - len(facts) :]
         self.points.restore(wrong)
         for bounds, bound in reversed(added):
             bounds.remove(bound)
-        if is_new:
-            self._known.pop()
-            self._made.pop()
+        self._known.pop()
+        self._made.pop()
 
     def suppose(self, fact: Polynomial) -> None:
         """Take for granted from now on that something is at least 0."""

@@ -55,6 +55,14 @@ def test_a_fact_holds_as_long_as_it_is_given() -> None:
     assert not prover.holds(n - m)
 
 
+def test_what_a_fact_shows_of_the_next_one_ends_with_it() -> None:
+    prover = Prover()
+    n, m = prover.symbol("N"), prover.symbol("M")
+    with prover.given([n - 5, (n - 3) * m - 1]):  # that n - 4 holds is asked of the second
+        assert prover.holds(n - 4)
+    assert not prover.holds(n - 4)
+
+
 def test_facts_that_follow_from_each_other_come_to_an_end() -> None:
     prover = Prover()
     first = prover.counter("lo", ZERO, number(80), ONE)
