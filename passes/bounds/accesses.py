@@ -55,7 +55,8 @@ class Span:
     every: list[Operation]
 
 
-Key: TypeAlias = "tuple[SSAValue, Facts, Polynomial]"
+Key: TypeAlias = "tuple[SSAValue, Facts, Polynomial, Polynomial]"
+"""A buffer, what holds, the place but for a number, and how far beyond it is gone."""
 
 
 class Accesses:
@@ -186,6 +187,8 @@ class Accesses:
         last: Operation | None, turn: Polynomial | None,
     ) -> list[Polynomial]:  # fmt: skip
         """Name what a loop carries, as far as it is indices; return the results by name."""
+        if not arguments:
+            return []
         assert last is not None, "a block ends"
         following = last.operands[len(last.operands) - len(arguments) :]
         rows = [
@@ -200,15 +203,16 @@ class Accesses:
     # -- proving --------------------------------------------------------------------------
 
     def touch(
-        self, op: Operation, buffer: SSAValue, at: Polynomial, length: int = 1, facts: Facts = ()
-    ) -> None:
-        """Note that so many elements from `at` on are read or written, where facts hold."""
+        self, op: Operation, buffer: SSAValue, at: Polynomial, length: int = 1,
+        facts: Facts = (), reach: Polynomial = ZERO,
+    ) -> None:  # fmt: skip
+        """Note that so many elements from `at` to `at + reach` on are touched, where facts hold."""
         self.count += 1
         if buffer in self.begins:
             at = at - self.begins[buffer]
         low = at.constant
         high, rest = low + length - 1, at - low
-        key = buffer, facts, rest
+        key = buffer, facts, rest, reach
         span = self.pending.get(key)
         if span is None:
             self.pending[key] = Span(facts, low, high, op, op, [op])
@@ -221,10 +225,10 @@ class Accesses:
 
     def check(self, key: Key, span: Span) -> None:
         """Prove what was noted."""
-        buffer, facts, rest = key
+        buffer, facts, rest, reach = key
         size, prover = self.size_of(buffer), self.prover
         with prover.given(facts):
-            low, high = rest + span.low, rest + span.high
+            low, high = rest + span.low, rest + reach + span.high
             if not (prover.holds(low) or prover.holds_always(low)):
                 wanted = f"{prover.text(low)} >= 0"
                 self.faults.append(UnprovenAccess(span.lowest, wanted, tuple(span.every)))
@@ -246,14 +250,19 @@ class Accesses:
         return found
 
     def walk(self, op: Operation, walk: Walk) -> None:
-        """Note that a buffer is walked from a place."""
-        place = self.values.index(walk.offset)
+        """Note that a buffer is walked from a place; each step leads up, or it has a counter."""
+        place, reach = self.values.index(walk.offset), ZERO
         facts: Facts = ()
         for often, far in walk.steps:
-            count = self.amount(often)
-            place = place + self.prover.counter("k", ZERO, count, ONE) * self.amount(far)
-            facts += (count - 1,)
-        self.touch(op, walk.buffer, place, walk.length, facts)
+            count, step = self.amount(often), self.amount(far)
+            last = count - 1
+            if self.prover.holds(step):
+                reach = reach + last * step
+            else:
+                place = place + self.prover.counter("k", ZERO, count, ONE) * step
+            if not last.is_constant or last.constant < 0:
+                facts += (last,)
+        self.touch(op, walk.buffer, place, walk.length, facts, reach)
 
     def reading(self, given: SSAValue) -> Facts:
         """Return what holds where anything is read: a choice gives no bytes elsewhere."""

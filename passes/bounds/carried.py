@@ -84,7 +84,7 @@ class Carried:
         if after[which] in names:
             return prover.one_of("select", *dict.fromkeys(self.circle(which, names, after)))
         step = after[which] - names[which]
-        if turn is None or {name.latest for name in names} & set(step.atoms()):
+        if turn is None or any(step.bits & name.bits for name in names):
             return None
         down = next((each for each in (0, -1) if prover.holds(step - each)), None)
         up = next((each for each in (0, 1) if prover.holds(-step + each)), None)
@@ -116,7 +116,7 @@ class Carried:
         made = self.prover.new("carried", low=low)
         row = self.prover.atoms[made.latest]
         row.highs += [(ONE, high) for high in highs]
-        row.is_natural = self.prover.holds(low)
+        self.prover.note_natural(made, low)
         return made
 
     def limits(self, value: Polynomial, depth: int = DEEP) -> Iterator[Polynomial]:

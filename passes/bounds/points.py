@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from .polynomial import Polynomial
 
-SIZES = (3, 40, 130, 2, 700, 9, 64, 17)
+SIZES = (67, 131, 259, 515, 99, 83, 147, 1027)
 """What sizes are at the first point; later ones take them in other orders."""
 COUNT = 4
+TRIES = 6
+"""How many other sizes a point may take."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,13 @@ class Point:
                 product *= values[each]
             total += product
         return total
+
+    def again(self, origins: Sequence[Origin]) -> None:
+        """Take other sizes."""
+        self.number += COUNT
+        self.values, self.is_wrong = [], False
+        for origin in origins:
+            self.add(origin)
 
     def add(self, origin: Origin) -> None:
         """Give the next atom a value."""
@@ -94,9 +103,12 @@ class Points:
 
     def __init__(self) -> None:
         self.all = [Point(number) for number in range(COUNT)]
+        self.origins: list[Origin] = []
+        self.supposed: list[Polynomial] = []
 
     def add(self, origin: Origin) -> None:
         """Give the next atom a value at each point."""
+        self.origins.append(origin)
         for point in self.all:
             point.add(origin)
 
@@ -104,6 +116,17 @@ class Points:
         """Leave out, from now on, the points of which a fact does not hold."""
         for point in self.all:
             point.is_wrong = point.is_wrong or any(point.at(fact) < 0 for fact in facts)
+
+    def suppose(self, fact: Polynomial) -> None:
+        """Know a fact from now on; a point of which it does not hold takes other sizes."""
+        self.supposed.append(fact)
+        self.know((fact,))
+        for point in self.all:
+            for _ in range(TRIES):
+                if not point.is_wrong:
+                    break
+                point.again(self.origins)
+                point.is_wrong |= any(point.at(each) < 0 for each in self.supposed)
 
     def wrong(self) -> list[bool]:
         """Return which points say nothing now."""
@@ -116,4 +139,7 @@ class Points:
 
     def refute(self, value: Polynomial) -> bool:
         """Say whether something is below 0 at a point."""
-        return any(not point.is_wrong and point.at(value) < 0 for point in self.all)
+        for point in self.all:  # noqa: SIM110  (asked so often that a generator counts)
+            if not point.is_wrong and point.at(value) < 0:
+                return True
+        return False

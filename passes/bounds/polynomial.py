@@ -6,7 +6,6 @@ smaller numbers than its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import TypeAlias
 
@@ -22,11 +21,12 @@ class Polynomial:
     True
     """
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_bits", "_hash", "terms")
 
-    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+    def __init__(self, terms: dict[Monomial, int], bits: int = -1) -> None:
         self.terms = terms
         self._hash: int | None = None
+        self._bits = bits
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Polynomial) and self.terms == other.terms)
@@ -40,13 +40,15 @@ class Polynomial:
         return f"Polynomial({dict(self.terms)})"
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
-        terms = number(other).terms if isinstance(other, int) else other.terms
-        if not terms:
-            return self
-        if not self.terms and isinstance(other, Polynomial):
-            return other
-        made = dict(self.terms)
-        for monomial, coefficient in terms.items():
+        if isinstance(other, int):
+            return self._plus(other)
+        more, fewer = self, other
+        if len(more.terms) < len(fewer.terms):
+            more, fewer = fewer, more
+        if not fewer.terms:
+            return more
+        made = more.terms.copy()
+        for monomial, coefficient in fewer.terms.items():
             total = made.get(monomial, 0) + coefficient
             if total:
                 made[monomial] = total
@@ -54,15 +56,24 @@ class Polynomial:
                 del made[monomial]
         return Polynomial(made)
 
+    def _plus(self, constant: int) -> Polynomial:
+        total = self.constant + constant
+        made = self.terms.copy()
+        if total:
+            made[()] = total
+        else:
+            made.pop((), None)
+        return Polynomial(made, self._bits)
+
     def __neg__(self) -> Polynomial:
-        return Polynomial({monomial: -c for monomial, c in self.terms.items()})
+        return Polynomial({monomial: -c for monomial, c in self.terms.items()}, self._bits)
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return self + -other
+            return self._plus(-other)
         if not other.terms:
             return self
-        made = dict(self.terms)
+        made = self.terms.copy()
         for monomial, coefficient in other.terms.items():
             total = made.get(monomial, 0) - coefficient
             if total:
@@ -74,10 +85,10 @@ class Polynomial:
     def __mul__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
             return self if other == 1 else self._times(other)
-        if len(other.terms) == 1 and () in other.terms:
-            return self * other.terms[()]
-        if len(self.terms) == 1 and () in self.terms:
-            return other * self.terms[()]
+        if other.is_constant:
+            return self * other.constant
+        if self.is_constant:
+            return other * self.constant
         made: dict[Monomial, int] = {}
         for one, x in self.terms.items():
             for two, y in other.terms.items():
@@ -86,7 +97,8 @@ class Polynomial:
         return Polynomial({m: c for m, c in made.items() if c})
 
     def _times(self, factor: int) -> Polynomial:
-        return Polynomial({m: c * factor for m, c in self.terms.items()}) if factor else ZERO
+        made = {m: c * factor for m, c in self.terms.items()} if factor else {}
+        return Polynomial(made, self._bits if factor else 0)
 
     @property
     def constant(self) -> int:
@@ -98,26 +110,38 @@ class Polynomial:
         """Say whether there are no atoms."""
         return not self.terms or (len(self.terms) == 1 and () in self.terms)
 
-    def atoms(self) -> Iterator[int]:
-        """Give the atoms, some more than once."""
-        for monomial in self.terms:
-            yield from monomial
+    @property
+    def bits(self) -> int:
+        """Return the atoms as bits of a number, which tells at once what is among them."""
+        if self._bits < 0:
+            self._bits = 0
+            for monomial in self.terms:
+                for each in monomial:
+                    self._bits |= 1 << each
+        return self._bits
+
+    def atoms(self) -> list[int]:
+        """Return the atoms in their order, each once."""
+        found, bits = [], self.bits
+        while bits:
+            lowest = bits & -bits
+            found.append(lowest.bit_length() - 1)
+            bits ^= lowest
+        return found
 
     @property
     def latest(self) -> int:
         """Return the atom of the largest number; -1 if there is none."""
-        return max((m[-1] for m in self.terms if m), default=-1)
+        return self.bits.bit_length() - 1
 
     def parted(self, atom: int) -> tuple[Polynomial, Polynomial]:
         """Return c and r of c * atom + r; the atom may still be in c."""
         factor: dict[Monomial, int] = {}
-        rest: dict[Monomial, int] = {}
-        for monomial, coefficient in self.terms.items():
+        rest = self.terms.copy()
+        for monomial in self.terms:
             if atom in monomial:
                 at = monomial.index(atom)
-                factor[monomial[:at] + monomial[at + 1 :]] = coefficient
-            else:
-                rest[monomial] = coefficient
+                factor[monomial[:at] + monomial[at + 1 :]] = rest.pop(monomial)
         return Polynomial(factor), Polynomial(rest)
 
     def divided(self, divisor: Polynomial) -> Polynomial | None:
@@ -168,22 +192,17 @@ class Polynomial:
                 common = gcd(common, coefficient)
                 if common == 1:
                     return self
-        if common < 2:
+        if not common:
             return self
         made = {m: c // common for m, c in self.terms.items()}
         if made.get((), 1) == 0:
             del made[()]
-        return Polynomial(made)
+        return Polynomial(made, self._bits)
 
-    def shared(self) -> set[int]:
-        """Return the atoms that every term has."""
-        monomials = iter(self.terms)
-        found = set(next(monomials, ()))
-        for monomial in monomials:
-            if not found:
-                break
-            found &= set(monomial)
-        return found
+    def shared(self) -> list[int]:
+        """Return the atoms that every term has, in their order."""
+        shortest = min(self.terms, key=len, default=())
+        return [a for a in dict.fromkeys(shortest) if all(a in each for each in self.terms)]
 
 
 def _order(monomial: Monomial) -> tuple[int, Monomial]:

@@ -29,6 +29,7 @@ Bound: TypeAlias = tuple[Polynomial, Polynomial]
 Learned: TypeAlias = list[tuple[list[Bound], Bound]]
 """Bounds that were added, and to what."""
 ONE = number(1)
+DATA = Origin("data")
 DEEPEST = 100
 """How deep steps may be within each other: each takes four calls of Python's stack."""
 FUEL = 120
@@ -46,15 +47,12 @@ class Atom:
     """What is known of one atom."""
 
     name: str
-    origin: Origin
     lows: list[Bound] = field(default_factory=list)
     highs: list[Bound] = field(default_factory=list)
     among: tuple[Polynomial, ...] = ()
     """It is not below the smallest of these, or not above the largest."""
     among_low: bool = False
     among_high: bool = False
-    is_natural: bool = False
-    """Whether it is at least 0 wherever it stands."""
     divisor: Polynomial = ONE
     """What must be at least 1 for the bounds to hold."""
     dividend: Polynomial = ZERO
@@ -68,11 +66,20 @@ class Prover:
 
     def __init__(self, ranges: Mapping[str, Range] | None = None) -> None:
         self.atoms: list[Atom] = []
+        self.naturals = 0
+        """Atoms that are at least 0 wherever they stand, as bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
-        self._made: list[dict[object, Polynomial]] = [{}]
+        self._made: dict[object, Polynomial] = {}
         """What was made of what, while the facts hold that were known then."""
-        self._known: list[dict[tuple[Order, Polynomial], bool]] = [{}]
+        self._quotients: dict[tuple[Polynomial, Polynomial, bool], Polynomial] = {}
+        """What was asked for of the facts that are known now."""
+        self._shown: set[Polynomial] = set()
+        """What was shown, while the facts hold that were known then."""
+        self._not_shown: dict[tuple[Order, Polynomial], None] = {}
+        """What was not shown of the facts that are known now."""
+        self._lessons: set[Polynomial] = set()
+        """What was learned from, while the facts hold that were known then."""
         self._order: Order = self.latest
         self.budget = BUDGET
         """How many steps all proofs may still take."""
@@ -80,6 +87,9 @@ class Prover:
         """What was supposed, like sizes that are sums: these may be factors of others."""
         self._digits: dict[int, Polynomial] = {}
         """Atoms that were cut, as their digits."""
+        self._cuts = 0
+        """The same atoms as bits."""
+        self._resolved: dict[Polynomial, Polynomial] = {}
         self._fuel = 0
         self._open: dict[Polynomial, int] = {}
         """What is being proven, by how many are before it."""
@@ -99,16 +109,25 @@ class Prover:
         self, name: str, *, low: Polynomial | int | None = None, origin: Origin | None = None
     ) -> Polynomial:
         """Return a new atom, of which a lower bound, and where its values come from, is known."""
-        made = Atom(name, Origin("data"))
+        made, come = Atom(name), DATA
         if low is not None:
             bound = number(low) if isinstance(low, int) else low
             made.lows.append((ONE, bound))
-            made.is_natural = bound.is_constant and bound.constant >= 0
-            made.origin = Origin("from", (bound,))
-        made.origin = origin or made.origin
-        self.points.add(made.origin)
+            if bound.is_constant and bound.constant >= 0:
+                self.naturals |= 1 << len(self.atoms)
+            come = Origin("from", (bound,))
+        self.points.add(origin or come)
         self.atoms.append(made)
         return atom(len(self.atoms) - 1)
+
+    def is_natural(self, which: int) -> bool:
+        """Say whether an atom is at least 0 wherever it stands."""
+        return bool(self.naturals >> which & 1)
+
+    def note_natural(self, made: Polynomial, *values: Polynomial) -> None:
+        """Note that an atom is at least 0 wherever it stands if all of these are."""
+        if all(self.holds(each) for each in values):
+            self.naturals |= made.bits
 
     def counter(self, name: str, low: Polynomial, high: Polynomial, step: Polynomial) -> Polynomial:
         """Return what walks from `low` by `step` as long as it is below `high`."""
@@ -116,7 +135,7 @@ class Prover:
         if step == ONE or self._is_any(step):
             made = self.new(name, low=low, origin=Origin("walk", (low, extent)))
             self.atoms[-1].highs.append((ONE, high - 1))
-            self.atoms[-1].is_natural = self.holds(low)
+            self.note_natural(made, low)
             return made
         turns = self.quotient(extent + step - 1, step)
         turn = self.new(name, low=0, origin=Origin("turn", (turns,)))
@@ -127,7 +146,7 @@ class Prover:
         """Say whether of a step nothing is known but that it is at least 1: it may be 1 as well."""
         return (
             step.terms == {(step.latest,): 1}
-            and self.atoms[step.latest].origin == Origin("from", (ONE,))
+            and self.points.origins[step.latest] == Origin("from", (ONE,))
             and not self.atoms[step.latest].highs
         )
 
@@ -145,6 +164,13 @@ class Prover:
     def quotient(self, n: Polynomial, d: Polynomial, *, unsigned: bool = False) -> Polynomial:
         """Return n // d, rounded down; of a negative n, if `unsigned`, nothing is known."""
         n, d = self.resolved(n), self.resolved(d)
+        asked = n, d, unsigned
+        found = self._quotients.get(asked)
+        if found is None:
+            found = self._quotients[asked] = self._made_quotient(n, d, unsigned=unsigned)
+        return found
+
+    def _made_quotient(self, n: Polynomial, d: Polynomial, *, unsigned: bool) -> Polynomial:
         if d.is_constant and d.constant <= 0:  # by nothing: of what is never reached
             return self.new("//")
         simple = self._simple_quotient(n, d, unsigned=unsigned)
@@ -153,15 +179,15 @@ class Prover:
         is_down = not unsigned or self.holds(n)
         whole, by = self._unnested(n, d) if is_down else (n, d)
         key = "//", whole, by, is_down
-        made = self._found(key)
+        made = self._made.get(key)
         if made is None:
-            made = self._made[-1][key] = self.new("//", origin=Origin("//", (whole, by)))
+            made = self._made[key] = self.new("//", origin=Origin("//", (whole, by)))
             row = self.atoms[-1]
             row.divisor, row.dividend = by, ZERO if is_down else n
             row.parts = (whole, by) if is_down else None
             if self.holds(n):
                 row.lows.append((ONE, ZERO))
-                row.is_natural = True
+                self.naturals |= made.bits
         row = self.atoms[made.latest]
         for divisor, value in ((d, n), (by, whole)):
             if (divisor, value) not in row.highs:
@@ -190,7 +216,7 @@ class Prover:
     def _is_cut(self, which: int, d: Polynomial) -> bool:
         """Say whether an atom can be taken as digits: a multiple of a size, and what is left."""
         row = self.atoms[which]
-        fits = row.is_natural and not row.among and bool(row.highs)
+        fits = self.is_natural(which) and not row.among and bool(row.highs)
         return fits and row.highs[0][0] == ONE and d.latest < which and not row.dividend.terms
 
     def _cut(self, which: int, d: Polynomial) -> Polynomial:
@@ -209,18 +235,21 @@ class Prover:
             rest.highs.append((ONE, high - q * d))
         outer.highs.append(_tight(d, high) if d.is_constant else (d, high))
         self._digits[which] = q * d + r
+        self._cuts |= 1 << which
+        self._resolved = {}
         return q
 
     def resolved(self, value: Polynomial) -> Polynomial:
         """Return an expression with atoms that were cut as their digits."""
-        digits = self._digits
-        while digits:
-            cut = next((each for m in value.terms for each in m if each in digits), None)
-            if cut is None:
-                break
-            factor, rest = value.parted(cut)
-            value = factor * digits[cut] + rest
-        return value
+        cut = value.bits & self._cuts
+        if not cut:
+            return value
+        found = self._resolved.get(value)
+        if found is None:
+            which = cut.bit_length() - 1
+            factor, rest = value.parted(which)
+            found = self._resolved[value] = self.resolved(factor * self._digits[which] + rest)
+        return found
 
     def _unnested(self, n: Polynomial, d: Polynomial) -> tuple[Polynomial, Polynomial]:
         """Return n and d of the same quotient, where n was a quotient itself."""
@@ -244,10 +273,10 @@ class Prover:
                 if self.holds(other - one):
                     return one if kind == "min" else other
         key = kind, *values
-        made = self._found(key)
+        made = self._made.get(key)
         if made is None:
             way = "most" if kind == "max" else "least" if kind == "min" else "any"
-            made = self._made[-1][key] = self.new(kind, origin=Origin(way, values))
+            made = self._made[key] = self.new(kind, origin=Origin(way, values))
             row = self.atoms[-1]
             row.among, row.among_low, row.among_high = values, kind != "max", kind != "min"
             if kind == "min":
@@ -255,7 +284,8 @@ class Prover:
             if kind == "max":
                 row.lows = [(ONE, each) for each in values]
             natural = any if kind == "max" else all
-            row.is_natural = natural(self.holds(each) for each in values)
+            if natural(self.holds(each) for each in values):
+                self.naturals |= made.bits
         return made
 
     def with_one(
@@ -297,9 +327,6 @@ class Prover:
             case kind:
                 return self.one_of(kind, a, b)
 
-    def _found(self, key: object) -> Polynomial | None:
-        return next((made[key] for made in reversed(self._made) if key in made), None)
-
     def text(self, value: Polynomial) -> str:
         """Return an expression as it is read, atoms by name and number."""
         parts = []
@@ -319,30 +346,34 @@ class Prover:
     @contextmanager
     def given(self, facts: Sequence[Polynomial]) -> Iterator[None]:
         """Take for granted, for a while, that these are at least 0."""
+        if not facts:
+            yield
+            return
         outer, wrong = self.is_dead, self.points.wrong()
+        memory = self._made, self._shown, self._lessons, self._not_shown, self._quotients
+        self._made, self._shown = self._made.copy(), self._shown.copy()
+        self._lessons = self._lessons.copy()
         self.facts += facts
         self.points.know(facts)
-        self._known.append({})  # what is asked of a fact may follow from the one before it
-        self._made.append({})
         added = [row for fact in facts for row in self._learn_of(fact)]
-        self._known[-1] = {}
+        if added:
+            self._not_shown, self._quotients = {}, {}
         yield
         self.is_dead = outer
+        self._made, self._shown, self._lessons, self._not_shown, self._quotients = memory
         del self.facts[len(self.facts) - len(facts) :]
         self.points.restore(wrong)
         for bounds, bound in reversed(added):
             bounds.remove(bound)
-        self._known.pop()
-        self._made.pop()
 
     def suppose(self, fact: Polynomial) -> None:
         """Take for granted from now on that something is at least 0."""
         if len(fact.terms) > 1:
             self._sizes.append(fact)
-        self.points.know((fact,))
+        self.points.suppose(fact)
         self.facts.append(fact)
         self._learn_of(fact)
-        self._known = [{}]
+        self._not_shown, self._quotients = {}, {}
 
     def _learn_of(self, given: Polynomial) -> Learned:
         """Add what is given to the bounds of atoms, and what follows from it."""
@@ -356,14 +387,16 @@ class Prover:
             self.is_dead |= fact.constant < 0
             return []
         self._learned += 1
-        if self._learned > LEARNED:
+        if self._learned > LEARNED or fact in self._lessons or self._is_sum_of_naturals(fact):
             return []
+        self._lessons.add(fact)
+        self._shown.add(fact)
         factor, rest = fact.parted(last)
         learned = self._bounded(last, factor, rest)
         parts = self.atoms[last].parts
         if parts and factor == ONE and rest.is_constant and parts[1].is_constant:
             learned += self._learn(parts[0] + parts[1] * rest.constant)
-        for each in sorted(set(fact.atoms())):
+        for each in fact.atoms():
             if self.atoms[each].among:
                 learned += self._chosen(each, *fact.parted(each))
         if fact.constant < 0:
@@ -373,7 +406,7 @@ class Prover:
     def _positive(self, fact: Polynomial) -> Learned:
         """Learn that what alone makes a sum positive is at least 1, as are its factors."""
         makers = [m for m, coefficient in fact.terms.items() if m and coefficient > 0]
-        if len(makers) != 1 or not all(self.atoms[each].is_natural for each in fact.atoms()):
+        if len(makers) != 1 or fact.bits & ~self.naturals:
             return []
         return [
             row
@@ -404,7 +437,7 @@ class Prover:
     def _factors(self, whole: Polynomial) -> Learned:
         """Learn that factors of what is at least 1, none of which is below 0, are so too."""
         learned: Learned = []
-        for each in (*map(atom, sorted(whole.shared())), *self._sizes):
+        for each in (*map(atom, whole.shared()), *self._sizes):
             rest = whole.divided(each) if each != whole else None
             if rest is not None and not rest.is_constant and self.holds(each):
                 learned += self._learn(each - 1) + self._learn(rest - 1)
@@ -414,7 +447,7 @@ class Prover:
     def _bounded(self, which: int, factor: Polynomial, rest: Polynomial) -> Learned:
         """Add what factor * atom + rest >= 0 says of an atom."""
         row = self.atoms[which]
-        if which in factor.atoms():
+        if factor.bits >> which & 1:
             return []
         if self.holds(factor - 1):
             scale, limit = _tight(factor, rest)
@@ -431,9 +464,10 @@ class Prover:
         """Learn that no lower bound of an atom is above an upper one."""
         learned: Learned = []
         for (low_scale, low), (high_scale, high) in product(tuple(lows), tuple(highs)):
+            if not low_scale == high_scale == ONE:
+                continue
             between = high - low
-            is_plain = low_scale == high_scale == ONE and 0 <= between.latest < which
-            if is_plain and not self._is_sum_of_naturals(between):
+            if 0 <= between.latest < which and not self._is_sum_of_naturals(between):
                 learned += self._learn(self.resolved(between).reduced())
         return learned
 
@@ -452,11 +486,11 @@ class Prover:
         if self.is_dead:
             return True
         value = self.resolved(value).reduced()
-        if value.is_constant:
+        if not value.bits:
             return value.constant >= 0
         if self._is_sum_of_naturals(value):
             return True
-        return any(self._holds_by(order, value) for order in (self.latest, self.single))
+        return self._holds_by(self.latest, value) or self._holds_by(self.single, value)
 
     def holds_always(self, value: Polynomial) -> bool:
         """Say whether something is at least 0 in every turn, which are tried one by one."""
@@ -464,7 +498,7 @@ class Prover:
         if self.points.refute(value):
             return False
         facts = [self.resolved(each) for each in self.facts]
-        return Every([each.origin for each in self.atoms]).shows(value, facts)
+        return Every(self.points.origins).shows(value, facts)
 
     def _holds_by(self, order: Order, value: Polynomial) -> bool:
         """Say whether something is shown by replacing atoms in an order."""
@@ -481,7 +515,7 @@ class Prover:
 
     def single(self, value: Polynomial) -> int:
         """Return an atom that lies between numbers, else the one that was made last."""
-        for each in sorted(set(value.atoms()), reverse=True):
+        for each in reversed(value.atoms()):
             row = self.atoms[each]
             bounds = (row.lows[:1], row.highs[:1])
             if all(b and b[0][0] == ONE and b[0][1].is_constant for b in bounds):
@@ -490,15 +524,13 @@ class Prover:
 
     def _holds(self, value: Polynomial) -> bool:
         value = self.resolved(value).reduced()
-        if value.is_constant:
+        if not value.bits:
             return value.constant >= 0
-        key = self._order, value
-        known = self._known[-1].get(key)
-        if known is None and self._is_sum_of_naturals(value):
-            known = self._known[-1][key] = True
-        if known is None and (self.points.refute(value) or self._is_too_far(value)):
-            known = False
-        return known if known is not None else self._search(value)
+        if value in self._shown or self._is_sum_of_naturals(value):
+            return True
+        if (self._order, value) in self._not_shown or self.points.refute(value):
+            return False
+        return not self._is_too_far(value) and self._search(value)
 
     def _is_too_far(self, value: Polynomial) -> bool:
         """Say whether the search ends here: there were too many steps, or it is back at a start."""
@@ -517,24 +549,23 @@ class Prover:
         self.budget -= 1
         self._open[value] = len(self._open)
         outer, self._reached = self._reached, len(self._open)
-        found = self._follows(self._without_factors(value)) or self._follows(value)
+        other = self._without_factors(value)
+        found = self._follows(other) or (other is not value and self._follows(value))
         depth = self._open.pop(value)
-        if found or (self._fuel > 0 and self._reached >= depth):
-            self._known[-1][self._order, value] = found
+        if found:
+            self._shown.add(value)
+        elif self._fuel > 0 and self._reached >= depth:
+            self._not_shown[self._order, value] = None
         self._reached = min(outer, self._reached)
         return found
 
     def _is_sum_of_naturals(self, value: Polynomial) -> bool:
-        return min(value.terms.values()) >= 0 and all(
-            self.atoms[each].is_natural for each in value.atoms()
-        )
+        return not value.bits & ~self.naturals and min(value.terms.values(), default=0) >= 0
 
     def _without_factors(self, value: Polynomial) -> Polynomial:
         """Return what is left of a product of atoms that are at least 0, and something."""
-        while natural := [each for each in value.shared() if self.atoms[each].is_natural]:
-            rest = value.divided(atom(natural[0]))
-            assert rest is not None, "every term has the atom"
-            value = rest.reduced()
+        while natural := [each for each in value.shared() if self.is_natural(each)]:
+            value = value.parted(natural[0])[0].reduced()
         return value
 
     def _follows(self, value: Polynomial) -> bool:
@@ -547,20 +578,21 @@ class Prover:
             return False
         up = self._sign(factor)
         if up is None:
-            return last not in factor.atoms() and self._holds_at_ends(row, factor, rest)
-        lows = row.lows or [(ONE, ZERO)] * row.is_natural
+            return not factor.bits >> last & 1 and self._holds_at_ends(row, factor, rest)
+        lows = row.lows or [(ONE, ZERO)] * self.is_natural(last)
         for bound in reversed(lows if up else row.highs):  # what was learned last says most
-            if self._holds(_replaced(factor, rest, bound, up=up)):
+            limit = self.resolved(bound[1])
+            if self._holds(_replaced(factor, rest, (bound[0], limit), up=up)):
                 return True
         if row.among and (row.among_low if up else row.among_high):
-            return all(self._holds(factor * each + rest) for each in row.among)
+            return all(self._holds(factor * self.resolved(each) + rest) for each in row.among)
         return False
 
     def _holds_at_ends(self, row: Atom, factor: Polynomial, rest: Polynomial) -> bool:
         """Say whether factor * atom + rest is at least 0 where the atom is least and largest."""
         for bounds in (row.lows, row.highs):
             for scale, limit in bounds:  # generators would take twice the stack
-                if scale == ONE and self._holds(factor * limit + rest):
+                if scale == ONE and self._holds(factor * self.resolved(limit) + rest):
                     break
             else:
                 return False
@@ -570,6 +602,10 @@ class Prover:
         """Say whether a factor is at least 0 or at most 0; None if neither is known."""
         if factor.is_constant:
             return factor.constant > 0
+        if not factor.bits & ~self.naturals:
+            coefficients = factor.terms.values()
+            if min(coefficients) >= 0 or max(coefficients) <= 0:
+                return max(coefficients) > 0
         if self._holds(factor):
             return True
         return False if self._holds(-factor) else None

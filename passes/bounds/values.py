@@ -79,7 +79,9 @@ class Values:
 
 def is_index(kind: Attribute) -> bool:
     """Say whether a type is that of indices, or of vectors of them."""
-    return isinstance(kind.element_type if isinstance(kind, VectorType) else kind, IndexType)
+    return isinstance(kind, IndexType) or (
+        isinstance(kind, VectorType) and isinstance(kind.element_type, IndexType)
+    )
 
 
 def lanes_of(kind: Attribute) -> int:
@@ -94,8 +96,9 @@ Combine: TypeAlias = Callable[[Prover, Polynomial, Polynomial], Polynomial]
 def _indexed(combine: Combine) -> Rule:
     def rule(values: Values, op: Operation) -> None:
         if is_index(op.results[0].type):
-            a, b = (values.index(operand) for operand in op.operands)
-            values.indices[op.results[0]] = combine(values.prover, a, b)
+            a, b = op.operands
+            made = combine(values.prover, values.index(a), values.index(b))
+            values.indices[op.results[0]] = made
 
     return rule
 
