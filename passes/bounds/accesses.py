@@ -21,8 +21,9 @@ from ...ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SIZES, UNITS, kerne
 from ...ir.types.dims import parse
 from .blocks import FIXED, REACHES, given_to_blocks, reaches_of
 from .carried import Carried
-from .polynomial import ZERO, Polynomial, number
-from .prover import ONE, Prover
+from .polynomial import ONE, ZERO, Polynomial, number
+from .prover import Prover
+from .rests import holds_by_rests
 from .values import Facts, Truth, Values, is_index, lanes_of
 from .walks import WALKS, Amount, Walk, walks_of
 
@@ -229,13 +230,18 @@ class Accesses:
         size, prover = self.size_of(buffer), self.prover
         with prover.given(facts):
             low, high = rest + span.low, rest + reach + span.high
-            if not (prover.holds(low) or prover.holds_always(low)):
+            if not self.is_shown(low):
                 wanted = f"{prover.text(low)} >= 0"
                 self.faults.append(UnprovenAccess(span.lowest, wanted, tuple(span.every)))
             spare = size - 1 - high
-            if not (prover.holds(spare) or prover.holds_always(spare)):
+            if not self.is_shown(spare):
                 wanted = f"{prover.text(high)} < {prover.text(size)}"
                 self.faults.append(UnprovenAccess(span.highest, wanted, tuple(span.every)))
+
+    def is_shown(self, value: Polynomial) -> bool:
+        """Say whether something is at least 0, by what is cheap first."""
+        prover = self.prover
+        return prover.holds(value) or holds_by_rests(prover, value) or prover.holds_always(value)
 
     def size_of(self, buffer: SSAValue) -> Polynomial:
         """Return how many elements a buffer has."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, SSAValue
 
-from .polynomial import ZERO, Polynomial
-from .prover import ONE, Prover
+from .polynomial import ONE, ZERO, Polynomial
+from .prover import Prover
 from .values import Values
 
 DEEP = 4

@@ -232,6 +232,9 @@ def number(value: int) -> Polynomial:
     return SMALL[value] if 0 <= value < len(SMALL) else Polynomial({(): value})
 
 
+ONE = number(1)
+
+
 def atom(which: int) -> Polynomial:
     """Return the expression that is one atom."""
     return Polynomial({(which,): 1})

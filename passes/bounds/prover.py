@@ -20,15 +20,13 @@ from typing import TypeAlias
 
 from ...ir import dims as dim_rules
 from ...ir.types.dims import Dim, Range
+from .bound import Bound, replaced, tight
 from .every import Every
 from .points import Origin, Points
-from .polynomial import ZERO, Polynomial, atom, number
+from .polynomial import ONE, ZERO, Polynomial, atom, number
 
-Bound: TypeAlias = tuple[Polynomial, Polynomial]
-"""A factor k >= 1 and b: k * atom is at least (or at most) b."""
 Learned: TypeAlias = list[tuple[list[Bound], Bound]]
 """Bounds that were added, and to what."""
-ONE = number(1)
 DATA = Origin("data")
 DEEPEST = 100
 """How deep steps may be within each other: each takes four calls of Python's stack."""
@@ -78,6 +76,8 @@ class Prover:
         """What was shown, while the facts hold that were known then."""
         self._not_shown: dict[tuple[Order, Polynomial], None] = {}
         """What was not shown of the facts that are known now."""
+        self.later: dict[int, tuple[list[Bound], list[Bound]]] = {}
+        """Upper and lower bounds of counters by atoms that were made later."""
         self._lessons: set[Polynomial] = set()
         """What was learned from, while the facts hold that were known then."""
         self._order: Order = self.latest
@@ -139,7 +139,7 @@ class Prover:
             return made
         turns = self.quotient(extent + step - 1, step)
         turn = self.new(name, low=0, origin=Origin("turn", (turns,)))
-        self.atoms[-1].highs.append(_tight(step, extent - 1))
+        self.atoms[-1].highs.append(tight(step, extent - 1))
         return low + turn * step
 
     def _is_any(self, step: Polynomial) -> bool:
@@ -233,7 +233,7 @@ class Prover:
             outer.highs.append((ONE, whole - 1))
         else:
             rest.highs.append((ONE, high - q * d))
-        outer.highs.append(_tight(d, high) if d.is_constant else (d, high))
+        outer.highs.append(tight(d, high) if d.is_constant else (d, high))
         self._digits[which] = q * d + r
         self._cuts |= 1 << which
         self._resolved = {}
@@ -450,12 +450,12 @@ class Prover:
         if factor.bits >> which & 1:
             return []
         if self.holds(factor - 1):
-            scale, limit = _tight(factor, rest)
+            scale, limit = tight(factor, rest)
             low = scale, -limit
             learned = self._add(row.lows, low)
             return learned + self._meet(which, (low,), row.highs) if learned else []
         if self.holds(-factor - 1):
-            high = _tight(-factor, rest)
+            high = tight(-factor, rest)
             learned = self._add(row.highs, high)
             return learned + self._meet(which, row.lows, (high,)) if learned else []
         return []
@@ -463,10 +463,13 @@ class Prover:
     def _meet(self, which: int, lows: Sequence[Bound], highs: Sequence[Bound]) -> Learned:
         """Learn that no lower bound of an atom is above an upper one."""
         learned: Learned = []
+        if not self.is_sane(self.atoms[which]):
+            return learned
         for (low_scale, low), (high_scale, high) in product(tuple(lows), tuple(highs)):
             if not low_scale == high_scale == ONE:
                 continue
             between = high - low
+            self.is_dead |= between.is_constant and between.constant < 0
             if 0 <= between.latest < which and not self._is_sum_of_naturals(between):
                 learned += self._learn(self.resolved(between).reduced())
         return learned
@@ -490,7 +493,7 @@ class Prover:
             return value.constant >= 0
         if self._is_sum_of_naturals(value):
             return True
-        return self._holds_by(self.latest, value) or self._holds_by(self.single, value)
+        return self.holds_by(self.latest, value) or self.holds_by(self.single, value)
 
     def holds_always(self, value: Polynomial) -> bool:
         """Say whether something is at least 0 in every turn, which are tried one by one."""
@@ -500,7 +503,7 @@ class Prover:
         facts = [self.resolved(each) for each in self.facts]
         return Every(self.points.origins).shows(value, facts)
 
-    def _holds_by(self, order: Order, value: Polynomial) -> bool:
+    def holds_by(self, order: Order, value: Polynomial) -> bool:
         """Say whether something is shown by replacing atoms in an order."""
         saved = self._order, self._fuel, self._open, self._reached
         self._order, self._fuel, self._open, self._reached = order, FUEL, {}, 0
@@ -521,6 +524,13 @@ class Prover:
             if all(b and b[0][0] == ONE and b[0][1].is_constant for b in bounds):
                 return each
         return value.latest
+
+    def counter_first(self, value: Polynomial) -> int:
+        """Return a counter that quotients of it bound, once; else an atom between numbers."""
+        for each in reversed(value.atoms()):
+            if each in self.later:
+                return each
+        return self.single(value)
 
     def _holds(self, value: Polynomial) -> bool:
         value = self.resolved(value).reduced()
@@ -574,19 +584,32 @@ class Prover:
             return value.constant >= 0
         row = self.atoms[last]
         factor, rest = value.parted(last)
-        if not self._is_sane(row):
+        if not self.is_sane(row):
             return False
         up = self._sign(factor)
         if up is None:
             return not factor.bits >> last & 1 and self._holds_at_ends(row, factor, rest)
+        if last in self.later and self._follows_later(last, factor, rest, up=up):
+            return True
         lows = row.lows or [(ONE, ZERO)] * self.is_natural(last)
         for bound in reversed(lows if up else row.highs):  # what was learned last says most
             limit = self.resolved(bound[1])
-            if self._holds(_replaced(factor, rest, (bound[0], limit), up=up)):
+            if self._holds(replaced(factor, rest, (bound[0], limit), up=up)):
                 return True
-        if row.among and (row.among_low if up else row.among_high):
-            return all(self._holds(factor * self.resolved(each) + rest) for each in row.among)
-        return False
+        is_among = bool(row.among) and (row.among_low if up else row.among_high)
+        return is_among and all(
+            self._holds(factor * self.resolved(each) + rest) for each in row.among
+        )
+
+    def _follows_later(self, last: int, factor: Polynomial, rest: Polynomial, *, up: bool) -> bool:
+        """Say whether something follows from bounds by later atoms, of which each counts once."""
+        bounds = self.later.pop(last)
+        found = any(
+            self._holds(replaced(factor, rest, (scale, self.resolved(limit)), up=up))
+            for scale, limit in reversed(bounds[up])
+        )
+        self.later[last] = bounds
+        return found
 
     def _holds_at_ends(self, row: Atom, factor: Polynomial, rest: Polynomial) -> bool:
         """Say whether factor * atom + rest is at least 0 where the atom is least and largest."""
@@ -610,46 +633,8 @@ class Prover:
             return True
         return False if self._holds(-factor) else None
 
-    def _is_sane(self, row: Atom) -> bool:
+    def is_sane(self, row: Atom) -> bool:
         """Say whether an atom's bounds hold here: those of a quotient by 0 do not."""
         if row.divisor is ONE or (row.divisor.is_constant and not row.dividend.terms):
             return row.divisor.constant > 0
         return self._holds(row.divisor - 1) and self._holds(row.dividend)
-
-
-def _replaced(factor: Polynomial, rest: Polynomial, bound: Bound, *, up: bool) -> Polynomial:
-    """Return what must be at least 0 for factor * atom + rest to be, by a bound of the atom."""
-    scale, limit = bound
-    if scale is ONE or scale == ONE:
-        return factor * limit + rest
-    part = factor.divided(scale)
-    if part is not None:
-        return part * limit + rest
-    if factor.is_constant:
-        # Whole numbers: the atom is compared with `rest` over the factor, rounded towards it.
-        size = abs(factor.constant)
-        target = _rounded(rest, size)
-        if target is not None:
-            # up: atom >= -target, where scale * atom >= limit; else atom <= target.
-            return (limit if up else -limit) + scale * target + scale - 1
-    return factor * limit + rest * scale
-
-
-def _tight(scale: Polynomial, limit: Polynomial) -> Bound:
-    """Return the bound scale * atom <= limit without the scale, where the limit can be rounded."""
-    if scale != ONE and scale.is_constant:
-        rounded = _rounded(limit, scale.constant)
-        if rounded is not None:
-            return ONE, rounded
-    return scale, limit
-
-
-def _rounded(rest: Polynomial, size: int) -> Polynomial | None:
-    """Return rest / size, rounded down, if that is an expression."""
-    made = {}
-    for monomial, coefficient in rest.terms.items():
-        if monomial and coefficient % size:
-            return None
-        if coefficient // size:
-            made[monomial] = coefficient // size
-    return Polynomial(made)

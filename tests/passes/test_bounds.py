@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gravure.ir.types import dims
-from gravure.passes.bounds.polynomial import ZERO, Polynomial, number
-from gravure.passes.bounds.prover import ONE, Prover
+from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, number
+from gravure.passes.bounds.prover import Prover
+from gravure.passes.bounds.rests import holds_by_rests
 
 
 def test_rows_and_columns_of_a_place_lie_inside() -> None:
@@ -61,6 +62,33 @@ def test_what_a_fact_shows_of_the_next_one_ends_with_it() -> None:
     with prover.given([n - 5, (n - 3) * m - 1]):  # that n - 4 holds is asked of the second
         assert prover.holds(n - 4)
     assert not prover.holds(n - 4)
+
+
+def test_tiles_of_images_of_an_open_number_lie_inside() -> None:
+    prover = Prover()
+    n = prover.symbol("N")
+    prover.suppose(n - 1)
+    block = prover.counter("u", ZERO, prover.quotient(n * 64 + 43, number(44)), ONE)
+    turns = prover.one_of("min", n * 64 - block * 44, number(44))
+    place = block * 44 + prover.counter("i", ZERO, turns, ONE)  # 44 tiles, of 8 by 8 an image
+    image, tile = prover.quotient(place, number(64)), prover.remainder(place, number(64))
+    row, column = prover.quotient(tile, number(8)), prover.remainder(tile, number(8))
+    at = (image * 32 + row * 4) * 32 + column * 4
+    spare = n * 1024 - 1 - (at + 3 * 32 + 3)
+    assert holds_by_rests(prover, spare)
+    assert not holds_by_rests(prover, spare - 1)
+    with prover.given([row - 1, number(6) - row, column - 1, number(6) - column]):
+        assert holds_by_rests(prover, at - 4 * 32 - 4)
+        assert holds_by_rests(prover, spare - 4 * 32 - 4)
+        assert not holds_by_rests(prover, spare - 4 * 32 - 5)
+
+
+def test_what_cannot_be_is_not_reached() -> None:
+    prover = Prover()
+    lane = prover.counter("lane", ZERO, number(16), ONE)
+    with prover.given([-lane - 1]):  # a mask of no lanes
+        assert prover.holds(number(-1))
+    assert not prover.holds(number(-1))
 
 
 def test_facts_that_follow_from_each_other_come_to_an_end() -> None:
@@ -144,7 +172,8 @@ def test_what_is_shown_is_so(
         (a, x), (b, y) = rows[first % len(rows)], rows[second % len(rows)]
         rows.append(combined(prover, kind, (a, x), (b, y), size))
     for expression, values in rows:
-        if prover.holds(expression):
+        if prover.holds(expression) or holds_by_rests(prover, expression):
             assert values.min() >= 0
-        if prover.holds(number(top) - expression):
+        spare = number(top) - expression
+        if prover.holds(spare) or holds_by_rests(prover, spare):
             assert values.max() <= top
