@@ -8,7 +8,7 @@ which one does not hold says nothing for as long as the fact is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .polynomial import Polynomial
 
@@ -19,8 +19,7 @@ TRIES = 6
 """How many other sizes a point may take."""
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Where the values of an atom come from: a kind, and what it is made of.
 
     `symbol` and `from` (low), `turn` (how many), `walk` (from where, and how many), `//` and `%`
@@ -70,6 +69,8 @@ class Point:
         """Return one value of an origin."""
         parts = [self.at(each) for each in origin.parts]
         match origin.kind:
+            case "turn" | "walk":
+                found = sum(parts[:-1]) + self.turn(parts[-1])
             case "//":
                 found = parts[0] // parts[1]
             case "%":
@@ -80,8 +81,6 @@ class Point:
                 found = max(parts)
             case "least" | "any":
                 found = min(parts)
-            case "turn" | "walk":
-                found = sum(parts[:-1]) + self.turn(parts[-1])
             case "symbol":
                 number = len(self.values) * (self.number + 1) + self.number
                 found = max(parts[0], SIZES[number % len(SIZES)])

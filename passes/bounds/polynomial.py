@@ -33,7 +33,7 @@ class Polynomial:
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash(frozenset(self.terms.items()))
+            self._hash = hash((self.bits, frozenset(self.terms.values())))
         return self._hash
 
     def __repr__(self) -> str:
@@ -148,6 +148,8 @@ class Polynomial:
         """Return the quotient, None where it is not exact."""
         if not self.terms:
             return self
+        if divisor.bits & ~self.bits:
+            return None
         first, lead = self.lead, divisor.lead
         if self.terms[first] % divisor.terms[lead] or _without(first, lead) is None:
             return None
@@ -201,6 +203,8 @@ class Polynomial:
 
     def shared(self) -> list[int]:
         """Return the atoms that every term has, in their order."""
+        if () in self.terms:
+            return []
         shortest = min(self.terms, key=len, default=())
         return [a for a in dict.fromkeys(shortest) if all(a in each for each in self.terms)]
 

@@ -95,10 +95,10 @@ Combine: TypeAlias = Callable[[Prover, Polynomial, Polynomial], Polynomial]
 
 def _indexed(combine: Combine) -> Rule:
     def rule(values: Values, op: Operation) -> None:
-        if is_index(op.results[0].type):
+        (result,) = op.results
+        if is_index(result.type):
             a, b = op.operands
-            made = combine(values.prover, values.index(a), values.index(b))
-            values.indices[op.results[0]] = made
+            values.indices[result] = combine(values.prover, values.index(a), values.index(b))
 
     return rule
 
