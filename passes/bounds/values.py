@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from .points import Origin
 from .polynomial import Polynomial, number
@@ -49,6 +49,9 @@ class Values:
     indices: dict[SSAValue, Polynomial] = field(default_factory=dict)
     truths: dict[SSAValue, Truth] = field(default_factory=dict)
     _lanes: dict[int, Polynomial] = field(default_factory=dict)
+    _idle: dict[Operation, bool] = field(default_factory=dict)
+    _passed: set[SSAValue] = field(default_factory=set)
+    """Indices of which nothing is asked."""
 
     def index(self, value: SSAValue) -> Polynomial:
         """Return an index; an atom of which nothing is known for one that is data."""
@@ -73,8 +76,28 @@ class Values:
     def follow(self, op: Operation) -> None:
         """Note what a pure operation makes."""
         rule = RULES.get(op.name)
-        if rule is not None and op.results:
+        if rule is None or not op.results:
+            return
+        if (op.name in DEAR and self.is_idle(op)) or (
+            self._passed and not self._passed.isdisjoint(op.operands)
+        ):
+            self._passed.update(op.results)
+        else:
             rule(self, op)
+
+    def is_idle(self, op: Operation) -> bool:
+        """Say whether what an operation makes only says where memory is fetched ahead."""
+        found = self._idle.get(op)
+        if found is None:
+            uses = (use for result in op.results for use in result.uses)
+            found = self._idle[op] = all(map(self._is_idle_use, uses))
+        return found
+
+    def _is_idle_use(self, use: Use) -> bool:
+        reader = use.operation
+        if reader.name in RULES:
+            return self.is_idle(reader)
+        return (reader.name, use.index) == AHEAD or reader.name == "gvk.prefetch"
 
 
 def is_index(kind: Attribute) -> bool:
@@ -236,6 +259,10 @@ def _blocks(values: Values, op: Operation) -> None:
     values.indices[op.results[0]] = values.prover.new("blocks", low=1)
 
 
+AHEAD = "gvk.gemm_tile", 15
+"""The operand of a tile that says where lines lie which are asked for ahead."""
+DEAR = frozenset({"arith.divui", "arith.remui", "arith.minsi", "arith.maxsi", "arith.select"})
+"""Operations that take long to follow."""
 MOST_BITS = 16
 """Of what is summed without carrying."""
 

@@ -208,3 +208,20 @@ module attributes {gv.level = "loops"} {
     func.return
   }
 }
+
+// -----
+// A place that memory is only fetched ahead from may lie anywhere; one that is read, too, may not.
+module attributes {gv.level = "loops"} {
+  func.func @ahead(%x: memref<?xf32>, %n: index, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.symbols = ["N"], gv.sizes = ["N"], gv.units = "N"} {
+    %one = arith.constant 1 : index
+    scf.for %i = %lo to %hi step %one {
+      %next = arith.addi %i, %one : index
+      %far = arith.maxsi %next, %n : index
+      gvk.prefetch %x[%far] {write = false, locality = 3 : i64} : memref<?xf32>
+      %most = arith.minsi %next, %n : index
+      gvk.prefetch %x[%most] {write = false, locality = 3 : i64} : memref<?xf32>
+      %v = memref.load %x[%most] : memref<?xf32> // error: kernel @ahead: i4 + 1 < N is not shown
+    }
+    func.return
+  }
+}
