@@ -7,6 +7,7 @@ that was called is then looked up here. `remembered` does that for all of Tensor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import NoReturn, TypeVar
 
 Handler = TypeVar("Handler", bound="Callable[..., object]")
@@ -79,7 +80,12 @@ def answered(
     if isinstance(error.value, Evaluated):
         named = {name: composites(x) for name, x in kwargs.items()}
         return function(*map(composites, args), **named)
-    for kind, handler in HANDLERS.get(function, ()):
+    found = HANDLERS.get(function, ())
+    if found and not args:  # what stands in has its own name for what comes first
+        first = next(iter(signature(function).parameters))
+        if first in kwargs:
+            args, kwargs = [kwargs[first]], {n: x for n, x in kwargs.items() if n != first}
+    for kind, handler in found:
         if isinstance(error.value, kind):
             return handler(*args, **kwargs)
     raise error

@@ -144,3 +144,11 @@ def test_functions_can_be_pickled(space: str) -> None:
     for name in names:
         function = getattr(getattr(tf, space), name)
         assert pickle.loads(pickle.dumps(function)) is function, name
+
+
+def test_what_is_not_dense_comes_first_by_its_name() -> None:
+    x = tf.SparseTensor([[0, 1]], [-1.0], [2, 2])
+    assert tf.shape(input=x).numpy().tolist() == [2, 2]
+    assert (int(tf.size(input=x)), int(tf.rank(input=x))) == (4, 2)
+    assert tf.identity(input=x, name="same").values.numpy().tolist() == [-1.0]
+    assert tf.abs(x=x).values.numpy().tolist() == [1.0]
