@@ -152,3 +152,15 @@ def test_what_is_not_dense_comes_first_by_its_name() -> None:
     assert (int(tf.size(input=x)), int(tf.rank(input=x))) == (4, 2)
     assert tf.identity(input=x, name="same").values.numpy().tolist() == [-1.0]
     assert tf.abs(x=x).values.numpy().tolist() == [1.0]
+
+
+def test_closeness_is_asked_for_by_arrays_and_in_classes_that_ask_for_less() -> None:
+    class Loose(tf.test.TestCase):
+        def assertAllClose(self, a: Any, b: Any) -> None:  # noqa: N802  (TensorFlow's name)
+            super().assertAllClose(a, b, rtol=1e-3)
+
+    Loose().assertAllClose({"a": [1.0, 2.0]}, {"a": [1.0, 2.0001]})
+    case = tf.test.TestCase()
+    case.assertAllClose([1.0, 2.0], [1.0, 2.2], atol=np.array([0.0, 0.3]))
+    with pytest.raises(AssertionError, match="not close"):
+        case.assertAllClose([1.0, 2.0], [1.1, 2.2], atol=np.array([0.0, 0.3]))
