@@ -164,3 +164,16 @@ def test_closeness_is_asked_for_by_arrays_and_in_classes_that_ask_for_less() -> 
     case.assertAllClose([1.0, 2.0], [1.0, 2.2], atol=np.array([0.0, 0.3]))
     with pytest.raises(AssertionError, match="not close"):
         case.assertAllClose([1.0, 2.0], [1.1, 2.2], atol=np.array([0.0, 0.3]))
+
+
+def test_sizes_of_windows_are_cut_to_whole_numbers() -> None:
+    x = tf.ones([1, 4, 4, 1])
+    assert tf.nn.avg_pool2d(x, (1, np.float64(3.0), 3.0, 1), 1.0, "VALID").shape == [1, 2, 2, 1]
+    filters = tf.ones([2, 2, 1, 1])
+    assert tf.nn.conv2d(x, filters, [1, 2.0, 2.0, 1], "VALID").shape == [1, 2, 2, 1]
+    assert tf.ones(np.array([2.5, 1.0])).shape == [2, 1]
+    with pytest.raises(
+        TypeError, match=r"Cannot convert \[3.0, 1.0\] to EagerTensor of dtype int32"
+    ):
+        tf.zeros([3.0, 1.0])
+    assert tf.linspace(0.0, 1.0, tf.constant(3, tf.int64)).shape == [3]

@@ -101,9 +101,13 @@ def ones(
 
 
 def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> TfTensor:
+    if isinstance(shape, np.ndarray | np.floating) and shape.dtype.kind == "f":
+        shape = shape.astype(np.int32)
     dims = static(in_whole_numbers("shape", shape))
     if isinstance(dims, int):
         dims = [dims]
+    if any(isinstance(d, float) for d in (dims if isinstance(dims, list | tuple) else [dims])):
+        raise TypeError(f"Cannot convert {shape} to EagerTensor of dtype int32")
     row = named_row(dtype)
     if row.kind == "s" and value:
         raise TypeError(f"Cannot convert {value} to EagerTensor of dtype string")
@@ -278,7 +282,7 @@ def linspace(
         values = same(start, stop)
         if values[0].dtype.kind not in "fc":
             values = [OPERATORS["cast"](x, rows.f64) for x in values]
-        return perform("LinSpace", [*values, convert(num, "int32")], name=name, axis=axis)
+        return perform("LinSpace", [*values, OPERATORS["cast"](num, "int32")], name=name, axis=axis)
 
 
 @rule("Meshgrid", gives_list=True, shapes=shapes_of.grid)

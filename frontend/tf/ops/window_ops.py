@@ -31,8 +31,9 @@ from .nn_ops import clip_by_norm
 
 
 def _pair(value: object, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
-    """Return a stride, window or dilation of each spatial axis."""
-    listed = np.ravel(static(value)).tolist()
+    """Return a stride, window or dilation of each spatial axis: whole numbers, floats are cut."""
+    given = np.ravel(static(value)).tolist()
+    listed = [int(x) if isinstance(x, float) else x for x in given]
     if len(listed) == 1:
         return tuple(listed * rank)
     if len(listed) == rank + 2:
