@@ -177,3 +177,13 @@ def test_sizes_of_windows_are_cut_to_whole_numbers() -> None:
     ):
         tf.zeros([3.0, 1.0])
     assert tf.linspace(0.0, 1.0, tf.constant(3, tf.int64)).shape == [3]
+
+
+def test_tensors_in_lists_take_the_type_that_is_asked_for() -> None:
+    whole = tf.constant(2, tf.int64)
+    assert tf.convert_to_tensor([whole, whole], tf.float32).numpy().tolist() == [2.0, 2.0]
+    found = tf.function(lambda i: tf.convert_to_tensor([[i, 1.5]], tf.float32))(whole)
+    assert found.numpy().tolist() == [[2.0, 1.5]]
+    assert tf.convert_to_tensor([tf.constant(1.5), 2], tf.int32).numpy().tolist() == [1, 2]
+    with pytest.raises(ValueError, match="requested dtype float32 for Tensor with dtype int64"):
+        tf.convert_to_tensor(whole, tf.float32)

@@ -181,13 +181,19 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
             )
         return dressed(found)
     if isinstance(found, list | tuple) and _has_tensors(found):
-        wanted = dtype if row is not None else _row_within(found)
-        return OPERATORS["stack"]([convert(x, dtype if is_typed(x) else wanted) for x in found])
+        return OPERATORS["stack"]([_element(x, dtype, _row_within(found)) for x in found])
     if isinstance(found, TensorShape):
         found = found.as_list()
     array = array_of(found, row)
     refuse_mixture(found, array)
     return _constant(array, name)
+
+
+def _element(value: object, dtype: DTypeLike | None, row: DType | None) -> TfTensor:
+    """Return an element of a list: a tensor takes the type that is asked for, a number any."""
+    if not is_typed(value) or (dtype is not None and isinstance(value, list | tuple)):
+        return convert(value, row if dtype is None else dtype)
+    return convert(value) if dtype is None else OPERATORS["cast"](value, dtype)
 
 
 def _constant(array: Array, name: str | None) -> TfTensor:
