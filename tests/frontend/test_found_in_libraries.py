@@ -187,3 +187,23 @@ def test_tensors_in_lists_take_the_type_that_is_asked_for() -> None:
     assert tf.convert_to_tensor([tf.constant(1.5), 2], tf.int32).numpy().tolist() == [1, 2]
     with pytest.raises(ValueError, match="requested dtype float32 for Tensor with dtype int64"):
         tf.convert_to_tensor(whole, tf.float32)
+
+
+def test_sizes_are_known_that_ranks_say_and_other_parts_have() -> None:
+    found = []
+
+    @tf.function
+    def f(any_rank: Any, three: Any, n: Any) -> Any:
+        pairs = tf.ones([3, 2])
+        times = tf.concat([tf.expand_dims(n, 0), tf.ones(tf.rank(pairs), tf.int32)], 0)
+        rows = tf.tile(tf.expand_dims(pairs, 0), times)
+        found.extend([rows.shape, tf.zeros(times).shape])
+        found.extend(tf.concat([x, rows], 1).shape for x in (any_rank, three))
+        return rows
+
+    specs = [tf.TensorSpec(None), tf.TensorSpec([None] * 3), tf.TensorSpec([], tf.int32)]
+    f.get_concrete_function(*specs)
+    assert [x.as_list() for x in found] == [
+        *([None, 3, 2], [None, 1, 1]),
+        *([None, None, 2], [None, None, 2]),
+    ]

@@ -134,10 +134,11 @@ def unstacked(given: Given) -> Sequence[TensorSpec]:
 
 
 def joined(given: Given) -> Sequence[TensorSpec]:
-    """Parts have one rank, and so has what they are joined to."""
-    known = [s for s in given.specs if s.shape is not None]
-    rank = known[0].rank if known else None
-    return (made(given.specs[0].dtype, None if rank is None else (None,) * rank),)
+    """Parts have one rank, and one size along each axis but that which they are joined along."""
+    known = [list(s.dims) for s in given.specs if s.shape is not None]
+    at = given.options["axis"] % max(1, len(known[0])) if known else 0
+    sizes = [[None if i == at else d for i, d in enumerate(dims)] for dims in known]
+    return (made(given.specs[0].dtype, merged(sizes)),)
 
 
 def stacked(given: Given) -> Sequence[TensorSpec]:

@@ -47,6 +47,9 @@ def sizes_of(tensor: GraphTensor, depth: int = DEPTH) -> Any:
     if op.type == "Shape":
         shape = op.inputs[0].spec.shape
         return None if shape is None else _objects(list(shape))
+    if op.type == "Rank":
+        shape = op.inputs[0].spec.shape
+        return None if shape is None else np.asarray(len(shape), object)
     below = [sizes_of(x, depth - 1) for x in op.inputs]
     if op.type in SAME_ORDER and below[0] is not None and spec.is_static:
         return below[0].reshape(spec.static_shape)
@@ -75,6 +78,8 @@ def _computed(type_: str, options: Mapping[str, Any], inputs: Any, below: list[A
         return np.stack(below, axis=options["axis"])
     if type_ in ("Cast", "Identity"):
         return below[0]
+    if type_ == "Fill" and all(isinstance(d, int) for d in below[0]):
+        return np.full(tuple(below[0]), below[1][()], object) if product(below[0]) <= FEW else None
     if type_ == "StridedSlice" and len(inputs) == 1:
         return np.asarray(below[0][tuple(options["keys"])], object)
     if type_ in ARITHMETIC:
