@@ -55,6 +55,7 @@ from .core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from .core.values import convert_to_tensor
 from .data.names import data
 from .distribute.replicas import VariableAggregation, VariableSynchronization
+from .distribute.tpu import tpu
 from .graph import debugging as _debugging
 from .graph import flow as _fl
 from .graph import functional as _fn
@@ -303,7 +304,7 @@ def print(
 
 globals().pop("metrics", None)  # the folder of that name: `tf.metrics` is Keras's
 raw_ops = raw_space(sys.modules[__name__])
-RegisterGradient = _fl.RegisterGradient
+RegisterGradient, no_gradient = _fl.RegisterGradient, _fl.no_gradient
 autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator, GradientTape=GradientTape)
 parallel_stack = ALIASES["parallel_stack"]
 scalar_mul, space_to_batch_nd = ALIASES["scalar_mul"], ALIASES["space_to_batch_nd"]
@@ -492,6 +493,7 @@ __all__ = [
     "tensor_scatter_nd_update",
     "test",
     "tile",
+    "tpu",
     "train",
     "transpose",
     "truediv",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llvmlite import binding as llvm
 
 import gravure.tf as tf
 from gravure.frontend.eager.conversions import CONVERSIONS
@@ -146,24 +147,28 @@ def test_functions_can_be_pickled(space: str) -> None:
         assert pickle.loads(pickle.dumps(function)) is function, name
 
 
-def test_what_is_not_dense_comes_first_by_its_name() -> None:
-    x = tf.SparseTensor([[0, 1]], [-1.0], [2, 2])
-    assert tf.shape(input=x).numpy().tolist() == [2, 2]
-    assert (int(tf.size(input=x)), int(tf.rank(input=x))) == (4, 2)
-    assert tf.identity(input=x, name="same").values.numpy().tolist() == [-1.0]
-    assert tf.abs(x=x).values.numpy().tolist() == [1.0]
+def test_what_is_sparse_or_given_by_rows_stays_so_where_both_are_taken() -> None:
+    v1 = tf.compat.v1
+    x = tf.SparseTensor([[0, 1]], [1.0], [2, 2])
+    assert v1.convert_to_tensor_or_sparse_tensor(x) is x
+    value = v1.SparseTensorValue([[0, 1]], [1.0], [2, 2])
+    assert isinstance(v1.convert_to_tensor_or_sparse_tensor(value), tf.SparseTensor)
+    assert v1.convert_to_tensor_or_sparse_tensor([1, 2], tf.float64).dtype == tf.float64
+    rows = tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0]))
+    assert v1.convert_to_tensor_or_indexed_slices(rows) is rows
+    with pytest.raises(RuntimeError, match="Sparse dtype mismatch"):
+        v1.convert_to_tensor_or_sparse_tensor(x, tf.float64)
 
 
-def test_closeness_is_asked_for_by_arrays_and_in_classes_that_ask_for_less() -> None:
-    class Loose(tf.test.TestCase):
-        def assertAllClose(self, a: Any, b: Any) -> None:  # noqa: N802  (TensorFlow's name)
-            super().assertAllClose(a, b, rtol=1e-3)
-
-    Loose().assertAllClose({"a": [1.0, 2.0]}, {"a": [1.0, 2.0001]})
-    case = tf.test.TestCase()
-    case.assertAllClose([1.0, 2.0], [1.0, 2.2], atol=np.array([0.0, 0.3]))
-    with pytest.raises(AssertionError, match="not close"):
-        case.assertAllClose([1.0, 2.0], [1.1, 2.2], atol=np.array([0.0, 0.3]))
+def test_operations_are_entered_as_without_gradient() -> None:
+    tf.no_gradient("OfALibrary")
+    with pytest.raises(KeyError, match="Registering two gradient with name 'OfALibrary'"):
+        tf.compat.v1.NotDifferentiable("OfALibrary")
+    with tf.Graph().as_default() as graph:
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        with graph.gradient_override_map({"Square": "OfALibrary"}):
+            y = tf.square(x)
+        assert tf.gradients(y, x) == [None]
 
 
 def test_sizes_of_windows_are_cut_to_whole_numbers() -> None:
@@ -179,6 +184,49 @@ def test_sizes_of_windows_are_cut_to_whole_numbers() -> None:
     assert tf.linspace(0.0, 1.0, tf.constant(3, tf.int64)).shape == [3]
 
 
+def test_closeness_is_asked_for_by_arrays_and_in_classes_that_ask_for_less() -> None:
+    class Loose(tf.test.TestCase):
+        def assertAllClose(self, a: Any, b: Any) -> None:  # noqa: N802  (TensorFlow's name)
+            super().assertAllClose(a, b, rtol=1e-3)
+
+    Loose().assertAllClose({"a": [1.0, 2.0]}, {"a": [1.0, 2.0001]})
+    case = tf.test.TestCase()
+    case.assertAllClose([1.0, 2.0], [1.0, 2.2], atol=np.array([0.0, 0.3]))
+    with pytest.raises(AssertionError, match="not close"):
+        case.assertAllClose([1.0, 2.0], [1.1, 2.2], atol=np.array([0.0, 0.3]))
+
+
+def test_what_is_not_dense_comes_first_by_its_name() -> None:
+    x = tf.SparseTensor([[0, 1]], [-1.0], [2, 2])
+    assert tf.shape(input=x).numpy().tolist() == [2, 2]
+    assert (int(tf.size(input=x)), int(tf.rank(input=x))) == (4, 2)
+    assert tf.identity(input=x, name="same").values.numpy().tolist() == [-1.0]
+    assert tf.abs(x=x).values.numpy().tolist() == [1.0]
+
+
+def test_tables_of_embeddings_are_described_without_a_tpu() -> None:
+    embedding = tf.tpu.experimental.embedding
+    table = embedding.TableConfig(10, 4, optimizer=embedding.SGD(0.1, clipvalue=2.0))
+    assert table.initializer([3, 4]).shape == [3, 4]
+    assert (table.optimizer.clip_gradient_min, table.optimizer.clip_gradient_max) == (-2.0, 2.0)
+    assert embedding.Adam() == embedding.Adam() != embedding.Adam(0.1)
+    assert embedding.FeatureConfig(table).output_shape.rank is None
+    with pytest.raises(ValueError, match="`vocabulary_size` must be an int and must be >= 1"):
+        embedding.TableConfig(0, 4)
+    with pytest.raises(tf.errors.UnimplementedError, match="there are no TPUs here"):
+        embedding.TPUEmbedding(embedding.FeatureConfig(table), table.optimizer)
+
+
+def test_variables_are_cut_by_objects() -> None:
+    given = {"shape": tf.TensorShape([10, 3]), "dtype": tf.float32}
+    partitioners = tf.distribute.experimental.partitioners
+    assert partitioners.FixedShardsPartitioner(3)(**given) == [3, 1]
+    assert partitioners.MinSizePartitioner(4, 3)(**given, axis=1) == [1, 3]
+    assert partitioners.MaxSizePartitioner(40)(**given) == [4, 1]
+    with pytest.raises(ValueError, match="`max_shards` must be positive"):
+        partitioners.MinSizePartitioner(max_shards=0)
+
+
 def test_tensors_in_lists_take_the_type_that_is_asked_for() -> None:
     whole = tf.constant(2, tf.int64)
     assert tf.convert_to_tensor([whole, whole], tf.float32).numpy().tolist() == [2.0, 2.0]
@@ -187,6 +235,45 @@ def test_tensors_in_lists_take_the_type_that_is_asked_for() -> None:
     assert tf.convert_to_tensor([tf.constant(1.5), 2], tf.int32).numpy().tolist() == [1, 2]
     with pytest.raises(ValueError, match="requested dtype float32 for Tensor with dtype int64"):
         tf.convert_to_tensor(whole, tf.float32)
+
+
+def test_files_of_operations_are_not_found_or_refused(tmp_path: Any) -> None:
+    other = tmp_path / "text.so"
+    other.write_text("no library")
+    for load in (tf.load_op_library, tf.load_library):
+        with pytest.raises(tf.errors.NotFoundError, match="invalid ELF header"):
+            load(str(other))
+        with pytest.raises(tf.errors.UnimplementedError, match="added by plugins"):
+            load(llvm.ffi.lib._name)
+    with pytest.raises(tf.errors.NotFoundError, match="cannot open shared object file"):
+        tf.load_op_library(str(tmp_path / "missing.so"))
+    with pytest.raises(FileNotFoundError):
+        tf.load_library(str(tmp_path / "missing.so"))
+
+
+@pytest.mark.parametrize(
+    ("fill_mode", "interpolation", "row"),
+    [
+        # By TensorFlow 2.21.
+        ("CONSTANT", "NEAREST", [9, 9, 9, 1, 2, 3, 9]),
+        ("CONSTANT", "BILINEAR", [9.0, 9.0, 7.0, 1.25, 2.25, 4.5, 9.0]),
+        ("REFLECT", "NEAREST", [3, 2, 1, 1, 2, 3, 3]),
+        ("WRAP", "NEAREST", [3, 2, 3, 1, 2, 1, 1]),
+        ("NEAREST", "BILINEAR", [1.0, 1.0, 1.0, 1.25, 2.25, 3.0, 3.0]),
+    ],
+)
+def test_images_are_seen_through_projective_maps(
+    fill_mode: str, interpolation: str, row: list[float]
+) -> None:
+    found = tf.raw_ops.ImageProjectiveTransformV3(
+        images=tf.reshape(tf.constant([1.0, 2.0, 3.0]), [1, 1, 3, 1]),
+        transforms=[[1.0, 0.0, -2.75, 0.0, 1.0, 0.0, 0.0, 0.0]],
+        output_shape=[1, 7],
+        interpolation=interpolation,
+        fill_mode=fill_mode,
+        fill_value=9.0,
+    )
+    assert found.numpy()[0, 0, :, 0].tolist() == row
 
 
 def test_sizes_are_known_that_ranks_say_and_other_parts_have() -> None:

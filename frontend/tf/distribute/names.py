@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.space import Space
 from . import cluster, extended, inputs, options, replicas, server, strategy
+from .partitioners import partitioners
 
 MEMBERS: dict[str, object] = {
     "Server": server.Server,
@@ -44,6 +45,7 @@ MEMBERS: dict[str, object] = {
         CommunicationImplementation=options.CommunicationImplementation,
         CommunicationOptions=options.CommunicationOptions,
         MultiWorkerMirroredStrategy=strategy.MultiWorkerMirroredStrategy,
+        partitioners=partitioners,
         **{name: strategy.refused(name) for name in ("TPUStrategy", "ParameterServerStrategy")},
     ),
     **{name: strategy.refused(name) for name in strategy.REFUSED},

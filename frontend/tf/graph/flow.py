@@ -225,6 +225,13 @@ class RegisterGradient:
         return f
 
 
+def no_gradient(op_type: str) -> None:
+    """Enter that operations of a name pass no gradient on."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    RegisterGradient(op_type)(lambda op, *_: [None] * len(op.inputs))
+
+
 class UnconnectedGradients(Enum):
     """What a gradient is where nothing depends."""
 

@@ -20,6 +20,7 @@ from ..core.values import InGraph, convert, graph_of
 from ..draws import fractional as _fractional
 from ..graph import flow as _fl
 from ..graph import queues as _q
+from ..image.projected import image_projective_transform as _projected
 from ..ops import array_ops as _a
 from ..ops import creation as _c
 from ..ops import math_ops as _m
@@ -228,6 +229,8 @@ def raw_space(top: ModuleType) -> Space:
         LoopCond=_fl.loop_condition,
         SaveV2=_rc.save_v2,
         RestoreV2=_rc.restore_v2,
+        ImageProjectiveTransformV2=_projected,
+        ImageProjectiveTransformV3=_projected,
         Mutex=_q.Mutex,
         MutexAcquire=lambda mutex, name=None: mutex.acquire(name),
         MutexRelease=lambda mutex, name=None: mutex.release(name),

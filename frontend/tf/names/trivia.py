@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import math
+import os
 import time
+from typing import NoReturn
 
 import numpy as np
 
@@ -15,11 +18,13 @@ from ...formats.fingerprints import farms
 from ...formats.hashing import hashes
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
+from ...values.run_errors import NotFoundError, UnimplementedError
 from ...values.texts import Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
+from ..graph.flow import no_gradient
 from ..graph.graph_lists import get_collection
 from ..graph.queues import CriticalSection
 from ..io.sounds import audio
@@ -28,6 +33,30 @@ from ..program.logging import LOGGER
 
 VERSION = "2.21.0"
 """The version of TensorFlow whose names and values these are."""
+
+
+def load_op_library(library_filename: str) -> NoReturn:
+    """Raise as a file would that holds no operations: libraries try, and go on without it."""
+    if not isinstance(library_filename, str | bytes | os.PathLike):
+        raise TypeError(f"a library is named by a path, not by {library_filename!r}")
+    path = os.fsdecode(library_filename)
+    if not os.path.isfile(path):
+        raise NotFoundError(f"{path}: cannot open shared object file: No such file or directory")
+    with open(path, "rb") as file:
+        if file.read(4) != b"\x7fELF":
+            raise NotFoundError(f"{path}: invalid ELF header")
+    raise UnimplementedError(f"{path}: operations are added by plugins, see docs/plugins.md")
+
+
+def load_library(library_location: str) -> NoReturn:
+    """Raise as a file or folder would that holds no kernels."""
+    if not os.path.exists(library_location):
+        raise FileNotFoundError(
+            errno.ENOENT,
+            "The file or folder to load kernel libraries from does not exist.",
+            library_location,
+        )
+    load_op_library(library_location)
 
 
 def get_logger() -> logging.Logger:
@@ -154,6 +183,8 @@ TOP: dict[str, object] = {
     "fingerprint": fingerprint,
     "get_current_name_scope": get_current_name_scope,
     "get_logger": get_logger,
+    "load_library": load_library,
+    "load_op_library": load_op_library,
     "is_symbolic_tensor": is_symbolic_tensor,
     "make_ndarray": make_ndarray,
     "make_tensor_proto": make_tensor_proto,
@@ -166,6 +197,8 @@ FIRST: dict[str, object] = {
     "GIT_VERSION": "unknown",
     "VERSION": VERSION,
     "control_flow_v2_enabled": lambda: True,
+    "NoGradient": no_gradient,
+    "NotDifferentiable": no_gradient,
     "model_variables": model_variables,
 }
 """What the first version has beside them."""

@@ -10,7 +10,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ...values.context import entered, executing_eagerly
 from ...values.dtypes import DTypeLike
-from ..core.bridge import TfTensor
+from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
@@ -18,12 +18,41 @@ from ..graph.state import get_default_graph, placeholder, placeholder_with_defau
 from ..ops.array_ops import reshape
 from ..ops.creation import constant
 from ..ops.gathering import gather
+from ..ops.indexed_slices import IndexedSlices
 from ..ops.math_ops import cast
 from . import sparse_dense as d
 from . import sparse_functions as f
 from . import sparse_math as m
 from . import sparse_places as p
-from .sparse_tensor import SparseTensor, sparse_of
+from .sparse_tensor import SparseTensor, SparseTensorValue, sparse_of
+
+
+def convert_to_tensor_or_sparse_tensor(
+    value: object, dtype: DTypeLike | None = None, name: str | None = None
+) -> TfTensor | SparseTensor:
+    """Return a value as a tensor, a sparse one as it is."""
+    if isinstance(value, SparseTensorValue):
+        value = sparse_of(value)
+    if not isinstance(value, SparseTensor):
+        return convert(value, dtype, name)
+    _require_type(value.dtype, dtype, RuntimeError)
+    return value
+
+
+def convert_to_tensor_or_indexed_slices(
+    value: object, dtype: DTypeLike | None = None, name: str | None = None
+) -> TfTensor | SparseTensor | IndexedSlices:
+    """Return a value as a tensor, one that is given by some of its rows as it is."""
+    if not isinstance(value, SparseTensor | IndexedSlices):
+        return convert(value, dtype, name)
+    _require_type(value.dtype, dtype, ValueError)
+    return value
+
+
+def _require_type(found: DTypeLike, wanted: DTypeLike | None, error: type[Exception]) -> None:
+    """Raise if a tensor that stays as it is has another element type than is asked for."""
+    if wanted is not None and row_of(found) != row_of(wanted):
+        raise error(f"Sparse dtype mismatch. Requested: {wanted},  Actual: {found}")
 
 
 def sparse_placeholder(
@@ -164,6 +193,8 @@ NAMES: dict[str, object] = {
     "sparse_add": sparse_add,
     "sparse_concat": sparse_concat,
     "sparse_split": sparse_split,
+    "convert_to_tensor_or_sparse_tensor": convert_to_tensor_or_sparse_tensor,
+    "convert_to_tensor_or_indexed_slices": convert_to_tensor_or_indexed_slices,
     "sparse_merge": sparse_merge,
     "sparse_fill_empty_rows": p.fill_empty_rows,
     "sparse_reorder": p.reorder,
