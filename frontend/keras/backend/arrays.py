@@ -26,7 +26,7 @@ from .tensors import (
     cast,
     convert_to_tensor,
     floating,
-    is_tensor,
+    is_dense,
     name_of,
     promoted,
     rank,
@@ -294,7 +294,7 @@ def pad(
     fill = 0 if constant_values is None else constant_values
     if name_of(tensor) == "bool":
         return cast(_a.pad(cast(tensor, "uint8"), widths, constant_values=int(bool(fill))), "bool")
-    if not is_tensor(fill):
+    if not is_dense(fill):
         return _a.pad(tensor, widths, constant_values=_np.asarray(fill, tensor.dtype.numpy).item())
     within = _a.pad(_made.ones_like(tensor, "bool"), widths, constant_values=False)
     return _a.where(within, _a.pad(tensor, widths), cast(fill, name_of(tensor)))

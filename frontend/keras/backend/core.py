@@ -38,6 +38,7 @@ from .tensors import (
     cast,
     convert_to_numpy,
     convert_to_tensor,
+    is_dense,
     is_tensor,
     name_of,
     promoted,
@@ -162,7 +163,7 @@ def compute_output_spec(fn: Callable[..., Tree], *args: Tree, **kwargs: Tree) ->
 
 
 def _symbolic(x: Tree) -> Tree:
-    if not is_tensor(x):
+    if not is_dense(x):
         return x
     dims = tuple(n if isinstance(n, int) else None for n in dressed(x).shape)
     return KerasTensor(dims, name_of(x))

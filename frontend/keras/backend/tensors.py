@@ -16,6 +16,7 @@ from ....ir.types.tensor import Array
 from ...eager.tensor import Tensor
 from ...tf.core.bridge import dressed
 from ...tf.core.values import convert
+from ...tf.nondense.sparse_dense import to_dense
 from ...tf.nondense.sparse_tensor import SparseTensor
 from ...tf.ops import array_ops, math_ops
 from ...tf.ops.indexed_slices import IndexedSlices
@@ -30,8 +31,13 @@ Unary: TypeAlias = Callable[[TensorLike], Tensor]
 Binary: TypeAlias = Callable[[TensorLike, TensorLike], Tensor]
 
 
-def is_tensor(x: object) -> TypeGuard[Tensor]:
-    """Tell whether something is a tensor."""
+def is_tensor(x: object) -> bool:
+    """Tell whether something is a tensor, which may be ragged, sparse or given by its rows."""
+    return isinstance(x, Tensor | RaggedTensor | SparseTensor | IndexedSlices)
+
+
+def is_dense(x: object) -> TypeGuard[Tensor]:
+    """Tell whether something is a tensor of which all elements are there."""
     return isinstance(x, Tensor)
 
 
@@ -40,8 +46,8 @@ def convert_to_tensor(
 ) -> Tensor:
     """Return a tensor of an element type; without one Keras's rules say which.
 
-    Ragged and sparse ones stay what they are where nothing else is asked for, as layers of text
-    give them. Raises ValueError where a sparse or ragged tensor is asked for.
+    Ragged and sparse ones stay what they are unless dense ones are asked for. Raises ValueError
+    where a sparse or ragged tensor is asked for.
     """
     if sparse or ragged:
         raise ValueError("sparse and ragged tensors are not supported with the gravure backend")
@@ -50,20 +56,38 @@ def convert_to_tensor(
         x = x.value
     if isinstance(x, IndexedSlices):
         x = x.to_dense()
-    if isinstance(x, RaggedTensor | SparseTensor) and wanted in (None, standardize_dtype(x.dtype)):
-        return x  # type: ignore[return-value]  # Keras takes it for one
+    if isinstance(x, RaggedTensor | SparseTensor):
+        same = _not_dense(x, wanted)
+        if (ragged if isinstance(same, RaggedTensor) else sparse) is None:
+            return same  # type: ignore[return-value]  # Keras takes it for one
+        return all_elements(same)
     if hasattr(x, "__gv_tensor__"):
         x = x.__gv_tensor__()
-    if is_tensor(x):
+    if is_dense(x):
         return x if wanted is None or name_of(x) == wanted else cast(x, wanted)
     if wanted is None and not isinstance(x, np.ndarray | np.generic | str | bytes):
         wanted = result_type(*(getattr(leaf, "dtype", type(leaf)) for leaf in tree.flatten(x)))
     return _made(x, wanted)
 
 
+def _not_dense(x: RaggedTensor | SparseTensor, wanted: str | None) -> RaggedTensor | SparseTensor:
+    """Return the same elements in another type."""
+    if wanted in (None, standardize_dtype(x.dtype)):
+        return x
+    made: object = math_ops.cast(x, wanted)
+    assert isinstance(made, RaggedTensor | SparseTensor), "a cast keeps what a tensor is made of"
+    return made
+
+
+def all_elements(x: RaggedTensor | SparseTensor) -> Tensor:
+    """Return a tensor with zeros where nothing is."""
+    found: Tensor = x.to_tensor() if isinstance(x, RaggedTensor) else to_dense(x)
+    return found
+
+
 def _made(x: TensorLike, wanted: str | None) -> Tensor:
     if isinstance(x, list | tuple) and any(
-        is_tensor(leaf) or isinstance(leaf, KerasVariable) for leaf in tree.flatten(x)
+        is_dense(leaf) or isinstance(leaf, KerasVariable) for leaf in tree.flatten(x)
     ):
         return array_ops.stack([convert_to_tensor(each, wanted) for each in x])
     if wanted in (None, "string"):
@@ -87,7 +111,7 @@ def convert_to_numpy(x: TensorLike) -> Array:
     """Return the elements as an array."""
     if isinstance(x, np.ndarray):
         return x
-    return np.array(convert_to_tensor(x))
+    return np.array(convert_to_tensor(x, sparse=False, ragged=False))
 
 
 def name_of(x: Tensor) -> str:
@@ -116,7 +140,7 @@ def rowwise(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def cast(x: TensorLike, dtype: DType) -> Tensor:
     """Return a tensor in an element type; the imaginary part is dropped where that is real."""
     wanted = standardize_dtype(dtype)
-    if not is_tensor(x):
+    if not is_dense(x):
         return convert_to_tensor(x, wanted)
     if name_of(x) == wanted:
         return x

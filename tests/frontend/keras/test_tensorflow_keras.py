@@ -435,3 +435,20 @@ def test_values_of_weights_are_variables_of_tensorflow():
         counts.update_state(tf.constant([1, 0, 3, 1]))
     assert weight.numpy().tolist() == [5, 6, 3]
     assert counts.result().numpy().tolist() == [0, 6, 0, 3]
+
+
+def test_sparse_and_ragged_tensors_are_tensors_of_layers() -> None:
+    class Spread(keras.layers.Layer):
+        def call(self, x: Any, graph: Any) -> Any:
+            return tf.sparse.sparse_dense_matmul(keras.ops.cast(graph, "float32"), x)
+
+    graph = tf.SparseTensor([[0, 1], [1, 0]], [1, 2], [2, 2])
+    assert Spread()(tf.ones([2, 3]), graph).numpy().tolist() == [[1.0] * 3, [2.0] * 3]
+    rows = tf.ragged.constant([[1, 2], [3]])
+    for x, whole in ((graph, [[0, 1], [2, 0]]), (rows, [[1, 2], [3, 0]])):
+        assert keras.ops.is_tensor(x)
+        assert type(keras.ops.convert_to_tensor(x, "float32")) is type(x)
+        assert keras.ops.convert_to_tensor(x, "float32").dtype == tf.float32
+        assert keras.ops.convert_to_numpy(x).tolist() == whole
+        dense = keras.ops.convert_to_tensor(x, sparse=False, ragged=False)
+        assert dense.numpy().tolist() == whole
