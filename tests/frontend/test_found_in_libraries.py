@@ -233,6 +233,8 @@ def test_tensors_in_lists_take_the_type_that_is_asked_for() -> None:
     found = tf.function(lambda i: tf.convert_to_tensor([[i, 1.5]], tf.float32))(whole)
     assert found.numpy().tolist() == [[2.0, 1.5]]
     assert tf.convert_to_tensor([tf.constant(1.5), 2], tf.int32).numpy().tolist() == [1, 2]
+    times = tf.function(lambda x, i: x * [i, 3])
+    assert times(tf.constant([1.0, 2.0]), whole).numpy().tolist() == [2.0, 6.0]
     with pytest.raises(ValueError, match="requested dtype float32 for Tensor with dtype int64"):
         tf.convert_to_tensor(whole, tf.float32)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,7 +80,9 @@ def _computed(type_: str, options: Mapping[str, Any], inputs: Any, below: list[A
     if type_ in ("Cast", "Identity"):
         return below[0]
     if type_ == "Fill" and all(isinstance(d, int) for d in below[0]):
-        return np.full(tuple(below[0]), below[1][()], object) if product(below[0]) <= FEW else None
+        return (
+            np.full(tuple(below[0]), below[1][()], object) if math.prod(below[0]) <= FEW else None
+        )
     if type_ == "StridedSlice" and len(inputs) == 1:
         return np.asarray(below[0][tuple(options["keys"])], object)
     if type_ in ARITHMETIC:

@@ -252,11 +252,14 @@ def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfT
     `names` are those of the constants that are made.
     """
     labels = names or [None] * len(values)
-    some = any(map(_holds_tensor, values))
+    whole = [v.__class__ not in (list, tuple) and _holds_tensor(v) for v in values]
+    some, one = any(map(_holds_tensor, values)), any(whole)
     asked = [v.__class__ not in PLAIN and is_asked(v) for v in values]
     ready = [
-        convert(v, None, n) if not a and is_typed(v) and (_holds_tensor(v) or not some) else None
-        for v, n, a in zip(values, labels, asked, strict=True)
+        convert(v, None, n)
+        if not a and is_typed(v) and (w if one else _holds_tensor(v) or not some)
+        else None  # a list takes the type of a tensor that is none, whatever it holds
+        for v, n, a, w in zip(values, labels, asked, whole, strict=True)
     ]
     if any(asked) and not any(x is not None for x in ready):
         i = asked.index(True)
