@@ -325,6 +325,26 @@ def is_size(value: object) -> bool:
     )
 
 
+def elements_of(value: object, depth: int = 8) -> Array | None:
+    """Return the few integers or truth values that a value is known to be, None of all others.
+
+    What a way back is made beside is not folded where it is appended, but may be of constants.
+    """
+    if not isinstance(value, SSAValue):
+        return np.asarray(value) if is_size(value) else None
+    op = value.owner
+    if not isinstance(op, Op) or op.regions or not depth:
+        return None
+    known: list[Array] = []
+    for operand in op.operands:
+        elements = elements_of(operand, depth - 1)
+        if elements is None:
+            return None
+        known.append(elements)
+    found = folded(type(op), known, op.plain_attributes())
+    return None if found is None else np.asarray(found[0])
+
+
 def inferred(
     traced: Operation | None,
     op: type[Op],

@@ -70,6 +70,7 @@ from .in_common import (
     as_seen,
     begun,
     chosen,
+    elements_of,
     folded,
     found_by,
     if_seen,
@@ -468,7 +469,17 @@ class StagingFrame(RegionFrame):
         return StagingFrame(block, self.shared, top=False)
 
     def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[object]) -> Sequence[object]:
-        """Append a choice: of two by a truth value, of several by a number."""
+        """Append a choice: of two by a truth value, of several by a number.
+
+        Where that is known, as what ranks say is, there is but one branch.
+        """
+        known = elements_of(inputs[0])
+        if known is not None:
+            number = int(known)
+            number = number if 0 <= number < len(branches) else len(branches) - 1
+            first = 1 + sum(len(other.captured) for other in branches[:number])
+            taken = inputs[first : first + len(branches[number].captured)]
+            return run_inside(branches[number], self, taken)
         index, *given = [self.value(x) for x in inputs]
         touched = self.touched(branches)
         state = [self.value(self.read(v)) for v in touched]

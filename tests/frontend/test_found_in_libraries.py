@@ -296,3 +296,30 @@ def test_sizes_are_known_that_ranks_say_and_other_parts_have() -> None:
         *([None, 3, 2], [None, 1, 1]),
         *([None, None, 2], [None, None, 2]),
     ]
+
+
+@pytest.mark.parametrize("given", [3.0, [3.0, 4.0]])
+def test_branches_for_other_ranks_are_not_compiled(given: Any) -> None:
+    count = tf.Variable(0)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        if tf.rank(x) == 0:
+            x = tf.stack([x, 2 * x])
+            count.assign_add(1)
+        return tf.switch_case(tf.size(x), [lambda: x, lambda: -x, lambda: x * x])
+
+    @tf.function
+    def slope(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(f(x))
+        return tape.gradient(y, x)
+
+    x = tf.constant(given)
+    for _ in range(3):
+        found, by_x = f(x), slope(x)
+    whole = np.array(given) if np.ndim(given) else np.array([given, 2 * given])
+    assert found.numpy().tolist() == (whole**2).tolist()
+    assert np.array_equal(by_x, 2 * whole if np.ndim(given) else 10 * given)
+    assert int(count) == (0 if np.ndim(given) else 6)
