@@ -323,3 +323,12 @@ def test_branches_for_other_ranks_are_not_compiled(given: Any) -> None:
     assert found.numpy().tolist() == (whole**2).tolist()
     assert np.array_equal(by_x, 2 * whole if np.ndim(given) else 10 * given)
     assert int(count) == (0 if np.ndim(given) else 6)
+
+
+def test_dense_times_sparse_is_sparse() -> None:
+    sparse = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
+    dense = tf.constant([[1.0, 2.0], [4.0, 8.0]])
+    for times in (lambda: dense * sparse, tf.function(lambda: dense * sparse)):
+        assert tf.sparse.to_dense(times()).numpy().tolist() == [[0.0, 2.0], [8.0, 0.0]]
+    with pytest.raises(ValueError, match="unsupported type"):
+        tf.multiply(dense, sparse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -62,6 +63,17 @@ def combined(name: str, sp: SparseTensor, other: object) -> SparseTensor:
 
 
 COMBINE.append(combined)
+_OF_DENSE = OPERATORS["mul"]
+
+
+def _times(x: object, y: object) -> TfTensor:
+    """Return what `x * y` is, where x is dense: sparse, if y is."""
+    if not isinstance(y, SparseTensor):
+        return _OF_DENSE(x, y)
+    return typing.cast("TfTensor", combined("mul", y, x))
+
+
+OPERATORS["mul"] = _times
 
 
 class Reduced:
