@@ -325,6 +325,22 @@ def test_branches_for_other_ranks_are_not_compiled(given: Any) -> None:
     assert int(count) == (0 if np.ndim(given) else 6)
 
 
+@pytest.mark.parametrize("name", ["int8", "uint16", "int64"])
+def test_bits_of_integers_are_counted(name: str) -> None:
+    x = tf.constant([0, 1, 7, np.iinfo(name).max, np.iinfo(name).min], name)
+    found = tf.raw_ops.PopulationCount(x=x)
+    wide = x.dtype.size * 8
+    most, least = (wide - 1, 1) if "u" not in name else (wide, 0)
+    assert (found.dtype, found.numpy().tolist()) == (tf.uint8, [0, 1, 3, most, least])
+
+
+def test_parts_of_matrices_are_plain_tuples() -> None:
+    for parts in (tf.linalg.eigh(tf.eye(2)), tf.linalg.svd(tf.eye(2))):
+        assert type(parts) is tuple
+    assert tf.raw_ops.Svd(input=tf.eye(2))._fields == ("s", "u", "v")
+    assert tf.linalg.qr(tf.eye(2))._fields == ("q", "r")
+
+
 def test_dense_times_sparse_is_sparse() -> None:
     sparse = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
     dense = tf.constant([[1.0, 2.0], [4.0, 8.0]])

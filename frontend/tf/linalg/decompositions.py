@@ -47,9 +47,7 @@ from .least_squares import shortest
 Gradient: TypeAlias = Callable[..., TfTensor]
 SolutionGradient: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
-Svd = namedtuple("Svd", "s u v")
 Qr = namedtuple("Qr", "q r")
-SelfAdjointEig = namedtuple("SelfAdjointEig", "e v")
 TINY = 1e-20
 """What keeps the reciprocal of the distance of equal eigenvalues finite."""
 
@@ -130,9 +128,10 @@ def _eigenvalues(a: TfTensor) -> tuple[TfTensor, Gradient]:
     return e, gradient
 
 
-def eigh(tensor: object, name: str | None = None) -> SelfAdjointEig:
+def eigh(tensor: object, name: str | None = None) -> tuple[TfTensor, TfTensor]:
     """Return eigenvalues, in rising order, and eigenvectors of symmetric matrices."""
-    return SelfAdjointEig(*_eigh(square_matrices(tensor).tensor))
+    values, vectors = _eigh(square_matrices(tensor).tensor)
+    return values, vectors
 
 
 def eigvalsh(tensor: object, name: str | None = None) -> TfTensor:
@@ -245,14 +244,14 @@ def singular_values(a: TfTensor) -> tuple[TfTensor, Gradient]:
 
 def svd(
     tensor: object, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
-) -> TfTensor | Svd:
+) -> TfTensor | tuple[TfTensor, TfTensor, TfTensor]:
     """Return singular values, falling, and if wanted the left and right singular vectors."""
     found = matrices(tensor)
     if not compute_uv:
         return singular_values(found.tensor)
-    if full_matrices and found.rows != found.columns:
-        return Svd(*_whole_svd(found.tensor))
-    return Svd(*_svd(found.tensor))
+    is_wider = full_matrices and found.rows != found.columns
+    s, u, v = (_whole_svd if is_wider else _svd)(found.tensor)
+    return s, u, v
 
 
 def _is_hermitian(a: Array) -> bool:

@@ -10,9 +10,18 @@ from ....ir.op import Array
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
-from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from ..core.values import (
+    InGraph,
+    InvalidShapesError,
+    InvalidTypesError,
+    convert,
+    graph_of,
+    static,
+)
 from ..ops import math_ops as _m
 from ..ops.array_ops import expand_dims
+from ..ops.composed import bitcast
+from ..ops.creation import constant
 from ..ops.math_ops import cast
 
 Lines = Callable[..., tuple[Array, int | None]]
@@ -144,7 +153,25 @@ def bucketize(input: object, boundaries: Sequence[float], name: str | None = Non
         return _m.REDUCTIONS["reduce_sum"](cast(passed, "int32"), axis=-1, name=name)
 
 
+def population_count(x: object, name: str | None = None) -> TfTensor:
+    """Return how many bits of each integer are set: of pairs, of fours, and so on."""
+    with InGraph(graph_of([x])):
+        given = convert(x)
+        if given.dtype.kind not in "iu":
+            raise InvalidTypesError(f"Value for attr 'T' of {given.dtype.name} is no integer")
+        bits = 8 * given.dtype.size
+        count, width = bitcast(given, f"uint{bits}"), 1
+        while width < bits:
+            mask = sum(1 << at for at in range(bits) if at // width % 2 == 0)
+            part = constant(np.array(mask, f"uint{bits}"))
+            shift = constant(np.array(width, f"uint{bits}"))
+            above = _m.FUNCTIONS["right_shift"](count, shift)
+            count, width = (count & part) + (above & part), 2 * width
+        return cast(count, "uint8", name)
+
+
 COUNTS: dict[str, object] = {
+    "PopulationCount": population_count,
     "Bincount": bincount,
     "Bucketize": bucketize,
     "DenseBincount": dense_bincount,
