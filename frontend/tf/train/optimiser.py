@@ -203,7 +203,7 @@ class Optimizer:
         name: str | None = None,
     ) -> object:
         """Change variables by their gradients; a graph's operation has a name."""
-        given = list(grads_and_vars)
+        given = [(g, _held(v)) for g, v in grads_and_vars]
         if not given:
             raise ValueError("No variables provided.")
         fixed = [v for _, v in given if not isinstance(v, CoreVariable)]
@@ -441,6 +441,12 @@ def slot_of(variable: Variable, name: str) -> Iterator[str]:
         yield (
             f"{around}/{variable.state.name}/{name}" if around else f"{variable.state.name}/{name}"
         )
+
+
+def _held(variable: Variable) -> Variable:
+    """Return what holds the value of a variable, which Keras's have under that name."""
+    value = None if isinstance(variable, CoreVariable) else getattr(variable, "value", None)
+    return value if isinstance(value, Variable) else variable
 
 
 def _in_graph() -> bool:

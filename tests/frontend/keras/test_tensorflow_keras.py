@@ -452,3 +452,15 @@ def test_sparse_and_ragged_tensors_are_tensors_of_layers() -> None:
         assert keras.ops.convert_to_numpy(x).tolist() == whole
         dense = keras.ops.convert_to_tensor(x, sparse=False, ragged=False)
         assert dense.numpy().tolist() == whole
+
+
+def test_an_optimiser_of_the_first_version_changes_variables_of_keras() -> None:
+    layer = keras.layers.Dense(1, kernel_initializer="ones")
+    layer.build([None, 2])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(tf.constant([[1.0, 2.0]])))
+    slopes = tape.gradient(loss, layer.trainable_variables)
+    momentum = tf.compat.v1.train.MomentumOptimizer(0.5, 0.9)
+    momentum.apply_gradients(zip(slopes, layer.trainable_variables, strict=True))
+    assert layer.kernel.numpy().tolist() == [[0.5], [0.0]]
+    assert layer.bias.numpy().tolist() == [-0.5]
