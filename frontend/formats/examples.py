@@ -115,6 +115,8 @@ def values_at(data: bytes, place: Place) -> Values:
         made = []
         while at < stop:
             at, end = record_at(data, at, 0x0A)
+            if end > stop:
+                raise UnusualError
             made.append(data[at:end])
             at = end
         return made

@@ -109,10 +109,10 @@ def _filled(make: Maker, x: object, value: float, dtype: DType | None = None) ->
     return make.filled(value, dtype or spec.dtype, spec.dims)
 
 
-def no_texts(x: Array | Text) -> Array | Text:
-    """Return as many empty texts as there are texts."""
+def no_texts(x: Array | Abstract | Text) -> Array | Text:
+    """Return as many empty texts as there are texts, known ones of a trace among them."""
     if not isinstance(x, Text) or not x.is_long:
-        return np.full(x.shape, b"", object)
+        return np.full(np.shape(x), b"", object)
     return x.with_row(Texts(np.empty(0, np.uint8), np.zeros(math.prod(x.dims), np.int64)))
 
 

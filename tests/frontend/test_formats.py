@@ -92,6 +92,17 @@ def test_many_examples_are_read_as_each_alone_is(kinds, times, place, byte):
         assert str([as_lists(x) for x in found]) == str(lists)  # a damaged number may be NaN
 
 
+@pytest.mark.parametrize("size", [b"\x01", b"\x80"])
+def test_a_text_that_ends_behind_its_list_is_no_text(size):
+    rows = [{"a": ("bytes_list", [b""])}, {}] * 40
+    texts = [message(row).SerializeToString() for row in rows]
+    texts[40] = texts[40][:-1] + size
+    for read in (lambda: ex.Reading(texts[40]).values(WANTED[0]),
+                 lambda: example_batches.columns(texts, WANTED)):  # fmt: skip
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            read()
+
+
 def test_examples_of_one_writer_are_read_together():
     rows = [{"a": ("bytes_list", [b"x" * i]), "b": ("float_list", [i, 1.0]),
              "c": ("int64_list", [7**i])} for i in range(21)]  # fmt: skip

@@ -363,7 +363,7 @@ def test_e9_transports_are_refused_by_their_names(protocol: str) -> None:
         tf.config.experimental_connect_to_cluster({"a": ["x:1"]}, "a", 0, protocol)
 
 
-@pytest.mark.parametrize("name", ["tpu", "compat.v1.tpu", "lite", "distribute.coordinator"])
+@pytest.mark.parametrize("name", ["lite", "distribute.coordinator"])
 def test_e9_names_that_are_not_here_say_so(name: str) -> None:
     found: Any = tf
     *parts, last = name.split(".")
