@@ -94,14 +94,17 @@ def _spelt(character: int) -> str:
     return re.escape(chr(character)) if character < 128 else f"\\U{character:08x}"
 
 
-def _class(ranges: Ranges, *, negated: bool) -> str:
-    """Return a class of Python's."""
+def _class(ranges: Ranges, *, negated: bool, folds: bool = False) -> str:
+    """Return a class of Python's; of one that is negated, what is in it may be of either case."""
+    if negated and folds:
+        return f"[^{_spelt_ranges([*ranges, STRANGE])}]"
     if negated:
         ranges = others(ranges)
-    if not ranges:
-        return r"(?!)"
-    spelt = [_spelt(a) + ("" if a == b else "-" + _spelt(b)) for a, b in ranges]
-    return f"[{''.join(spelt)}]"
+    return f"[{_spelt_ranges(ranges)}]" if ranges else r"(?!)"
+
+
+def _spelt_ranges(ranges: Ranges) -> str:
+    return "".join(_spelt(a) + ("" if a == b else "-" + _spelt(b)) for a, b in ranges)
 
 
 @dataclass(frozen=True)
@@ -207,7 +210,7 @@ class PatternReader:
                     )
                 last = given
             found.append((first, last))
-        return _class(found, negated=negated)
+        return _class(found, negated=negated, folds=self.flags.i)
 
     def within(self) -> int | Ranges:
         """Return the next character of a class, or what an escape means."""

@@ -142,6 +142,16 @@ REPLACED = [
         ["Hello,#wörld\n", "aab#ÀÉ東"],
     ),
     (
+        "(?i)[^h-rà]",
+        [
+            "H<e>llo<,>< ><w><ö>rl<d><\n>",
+            "<a><a><b>< >À<É><東>",
+            "<a>\udcff<c>",
+            "<x><_><1><\t><(><y><)>",
+        ],
+        ["H#llo, wörld\n", "#ab ÀÉ東"],
+    ),
+    (
         "(?s)d.",
         ["Hello, wörl<d\n>", "aab ÀÉ東", "a\udcffc", "x_1\t(y)"],
         ["Hello, wörl#", "aab ÀÉ東"],
