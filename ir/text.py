@@ -237,17 +237,28 @@ def _fault_of_token(token: str) -> str:
     if token[0] == "/":
         return ""
     if token[0] == '"':
-        return "" if len(token) > 1 and token[-1] == '"' else "unterminated string"
+        return _fault_of_string(token)
     if token[0] in "siu":  # xDSL computes the range of such a type, or divides by its size
         return f"no element type {token[:40]}"
     return f"character {token!r} is not allowed"
 
 
+def _fault_of_string(token: str) -> str:
+    taken = _STRING.match(token)
+    assert taken is not None, "a string begins with a quote"
+    found = token[taken.end() :]
+    if found == '"':
+        return ""
+    return f"{found[:2]!r} is not allowed in a string" if found else "unterminated string"
+
+
+_STRING = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+')
 _STRUCTURE = re.compile(
     r'//[^\n]*|"(?:[^"\\\n]|\\.)*+"?|[(\[{<>)\]}]|(?<![\w%@#.!^$-])[su]?i(?:\d{6,}|0+(?!\w))'
     r"|[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]"
 )
-# xDSL's own pattern backtracks exponentially on unterminated strings; possessive does not.
+# xDSL's own pattern backtracks exponentially where a string goes on as it may not, or has no end;
+# possessive does not.
 assert hasattr(mlir_lexer, "MLIRLexer"), "xDSL's lexer has moved"
 
 

@@ -102,6 +102,9 @@ def test_operation_made_in_python_names_its_source() -> None:
     [
         ("func.func @f() {\n  func.return %x : f32\n}", ":3:", "not defined: [%x]"),
         ('"a', ":1:1", "unterminated string"),
+        ('"a\\"', ":1:1", "unterminated string"),
+        (f'"{"-" * 300}\\-"', ":1:1", "'\\\\-' is not allowed in a string"),
+        (f'"{"-" * 300}\f"', ":1:1", "is not allowed in a string"),
         ("\n  \x00", ":2:3", "character '\\x00' is not allowed"),
         ("\ud800", ":1:1", "is not allowed"),
         ("gv.nothing", ":1:1", "gv.nothing"),
