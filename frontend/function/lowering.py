@@ -209,7 +209,7 @@ class StagingFrame(RegionFrame):
             made = self.emitter.append(op.build_unchecked(values, known, plain))
         else:
             made = self.emitter(op, *values, **plain)
-        if op.needs.__func__ is not Op.needs.__func__:  # type: ignore[attr-defined]
+        if op.has("needs"):
             self.look_at(op, values, plain, made)
         return made
 

@@ -357,8 +357,13 @@ def one_of(pattern: re.Pattern[str]) -> tuple[list[bool], bool] | None:
     found = ONE_OF.fullmatch(pattern.pattern)
     if found is None:
         return None
-    each = re.compile(found[1])
-    return [each.fullmatch(chr(i)) is not None for i in range(ASCII)], bool(found[2])
+    return fitting(found[1]), bool(found[2])
+
+
+def fitting(spelt: str) -> list[bool]:
+    """Return which of ASCII's characters fit one character of a pattern."""
+    each = re.compile(spelt)
+    return [each.fullmatch(chr(i)) is not None for i in range(ASCII)]
 
 
 def only_text(pattern: re.Pattern[str]) -> str | None:
@@ -447,9 +452,9 @@ class PatternSteps:
     def piece(self) -> tuple[int, int]:
         """Read one character of some, or a group."""
         if found := PIECE.match(self.given, self.at):
-            self.at, each = found.end(), re.compile(found[1])
+            self.at = found.end()
             first, last = self.place(), self.place()
-            fits = frozenset(i for i in range(ASCII) if each.fullmatch(chr(i)))
+            fits = frozenset(i for i, fits in enumerate(fitting(found[1])) if fits)
             self.reads[first].append((fits, last))
             return first, last
         opened = GROUP.match(self.given, self.at)
@@ -488,7 +493,7 @@ def states_of(pattern: re.Pattern[str]) -> tuple[Array, Array] | None:
     for places in (every := [*known]):
         reads = [step for place in places for step in steps.reads[place]]
         for i in range(ASCII):
-            found = steps.reached(place for fitting, place in reads if i in fitting)
+            found = steps.reached(place for some, place in reads if i in some)
             if found not in known:
                 known[found] = len(known)
                 every.append(found)

@@ -339,6 +339,11 @@ def as_objects(value: object) -> object:
     return value.array if isinstance(value, Text) else value
 
 
+def made_text(value: Array | Text) -> Text:
+    """Return an array of texts as texts, what is so already as it is."""
+    return value if isinstance(value, Text) else Text(value)
+
+
 def as_kept(value: object) -> Array | Text:
     """Return a value as steps hand it on: many texts as they are, all else as an array."""
     return value if isinstance(value, Text) and value.is_long else np.asarray(value)

@@ -40,8 +40,9 @@ def _by_side(x: TfTensor, size: TfTensor, low: TfTensor, high: TfTensor) -> TfTe
     return _within(found, size)
 
 
-def _cut(x: TfTensor) -> TfTensor:
-    return FUNCTIONS["sign"](x) * FUNCTIONS["floor"](FUNCTIONS["abs"](x))
+def _cut(x: TfTensor, more: float = 0.0) -> TfTensor:
+    """Return whole numbers, cut towards 0 when so much is added away from it."""
+    return FUNCTIONS["sign"](x) * FUNCTIONS["floor"](FUNCTIONS["abs"](x) + more)
 
 
 FILLS = {
@@ -82,7 +83,7 @@ def image_projective_transform(
         down = FILLS[fill_mode](down, extents[1])
         fill = cast(convert(fill_value, "float32"), x.dtype)
         if interpolation == "NEAREST":
-            found = _read(x, _rounded(down), _rounded(across), fill)
+            found = _read(x, _cut(down, 0.5), _cut(across, 0.5), fill)
         else:
             found = _between(x, down, across, fill)
         seen = where(expand_dims(is_somewhere, -1), found, fill)
@@ -99,11 +100,6 @@ def _places(maps: TfTensor, size: TfTensor) -> tuple[TfTensor, TfTensor, TfTenso
     below = where(is_somewhere, below, 1.0)
     across = (a0 * columns + a1 * rows + a2) / below
     return across, (b0 * columns + b1 * rows + b2) / below, is_somewhere
-
-
-def _rounded(x: TfTensor) -> TfTensor:
-    """Return the nearest whole numbers, of two the one that is farther from 0."""
-    return FUNCTIONS["sign"](x) * FUNCTIONS["floor"](FUNCTIONS["abs"](x) + 0.5)
 
 
 def _read(x: TfTensor, down: TfTensor, across: TfTensor, fill: TfTensor) -> TfTensor:

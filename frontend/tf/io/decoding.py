@@ -22,7 +22,7 @@ from ...graph.graph import spec_with_unknowns
 from ...values import decimals
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import DataLossError, InvalidArgumentError
-from ...values.texts import TEXT, Text, Texts
+from ...values.texts import TEXT, Text, Texts, made_text
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, each, host, like_input, text
 from ..core.values import InGraph, convert, graph_of
@@ -147,7 +147,7 @@ class Table:
 
     def read(self, records: Array | Text, *defaults: Array | Text) -> Sequence[object]:
         """Return a column for each default, of many lines at once where each is plain."""
-        given = records if isinstance(records, Text) else Text(records)
+        given = made_text(records)
         known = [np.asarray(x) for x in defaults]
         found = self.at_once(given, known) if given.is_long else None
         if found is None:

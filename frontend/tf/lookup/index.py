@@ -9,7 +9,7 @@ import numpy as np
 from ....ir.op import Array
 from ...values.dtypes import DataType
 from ...values.text_loops import enter, enter_numbers, look_numbers_up, look_up
-from ...values.texts import Text, Texts, behind_each_other
+from ...values.texts import Text, Texts, behind_each_other, made_text
 from ..core.element_types import string
 
 
@@ -53,7 +53,7 @@ class KeyIndex:
             made = np.empty(len(numbers), np.int32)
             look_numbers_up(self.numbers, self.table, numbers, made)
             return made
-        row = (keys if isinstance(keys, Text) else Text(keys)).row
+        row = made_text(keys).row
         made = np.empty(len(row), np.int32)
         look_up(self.every, self.borders, self.table, row.every, row.sizes, made)
         return made
@@ -61,10 +61,13 @@ class KeyIndex:
     def found(self, keys: Array | Text, rest: object) -> Array | Text:
         """Return the values of keys, another one for those that there are not."""
         places = self.places(keys)
+        known = places < len(self.content)
         if self.value_texts is None:
-            each = np.append(self.values, np.array(rest, self.values.dtype))
-            return np.asarray(each[places]).reshape(keys.shape)
+            each = np.full(len(places), rest, self.values.dtype)
+            each[known] = self.values[places[known]]
+            return each.reshape(keys.shape)
         assert isinstance(rest, bytes), "values are texts"
         last = Texts(np.frombuffer(rest, np.uint8), np.array([len(rest)], np.int64))
-        every = behind_each_other([self.value_texts, last])
-        return Text(every.taken(places), keys.shape)
+        every = behind_each_other([self.value_texts.taken(places[known]), last])
+        order = np.where(known, np.cumsum(known) - 1, len(every) - 1)
+        return Text(every.taken(order), keys.shape)

@@ -22,7 +22,7 @@ from ...values import decimals
 from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import FailedPreconditionError, InvalidArgumentError
-from ...values.texts import Text, as_objects
+from ...values.texts import Text, as_objects, made_text
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype, int32, int64, string
 from ..core.host_ops import host, host_effect, unknown
@@ -279,12 +279,13 @@ class NumberStep:
         others = np.arange(len(made))
         if index is not None:
             places, count = index.places(keys), len(index.content)
-            made[:] = np.append(index.values, 0)[places]
-            others = np.flatnonzero(places == count)
+            known = places < count
+            made[known] = index.values[places[known]]
+            others = np.flatnonzero(~known)
         if not len(others):
             return made
         if isinstance(keys, Text) or keys.dtype.kind == "O":
-            texts = (keys if isinstance(keys, Text) else Text(keys)).row.taken(others)
+            texts = made_text(keys).row.taken(others)
         else:
             written = decimals.written(keys.ravel()[others])
             assert written is not None, "keys are texts or integers"

@@ -13,7 +13,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...data.stored import Compute, StoredStep, stored
 from ...values.dtypes import DTypeLike
-from ...values.texts import TEXT, Text, behind_each_other
+from ...values.texts import TEXT, Text, behind_each_other, made_text
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
@@ -102,7 +102,7 @@ def _texts(levels: int, wanted: Sequence[int | None] | None) -> Compute:
         (places,) = cast("Sequence[Array]", find(*given))
         if not isinstance(flat, Text) or not flat.is_long:
             return (np.concatenate([flat, np.asarray(default).reshape(1)])[places],)
-        last = default if isinstance(default, Text) else Text(default)
+        last = made_text(default)
         made = behind_each_other([flat.row, last.row]).taken(places.ravel())
         return (Text(made, places.shape),)
 

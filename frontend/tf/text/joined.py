@@ -14,7 +14,7 @@ from ....ir.types import dtypes as kinds
 from ...formats.fingerprints import farms
 from ...formats.hashing import hashes
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
-from ...values.texts import TEXT, Text
+from ...values.texts import TEXT, Text, made_text
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, like_input, unknown
 from ..core.values import convert, static
@@ -131,7 +131,7 @@ def unsorted_segment_join(
         sign = separator.encode()
 
         def compute(given: Array | Text, *numbers: Array | Text) -> Sequence[object]:
-            texts = given if isinstance(given, Text) else Text(given)
+            texts = made_text(given)
             ids, count = map(np.asarray, numbers)
             if texts.shape[: ids.ndim] != ids.shape:
                 raise InvalidArgumentError(
@@ -208,7 +208,7 @@ def _buckets(
         raise ValueError(f"num_buckets must be a positive int, got {count!r}")
 
     def compute(given: Array | Text) -> Sequence[Array]:
-        texts = given if isinstance(given, Text) else Text(given)
+        texts = made_text(given)
         found = hashes(function, texts.row.every, texts.row.sizes, *key, count)
         return (found.view(np.int64).reshape(texts.dims),)
 

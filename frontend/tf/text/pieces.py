@@ -12,7 +12,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.dtypes import DType
 from ...data.stored import StoredStep, stored
-from ...values.texts import TEXT, Text, Texts
+from ...values.texts import TEXT, Text, Texts, made_text
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import static
@@ -102,7 +102,7 @@ class TextRows:
 
     def __call__(self, texts: Array | Text) -> Sequence[object]:
         """Return the parts of all rows, one behind the other, and where rows begin."""
-        given = texts if isinstance(texts, Text) else Text(texts)
+        given = made_text(texts)
         function, found = self.function, None
         if isinstance(function, OfMany) and given.is_long:
             found = function.many(given.row)
@@ -338,7 +338,7 @@ class Groups:
 
     def made(self, given: Array | Text, ends: Array | Text) -> Sequence[object]:
         """Return the groups of all rows, those of the first width first, and where rows end."""
-        texts = (given if isinstance(given, Text) else Text(given)).row
+        texts = made_text(given).row
         splits = np.ascontiguousarray(ends.array if isinstance(ends, Text) else ends, np.int64)
         if not len(texts):  # then TensorFlow fills nothing up, too
             none = splits_of(np.zeros(max(len(splits) - 1, 0), np.int64))
