@@ -30,6 +30,17 @@ pool is taken by another run, the caller does all the parts by itself. And when 
 own part it does those too that nobody has begun: a worker that sleeps may need 100 us to come, and
 on a busy machine one that is awake may not be let to run. Who begins a part is who raises its epoch
 in the third line; all else about a part stays as it is until it is done.
+
+Note [Stopping]. A pool may be stopped while its workers are still on their way. Who stops it says
+so first (8) and then takes the number of those that came, to wake them; a worker adds itself to
+the number and then looks once more whether the pool was stopped. So one of the two sees the other:
+a worker that looked only before it came would sleep for ever, and who joins it with it.
+
+Note [Falling asleep]. A worker says that it sleeps (asleep is 1), looks for work once more, and
+sleeps only for as long as it still says so. Who has given it work takes the word back and wakes
+it, in this order. So the word that is taken back is always one that the worker still goes by: if
+it slept by its epoch instead, the word for its next sleep could be taken back while it is about to
+fall asleep, and nobody would wake it any more.
 """
 
 from __future__ import annotations
@@ -124,8 +135,10 @@ body:
   %before = mul i64 %wide, 192
   %offset = add i64 %before, 128
   %box = getelementptr i8, ptr %pool, i64 %offset
+  %asleep.at = getelementptr i8, ptr %box, i64 4
   %old = atomicrmw add ptr %box, i32 1 seq_cst
-  call void @TAG.pool.wake(ptr %box)
+  %slept = atomicrmw xchg ptr %asleep.at, i32 0 seq_cst
+  call void @TAG.pool.wake(ptr %asleep.at)
   %next = add i32 %number, 1
   br label %test
 end:
@@ -149,7 +162,11 @@ come:
 claim:
   %claimed = cmpxchg ptr %came.at, i32 %here, i32 %number seq_cst seq_cst
   %mine = extractvalue { i32, i1 } %claimed, 1
-  br i1 %mine, label %ready, label %come
+  br i1 %mine, label %look.again, label %come
+look.again:
+  %ended = load atomic i32, ptr %stop.at seq_cst, align 4
+  %goes.on = icmp eq i32 %ended, 0
+  br i1 %goes.on, label %ready, label %leave
 ready:
   %wide = zext i32 %number to i64
   %after = mul i64 %wide, 192
@@ -168,7 +185,7 @@ wait:
   %known = phi i32 [ 0, %ready ], [ %epoch, %begin.it ], [ %epoch, %do ], [ %epoch, %last ]
   br label %watch
 watch:
-  %tries = phi i32 [ 0, %wait ], [ %more.tries, %again ], [ 0, %rest ]
+  %tries = phi i32 [ 0, %wait ], [ %more.tries, %again ], [ 0, %awake ]
   %epoch = load atomic i32, ptr %box acquire, align 4
   %news = icmp ne i32 %epoch, %known
   br i1 %news, label %look, label %idle
@@ -184,7 +201,13 @@ stay:
     + STAY
     + """rest:
   %slept = atomicrmw xchg ptr %asleep.at, i32 1 seq_cst
-  call void @TAG.pool.sleep(ptr %box, i32 %known)
+  %latest = load atomic i32, ptr %box seq_cst, align 4
+  %no.news = icmp eq i32 %latest, %known
+  br i1 %no.news, label %sleep, label %awake
+sleep:
+  call void @TAG.pool.sleep(ptr %asleep.at, i32 1)
+  br label %awake
+awake:
   %woke = atomicrmw xchg ptr %asleep.at, i32 0 seq_cst
   br label %watch
 look:
@@ -319,10 +342,13 @@ give:
   %epoch = atomicrmw add ptr %box, i32 1 seq_cst
   %asleep = load atomic i32, ptr %asleep.at seq_cst, align 4
   %sleeps = icmp ne i32 %asleep, 0
-  br i1 %sleeps, label %wake, label %given
+  br i1 %sleeps, label %rouse, label %given
+rouse:
+  %slept = atomicrmw xchg ptr %asleep.at, i32 0 seq_cst
+  %still = icmp ne i32 %slept, 0
+  br i1 %still, label %wake, label %given
 wake:
-  store atomic i32 0, ptr %asleep.at seq_cst, align 4
-  call void @TAG.pool.wake(ptr %box)
+  call void @TAG.pool.wake(ptr %asleep.at)
   br label %given
 given:
   %number.next = add i64 %number, 1
