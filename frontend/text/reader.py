@@ -417,8 +417,14 @@ class Body:
         self.define(statement.name, value)
 
     def _static(self, type: Type, name: Name) -> TensorSpec | None:
-        """Return the spec of stored data; None after a fault."""
+        """Return the spec of stored data; None after a fault.
+
+        What stands in for a dimension that is wrong may be much data, which nobody would look at.
+        """
+        faults = len(self.text.faults)
         spec = self.reader.type(type)
+        if len(self.text.faults) > faults:
+            return None
         if not spec.is_static:
             self.text.fault(name.at, f"{name.text!r} is {spec}, expected numbers as dimensions")
             return None

@@ -18,6 +18,9 @@ from .tree import Call, Expression, Items, Literal, Name, Operation, Weight
 MAX_RANDOM = 1 << 31
 """Elements of random weights beyond which they must come from a file."""
 
+DRAWN = 1 << 20
+"""Random numbers that are drawn at once."""
+
 
 class Stored:
     """Finds the data of one text."""
@@ -79,9 +82,15 @@ def _random(call: Call, spec: TensorSpec) -> Array:
     size = spec.size
     if not spec.dtype.is_float or not isinstance(size, int) or size > MAX_RANDOM:
         raise ParseError(f"random numbers are floats, at most {MAX_RANDOM} of them")
-    generator = np.random.default_rng(options["seed"])
-    numbers = generator.standard_normal(spec.static_shape) * float(options["scale"])
-    return np.asarray(numbers).astype(spec.dtype.numpy)
+    try:
+        made = np.empty(size, spec.dtype.numpy)
+    except MemoryError as error:
+        raise ParseError(f"no memory for {size} random numbers") from error
+    generator, scale = np.random.default_rng(options["seed"]), float(options["scale"])
+    for begin in range(0, size, DRAWN):  # the numbers are drawn as f64
+        piece = made[begin : begin + DRAWN]
+        piece[...] = generator.standard_normal(piece.size) * scale
+    return made.reshape(spec.static_shape)
 
 
 def spelled(expression: Expression, spec: TensorSpec) -> Array:

@@ -7,6 +7,7 @@ import pytest
 
 from gravure.errors import GraphError, GravureError, ParseError
 from gravure.frontend.programs.load import load_program
+from gravure.frontend.text import stored
 from gravure.frontend.text.reader import read_text
 
 
@@ -206,6 +207,23 @@ def test_bytes_that_are_no_text(tmp_path: Path, data: bytes, expected: str) -> N
     with pytest.raises(ParseError) as caught:
         load_program(tmp_path / "m.gv")
     assert str(caught.value) == expected
+
+
+def test_no_data_is_made_of_a_shape_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One stands in for a wrong dimension; the numbers of such a weight may not fit in memory."""
+    monkeypatch.setattr(stored, "_filled", lambda *_: pytest.fail("data was made"))
+    text = "model m() -> (w) { weight w: f32[2147483647, -32] = random(seed=1)\n"
+    text += "const c: f32[2147483647, n + 1] = 1 }"
+    assert message(text).count("error: ") == 2
+
+
+def test_random_numbers_that_do_not_fit_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*arguments: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(stored.np, "empty", none_left)
+    found = message("model m() -> (w) { weight w: f64[2147483648] = random(seed=1) }")
+    assert found.startswith("m.gv:1:20: error: weight 'w': no memory for 2147483648 random")
 
 
 def test_weight_file_is_checked(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import gravure as gv
 import gravure.ir as ir
 from gravure.frontend.files.weights import write_safetensors
 from gravure.frontend.programs.load import load_program
+from gravure.frontend.text import stored
 from gravure.frontend.text.reader import read_text
 from gravure.ir.program import argument_names, argument_specs, result_names, result_specs
 
@@ -237,6 +238,14 @@ def test_constants_and_weights_spelled_out(declaration: str, expected: Any) -> N
     weight = f"model m() -> (c) {{ weight c: {declaration} }}"
     for text in (constant, weight):
         np.testing.assert_array_equal(run(text)[0], expected)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "f64"])
+def test_random_numbers_are_those_of_one_draw(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "DRAWN", 7)
+    found = run(f"model m() -> (w) {{ weight w: {dtype}[4, 5] = random(seed=3, scale=0.5) }}")[0]
+    wanted = np.random.default_rng(3).standard_normal((4, 5)) * 0.5
+    np.testing.assert_array_equal(found, wanted.astype(found.dtype))
 
 
 def test_weights_from_a_file(tmp_path: Path) -> None:
