@@ -91,7 +91,7 @@ SMALL = ["black_scholes", "decoder", "gru", "heat", "lstm_row", "mlp", "quantise
 
 
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("level", [pytest.param("O0", marks=pytest.mark.sweep), "O2"])
 @pytest.mark.usefixtures("walked")
 def test_a_back_end_from_outside_runs_models(name: str, level: str) -> None:
     found = gv.run(MODELS / f"small/{name}.gv", "random:7", target="walked", level=level,

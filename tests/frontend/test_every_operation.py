@@ -25,7 +25,7 @@ from gravure.ir import REGISTRY, Array, Op
 from gravure.ir.host import HostOp
 from gravure.ir.types.dtypes import f64
 
-FORMS = (pytest.param("fixed", marks=pytest.mark.slow), "open", "rank")
+FORMS = (pytest.param("fixed", marks=pytest.mark.sweep), "open", "rank")
 MADE_BY_PASSES = "gravure.ir.ops.laid_out."
 """Operations on weights that passes lay out: their sizes are numbers."""
 IN_THE_KEY = {"gv.random_bits"}
