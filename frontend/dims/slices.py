@@ -14,6 +14,8 @@ FAR = (1 << 31) - 1
 
 DEPTH = 4
 """How many functions in a dimension are looked into to compare it."""
+MOST = 500
+"""How many dimensions are looked into to compare two."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,17 @@ class Knowledge:
         (True, False, True)
         >>> positive.at_least(dim_rules.minimum(n, 2), dim_rules.minimum(n, 1))
         True
+        >>> positive.at_least(dim_rules.parse("7 * ((N + 24) // 28)"), n // 4)
+        True
         """
-        return self._is_positive(a - b, DEPTH, {})
+        difference = a - b
+        if self._is_positive(difference, DEPTH, {}, ()):
+            return True
+        return bool(self.facts) and self._is_positive(difference, DEPTH, {}, self.facts)
 
-    def _is_positive(self, dim: Dim, depth: int, failed: dict[Dim, int]) -> bool:
+    def _is_positive(
+        self, dim: Dim, depth: int, failed: dict[Dim, int], facts: Sequence[Dim]
+    ) -> bool:
         """Say whether a dimension is at least 0 for certain.
 
         `failed` are those that were looked into, and how deep: facts that are taken away in any
@@ -48,15 +57,15 @@ class Knowledge:
         if failed.get(dim, -1) >= depth:
             return False
         failed[dim] = depth
-        if not depth:
+        if not depth or len(failed) > MOST:
             return False
         names = dim_rules.symbols(dim)
-        facts = (fact for fact in self.facts if names & dim_rules.symbols(fact))
-        lower = chain(_simpler(dim), (dim - fact for fact in facts))
-        if any(self._is_positive(each, depth - 1, failed) for each in lower):
+        near = (fact for fact in facts if names & dim_rules.symbols(fact))
+        lower = chain(_simpler(dim), (dim - fact for fact in near))
+        if any(self._is_positive(each, depth - 1, failed, facts) for each in lower):
             return True
         return any(
-            all(self._is_positive(each, depth - 1, failed) for each in both)
+            all(self._is_positive(each, depth - 1, failed, facts) for each in both)
             for both in _either(dim)
         )
 
@@ -190,8 +199,9 @@ def _simpler(dim: DimExpr) -> Iterator[Dim]:
         rest = dim - DimExpr(((monomial, coefficient),))
         match atom.op:
             case "//" if isinstance(second, int) and second > 0:
-                least = first if coefficient <= 1 else first - (second - 1)
-                yield rest * second + least * coefficient
+                # It is a whole number: at least 0 if `second` times as much is above -second.
+                least = first if coefficient < 0 else first - (second - 1)
+                yield rest * second + least * coefficient + (second - 1)
             case "%" if isinstance(second, int) and second > 0:
                 yield rest + (coefficient * (second - 1) if coefficient < 0 else 0)
             case "min" if coefficient < 0:

@@ -28,7 +28,7 @@ from ...ir.ops.reduce import Fold
 from ...ir.scalar_math import PREDICATES, ScalarMath, UnknownStepError
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import bool_
-from ..dims.slices import without_quotients
+from ..dims.slices import Knowledge, without_quotients
 from ..values.moving import is_moved, move, objects
 
 WINDOWED = (Conv, Pool)
@@ -345,6 +345,13 @@ def _outcomes(a: Dim, b: Dim, ranges: Mapping[str, Range]) -> set[int]:
         possible -= {-1}
     if b_high is not None and b_high < a_low:
         possible -= {0}
+    if len(possible) > 1 and isinstance(difference, DimExpr):
+        known = Knowledge(ranges)
+        for sign in (1, -1):
+            if known.at_least(difference * sign, 0):
+                possible -= {-sign}
+                if known.at_least(difference * sign, 1):
+                    return {sign}
     return possible
 
 

@@ -192,15 +192,38 @@ def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 
 def remainder(a: Dim, b: Dim) -> Dim:
-    """Return a % b."""
+    """Return a % b; remainders of multiples of b stand in it for what they are remainders of.
+
+    >>> remainder(parse("n % 14 + 2*n"), 7)
+    DimExpr('(3*n) % (7)')
+    """
     if isinstance(a, int) and isinstance(b, int):
         return a % b
     if b == 1 or a == 0:
         return 0
     if isinstance(b, int) and isinstance(a, DimExpr):
         rest = _sum(tuple((m, c % b) for m, c in a.terms if c % b))
+        if any(_divisor(atom) and _divisor(atom) % b == 0 for m, _ in _terms(rest) for atom in m):
+            return remainder(_without_remainders(rest, b), b)
         return rest % b if isinstance(rest, int) else _function("%", rest, b)
     return 0 if _exact_quotient(a, b) is not None else _function("%", a, b)
+
+
+def _without_remainders(dim: Dim, b: int) -> Dim:
+    """Return what has the same remainder by b: factors that are remainders of its multiples go."""
+    total: Dim = 0
+    for monomial, coefficient in _terms(dim):
+        term: Dim = coefficient
+        for atom in monomial:
+            is_over = _divisor(atom) and _divisor(atom) % b == 0
+            term = term * (parse(atom.args[0]) if is_over else _sum((((atom,), 1),)))
+        total = total + term
+    return total
+
+
+def _divisor(atom: Atom) -> int:
+    """Return by which number an atom is a remainder; 0 if it is none."""
+    return int(atom.args[1]) if atom.op == "%" and atom.args[1].isdigit() else 0
 
 
 def maximum(a: Dim, b: Dim) -> Dim:
@@ -434,8 +457,36 @@ def _sum(terms: tuple[tuple[Monomial, int], ...]) -> Dim:
         return 0
     if len(kept) == 1 and not kept[0][0]:
         return kept[0][1]
+    for monomial, _ in kept:
+        for atom in monomial:
+            if divisor := _divisor(atom):
+                made = _rounded(dict(kept), monomial, atom, divisor)
+                if made is not None:
+                    return made
     kept.sort(key=lambda term: (-len(term[0]), tuple(map(str, term[0]))))
     return DimExpr(tuple(kept))
+
+
+def _rounded(
+    terms: Mapping[Monomial, int], monomial: Monomial, rest: Atom, divisor: int
+) -> Dim | None:
+    """Return a sum in which something is rounded to a multiple of a divisor, None if nothing is.
+
+    x + (-x) % n is n * ((x + n - 1) // n), and x - x % n is n * (x // n); both may be multiplied
+    by something. So sizes that are padded to multiples are seen to be multiples.
+    """
+    times, factor = terms[monomial], list(monomial)
+    factor.remove(rest)
+    lost = parse(rest.args[0])
+    negative = tuple((m, -c % divisor) for m, c in _terms(lost))
+    for x, more, sign in ((_sum(negative), divisor - 1, 1), (lost, 0, -1)):
+        whole = {tuple(sorted((*m, *factor))): times * sign * c for m, c in _terms(x) if m}
+        have = {m: terms.get(m, 0) for m in whole}
+        if all(min(have[m], 0) <= c <= max(have[m], 0) for m, c in whole.items()):
+            left = _sum(tuple((m, c) for m, c in terms.items() if m != monomial))
+            scale = _sum(((tuple(factor), times * sign),))
+            return left + (floor_divide(x + more, divisor) * divisor - x) * scale
+    return None
 
 
 def _function(op: str, a: Dim, b: Dim) -> Dim:

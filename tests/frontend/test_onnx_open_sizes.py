@@ -230,6 +230,78 @@ def test_sizes_that_windows_leave_are_at_least_one(model: Make) -> None:
         found(np.zeros((1, 3, 6), np.float32))
 
 
+def cut_into_windows(size: int) -> list[onnx.NodeProto]:
+    """Return what pads `x` to whole windows, multiplies these by `m`, and adds them to it."""
+    sides = [
+        step
+        for side, axis in (("h", 2), ("w", 3))
+        for step in (
+            node("Shape", ["x"], [side], start=axis, end=axis + 1),
+            node("Mod", [side, "size"], [f"{side}_rest"]),
+            node("Sub", ["size", f"{side}_rest"], [f"{side}_lack"]),
+            node("Mod", [f"{side}_lack", "size"], [f"{side}_more"]),
+            node("Add", [side, f"{side}_more"], [f"{side}_all"]),
+            node("Div", [f"{side}_all", "size"], [f"{side}_count"]),
+        )
+    ]
+    pads = [*["zero"] * 6, "h_more", "w_more"]
+    cut = ["n", "three", "h_count", "size", "w_count", "size"]
+    windows = ["n", "h_count", "w_count", "three", "size", "size"]
+    return [
+        *sides,
+        node("Shape", ["x"], ["n"], end=1),
+        node("Concat", pads, ["pads"], axis=0),
+        node("Pad", ["x", "pads"], ["p"]),
+        node("Concat", cut, ["cut"], axis=0),
+        node("Reshape", ["p", "cut"], ["r"]),
+        node("Transpose", ["r"], ["t"], perm=[0, 2, 4, 1, 3, 5]),
+        node("Mul", ["h_count", "w_count"], ["some"]),
+        node("Mul", ["some", "n"], ["all"]),
+        node("Concat", ["all", "three", "size", "size"], ["rows"], axis=0),
+        node("Reshape", ["t", "rows"], ["each"]),
+        node("MatMul", ["each", "m"], ["turned"]),
+        node("Concat", windows, ["windows"], axis=0),
+        node("Reshape", ["turned", "windows"], ["again"]),
+        node("Transpose", ["again"], ["back"], perm=[0, 3, 1, 4, 2, 5]),
+        node("Concat", ["n", "three", "h_all", "w_all"], ["whole"], axis=0),
+        node("Reshape", ["back", "whole"], ["image"]),
+        node("Concat", ["h", "w"], ["ends"], axis=0),
+        node("Slice", ["image", "starts", "ends", "axes"], ["inside"]),
+        node("Add", ["inside", "x"], ["y"]),
+    ]
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_images_are_padded_to_whole_windows(model: Make, size: int) -> None:
+    """As Swin does: what is padded to a multiple is seen to be one, and nothing is assumed."""
+    rows = {"m": RANDOM.standard_normal((size, size)).astype(np.float32)}
+    rows |= {"size": np.int64([size]), "zero": np.int64([0]), "three": np.int64([3])}
+    rows |= {"starts": np.int64([0, 0]), "axes": np.int64([2, 3])}
+    made = model(cut_into_windows(size), OPEN, ["y"], rows)
+    program = load_program(made.SerializeToString())
+    assert dict(program.ranges) == {"n": (1, None), "h": (1, None), "w": (1, None)}
+    check(made, [*SIZES, (1, 2, 12)])
+
+
+def test_sizes_of_what_is_cut_off_are_not_below_zero(model: Make) -> None:
+    """As exporters write `expand`: each size is compared with -1, which means another."""
+    rows = {"ends": np.int64([-7, -3]), "starts": np.int64([0, -7]), "axes": np.int64([2, 3])}
+    rows |= {"minus": np.int64([-1] * 4), "ones": np.int64([1] * 4)}
+    rows["v"] = np.ones((1, 1, 1, 1), np.float32)
+    nodes = [
+        node("Slice", ["x", "starts", "ends", "axes"], ["part"]),
+        node("Shape", ["part"], ["shape"]),
+        node("Equal", ["shape", "minus"], ["same"]),
+        node("Where", ["same", "ones", "shape"], ["given"]),
+        node("Expand", ["v", "given"], ["wide"]),
+        node("Add", ["wide", "part"], ["y"]),
+    ]
+    made = model(nodes, OPEN, ["y"], rows)
+    kept = [op.name for op in load_program(made.SerializeToString()).module.walk()]
+    assert "gv.expand_to" not in kept
+    check(made, [*SIZES, (1, 9, 12)])
+
+
 def test_images_with_channels_last_are_resized_as_they_lie(model: Make) -> None:
     """tf2onnx turns them before and behind: both are left out, though resizing reads twice."""
     made = model(

@@ -51,6 +51,35 @@ def test_sizes_are_compared_by_all_sums_of_facts(seed: int) -> None:
     assert Knowledge({}, facts).at_least(asked, 0) == wanted
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_sizes_are_not_said_to_be_larger_than_they_are(seed: int) -> None:
+    """Sums of quotients, remainders and extremes, at all sizes in range."""
+    random = np.random.default_rng(seed)
+    ranges: dict[str, tuple[int, int | None]] = {"a": (1, 30), "b": (0, 9)}
+
+    def some(depth: int) -> str:
+        if not depth:
+            return str(random.choice(["a", "b", "3", "7", "1"]))
+        left, right, by = some(depth - 1), some(depth - 1), random.integers(2, 8)
+        forms = [
+            f"({left}) + ({right})", f"({left}) - ({right})", f"{by} * ({left})",
+            f"({left}) // {by}", f"({left}) % {by}", f"max({left}, {right})",
+            f"min({left}, {right})", f"{by} * (({left}) // {by})",
+        ]  # fmt: skip
+        return str(random.choice(forms))
+
+    for _ in range(40):
+        large, small = (dim_rules.parse(some(3)) for _ in range(2))
+        lowest = min(
+            dim_rules.evaluate(large - small, {"a": a, "b": b})
+            for a in range(1, 31)
+            for b in range(10)
+        )
+        for more in (lowest, lowest + 1):
+            sure = Knowledge(ranges).at_least(large, small + more)
+            assert not sure or more <= lowest, (large, small, more)
+
+
 def test_what_is_left_of_a_size_is_looked_into_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Facts taken away in another order leave the same; those of other symbols are not taken."""
     asked, bounds = [], dim_rules.bounds

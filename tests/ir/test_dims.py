@@ -122,6 +122,41 @@ def test_bounds_hold_everywhere(tree: Tree, low: int, more: int) -> None:
             assert top is None or value <= top
 
 
+@given(TREES, TREES, st.integers(1, 9), st.integers(-3, 3), VALUES)
+@settings(max_examples=300)
+def test_what_is_rounded_to_multiples_is_its_value(
+    tree: Tree, other: Tree, by: int, times: int, values: dict[str, int]
+) -> None:
+    x, y = build(tree), build(other)
+    for made, wanted in (
+        (x * times * y + (x * -1) % by * times * y, -(-compute(tree, values) // by) * by),
+        (x * times * y - x % by * times * y, compute(tree, values) // by * by),
+    ):
+        assert evaluate(made, values) == wanted * times * compute(other, values)
+        low, high = bounds(made, {"N": (0, 40), "M": (0, 40)})
+        assert low <= evaluate(made, values)
+        assert high is None or evaluate(made, values) <= high
+
+
+@pytest.mark.parametrize(
+    ("dim", "wanted"),
+    [
+        ("N + (7 - N % 7) % 7", "7*((N + 6) // 7)"),
+        ("N + N % 2", "2*((N + 1) // 2)"),
+        ("N - 3 + (3 - N) % 7", "7*((N + 3) // 7)"),
+        ("N // 4 + (-(N // 4)) % 7", "7*((N + 24) // 28)"),
+        ("N - N % 7", "7*(N // 7)"),
+        ("M*N + M*((-N) % 5)", "5*M*((N + 4) // 5)"),
+        ("(N + (-N) % 7) * (M + (-M) % 7) // 49", "((N + 6) // 7) * ((M + 6) // 7)"),
+        ("(N + N % 14) % 7", "2*N % 7"),
+        ("(N % 7 + N % 7 // 6) % 7", "(N + N % 7 // 6) % 7"),
+        ("N + M % 2", "N + M % 2"),
+    ],
+)
+def test_what_is_padded_to_a_multiple_is_one(dim: str, wanted: str) -> None:
+    assert parse(dim) == parse(wanted)
+
+
 @pytest.mark.parametrize(
     ("dim", "text"),
     [
