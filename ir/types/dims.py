@@ -43,6 +43,7 @@ class Atom:
 
 
 Monomial: TypeAlias = tuple[Atom, ...]
+Terms: TypeAlias = tuple[tuple[Monomial, int], ...]
 
 
 class DimExpr:
@@ -50,7 +51,7 @@ class DimExpr:
 
     __slots__ = ("_hash", "terms", "text")
 
-    def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+    def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.text = _text(terms)
         self._hash = hash(self.text)
@@ -444,11 +445,11 @@ def _text_symbols(text: str) -> frozenset[str]:
     return symbols(parse(text))
 
 
-def _terms(dim: Dim) -> tuple[tuple[Monomial, int], ...]:
+def _terms(dim: Dim) -> Terms:
     return ((((), dim),) if dim else ()) if isinstance(dim, int) else dim.terms
 
 
-def _sum(terms: tuple[tuple[Monomial, int], ...]) -> Dim:
+def _sum(terms: Terms) -> Dim:
     total: dict[Monomial, int] = {}
     for monomial, coefficient in terms:
         total[monomial] = total.get(monomial, 0) + coefficient
@@ -459,41 +460,81 @@ def _sum(terms: tuple[tuple[Monomial, int], ...]) -> Dim:
         return kept[0][1]
     for monomial, _ in kept:
         for atom in monomial:
-            if divisor := _divisor(atom):
-                made = _rounded(dict(kept), monomial, atom, divisor)
+            if atom.op in ("%", "//") and atom.args[1].isdigit():
+                rule = _rounded if atom.op == "%" else _rested
+                made = rule(dict(kept), monomial, atom, int(atom.args[1]))
                 if made is not None:
                     return made
     kept.sort(key=lambda term: (-len(term[0]), tuple(map(str, term[0]))))
     return DimExpr(tuple(kept))
 
 
-def _rounded(
-    terms: Mapping[Monomial, int], monomial: Monomial, rest: Atom, divisor: int
-) -> Dim | None:
-    """Return a sum in which something is rounded to a multiple of a divisor, None if nothing is.
+def _rounded(terms: Mapping[Monomial, int], monomial: Monomial, rest: Atom, by: int) -> Dim | None:
+    """Return a sum in which something is rounded to a multiple of a number, None if nothing is.
 
     x + (-x) % n is n * ((x + n - 1) // n), and x - x % n is n * (x // n); both may be multiplied
-    by something. So sizes that are padded to multiples are seen to be multiples.
+    by something, and what is rounded less what was added to it is x. So sizes that are padded to
+    multiples are seen to be multiples, and what is cut off again leaves the size.
     """
-    times, factor = terms[monomial], list(monomial)
-    factor.remove(rest)
+    factor, times = _beside(monomial, rest), terms[monomial]
     lost = parse(rest.args[0])
-    negative = tuple((m, -c % divisor) for m, c in _terms(lost))
-    for x, more, sign in ((_sum(negative), divisor - 1, 1), (lost, 0, -1)):
-        whole = {tuple(sorted((*m, *factor))): times * sign * c for m, c in _terms(x) if m}
-        have = {m: terms.get(m, 0) for m in whole}
-        if all(min(have[m], 0) <= c <= max(have[m], 0) for m, c in whole.items()):
-            left = _sum(tuple((m, c) for m, c in terms.items() if m != monomial))
-            scale = _sum(((tuple(factor), times * sign),))
-            return left + (floor_divide(x + more, divisor) * divisor - x) * scale
+    negative = _sum(tuple((m, -c % by) for m, c in _terms(lost)))
+    for x, more, sign in ((negative, by - 1, 1), (lost, 0, -1)):
+        part = _scaled(x, factor, -sign * times)
+        whole = _scaled(floor_divide(x + more, by), factor, sign * times * by)
+        if _less(terms, part) or _less(terms, whole):
+            return _instead(terms, monomial, whole + part)
     return None
+
+
+def _rested(
+    terms: Mapping[Monomial, int], monomial: Monomial, quotient: Atom, by: int
+) -> Dim | None:
+    """Return a sum in which something less what it was rounded to is a remainder, if it has such.
+
+    n * (x // n) - x is -(x % n), and n * ((x + n - 1) // n) - x is (-x) % n.
+    """
+    times, left = divmod(terms[monomial], by)
+    if left:
+        return None
+    factor, x = _beside(monomial, quotient), parse(quotient.args[0])
+    part = _scaled(x, factor, times)
+    if not _less(terms, part):
+        return None
+    if dict(_terms(x)).get(()):
+        rest = _scaled(remainder(x * -1 - 1, by) - (by - 1), factor, times)
+    else:
+        rest = _scaled(remainder(x, by), factor, -times)
+    return _instead(terms, monomial, part + rest)
+
+
+def _beside(monomial: Monomial, atom: Atom) -> Monomial:
+    """Return what an atom is multiplied by."""
+    factor = list(monomial)
+    factor.remove(atom)
+    return tuple(factor)
+
+
+def _scaled(dim: Dim, factor: Monomial, times: int) -> Terms:
+    """Return the terms of a product, as they are."""
+    return tuple((tuple(sorted((*m, *factor))), c * times) for m, c in _terms(dim))
+
+
+def _less(terms: Mapping[Monomial, int], part: Terms) -> bool:
+    """Say whether adding some terms, but for numbers, takes others away or makes them less."""
+    return all(abs(terms.get(m, 0) + c) + abs(c) == abs(terms.get(m, 0)) for m, c in part if m)
+
+
+def _instead(terms: Mapping[Monomial, int], monomial: Monomial, others: Terms) -> Dim:
+    """Return a sum with others in place of a term."""
+    return _sum(tuple((m, c) for m, c in terms.items() if m != monomial) + others)
 
 
 def _function(op: str, a: Dim, b: Dim) -> Dim:
     return DimExpr((((Atom("", op, (str(a), str(b))),), 1),))
 
 
-def _text(terms: tuple[tuple[Monomial, int], ...]) -> str:
+def _text(terms: Terms) -> str:
     parts: list[str] = []
     for monomial, coefficient in terms:
         factors = [str(a) if not a.op or a.op in ("max", "min") else f"({a})" for a in monomial]
