@@ -46,6 +46,18 @@ def lay_all(source: U8s, begins: I64s, sizes: I64s, target: U8s) -> int:
 
 
 @serial
+def lay_chosen(
+    source: U8s, begins: I64s, sizes: I64s, order: I64s, widths: I64s, target: U8s
+) -> int:
+    """Lay parts of some bytes one behind the other, by their numbers."""
+    at = 0
+    for i in range(len(order)):
+        widths[i] = sizes[order[i]]
+        at = lay(source, begins[order[i]], widths[i], target, at)
+    return at
+
+
+@serial
 def lay_groups(
     source: U8s, begins: I64s, sizes: I64s, count: int, target: U8s, widths: I64s
 ) -> int:
@@ -67,7 +79,7 @@ def different(every: U8s, begins: I64s, sizes: I64s, table: I32s, first: I64s, p
     """
     count = 0
     for i in range(len(sizes)):
-        at = int(_mixed(every, begins[i], sizes[i])) & len(table) - 1
+        at = int(_mixed(every, begins[i], sizes[i]) >> 32) & len(table) - 1
         while table[at] >= 0 and not _are(every, begins, sizes, first[table[at]], i):
             at = at + 1 & len(table) - 1
         if table[at] < 0:
@@ -78,33 +90,51 @@ def different(every: U8s, begins: I64s, sizes: I64s, table: I32s, first: I64s, p
 
 
 @serial
-def enter(every: U8s, borders: I64s, table: I32s) -> int:
-    """Enter texts that differ in a table of no entries with room for twice as many."""
-    for i in range(len(borders) - 1):
-        at = int(_mixed(every, borders[i], borders[i + 1] - borders[i])) & len(table) - 1
+def enter(every: U8s, sizes: I64s, entries: U64s, table: I32s) -> int:
+    """Enter texts that differ in a table of no entries with room for twice as many.
+
+    An entry is where a text begins and its mark; the last one is where the texts end.
+    """
+    begin = 0
+    for i in range(len(sizes)):
+        mark = _mixed(every, begin, sizes[i])
+        at = int(mark >> 32) & len(table) - 1
         while table[at] >= 0:
             at = at + 1 & len(table) - 1
-        table[at] = i
-    return len(borders) - 1
+        table[at], entries[2 * i], entries[2 * i + 1] = i, begin, mark
+        begin += sizes[i]
+    entries[2 * len(sizes)] = begin
+    return begin
 
 
 @serial
-def look_up(known: U8s, borders: I64s, table: I32s, every: U8s, sizes: I64s, places: I32s) -> int:
-    """Say which text of a table each of some others is, one more than there are if it is none."""
-    start = 0
+def look_up(known: U8s, entries: U64s, table: I32s, every: U8s, sizes: I64s, places: I64s) -> int:
+    """Say which text of a table each of some others is, one more than there are if it is none.
+
+    Return how many are none.
+    """
+    start, missing = 0, 0
     for i in range(len(sizes)):
-        at = int(_mixed(every, start, sizes[i])) & len(table) - 1
-        while table[at] >= 0 and not _is_known(known, borders, table[at], every, start, sizes[i]):
+        size = sizes[i]
+        mark = _mixed(every, start, size)
+        at = int(mark >> 32) & len(table) - 1
+        while table[at] >= 0 and not (
+            entries[2 * table[at] + 1] == mark
+            and _is_known(known, entries, table[at], every, start, size)
+        ):
             at = at + 1 & len(table) - 1
-        places[i] = table[at] if table[at] >= 0 else len(borders) - 1
-        start += sizes[i]
-    return start
+        places[i] = table[at] if table[at] >= 0 else len(entries) // 2
+        missing += 1 if table[at] < 0 else 0
+        start += size
+    return missing
 
 
-def _is_known(known: U8s, borders: I64s, place: int, every: U8s, start: int, size: int) -> bool:
-    """Say whether a text is that of a place in a table."""
-    begin = borders[place]
-    return _same(known, begin, borders[place + 1] - begin, every, start, size)
+def _is_known(known: U8s, entries: U64s, place: int, every: U8s, start: int, size: int) -> bool:
+    """Say whether a text is that of a place in a table, which has the same mark."""
+    begin, end = int(entries[2 * place]), int(entries[2 * place + 2])
+    if end - begin != size:
+        return False
+    return size <= WORD or _same(known, begin, size, every, start, size)
 
 
 @serial
@@ -119,14 +149,16 @@ def enter_numbers(numbers: I64s, table: I32s) -> int:
 
 
 @serial
-def look_numbers_up(known: I64s, table: I32s, numbers: I64s, places: I32s) -> int:
+def look_numbers_up(known: I64s, table: I32s, numbers: I64s, places: I64s) -> int:
     """Say which number of a table each of some others is, as `look_up` does of texts."""
+    missing = 0
     for i in range(len(numbers)):
         at = int(_scattered(numbers[i])) & len(table) - 1
         while table[at] >= 0 and known[table[at]] != numbers[i]:
             at = at + 1 & len(table) - 1
         places[i] = table[at] if table[at] >= 0 else len(known)
-    return len(numbers)
+        missing += 1 if table[at] < 0 else 0
+    return missing
 
 
 def _scattered(number: int) -> Word:
@@ -137,12 +169,12 @@ def _scattered(number: int) -> Word:
 
 
 def _mixed(every: U8s, begin: int, size: int) -> Word:
-    """Return a number for a text that others seldom have."""
+    """Return a number for a text that others seldom have, and no other of its size up to a word."""
     made: Word = size
     for at in range(0, size, WORD):
         made = (made ^ _word(every, begin + at, size - at)) * FACTOR & MASK
         made ^= made >> 32
-    return (made * FACTOR & MASK) >> 32
+    return made * FACTOR & MASK
 
 
 def _word(every: U8s, at: int, left: int) -> Word:
@@ -150,7 +182,7 @@ def _word(every: U8s, at: int, left: int) -> Word:
     made: Word = 0
     if at + WORD <= len(every):
         made = little(every, at, WORD)
-        return made if left >= WORD else made & (1 << 8 * left) - 1
+        return made & MASK >> 8 * (WORD - min(left, WORD))
     for i in range(min(left, WORD)):
         made |= int(every[at + i]) << 8 * i
     return made

@@ -169,10 +169,11 @@ def test_many_texts_change_their_case_as_each_does():
 
 
 def test_many_texts_are_looked_up_as_each_is(monkeypatch):
-    """Each different one is looked up once."""
+    """Many are looked up by one loop, few one by one; some are longer than a word, some alike."""
     random = np.random.default_rng(0)
-    words = [b"word\0%d\xff" % i for i in range(50)]
-    texts = [words[i] if i < 50 else b"%d" % i for i in random.integers(0, 80, 9000)]
+    words = [b"word\0%d\xff" % i * (i % 4) + b"%d" % i * (i > 0) for i in range(50)]
+    others = [b"%d" % i for i in range(40, 70)] + [b"word\0%d\xff" % i * 2 for i in range(20)]
+    texts = [[*words, *others][i] for i in random.integers(0, 100, 9000)]
     given = tf.constant(texts)
     pairs = tf.lookup.KeyValueTensorInitializer
     whole = tf.lookup.StaticHashTable(pairs(tf.range(50), words), b"?")
@@ -191,7 +192,7 @@ def test_many_texts_are_looked_up_as_each_is(monkeypatch):
     numbers = tf.lookup.StaticHashTable(pairs(words, tf.range(50, dtype=tf.int64)), -1)
     vocabulary = tf.lookup.StaticVocabularyTable(pairs(words, tf.range(50, dtype=tf.int64)), 7)
     for table in (names, numbers, vocabulary):
-        parts = [texts[i : i + 1000] for i in range(0, 9000, 1000)]
+        parts = [texts[i : i + 60] for i in range(0, 9000, 60)]
         wanted = [x for part in parts for x in table.lookup(part).numpy().tolist()]
         look = tf.function(table.lookup)
         for way in (table.lookup, look, look, look, look):

@@ -34,40 +34,48 @@ class KeyIndex:
     ) -> None:
         self.content = content
         keys = filled([*content], key_dtype, ())
-        self.values = filled([*content.values()], value_dtype, ())
+        values = filled([*content.values()], value_dtype, ())
+        self.values = Text(values).row if value_dtype == string else values
+        self._with_rest: tuple[bytes, Texts] | None = None
         self.are_texts = key_dtype == string
         self.table = np.full(1 << (2 * len(keys)).bit_length(), -1, np.int32)
-        self.value_texts = Text(self.values).row if value_dtype == string else None
         if self.are_texts:
             row = Text(keys).row
-            self.every, self.borders = row.every, np.append(row.begins, len(row.every))
-            enter(self.every, self.borders, self.table)
+            self.every, self.entries = row.every, np.empty(2 * len(keys) + 1, np.uint64)
+            enter(self.every, row.sizes, self.entries, self.table)
         else:
             self.numbers = keys.astype(np.int64)
             enter_numbers(self.numbers, self.table)
 
-    def places(self, keys: Array | Text) -> Array:
-        """Return which key of the table each key is, one more than there are if it is none."""
+    def places(self, keys: Array | Text) -> tuple[Array, int]:
+        """Return which key of the table each key is, one more than there are if it is none.
+
+        Beside it, how many are none.
+        """
         if not self.are_texts:
             numbers = np.ascontiguousarray(keys, np.int64).ravel()
-            made = np.empty(len(numbers), np.int32)
-            look_numbers_up(self.numbers, self.table, numbers, made)
-            return made
+            made = np.empty(len(numbers), np.int64)
+            return made, look_numbers_up(self.numbers, self.table, numbers, made)
         row = made_text(keys).row
-        made = np.empty(len(row), np.int32)
-        look_up(self.every, self.borders, self.table, row.every, row.sizes, made)
-        return made
+        made = np.empty(len(row), np.int64)
+        known = self.every, self.entries, self.table
+        return made, look_up(*known, row.every, row.sizes, made)
 
     def found(self, keys: Array | Text, rest: object) -> Array | Text:
         """Return the values of keys, another one for those that there are not."""
-        places = self.places(keys)
-        known = places < len(self.content)
-        if self.value_texts is None:
-            each = np.full(len(places), rest, self.values.dtype)
-            each[known] = self.values[places[known]]
-            return each.reshape(keys.shape)
-        assert isinstance(rest, bytes), "values are texts"
-        last = Texts(np.frombuffer(rest, np.uint8), np.array([len(rest)], np.int64))
-        every = behind_each_other([self.value_texts.taken(places[known]), last])
-        order = np.where(known, np.cumsum(known) - 1, len(every) - 1)
-        return Text(every.taken(order), keys.shape)
+        places, missing = self.places(keys)
+        if isinstance(self.values, Texts):
+            assert isinstance(rest, bytes), "values are texts"
+            return Text(self._texts(self.values, rest).taken(places), keys.shape)
+        if missing == len(places):
+            return np.full(keys.shape, rest, self.values.dtype)
+        each = self.values.take(places, mode="clip")
+        if missing:
+            each[places == len(self.values)] = rest
+        return each.reshape(keys.shape)
+
+    def _texts(self, values: Texts, rest: bytes) -> Texts:
+        """Return the values, and behind them the text of keys that there are not."""
+        if self._with_rest is None or self._with_rest[0] != rest:
+            self._with_rest = rest, behind_each_other([values, Texts.of([rest])])
+        return self._with_rest[1]

@@ -22,7 +22,7 @@ from ...values import decimals
 from ...values.context import STATE
 from ...values.dtypes import DataType, DTypeLike
 from ...values.run_errors import FailedPreconditionError, InvalidArgumentError
-from ...values.texts import Text, as_objects, made_text
+from ...values.texts import Text, Texts, as_objects, made_text
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype, int32, int64, string
 from ..core.host_ops import host, host_effect, unknown
@@ -143,7 +143,7 @@ def shape_text(dims: Sequence[int]) -> str:
     return f"[{','.join(map(str, dims))}]"
 
 
-MANY = 1 << 10
+MANY = 1 << 6
 """So many keys are looked up at once."""
 
 
@@ -278,10 +278,10 @@ class NumberStep:
         made, count = np.empty(math.prod(keys.shape), np.int64), 0
         others = np.arange(len(made))
         if index is not None:
-            places, count = index.places(keys), len(index.content)
-            known = places < count
-            made[known] = index.values[places[known]]
-            others = np.flatnonzero(~known)
+            (places, missing), count = index.places(keys), len(index.content)
+            assert not isinstance(index.values, Texts), "values are numbers"
+            made[:] = index.values.take(places, mode="clip") if count else 0
+            others = np.flatnonzero(places == count) if missing else others[:0]
         if not len(others):
             return made
         if isinstance(keys, Text) or keys.dtype.kind == "O":
