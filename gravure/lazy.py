@@ -7,9 +7,7 @@ property of another object, and after a fork nobody ever does (Note [Fork]).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 Value = TypeVar("Value")
 
@@ -17,6 +15,14 @@ Value = TypeVar("Value")
 class cached_property(functools.cached_property[Value]):  # noqa: N801  (as Python's)
     """A property that is computed once for each object; by two threads at once, twice perhaps."""
 
-    def __init__(self, func: Callable[[Any], Value]) -> None:
-        super().__init__(func)
-        self.lock = nullcontext()
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Value: ...
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Self | Value:
+        """Compute the property, which is found in the object from then on."""
+        if instance is None:
+            return self
+        assert self.attrname is not None, "a property has a name"
+        made = instance.__dict__[self.attrname] = self.func(instance)
+        return made

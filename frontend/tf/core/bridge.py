@@ -368,6 +368,10 @@ class EagerTexts(EagerTensor):
         return EagerTexts(self.text)
 
 
+COMPUTED = {EagerTensor, EagerTexts}
+"""The classes of tensors that are in no graph, nor on a device, and that nobody takes notes of."""
+
+
 # Both are tensors of one layout; what only one has is taken from it.
 class EagerDeviceTensor(EagerTensor, DeviceTensor):  # type: ignore[misc]
     """A value that has been computed, and lies on a GPU."""
@@ -533,9 +537,11 @@ def _as_shown(array: Array) -> object:
 
 def wrap(array: object) -> EagerTensor:
     """Return an array, or a tensor on a device, as an eager tensor."""
+    if array.__class__ is np.ndarray or isinstance(array, Text):
+        return eager(array)
     if isinstance(array, DeviceTensor | PlacedTensor | RemoteTensor):
         return computed(array)
-    return eager(array if isinstance(array, Text) else np.asarray(array))
+    return eager(np.asarray(array))
 
 
 def eager(array: Array | Text) -> EagerTensor:

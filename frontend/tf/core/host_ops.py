@@ -12,8 +12,9 @@ from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
 from ...eager.remembered import ElementsError, notes_of
 from ...graph.graph import Graph, Operation, spec_with_unknowns
-from ...values.texts import TEXT
-from .bridge import TfTensor, dressed, text_of, wrap
+from ...values.context import STATE
+from ...values.texts import TEXT, Text
+from .bridge import COMPUTED, EagerTexts, TfTensor, dressed, text_of, wrap
 from .values import InGraph, graph_of
 
 Specs = Sequence[TensorSpec] | Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
@@ -34,18 +35,24 @@ def host(
 
     One that reads text takes `Text`, and may give some.
     """
+    if not isinstance(STATE.context, Graph) and COMPUTED.issuperset([x.__class__ for x in tensors]):
+        given = [_text_or_array(x) if reads_text else x._array for x in tensors]
+        return [wrap(x) for x in compute(*given)]
     graph = graph_of(list(tensors))
     if graph is None and (notes := notes_of(tensors)) is not None:
         if effect:
             raise ElementsError
         return [dressed(x) for x in notes.step(compute, tensors, is_open=not _fixed(specs))]
     if graph is None:
-        is_text = [reads_text and x.spec.dtype == TEXT for x in tensors]
-        given = zip(tensors, is_text, strict=True)
-        made = compute(*[text_of(x) if is_one else x._array for x, is_one in given])
-        return [wrap(x) for x in made]
+        given = [_text_or_array(x) if reads_text else x._array for x in tensors]
+        return [wrap(x) for x in compute(*given)]
     kind = ArrayKind(type_, compute, _rule_of(specs), effect=effect, reads_text=reads_text)
     return [dressed(x) for x in host_node(graph, kind, tensors, name).outputs]
+
+
+def _text_or_array(x: TfTensor) -> Text | Array:
+    """Return the texts of a tensor of such, of another one the array."""
+    return text_of(x) if isinstance(x, EagerTexts) or x._array.dtype.kind == "O" else x._array
 
 
 def _fixed(specs: Specs) -> bool:
@@ -91,9 +98,11 @@ def each(
     function: Callable[[bytes], object], array: Array, dtype: np.dtype[np.generic] | type = object
 ) -> Array:
     """Return what a function gives for each text of an array."""
-    made = np.empty(array.shape, dtype)
     flat = array.ravel().tolist()
-    made.ravel()[:] = [function(x) for x in flat] if dtype is not object else texts(function, flat)
+    if dtype is object:
+        return texts(function, flat).reshape(array.shape)
+    made = np.empty(array.shape, dtype)
+    made.ravel()[:] = [function(x) for x in flat]
     return made
 
 

@@ -23,7 +23,7 @@ from ...values import nest
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
-from .bridge import OPERATORS, EagerTensor, EagerTexts, TfTensor, dressed, eager, row_of
+from .bridge import COMPUTED, OPERATORS, EagerTensor, TfTensor, dressed, eager, row_of
 from .element_types import of_row
 from .shapes import ShapeLike, TensorShape
 
@@ -36,7 +36,7 @@ LIMIT = 1 << 31
 PLAIN = {bool, int, float, complex, str, bytes}
 """The classes of values that neither are tensors nor hold any."""
 
-NOT_IN_GRAPHS = {*PLAIN, EagerTensor, EagerTexts}
+NOT_IN_GRAPHS = {*PLAIN, *COMPUTED}
 """The classes of values that no graph has."""
 
 
@@ -161,18 +161,14 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     if value.__class__ is EagerTensor and dtype is None:
         return value  # nothing else is asked of most values
     row = row_of(dtype)
-    if value.__class__ is EagerTensor and row is not None and value._array.dtype is row.numpy:
-        return value
+    if value.__class__ in COMPUTED and (made := _as_asked(value, row)) is not None:
+        return made
     if value.__class__ in PLAIN:
         return _constant(array_of(value, row), name)
     found = read(value, None if row is None else of_row(row), name)
     if hasattr(found, "to_dense"):
         found = found.to_dense()
-    if isinstance(found, nest.Several):
-        raise ValueError(
-            f"Attempt to convert a value of replicas to one tensor: {found!r}\n  help: "
-            "`strategy.run` gives each replica its own; `reduce` and `gather` make one of them"
-        )
+    _refuse_several(found)
     if isinstance(found, Tensor):
         if row is not None and found.spec.dtype != row:
             raise ValueError(
@@ -187,6 +183,21 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     array = array_of(found, row)
     refuse_mixture(found, array)
     return _constant(array, name)
+
+
+def _as_asked(value: object, row: DType | None) -> EagerTensor | None:
+    """Return a computed tensor that has the type that is asked for, None of another one."""
+    assert isinstance(value, EagerTensor), "it is of such a class"
+    return value if row is None or (value.text or value._array).dtype is row.numpy else None
+
+
+def _refuse_several(value: object) -> None:
+    """Raise where a value is one for each replica."""
+    if isinstance(value, nest.Several):
+        raise ValueError(
+            f"Attempt to convert a value of replicas to one tensor: {value!r}\n  help: "
+            "`strategy.run` gives each replica its own; `reduce` and `gather` make one of them"
+        )
 
 
 def _element(value: object, dtype: DTypeLike | None, row: DType | None) -> TfTensor:
@@ -246,12 +257,12 @@ def _row_within(value: object) -> DType | None:
     return convert(value).spec.dtype
 
 
-def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfTensor]:
-    """Return values as tensors of one element type: Python numbers take that of a tensor.
-
-    `names` are those of the constants that are made.
-    """
-    labels = names or [None] * len(values)
+def _typed_ones(
+    values: Sequence[object], labels: Sequence[str | None]
+) -> Sequence[TfTensor | None]:
+    """Return those of some values as tensors that others take the type of."""
+    if PLAIN.issuperset([v.__class__ for v in values]):
+        return [None] * len(values)
     whole = [v.__class__ not in (list, tuple) and _holds_tensor(v) for v in values]
     some, one = any(map(_holds_tensor, values)), any(whole)
     asked = [v.__class__ not in PLAIN and is_asked(v) for v in values]
@@ -264,6 +275,16 @@ def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfT
     if any(asked) and not any(x is not None for x in ready):
         i = asked.index(True)
         ready[i] = convert(values[i], None, labels[i])
+    return ready
+
+
+def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfTensor]:
+    """Return values as tensors of one element type: Python numbers take that of a tensor.
+
+    `names` are those of the constants that are made.
+    """
+    labels = names or [None] * len(values)
+    ready = _typed_ones(values, labels)
     row = next((x.spec.dtype for x in ready if x is not None), None)
     if row is None:
         first = array_of(values[0]).dtype

@@ -40,6 +40,7 @@ class CharacterReading:
                 '"strict", "replace", "ignore"'
             )
         self.codec, self.errors = codec_of(encoding), errors
+        self.decode = codecs.getdecoder(self.codec)
         self.replacement, self.replaces_control = replacement_char, replace_control
 
     def characters(self, text: bytes) -> Iterator[tuple[int, int]]:
@@ -91,7 +92,7 @@ class CharacterReading:
     def one(self, text: bytes) -> str | None:
         """Return a text, None if some bytes are no character or what is wanted for one is not."""
         try:
-            made = text.decode(self.codec)
+            made, _ = self.decode(text)
         except UnicodeDecodeError:
             return None
         return None if self.replaces_control and min(made, default=" ") <= CONTROL else made
@@ -315,11 +316,12 @@ def unicode_transcode(
     """Return texts in another encoding."""
     how = CharacterReading(input_encoding, errors, replacement_char, replace_control_characters)
     codec = output_of(output_encoding)
+    encode = codecs.getencoder(codec)
 
     def function(text: bytes) -> bytes:
         whole = how.one(text)
         if whole is not None:
-            return whole.encode(codec, "surrogatepass")
+            return encode(whole, "surrogatepass")[0]
         return b"".join([encoded(number, codec) for number, _ in how.characters(text)])
 
     def compute(values: Array | Text) -> Sequence[object]:

@@ -209,7 +209,8 @@ def _buckets(
 
     def compute(given: Array | Text) -> Sequence[Array]:
         texts = made_text(given)
-        found = hashes(function, texts.row.every, texts.row.sizes, *key, count)
+        row = texts.row
+        found = hashes(function, row.every, row.sizes, *key, count)
         return (found.view(np.int64).reshape(texts.dims),)
 
     with same_graph(input):
