@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ....codegen.serial.function import I64s, serial
 from ....ir.op import Array
 from ...values.run_errors import InvalidArgumentError
 
@@ -32,11 +33,41 @@ def ranges(starts: Array, counts: Array) -> Array:
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
-    ends = np.cumsum(counts, dtype=np.int64)
-    total = int(ends[-1]) if len(ends) else 0
-    made = np.repeat(starts - (ends - counts), counts)
-    made += np.arange(total, dtype=np.int64)
+    made = np.empty(int(counts.sum()), np.int64)
+    _count_up(np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(counts, np.int64), made)
     return made
+
+
+@serial
+def _count_up(starts: I64s, counts: I64s, made: I64s) -> int:
+    at = 0
+    for row in range(len(counts)):
+        for i in range(counts[row]):
+            made[at + i] = starts[row] + i
+        at += counts[row]
+    return at
+
+
+@serial
+def _ends_of(splits: I64s, order: I64s, made: I64s) -> int:
+    """Say where rows end that are taken by their numbers; return where the last one does."""
+    at = 0
+    made[0] = 0
+    for i in range(len(order)):
+        at += splits[order[i] + 1] - splits[order[i]]
+        made[i + 1] = at
+    return at
+
+
+@serial
+def _lay(places: I64s, splits: I64s, order: I64s, made: I64s) -> int:
+    """Lay rows of places one behind the other, by their numbers."""
+    at = 0
+    for i in range(len(order)):
+        for place in range(splits[order[i]], splits[order[i] + 1]):
+            made[at] = places[place]
+            at += 1
+    return at
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +103,14 @@ class Rows:
         """Return rows by their numbers."""
         if not self.splits:
             return Rows((), self.places[order])
-        counts = self.counts[order]
-        return self.below.take(ranges(self.splits[0][:-1][order], counts)).above(counts)
+        outer, order = self.splits[0], np.ascontiguousarray(order, np.int64)
+        ends = np.empty(len(order) + 1, np.int64)
+        made = np.empty(_ends_of(outer, order, ends), np.int64)
+        if len(self.splits) == 1:
+            _lay(self.places, outer, order, made)
+            return Rows((ends,), made)
+        _lay(np.arange(outer[-1]), outer, order, made)
+        return self.below.take(made).over((ends,))
 
     def shifted(self, by: int) -> Rows:
         """Return rows of other places."""
