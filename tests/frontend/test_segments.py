@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.values.sums import sums_of
 
 v1 = tf.compat.v1
 ROWS = np.arange(16, dtype=np.float32).reshape(4, 4)
@@ -90,3 +91,13 @@ def test_matrices_of_slopes_have_the_type_of_what_they_are_by():
         for each in (*tf.test.compute_gradient(lambda x: x * x, [x]), *found):
             matrix = each[0] if isinstance(each, list) else each
             assert matrix.dtype == part
+
+
+@pytest.mark.parametrize("lengths", [[3, 0, 7, 7, 1], [0, 0, 9], [5000], [1, 4000, 4000, 0], []])
+def test_sums_of_neighbours_are_each_rounded_as_it_is_added_up(lengths):
+    """Two are added up at a time."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    data = np.random.default_rng(0).random(sum(lengths), np.float32)
+    parts = np.split(data, ends[:-1]) if lengths else []
+    wanted = [np.add.accumulate(x)[-1] if len(x) else 0 for x in parts]
+    assert sums_of(data, ends).tolist() == [float(x) for x in wanted]
