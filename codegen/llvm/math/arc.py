@@ -100,28 +100,49 @@ def _angle(lanes: Lanes, up: str, across: Operand, sectors: tuple[str, str]) -> 
 
 
 def atan2(text: Text, shape: Shape, target: Target, y: str, x: str) -> str:
-    """Return the angle of the point (x, y), from -pi to pi.
-
-    Where floats are divided as doubles, what chooses among them is done before and behind.
-    """
-    outer = Lanes(text, shape, target)
-    lanes = outer.widened() if shape.element == "float" else outer
-    up, across = outer.absolute(y), outer.absolute(x)
-    greater = outer.maximum(up, across)
-    endless = outer.compare("oeq", greater, math.inf)
-    up = outer.select(endless, _is_infinite(outer, up), up)
-    across = outer.select(endless, _is_infinite(outer, across), across)
+    """Return the angle of the point (x, y), from -pi to pi."""
+    lanes = Lanes(text, shape, target)
+    up, across = lanes.absolute(y), lanes.absolute(x)
+    greater = lanes.maximum(up, across)
+    endless = lanes.compare("oeq", greater, math.inf)
+    up = lanes.select(endless, _is_infinite(lanes, up), up)
+    across = lanes.select(endless, _is_infinite(lanes, across), across)
     if shape.element == "double":
         factor = lanes.select(lanes.compare("ogt", greater, 2.0**1020), 2.0**-4, 1.0)
         up, across = lanes.multiply(up, factor), lanes.multiply(across, factor)
-    across = outer.select(outer.compare("oeq", greater, 0.0), 1.0, across)
+    across = lanes.select(lanes.compare("oeq", greater, 0.0), 1.0, across)
 
-    sectors = _sectors(outer, up, across)
-    angle = _angle(lanes, outer.widen(up), outer.widen(across), sectors)
-    high, low = _half_pi(lanes)
-    behind = lanes.subtract(2 * high, lanes.subtract(angle, 2 * low))
-    angle = outer.narrow(lanes.select(outer.is_negative(x), behind, angle))
-    return outer.select(outer.compare("uno", x, y), math.nan, outer.copysign(angle, y))
+    if shape.element == "float":
+        angle = _angle_of_floats(lanes, up, across, x)
+    else:
+        angle = _angle(lanes, up, across, _sectors(lanes, up, across))
+        high, low = _half_pi(lanes)
+        behind = lanes.subtract(2 * high, lanes.subtract(angle, 2 * low))
+        angle = lanes.select(lanes.is_negative(x), behind, angle)
+    return lanes.select(lanes.compare("uno", x, y), math.nan, lanes.copysign(angle, y))
+
+
+def _angle_of_floats(lanes: Lanes, up: str, across: str, x: str) -> str:
+    """Return the angle of a point in the upper half, of floats; `across` is the size of x.
+
+    They are divided as doubles. What chooses among them comes before, where there are half as many
+    vectors: the difference is exact where it is taken, and the quarters of pi that the point is
+    turned back by are counted.
+    """
+    middle, steep = _sectors(lanes, up, across)
+    top = lanes.select(middle, lanes.subtract(up, across), up)
+    top = lanes.select(steep, lanes.negate(across), top)
+    more = lanes.select(steep, 0.0, lanes.select(middle, up, 0.0))
+    bottom = lanes.select(steep, up, across)
+    quarters = lanes.select(steep, 2.0, lanes.select(middle, 1.0, 0.0))
+    behind = lanes.is_negative(x)
+    top = lanes.select(behind, lanes.negate(top), top)
+    quarters = lanes.select(behind, lanes.subtract(4.0, quarters), quarters)
+    wide = lanes.widened()
+    whole = wide.add(lanes.widen(bottom), lanes.widen(more))
+    slope = wide.divide(lanes.widen(top), whole)
+    angle = wide.odd(slope, ATAN[wide.precision])
+    return lanes.narrow(wide.fma(lanes.widen(quarters), math.pi / 4, angle))
 
 
 def _is_infinite(lanes: Lanes, x: str) -> str:
