@@ -281,6 +281,34 @@ def test_floats_are_near_everywhere(name: str, form: Form) -> None:
     assert found.ulp <= NEARER.get(name, LIMIT["float"]), found
 
 
+def drawn(name: str, element: str) -> list[np.ndarray]:
+    """Return operands of a function, far and near and special ones."""
+    random = np.random.default_rng(11)
+    parts = [
+        *(random.uniform(-4, 4, 4000), random.uniform(0, 2, 4000), random.normal(0, 50, 4000)),
+        special(element),
+    ]
+    x = np.concatenate([np.asarray(each, DTYPES[element]) for each in parts])
+    return [x, random.permutation(x)][: ARITY.get(f"math.{name}", 1)]
+
+
+def assert_same_bits(one: np.ndarray, other: np.ndarray) -> None:
+    """Assert that bits are the same, those of NaN aside."""
+    kind = f"u{one.itemsize}"
+    assert np.array_equal(one.view(kind), other.view(kind)) or (
+        np.array_equal(one, other, equal_nan=True)
+        and np.array_equal(np.signbit(one), np.signbit(other))
+    )
+
+
+def machine(processor: str) -> Target:
+    """Return a processor that this machine is, too."""
+    target = Target.parse(processor)
+    if not set(target.features) <= set(native().features):
+        pytest.skip(f"this machine is no {processor}")
+    return target
+
+
 @pytest.mark.parametrize("name", sorted(EXACT))
 @each_element
 @pytest.mark.parametrize("processor", ["x86-64-v3", "x86-64-v4"])
@@ -288,20 +316,19 @@ def test_an_element_comes_out_the_same_on_any_lanes(
     name: str, element: str, processor: str
 ) -> None:
     """What a shape leaves at its end is computed on fewer lanes than the rest."""
-    target = Target.parse(processor)
-    if not set(target.features) <= set(native().features):
-        pytest.skip(f"this machine is no {processor}")
-    random = np.random.default_rng(11)
-    drawn = [
-        *(random.uniform(-4, 4, 4000), random.uniform(0, 2, 4000), random.normal(0, 50, 4000)),
-        special(element),
-    ]
-    x = np.concatenate([np.asarray(each, DTYPES[element]) for each in drawn])
-    xs = [x, random.permutation(x)][: ARITY.get(f"math.{name}", 1)]
+    target, xs = machine(processor), drawn(name, element)
     lanes = [0, 2, 4, 8, 16, 32] if element == "float" else [0, 2, 4, 8, 16]
     found = [Map(f"math.{name}", Shape(element, each), target)(*xs) for each in lanes]
     for each in found[1:]:
-        assert np.array_equal(found[0].view(f"u{x.itemsize}"), each.view(f"u{x.itemsize}")) or (
-            np.array_equal(found[0], each, equal_nan=True)
-            and np.array_equal(np.signbit(found[0]), np.signbit(each))
-        )
+        assert_same_bits(found[0], each)
+
+
+@pytest.mark.parametrize("name", ["erf", "tanh", "atan2", "log"])
+@pytest.mark.parametrize("lanes", [0, 8, 16, 32])
+def test_wide_registers_give_the_bits_of_narrow_ones_where_these_are_asked_for(
+    name: str, lanes: int
+) -> None:
+    """A table for 8 lanes is looked up for 16 at once."""
+    wide, narrow = machine("x86-64-v4").in_common(), machine("x86-64-v3")
+    made = Map(f"math.{name}", Shape("float", lanes), wide)(*drawn(name, "float"))
+    assert_same_bits(made, Map(f"math.{name}", Shape("float", 8), narrow)(*drawn(name, "float")))

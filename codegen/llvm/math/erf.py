@@ -20,7 +20,7 @@ def erf(text: Text, shape: Shape, target: Target, x: str) -> str:
     """Return the error function."""
     lanes = Lanes(text, shape, target)
     if lanes.has_tables:
-        return odd_by_lookup(lanes, x, ERF_LOOKUPS[shape.lanes])
+        return odd_by_lookup(lanes, x, ERF_LOOKUPS[lanes.form])
     size = lanes.absolute(x)
     square = lanes.multiply(x, x)
     near = lanes.fma(size, lanes.polynomial(square, ERF[lanes.precision]), size)

@@ -222,7 +222,7 @@ def tanh(text: Text, shape: Shape, target: Target, x: str) -> str:
     """Return the hyperbolic tangent: with q = e^(2|x|) / 4, it is 1 - 2 / (4 q + 1)."""
     lanes = Lanes(text, shape, target)
     if lanes.has_tables:
-        return odd_by_lookup(lanes, x, TANH_LOOKUPS[shape.lanes])
+        return odd_by_lookup(lanes, x, TANH_LOOKUPS[lanes.form])
     size = lanes.absolute(x)
     end = lanes.minimum(limits(lanes).one, size)
     quarter = _quarter_exp(lanes, lanes.add(end, end))

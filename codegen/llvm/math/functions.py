@@ -108,13 +108,14 @@ def in_one_form(function: Function, *, by_tables: bool = False) -> Function:
     """Return a function of one operand or two that gives an element the same on any lanes.
 
     It is computed on as many lanes as its form for the processor wants, which others lack: one
-    with tables in registers on all of AVX2's or AVX-512's, another on all of AVX-512's.
+    with tables in registers on all of AVX2's or AVX-512's, another on all of AVX-512's. Where the
+    form has to be that of AVX2, its table may be looked up for all lanes of AVX-512 at once.
     """
 
     def call(text: Text, shape: Shape, target: Target, *operands: str) -> str:
         """Call the function on more lanes, or on parts of them."""
-        target = target.for_functions()
         lanes = _own_lanes(shape, target, by_tables=by_tables)
+        target = target.for_functions()
         if lanes in (0, shape.lanes):
             return function(text, shape, target, *operands)
         own = Shape(shape.element, lanes)
@@ -136,10 +137,11 @@ def in_one_form(function: Function, *, by_tables: bool = False) -> Function:
 
 def _own_lanes(shape: Shape, target: Target, *, by_tables: bool) -> int:
     """Return how many lanes a function with forms of its own takes; 0: any, they are alike."""
-    if target.has("avx512dq") and target.has("avx512vl"):
-        return 512 // shape.bits
-    if by_tables and shape.element == "float" and target.has("avx2"):
-        return 8
+    form, most = target.for_functions(), 512 // shape.bits
+    if form.has("avx512dq") and form.has("avx512vl"):
+        return most
+    if by_tables and shape.element == "float" and form.has("avx2"):
+        return most if shape.lanes >= most and target.has("avx512dq") else 8
     return 0
 
 

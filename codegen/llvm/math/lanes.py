@@ -88,8 +88,13 @@ class Lanes:
     @property
     def has_tables(self) -> bool:
         """Say whether one instruction looks up an entry of a table in registers for each lane."""
-        needs = {16: "avx512dq", 8: "avx2"}.get(self.shape.lanes, "")
-        return bool(needs) and self.shape.element == "float" and self.target.has(needs)
+        is_whole = self.shape.lanes in (8, 16) and self.shape.element == "float"
+        return is_whole and self.target.has("avx2")
+
+    @property
+    def form(self) -> int:
+        """Return for how many lanes the tables are meant that the target's functions have."""
+        return 16 if self.shape.lanes == 16 and self.target.has("avx512dq") else 8
 
     # Floating point.
 

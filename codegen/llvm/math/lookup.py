@@ -12,6 +12,9 @@ from ..text.build import number
 from .lanes import Lanes
 from .tables import Lookup
 
+IN_ONE_REGISTER = {8: "@llvm.x86.avx2.permps", 16: "@llvm.x86.avx512.permvar.sf.512"}
+"""By the number of lanes, what looks up the entries of a register."""
+
 
 @lru_cache(maxsize=64)
 def _constant(values: Sequence[float]) -> str:
@@ -22,8 +25,11 @@ def _constant(values: Sequence[float]) -> str:
 def look_up(lanes: Lanes, index: str, row: tuple[float, ...]) -> str:
     """Return for each lane the entry of a row that the low bits of `index` say."""
     kind, bits = lanes.kind, lanes.bits
-    if len(row) == lanes.shape.lanes:
-        name = "@llvm.x86.avx2.permps"
+    if len(row) <= lanes.shape.lanes:
+        name = {8: "@llvm.x86.avx2.permps", 16: "@llvm.x86.avx512.permvar.sf.512"}[
+            lanes.shape.lanes
+        ]
+        row *= lanes.shape.lanes // len(row)  # the bits of an index that are too many say nothing
         lanes.text.declare(f"declare {kind} {name}({kind}, {bits})")
         return lanes.text.value(f"call {kind} {name}({kind} {_constant(row)}, {bits} {index})")
     name = "@llvm.x86.avx512.vpermi2var.ps.512"
