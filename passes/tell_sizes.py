@@ -16,7 +16,7 @@ libraries, which have no host: nothing is done where there are other host steps 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from ..ir import Op, Program, TensorSpec, block_for, erase, operations, replace,
 from ..ir.build import DEVICE, GraphEmit
 from ..ir.compose.functions import cut, stack
 from ..ir.compose.maker import Maker
-from ..ir.host import HostOp, is_host
+from ..ir.host import HostOp, defined, is_host, symbols_in
 from ..ir.ops.control.control import If, While
 from ..ir.ops.host.host_control import HostIf
 from ..ir.ops.host.late import ReadSizes
@@ -35,7 +35,8 @@ from ..ir.ops.selecting import Leading, NonMaxSuppression, NonZero, Told
 from ..ir.ops.structure import Yield
 from ..ir.program import argument_specs, finish, result_names, returned, set_ranges
 from ..ir.types import dims, dtypes
-from ..ir.types.dims import Dim
+from ..ir.types.dims import Dim, Range
+from ..ir.types.values import value_spec
 from .analysis.constants import scalar_of
 from .base import Pass
 
@@ -68,9 +69,12 @@ def tell_sizes(program: Program) -> list[dict[str, Any]]:
 
 
 def loops_can_be_told(program: Program) -> bool:
-    """Say whether a host step of a program is a loop of its own, and compiled code can tell all."""
+    """Say whether compiled code is better at what a program's host steps do, and can tell all.
+
+    It is where one is a loop of its own, and where all that they select or choose is little.
+    """
     every = [op for op in program.module.walk() if isinstance(op, HostOp)]
-    if not any(isinstance(op, NonMaxSuppression) for op in every):
+    if not (any(isinstance(op, NonMaxSuppression) for op in every) or is_little(program, every)):
         return False
     read = [size for op in every if isinstance(op, ReadSizes) for size in _read(op)]
     given = [size for spec in argument_specs(program.main) for size in spec.dims]
@@ -78,6 +82,69 @@ def loops_can_be_told(program: Program) -> bool:
         return False
     hosts = [op for op in operations(program.main.body.block) if is_host(op)]
     return all(map(can_be_told, hosts)) and not any(DEVICE in op.attributes for op in every)
+
+
+LITTLE = 1 << 12
+"""So few elements cost less where all are computed than a host's step beside compiled code."""
+
+
+def is_little(program: Program, every: Sequence[HostOp]) -> bool:
+    """Say whether all that host steps select or choose, and the results made of it, are little."""
+    told = set[str]()
+    given = {n for x in program.main.body.block.args for n in symbols_in(x.type)}
+    ranges = {n: program.ranges.get(n, (0, None)) for n in given}
+    choices = [op for op in every if isinstance(op, HostIf)]
+    for op in (*(op for op in every if not isinstance(op, HostIf)), *reversed(choices)):
+        if not isinstance(op, HostIf | NonZero | Leading):
+            return False
+        if isinstance(op, HostIf):
+            if not tells_all(op, ranges):
+                return False
+            values = [x for index in (0, 1) for x in op.yielded(index)]
+        else:
+            values = [op.operands[0]]
+        most = _most_of(values, ranges)
+        if most is None or most > LITTLE:
+            return False
+        new = {n for x in op.results for n in symbols_in(x.type)} - ranges.keys() | defined(op)
+        told |= new
+        ranges |= dict.fromkeys(new, (0, most))
+    made = [x for x in returned(program.main) if told & {*symbols_in(x.type)}]
+    most = _most_of(made, ranges)
+    return bool(every) and most is not None and most <= LITTLE
+
+
+def tells_all(op: HostIf, known: Container[str]) -> bool:
+    """Say whether each size in which branches differ is one that the choice tells.
+
+    A size may be assumed of a result that one branch does not have: the host's run says so.
+    """
+    pairs = zip(op.yielded(0), op.yielded(1), op.results, strict=True)
+    for values in pairs:
+        specs = [value_spec(x.type) for x in values]
+        if not all(isinstance(spec, TensorSpec) and spec.shape is not None for spec in specs):
+            return False
+        one, other, made = (spec.dims for spec in specs if isinstance(spec, TensorSpec))
+        if not len(one) == len(other) == len(made):
+            return False
+        for a, b, size in zip(one, other, made, strict=True):
+            if (a != size or b != size) and (isinstance(size, int) or size.text in known):
+                return False
+    return True
+
+
+def _most_of(values: Sequence[SSAValue], ranges: Mapping[str, Range]) -> int | None:
+    """Return how many elements the largest of some tensors can have; None: that is not known."""
+    found = 0
+    for value in values:
+        spec = value_spec(value.type)
+        if not isinstance(spec, TensorSpec) or spec.shape is None:
+            return None
+        high = dims.bounds(spec.size, ranges)[1]
+        if high is None:
+            return None
+        found = max(found, high)
+    return found
 
 
 def _read(op: ReadSizes) -> Sequence[Dim]:

@@ -94,6 +94,8 @@ class Piece:
         self.hands_on = any(self.inside)
         self.kept, self.recycles = RecycledBytes(), False
         """Memory for these, and whether they are large enough to take it."""
+        self.is_weighed = False
+        """Whether that is known, if no size is open."""
         name = getattr(function.attributes.get(DEVICE), "data", "")
         self.driver = open_driver(name) if name else None
         """The device that it runs on; None for the processor."""
@@ -161,7 +163,8 @@ class Piece:
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """Run the piece on arrays that are where it runs; its results are there too."""
         bounds, model = self.made
-        model = model if self.fits(bounds, arrays) else self.grown(arrays)
+        if self.open and not self.fits(bounds, arrays):
+            model = self.grown(arrays)
         if isinstance(model, DeviceModel):
             return model.run_on_device(arrays)
         try:
@@ -170,7 +173,8 @@ class Piece:
             if not self.can_shrink():
                 raise
             results = self.results_of(self.shrunk(model, arrays), arrays)
-        if self.hands_on:
+        if self.hands_on and (self.open or not self.is_weighed):
+            self.is_weighed = True  # sizes that are known stay as they are
             self.recycles = self.is_much([each.nbytes for each in results])
         return results
 
@@ -479,8 +483,9 @@ class SteppedModel(CompiledModel):
         }
         self.turns: dict[Block, BlockOrder] = {}
         """What runs keep of the blocks that they have come by."""
-        is_plain = not self.growing and is_straight(program, self.pieces)
-        self.straight = Straight(program, self.pieces) if is_plain else None
+        block = main.body.block
+        is_plain = not self.growing and is_straight(block, self.pieces)
+        self.straight = Straight(block, self.pieces) if is_plain else None
         self.call = self._call
 
     def _dims(self, *, bounded: bool) -> Sequence[DimInfo]:

@@ -1,25 +1,27 @@
 """Programs that were cut and go straight on: what an interpreter asks anew in each run, asked once.
 
-Pieces and host steps in a row, with no regions and no other device: labels that are texts behind a
-classifier, categories in front of one, elements that a condition selects. Between so little work
-each question about an operation's class, operands and attributes is half of the run.
+Pieces and host steps in a row, with no other device: labels that are texts behind a classifier,
+categories in front of one, elements that a condition selects, choices and loops of such. Between so
+little work each question about an operation's class, operands and attributes is half of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from xdsl.dialects.func import CallOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...counting import is_counted
-from ...ir import Array, DimExpr, Interpreter, Op, Program, TensorSpec
+from ...ir import Array, DimExpr, Interpreter, Op, TensorSpec
 from ...ir.host import HostOp, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
+from ...ir.ops.host.host_control import HostControl, HostIf, HostLoop, stacked
 from ...ir.ops.host.late import ReadSizes, Room
+from ...ir.ops.structure import Yield
 from ...ir.types import dims
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
@@ -59,17 +61,17 @@ class Planned:
 
 
 class Straight:
-    """The operations of a program in their order, by the places of their values."""
+    """The operations of a block in their order, by the places of their values."""
 
-    def __init__(self, program: Program, pieces: Mapping[str, Runs]) -> None:
-        """Go through a program that `is_straight`; what asks for no argument is computed here."""
-        block = program.main.body.block
+    def __init__(self, block: Block, pieces: Mapping[str, Runs]) -> None:
+        """Go through a block that `is_straight`; what asks for no argument is computed here."""
+        self.specs = [value_spec(value.type) for value in block.args]
         self.place: dict[SSAValue, int] = {}
         self.values: list[Array] = [NOTHING] * len(block.args)
         """What is known before a run, by its place; `NOTHING` for what is not."""
         for value in block.args:
             self.place[value] = len(self.place)
-        self.declared = tuple(_named(value_spec(value.type)) for value in block.args)
+        self.declared = tuple(map(_named, self.specs))
         """The shapes of arguments."""
         self.last: tuple[list[tuple[int, ...]] | None, dict[str, int]] = (None, {})
         """The shapes of the last run's arguments, and the sizes that they have."""
@@ -77,10 +79,12 @@ class Straight:
         self.warns = False
         """Whether numpy could warn of what a step computes."""
         for op in block.ops:
-            if isinstance(op, ReturnOp):
-                self.returned = [self.place[value] for value in op.operands]
+            if isinstance(op, ReturnOp | Yield):
+                places = [self.place[value] for value in op.operands]
+                self.returned = [(number, self.values[number]) for number in places]
             else:
                 self.enter(op, pieces)
+        self.rest = self.values[len(block.args) :]
 
     def enter(self, op: Operation, pieces: Mapping[str, Runs]) -> None:
         """Append an operation, or its results if they are known."""
@@ -90,7 +94,12 @@ class Straight:
             self.place[value] = len(self.place)
         self.values += [NOTHING] * len(op.results)
         is_known = not has_sizes(op) and all(self.values[n] is not NOTHING for n in operands)
-        if isinstance(op, CallOp | HostOp) or not is_known:
+        if isinstance(op, HostControl):
+            inner = [Straight(region.block, pieces) for region in op.regions]
+            self.warns = self.warns or any(each.warns for each in inner)
+            step = _choice(op, inner) if isinstance(op, HostIf) else _loop(op, inner[0])
+            self.steps.append(Planned(step, operands, slice(first, len(self.values))))
+        elif isinstance(op, CallOp | HostOp) or not is_known:
             self.warns = self.warns or may_warn(op)
             self.steps.append(Planned(_step(op, pieces), operands, slice(first, len(self.values))))
         else:
@@ -132,13 +141,23 @@ class Straight:
         with np.errstate(all="ignore"):
             return self.go(arguments, machine)
 
+    def inside(self, op: HostOp, arguments: Sequence[Array], inner: Interpreter) -> Sequence[Array]:
+        """Carry out the steps of a region of an operation; the machine knows the sizes outside."""
+        for number, (shape, value) in enumerate(zip(self.declared, arguments, strict=True)):
+            if shape is None or shape == value.shape:
+                continue
+            if not fits(shape, value.shape, inner.symbols):
+                inner.bind(self.specs[number], value, op.label, op)  # says what is wrong
+        return self.go(arguments, inner)
+
     def go(self, arguments: Sequence[Array], machine: Interpreter) -> list[Array]:
         """Carry out the steps."""
-        values = [*arguments, *self.values[len(arguments) :]]
+        values = [*arguments, *self.rest]
         for step in self.steps:
             values[step.results] = step.compute([values[n] for n in step.operands], machine)
-        made = [(values[number], self.values[number]) for number in self.returned]
-        return [value if known is NOTHING else known.copy() for value, known in made]
+        return [
+            values[number] if known is NOTHING else known.copy() for number, known in self.returned
+        ]
 
 
 def may_warn(op: Operation) -> bool:
@@ -179,17 +198,67 @@ def _step(op: Operation, pieces: Mapping[str, Runs]) -> Step:
 
 def _host_step(op: HostOp) -> Step:
     """Return what carries out a host step: its sizes are compared, or bound where it tells them."""
-    compute = op.ready(**op.plain_attributes())
-    shapes = tuple(_named(value_spec(value.type)) for value in op.results)
+    compute, shapes = op.ready(**op.plain_attributes()), _shapes_of(op)
 
     def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
-        found: Sequence[Array] = op.computed(compute, operands)
-        for shape, each in zip(shapes, found, strict=True):
-            if shape is not None and not fits(shape, each.shape, machine.symbols):
-                return op.bound(machine, found)  # says what is wrong
-        return found
+        return _told(op, shapes, op.computed(compute, operands), machine)
 
     return run
+
+
+def _choice(op: HostIf, regions: Sequence[Straight]) -> Step:
+    """Return what carries out a choice."""
+    shapes = _shapes_of(op)
+
+    def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
+        region = regions[0 if bool(operands[0]) else 1]
+        inner = Interpreter(None, {}, dict(machine.symbols))
+        return _told(op, shapes, region.inside(op, operands[1:], inner), machine)
+
+    return run
+
+
+def _loop(op: HostControl, region: Straight) -> Step:
+    """Return what carries out a loop, as `HostLoop.interpret` does."""
+    assert isinstance(op, HostLoop), "a loop has one region"
+    shapes, count, parts = _shapes_of(op), op.states, op.result_specs[op.states :]
+
+    def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
+        trips, flag, now = int(operands[0]), operands[1], list(operands[2 : count + 2])
+        fixed, trip = operands[count + 2 :], 0
+        collected: list[list[Array]] = [[] for _ in parts]
+        inner = Interpreter(None, {}, {})
+        while trip < trips and bool(flag):
+            given = [np.array(trip, np.int64), flag, *now, *fixed]
+            inner.symbols = dict(machine.symbols)
+            flag, *made = region.inside(op, given, inner)
+            now = made[:count]
+            for column, part in zip(collected, made[count:], strict=True):
+                column.append(part)
+            trip += 1
+        rows = zip(collected, parts, strict=True)
+        stacks = [stacked(column, spec, machine.symbols) for column, spec in rows]
+        return _told(op, shapes, [*now, *stacks], machine)
+
+    return run
+
+
+def _shapes_of(op: Operation) -> Sequence[Shape | None]:
+    """Return the shapes of the results of an operation."""
+    return tuple(_named(value_spec(value.type)) for value in op.results)
+
+
+def _told(
+    op: HostOp, shapes: Sequence[Shape | None], found: Sequence[Array], machine: Interpreter
+) -> Sequence[Array]:
+    """Return results; their sizes are compared, or bound where the operation tells them."""
+    for shape, each in zip(shapes, found, strict=True):
+        if shape is None or shape == each.shape:
+            continue
+        if not fits(shape, each.shape, machine.symbols):
+            bound: Sequence[Array] = op.bound(machine, found)  # says what is wrong
+            return bound
+    return found
 
 
 def fits(declared: Shape, shape: Sequence[int], symbols: dict[str, int]) -> bool:
@@ -225,23 +294,35 @@ def is_watched() -> bool:
     return bool(EARS.count) or is_counted()
 
 
-def is_straight(program: Program, pieces: Mapping[str, Runs]) -> bool:
-    """Say whether a program that was cut can go straight on."""
-    block = program.main.body.block
+def is_straight(block: Block, pieces: Mapping[str, Runs], outside: Set[str] = frozenset()) -> bool:
+    """Say whether a block of a program that was cut can go straight on.
+
+    The sizes outside are known where it begins.
+    """
     if any(piece.driver is not None for piece in pieces.values()) or not all(
         isinstance(spec := value_spec(a.type), TensorSpec) and spec.shape is not None
         for a in block.args
     ):
         return False
-    known = {name for argument in block.args for name in symbols_in(argument.type)}
+    known = {*outside, *(name for a in block.args for name in symbols_in(a.type))}
     for op in block.ops:
-        if not isinstance(op, ReturnOp) and not _goes_straight(op, known):
+        if isinstance(op, HostIf | HostLoop):
+            if not _are_straight(op, pieces, known):
+                return False
+        elif not isinstance(op, ReturnOp | Yield) and not _goes_straight(op, known):
             return False
         if isinstance(op, ReadSizes):
             known.update(map(str, op.plain_attributes()["sizes"]))
         elif isinstance(op, HostOp):
             known.update(name for value in op.results for name in symbols_in(value.type))
     return True
+
+
+def _are_straight(op: HostControl, pieces: Mapping[str, Runs], known: Set[str]) -> bool:
+    """Say whether the regions of an operation can go straight on."""
+    if not all(isinstance(value_spec(v.type), TensorSpec) for v in (*op.operands, *op.results)):
+        return False
+    return all(is_straight(region.block, pieces, known) for region in op.regions)
 
 
 def _goes_straight(op: Operation, known: set[str]) -> bool:

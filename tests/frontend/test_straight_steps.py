@@ -117,3 +117,39 @@ def test_steps_that_give_sequences_go_straight_on(model: Make) -> None:
     for sizes in ([2, 3, 5], [-1, 5, 5]):
         with pytest.raises(gv.GravureError):
             found.run([x, np.int64(sizes)])
+
+
+NESTED = """
+<ir_version: 10, opset_import: ["" : 21]>
+g (bool c, float[N] x) => (float[A] y, float[B,N] z) <int64[1] one = {1}, float most = {40.0},
+int64[1] zero = {0}, int64[1] half = {3000}, bool on = {1}> {
+  y = If (c) <
+    then_branch = a () => (float[T] t) { t = Slice(x, zero, half) },
+    else_branch = b () => (float[E] e) { p = Greater(x, most) e = Compress<axis=0>(x, p) }
+  >
+  s, z = Loop (, on, x) <
+    body = d (int64 i, bool f, float[N] old) => (bool g, float[N] new, float[N] part) {
+      new = Add(old, x) m = ReduceMax<keepdims=0>(new) g = Less(m, most) part = Identity(old)
+    }
+  >
+}
+"""
+
+
+def test_choices_and_loops_go_straight_on() -> None:
+    """So many elements that compiled code does not compute them at their most."""
+    model = onnx.parser.parse_model(NESTED)
+    made = gv.compile(model.SerializeToString(), dims={"N": (1, 9999)})
+    assert isinstance(made, SteppedModel)
+    assert made.straight is not None
+    for size, condition in ((5000, True), (4000, False), (6000, True), (1, False)):
+        x = RANDOM.uniform(1, 9, size).astype(np.float32)
+        x[0] = 9
+        given = [np.array(condition), x]
+        with listening(Trace()):
+            watched = made.run(given)
+        y, z = made.run(given)
+        np.testing.assert_array_equal(y, watched[0])
+        np.testing.assert_array_equal(z, watched[1])
+        np.testing.assert_array_equal(y, x[:3000] if condition else x[x > 40])
+        np.testing.assert_allclose(z, [x * n for n in range(1, 5)], rtol=1e-6)

@@ -309,3 +309,43 @@ def test_runs_that_tell_sizes_are_profiled(model: Make) -> None:
     with gv.profile() as noted:
         told.run([RANDOM.random((1, 7, 4), np.float32), f32(1, 2, 7)])
     assert any(each.kind == "launch" for each in noted.timeline.slices)
+
+
+def parsed(graph: str) -> bytes:
+    """Return a model of ONNX's text."""
+    head = '<ir_version: 10, opset_import: ["" : 21]> '
+    data: bytes = onnx.parser.parse_model(head + graph).SerializeToString()
+    return data
+
+
+@pytest.mark.parametrize(("rows", "is_told"), [(7, True), (5000, False)])
+def test_little_is_selected_and_chosen_by_compiled_code(rows: int, is_told: bool) -> None:
+    """What is much is a host's step: it is not computed at its most."""
+    selected = gv.compile(
+        parsed(
+            f"""g (float[{rows},3] v, bool[{rows}] c) => (int64[2,A] x, float[B,3] y) {{
+              x = NonZero(v) y = Compress<axis=0>(v, c)
+            }}"""
+        )
+    )
+    assert isinstance(selected, ToldModel) == is_told
+    random = np.random.default_rng(0)
+    for share in (0.0, 0.5, 1.0):
+        v = (random.random((rows, 3)) < share).astype(np.float32)
+        c = random.random(rows) < share
+        x, y = selected.run([v, c])
+        np.testing.assert_array_equal(x, np.stack(v.nonzero()))
+        np.testing.assert_array_equal(y, v[c])
+    chosen = gv.compile(
+        parsed(
+            f"""g (bool c, float[{rows}] v) => (float[A] y)
+            <int64[1] a = {{0}}, int64[1] b = {{5}}> {{
+              y = If (c) < then_branch = t () => (float[T] t) {{ t = Slice(v, a, b) }},
+                           else_branch = e () => (float[E] e) {{ e = Concat<axis=0>(v, v) }} >
+            }}"""
+        )
+    )
+    assert isinstance(chosen, ToldModel) == is_told
+    v = random.random(rows, np.float32)
+    np.testing.assert_array_equal(chosen.run([np.array(True), v])[0], v[:5])
+    np.testing.assert_array_equal(chosen.run([np.array(False), v])[0], np.tile(v, 2))
