@@ -1,4 +1,4 @@
-"""Sorting whole rows of elements of up to 32 bits: merging, without branches.
+"""Sorting whole rows: merging, without branches.
 
     for i along the axis                   keys[i] = (bits of x[i] in order) << 32 | i
     for every 8 keys                       sort them in registers by a network
@@ -7,17 +7,20 @@
         for step in 0..width               front = min(left, right); back = max(left, right)
     for i in 0..k                          place[i] = low half of keys[i]; value = x[place]
 
-A key has the place in it, so that no two are equal and the order is stable. Rows are filled up
-with the largest key to a power of two; stretches that consist of those only are left out.
+A key has the place in it, so that no two are equal and the order is stable; of elements of 64 bits
+places are beside the keys, and are moved with them. Rows are filled up with the largest key to a
+power of two; stretches that consist of those only are left out.
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
-from ...ir.types.dtypes import f32, i32, i64
+from ...ir.types.dtypes import DType, f32, i32, i64
 from .builder.elements import Element
 from .builder.loops import Index, storage, vector_type
 from .builder.ordering import Item, Ordering
@@ -34,6 +37,10 @@ NETWORK = (
 """Pairs to put in order one after the other, which sorts a block."""
 
 
+Key: TypeAlias = tuple[SSAValue, ...]
+"""A key with the place in it, or a key and the place."""
+
+
 class MergeSort(Ordering):
     """Builds one kernel."""
 
@@ -44,7 +51,11 @@ class MergeSort(Ordering):
         blocks = -(-self.length // BLOCK)
         self.passes = (blocks - 1).bit_length()
         self.filled = BLOCK << self.passes
-        self.scratch, self.first = self.loops.scratch(i64, 2 * self.filled)
+        self.is_wide = self.spec.dtype.size == i64.size
+        size = 2 * self.filled
+        self.apart = (0, size) if self.is_wide else (0,)
+        """Where the parts of a key are, from its own place on."""
+        self.scratch, self.first = self.loops.scratch(i64, size * len(self.apart))
         self.fill()
         self.sort_blocks()
         self.write(self.merge_all())
@@ -62,8 +73,9 @@ class MergeSort(Ordering):
         largest = loops.constant(i64.maximum, storage(i64))
         with loops.loop(self.length, self.filled) as one:
             at = loops.add(self.first, one.index)
-            loops.store(largest, self.scratch, at)
-            loops.store(largest, self.scratch, loops.add(at, self.filled))
+            key = (largest, self.math.from_index(one.index, i64, 0).value)[: len(self.apart)]
+            self.store(key, at)
+            self.store(key, loops.add(at, self.filled))
 
     def fill_vector(self) -> None:
         """Write one vector of keys."""
@@ -71,45 +83,80 @@ class MergeSort(Ordering):
         assert self.axis_group.value is not None, "the axis is walked"
         at = loops.index(self.axis_group.value)
         key = math.cast(self.key(self.element(at)), i64)
+        start = loops.add(self.first, at)
         place = math.from_index(at, i64, 0)
         if lanes:
             place = math.add(place, math.from_index(loops.step(lanes), i64, lanes))
-        whole = math.bitwise_or(math.shift_left(key, math.constant(32, i64)), place)
-        loops.store(whole.value, self.scratch, loops.add(self.first, at), self.reader.mask)
+        parts = [key, place]
+        if not self.is_wide:
+            parts = [math.bitwise_or(math.shift_left(key, math.constant(32, i64)), place)]
+        for part, apart in zip(parts, self.apart, strict=True):
+            loops.store(part.value, self.scratch, loops.add(start, apart), self.reader.mask)
 
     def key(self, x: Element) -> Element:
-        """Return signed numbers of 32 bits in the order of the elements."""
-        math = self.math
+        """Return signed numbers of 32 or 64 bits in the order of the elements."""
+        math, kind = self.math, i64 if self.is_wide else i32
         if x.dtype.is_float:
-            bits = self.bits(x)
-            turned = math.shift_right(bits, math.constant(31, i32))
-            flipped = math.bitwise_and(turned, math.constant(i32.maximum, i32))
+            bits = self.bits(x, kind)
+            turned = math.shift_right(bits, math.constant(8 * kind.size - 1, kind))
+            flipped = math.bitwise_and(turned, math.constant(kind.maximum, kind))
             key = math.bitwise_xor(bits, flipped)
-        elif x.dtype.name == "u32":
-            key = math.bitwise_xor(Element(x.value, i32, x.lanes), math.constant(i32.minimum, i32))
+        elif x.dtype.name in ("u32", "u64"):
+            key = math.bitwise_xor(
+                Element(x.value, kind, x.lanes), math.constant(kind.minimum, kind)
+            )
         else:
-            key = math.cast(x, i32)
+            key = math.cast(x, kind)
         return math.bitwise_not(key) if self.largest else key
 
-    def bits(self, x: Element) -> Element:
-        """Return the bits of a float as f32; equal numbers have equal bits, all NaNs the same."""
+    def bits(self, x: Element, kind: DType) -> Element:
+        """Return the bits of a float; equal numbers have equal bits, all NaNs the same."""
         math = self.math
-        wide = math.cast(x, f32)
-        number = math.add(wide, math.constant(0.0, f32))
-        number = math.select(math.isnan(wide), math.constant(float("nan"), f32), number)
-        kind = vector_type(storage(i32), x.lanes)
-        return Element(self.loops.pure(arith.BitcastOp, (number.value,), kind), i32, x.lanes)
+        wide = x if self.is_wide else math.cast(x, f32)
+        number = math.add(wide, math.constant(0.0, wide.dtype))
+        number = math.select(math.isnan(wide), math.constant(float("nan"), wide.dtype), number)
+        made = self.loops.pure(
+            arith.BitcastOp, (number.value,), vector_type(storage(kind), x.lanes)
+        )
+        return Element(made, kind, x.lanes)
 
     # -- sorting --------------------------------------------------------------------------
 
-    def load(self, at: Index) -> SSAValue:
+    def load(self, at: Index) -> Key:
         """Return a key."""
-        return self.loops.load(self.scratch, at, 0, constant=False)
+        loops = self.loops
+        return tuple(
+            loops.load(self.scratch, loops.add(at, apart), 0, constant=False)
+            for apart in self.apart
+        )
 
-    def ordered(self, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+    def store(self, key: Key, at: Index) -> None:
+        """Write a key."""
+        for part, apart in zip(key, self.apart, strict=True):
+            self.loops.store(part, self.scratch, self.loops.add(at, apart))
+
+    def ordered(self, a: Key, b: Key) -> tuple[Key, Key]:
         """Return two keys in order."""
-        made = [self.loops.pure(op, (a, b), a.type) for op in (arith.MinSIOp, arith.MaxSIOp)]
-        return made[0], made[1]
+        if not self.is_wide:
+            pair = a[0], b[0]
+            made = [self.loops.pure(op, pair, a[0].type) for op in (arith.MinSIOp, arith.MaxSIOp)]
+            return (made[0],), (made[1],)
+        is_less = self.is_less(a, b)
+
+        def chosen(one: Key, other: Key) -> Key:
+            pairs = zip(one, other, strict=True)
+            return tuple(self.loops.pure(arith.SelectOp, (is_less, x, y), x.type) for x, y in pairs)
+
+        return chosen(a, b), chosen(b, a)
+
+    def is_less(self, a: Key, b: Key) -> SSAValue:
+        """Say whether the first of two keys is not the larger one; no two are equal."""
+        math = self.math
+        pairs = [(Element(x, i64, 0), Element(y, i64, 0)) for x, y in zip(a, b, strict=True)]
+        if not self.is_wide:
+            return math.compare("le", *pairs[0]).value
+        same = math.bitwise_and(math.compare("eq", *pairs[0]), math.compare("lt", *pairs[1]))
+        return math.bitwise_or(math.compare("lt", *pairs[0]), same).value
 
     def sort_blocks(self) -> None:
         """Sort every block in registers."""
@@ -120,7 +167,7 @@ class MergeSort(Ordering):
             for a, b in NETWORK:
                 keys[a], keys[b] = self.ordered(keys[a], keys[b])
             for i, key in enumerate(keys):
-                loops.store(key, self.scratch, loops.add(start, i))
+                self.store(key, loops.add(start, i))
 
     def merge_all(self) -> Index:
         """Merge until there is one stretch; return where it is."""
@@ -147,11 +194,11 @@ class MergeSort(Ordering):
         with loops.loop(0, width, 1, carried) as step:
             left, right, left_end, right_end = step.values
             a, b = self.load(left), self.load(right)
-            loops.store(self.ordered(a, b)[0], self.scratch, loops.add(target, step.index))
+            self.store(self.ordered(a, b)[0], loops.add(target, step.index))
             taken = self.is_first(a, b)
             c, d = self.load(left_end), self.load(right_end)
             back = loops.subtract(end, step.index)
-            loops.store(self.ordered(c, d)[1], self.scratch, back)
+            self.store(self.ordered(c, d)[1], back)
             kept = self.is_first(c, d)
             step.carry(
                 loops.index(loops.add(left, taken)),
@@ -160,10 +207,9 @@ class MergeSort(Ordering):
                 loops.index(loops.subtract(right_end, kept)),
             )
 
-    def is_first(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def is_first(self, a: Key, b: Key) -> SSAValue:
         """Return 1 where the first of two keys is not the larger one, else 0."""
-        truth = self.math.compare("le", Element(a, i64, 0), Element(b, i64, 0))
-        wide = self.loops.pure(arith.ExtUIOp, (truth.value,), storage(i64))
+        wide = self.loops.pure(arith.ExtUIOp, (self.is_less(a, b),), storage(i64))
         return self.loops.pure(arith.IndexCastOp, (wide,), IndexType())
 
     # -- results --------------------------------------------------------------------------
@@ -172,7 +218,8 @@ class MergeSort(Ordering):
         """Write the best elements, read again so that they are exact, and their places."""
         loops, math = self.loops, self.math
         with loops.loop(0, int(self.k)) as one:  # type: ignore[arg-type]
-            key = Element(self.load(loops.add(sorted_at, one.index)), i64, 0)
-            place = math.bitwise_and(key, math.constant((1 << 32) - 1, i64))
+            place = Element(self.load(loops.add(sorted_at, one.index))[-1], i64, 0)
+            if not self.is_wide:
+                place = math.bitwise_and(place, math.constant((1 << 32) - 1, i64))
             at = loops.minimum(loops.maximum(math.to_index(place), 0), self.length - 1)
             self.put(one.index, Item(self.element(loops.index(at)), place))

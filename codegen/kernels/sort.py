@@ -5,12 +5,13 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
+from ...ir.types.dtypes import i64
 from ...target import Target
 from .builder.plan import returned_values
 from .heap_sort import HeapSort
 from .merge_sort import LONGEST, SHORTEST, MergeSort
 
-PART = 8
+PART = 20
 """A heap is used for less than this part of a row."""
 
 
@@ -23,9 +24,11 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
 
 
 def merges(op: Op) -> bool:
-    """Say whether whole rows are to be sorted, and can be: of known length and narrow elements."""
+    """Say whether whole rows are to be sorted, and can be: of known length and real elements."""
     attributes, spec = op.plain_attributes(), op.specs[0]
     length, k = spec.dims[attributes["axis"]], attributes["k"]
-    if not isinstance(length, int) or not isinstance(k, int) or spec.dtype.size > 4:
+    if not isinstance(length, int) or not isinstance(k, int) or spec.dtype.size > i64.size:
+        return False
+    if spec.dtype.kind == "c":
         return False
     return SHORTEST <= length <= LONGEST and k * PART >= length

@@ -288,7 +288,9 @@ def test_the_best_are_chosen_in_order(k: int, axis: int) -> None:
     check_kernel(text, [np.sort(RANDOM.integers(-9, 9, shape).astype(np.int16), axis)])
 
 
-@pytest.mark.parametrize("dtype", ["f32", "bf16", "i8", "ui8", "ui16", "i32", "ui32", "i64"])
+@pytest.mark.parametrize(
+    "dtype", ["f32", "bf16", "f64", "i8", "ui8", "ui16", "i32", "ui32", "i64", "ui64"]
+)
 @pytest.mark.parametrize("length", [16, 17, 130])
 def test_sorting_a_whole_row_of_any_type(dtype: str, length: int) -> None:
     largest = ", largest = false" if (len(dtype) + length) % 2 else ""
@@ -298,7 +300,9 @@ def test_sorting_a_whole_row_of_any_type(dtype: str, length: int) -> None:
     (function,) = functions(parse(text))
     spec = spec_of(function.function_type.inputs.data[0])
     low, high = (-99, 99) if spec.dtype.is_float else (spec.dtype.minimum, spec.dtype.maximum)
-    values = RANDOM.integers(low, high, (2, length), endpoint=True)
+    kind = np.dtype(np.int64) if spec.dtype.is_float else spec.dtype.numpy
+    values = RANDOM.integers(low, high, (2, length), kind, endpoint=True)
+    values[:, 1:3] = [[low, high], [high, low]]
     values[:, ::3] = values[:, 1:2]
     check_kernel(text, [values.astype(spec.dtype.numpy)], rtol=0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -208,10 +209,12 @@ class SplitToSequence(HostOp):
                 raise ValueError(f"parts of {size} elements, expected 1 or more")
             ends = [*range(size, extent, size), *([extent] if extent else [])]
         else:
-            ends = np.cumsum(parts[0]).tolist()
-            if (parts[0] < 0).any() or (ends[-1] if ends else 0) != extent:
-                raise ValueError(f"parts of {parts[0].tolist()}, expected {extent} in all")
-        made = [np.array(p) for p in np.split(x, ends, axis)[:-1]] if ends else []
+            sizes = parts[0].tolist()
+            if min(sizes, default=0) < 0 or sum(sizes) != extent:
+                raise ValueError(f"parts of {sizes}, expected {extent} in all")
+            ends = list(accumulate(sizes))
+        before = (slice(None),) * axis
+        made = [np.array(x[*before, i:j]) for i, j in pairwise([0, *ends])]
         return ([p if keep or parts else np.squeeze(p, axis) for p in made],)
 
 
