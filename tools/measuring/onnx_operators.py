@@ -30,7 +30,7 @@ import numpy as np  # noqa: E402
 parser, helper, inference = (
     importlib.import_module(f"onnx.{name}") for name in ("parser", "helper", "shape_inference")
 )
-FLOAT, INT32 = 1, 6
+FLOAT, INT32, INT64 = 1, 6, 7
 PATIENCE = 0.02
 """Seconds of the processor that a run is repeated for, ..."""
 ROUNDS = 3
@@ -67,7 +67,8 @@ class SmallModel:
     element: int = FLOAT
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, (f"{self.nodes} of {self.inputs}", self.constants)))
+        nodes = " ".join(self.nodes.split())
+        return ", ".join(filter(None, (f"{nodes} of {self.inputs}", self.constants)))
 
 
 def cases() -> Iterator[SmallModel]:
@@ -93,6 +94,7 @@ def cases() -> Iterator[SmallModel]:
                 )
     yield from pairs()
     yield from others()
+    yield from selections()
 
 
 def pairs() -> Iterator[SmallModel]:
@@ -136,6 +138,30 @@ def others() -> Iterator[SmallModel]:
     yield SmallModel(image, 'y = Pad<mode="reflect">(x, p)', "int64[8] p = {0,0,1,1,0,0,1,1}")
     for name in ("Exp", "Tanh", "Erf", "Sin", "Log", "Sqrt", "Softplus", "Floor"):
         yield SmallModel("float[300000] x", f"y = {name}(x)")
+
+
+def selections() -> Iterator[SmallModel]:
+    """Give what selects, sorts and chooses."""
+    for shape, axis, count in (("10,100", 0, 10), ("1000,1000", 0, 1000)):
+        yield SmallModel(f"float[{shape}] x", "f = Relu(x) y = NonZero(f)", "", INT64)
+        yield SmallModel(f"float[{shape}] x, bool[{count}] c", f"y = Compress<axis={axis}>(x, c)")
+    for count in (100, 10000):
+        yield SmallModel(f"float[{count}] x", "f = Floor(x) y = Unique(f)")
+    for kind, k in (("float", 50), ("float", 1000), ("double", 1000)):
+        sizes = f"int64[1] k = {{{k}}}"
+        yield SmallModel(f"{kind}[100,1000] x", "y, i = TopK(x, k)", sizes)
+    yield SmallModel("float[1,500,4] x, float[1,1,500] s", "y = NonMaxSuppression(x, s, m, o)",
+               "int64 m = {50}, float o = {0.5}", INT64)  # fmt: skip
+    for count in (100, 10000):
+        yield SmallModel(f"bool[1] c, float[{count}] x", """y = If (c) <
+            then_branch = one () => (float[A] t) { t = Slice(x, a, b) },
+            else_branch = other () => (float[B] e) { e = Concat<axis=0>(x, x) }
+        >""", "int64[1] a = {0}, int64[1] b = {50}")  # fmt: skip
+    yield SmallModel("float[10] x", """s, y = Loop (, on, x) <
+        body = trip (int64 i, bool f, float[10] old) => (bool g, float[10] new, float[10] part) {
+            new = Tanh(old) m = ReduceMax<keepdims=0>(new) g = Greater(m, least) part = Neg(new)
+        }
+    >""", "bool on = {1}, float least = {0.05}")  # fmt: skip
 
 
 def model_of(case: SmallModel, axis: int | None) -> tuple[bytes, Mapping[str, tuple[int, int]]]:
