@@ -167,6 +167,9 @@ def numbered(x: Array) -> tuple[Array, Array, Array]:
     >>> [each.tolist() for each in numbered(np.array([7, 3, 7]))]
     [[1, 0], [1, 0, 1], [1, 2]]
     """
+    few = _numbered_few(x) if x.size >= MANY and x.dtype.kind in "biuf" else None
+    if few is not None:
+        return few
     order = x.argsort()
     ordered = x[order]
     starts_new = np.ones(x.size, np.bool_)
@@ -174,6 +177,29 @@ def numbered(x: Array) -> tuple[Array, Array, Array]:
     if x.dtype.kind in "fc" and x.size and ordered[-1] != ordered[-1]:
         starts_new[1:] &= ~np.isnan(ordered[:-1])
     return _counted(order, starts_new)
+
+
+MANY, HEAD, SHARE = 1 << 10, 1 << 8, 8
+"""Of so many elements the first ones are looked at: whether they are a part of as many values."""
+
+
+def _numbered_few(x: Array) -> tuple[Array, Array, Array] | None:
+    """Return the same of many elements of few values, which need not be sorted; else None."""
+    first, _, _ = numbered(x[:HEAD])
+    known = x[first]
+    if len(known) * SHARE > HEAD or known[-1] != known[-1]:
+        return None
+    inverse = np.minimum(known.searchsorted(x), len(known) - 1)
+    (rest,) = (known[inverse] != x).nonzero()
+    if len(rest) * SHARE > len(x):
+        return None
+    if len(rest):
+        more, numbers, _ = numbered(x[rest])
+        inverse[rest] = numbers + len(known)
+        first = np.concatenate([first, rest[more]])
+        order = x[first].argsort()
+        inverse, first = order.argsort()[inverse], first[order]
+    return first, inverse, np.bincount(inverse)
 
 
 def numbered_rows(x: Array) -> tuple[Array, Array, Array]:

@@ -38,3 +38,20 @@ def test_slices_are_numbered_in_order(kind: str, shape: tuple[int, ...]) -> None
     wanted = np.unique(x, axis=0, return_index=True, return_inverse=True, return_counts=True)[1:]
     for found, each in zip(numbered_rows(x), wanted, strict=True):
         np.testing.assert_array_equal(found, each.ravel())
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4", "?"])
+@pytest.mark.parametrize("values", [1, 5, 30, 2000])
+@pytest.mark.parametrize("size", [7, 300, 3000])
+def test_distinct_elements_are_numbered_as_numpy_does(size: int, values: int, kind: str) -> None:
+    """Of many elements of few values the first ones are looked at, which may lack some."""
+    random = np.random.default_rng(size + values)
+    x = np.floor(random.standard_normal(size) * values).astype(kind)
+    if kind.startswith("f"):
+        x[random.random(size) < 0.01] = np.nan
+        x[random.random(size) < 0.1] = -0.0
+    wanted = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    first, inverse, counts = numbered(x)
+    np.testing.assert_array_equal(x[first], wanted[0])
+    for found, each in zip((first, inverse, counts), wanted[1:], strict=True):
+        np.testing.assert_array_equal(found, each)
