@@ -49,6 +49,8 @@ class HostOp(Op):
     """Whether it can go on in another thread beside what follows and does not need it."""
     COUNTS: ClassVar[bool] = False
     """Whether the sizes of results are counts of what is found: any number may be, 1 too."""
+    MOVES: ClassVar[bool] = False
+    """Whether elements are moved and compared only, of which numpy never warns."""
     queue: ClassVar[Any] = None
     """Where it waits for its turn in that case, if it is to."""
     pace: ClassVar[Any] = None

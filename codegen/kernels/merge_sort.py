@@ -74,8 +74,8 @@ class MergeSort(Ordering):
         with loops.loop(self.length, self.filled) as one:
             at = loops.add(self.first, one.index)
             key = (largest, self.math.from_index(one.index, i64, 0).value)[: len(self.apart)]
-            self.store(key, at)
-            self.store(key, loops.add(at, self.filled))
+            self.store_key(key, at)
+            self.store_key(key, loops.add(at, self.filled))
 
     def fill_vector(self) -> None:
         """Write one vector of keys."""
@@ -130,7 +130,7 @@ class MergeSort(Ordering):
             for apart in self.apart
         )
 
-    def store(self, key: Key, at: Index) -> None:
+    def store_key(self, key: Key, at: Index) -> None:
         """Write a key."""
         for part, apart in zip(key, self.apart, strict=True):
             self.loops.store(part, self.scratch, self.loops.add(at, apart))
@@ -167,7 +167,7 @@ class MergeSort(Ordering):
             for a, b in NETWORK:
                 keys[a], keys[b] = self.ordered(keys[a], keys[b])
             for i, key in enumerate(keys):
-                self.store(key, loops.add(start, i))
+                self.store_key(key, loops.add(start, i))
 
     def merge_all(self) -> Index:
         """Merge until there is one stretch; return where it is."""
@@ -194,11 +194,11 @@ class MergeSort(Ordering):
         with loops.loop(0, width, 1, carried) as step:
             left, right, left_end, right_end = step.values
             a, b = self.load(left), self.load(right)
-            self.store(self.ordered(a, b)[0], loops.add(target, step.index))
+            self.store_key(self.ordered(a, b)[0], loops.add(target, step.index))
             taken = self.is_first(a, b)
             c, d = self.load(left_end), self.load(right_end)
             back = loops.subtract(end, step.index)
-            self.store(self.ordered(c, d)[1], back)
+            self.store_key(self.ordered(c, d)[1], back)
             kept = self.is_first(c, d)
             step.carry(
                 loops.index(loops.add(left, taken)),

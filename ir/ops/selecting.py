@@ -43,6 +43,7 @@ class NonZero(HostOp):
     """The places of the elements that are not 0, each a column, in row-major order."""
 
     name = "gv.non_zero"
+    MOVES: ClassVar = True
     COUNTS: ClassVar = True
 
     @classmethod
@@ -61,6 +62,7 @@ class Leading(HostOp):
     """The first slices along the first axis, as many as a number says."""
 
     name = "gv.leading"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(
@@ -125,6 +127,7 @@ class Unique(HostOp):
     """
 
     name = "gv.unique"
+    MOVES: ClassVar = True
     COUNTS: ClassVar = True
 
     @classmethod

@@ -21,7 +21,7 @@ from gravure.ir import GraphEmit, Program, TensorSpec, interpret
 from gravure.ir.compose.maker import Maker
 from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.types.dims import Dim, evaluate, symbol
-from gravure.ir.types.dtypes import DType, f32, i64
+from gravure.ir.types.dtypes import DType, f32, f64, i64
 from gravure.passes import run
 
 N, M = symbol("N"), symbol("M")
@@ -36,6 +36,7 @@ CASES: dict[str, tuple[Inputs, Callable[..., Any]]] = {
     "heap": (ROWS, lambda make, x: make.top_k(x, k=1, axis=1)[0]),
     "open heap": (ROWS, lambda make, x: make.sort(x, axis=1)),
     "merge": (((f32, (N, 100)),), lambda make, x: make.sort(x, axis=1)),
+    "wide merge": (((f64, (N, 100)),), lambda make, x: make.sort(x, axis=1)),
     "product": (((f32, (N, M)), (f32, (M, N))), lambda make, x, y: make.matmul(x, y)),
     "gather": (((f32, (N, M)), (i64, (M,))), lambda make, x, i: make.gather(x, i, axis=0)),
     "concat": (

@@ -334,6 +334,23 @@ def test_sorting_takes_symbolic_sizes(k: str, n: int, axis: int) -> None:
     check_kernel(text, symbols={"M": 2, "N": n})
 
 
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "i8", "ui32"])
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 64, 100])
+def test_sorting_a_whole_row_of_open_length(dtype: str, n: int) -> None:
+    largest = ", largest = false" if n % 2 else ""
+    results = [tensor("N", "M", dtype=dtype), tensor("N", "M", dtype="i64")]
+    attributes = f'axis = 0 : i64, k = #gv.dim<"N">{largest}'
+    text = kernel(
+        "sort", "gv.top_k", attributes, [tensor("N", "M", dtype=dtype)], results, '"M", "N"'
+    )
+    (function,) = functions(parse(text))
+    kind = spec_of(function.function_type.inputs.data[0]).dtype.numpy
+    values = RANDOM.integers(0, 9, (n, 3)).astype(kind)
+    if dtype == "f32":
+        values[::5] = np.nan
+    check_kernel(text, [values], symbols={"M": 3, "N": n}, rtol=0)
+
+
 # Scatters.
 
 

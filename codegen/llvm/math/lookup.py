@@ -26,9 +26,7 @@ def look_up(lanes: Lanes, index: str, row: tuple[float, ...]) -> str:
     """Return for each lane the entry of a row that the low bits of `index` say."""
     kind, bits = lanes.kind, lanes.bits
     if len(row) <= lanes.shape.lanes:
-        name = {8: "@llvm.x86.avx2.permps", 16: "@llvm.x86.avx512.permvar.sf.512"}[
-            lanes.shape.lanes
-        ]
+        name = IN_ONE_REGISTER[lanes.shape.lanes]
         row *= lanes.shape.lanes // len(row)  # the bits of an index that are too many say nothing
         lanes.text.declare(f"declare {kind} {name}({kind}, {bits})")
         return lanes.text.value(f"call {kind} {name}({kind} {_constant(row)}, {bits} {index})")

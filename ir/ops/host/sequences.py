@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class SequenceOf(HostOp):
     """A sequence of values of one kind."""
 
     name = "gv.sequence"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(cls, *xs: Spec) -> Sequence[Any]:
@@ -80,6 +81,7 @@ class SequenceInsert(HostOp):
     """The sequence with one more value, at a position or at the end."""
 
     name = "gv.sequence_insert"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(cls, xs: Spec, x: Spec, *place: TensorSpec) -> Sequence[Any]:
@@ -120,6 +122,7 @@ class SequenceAt(HostOp):
     """One value of a sequence."""
 
     name = "gv.sequence_at"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(cls, xs: Spec, place: TensorSpec, *, sizes: tuple[Dim, ...]) -> Sequence[Any]:
@@ -188,6 +191,7 @@ class SplitToSequence(HostOp):
     """
 
     name = "gv.split_to_sequence"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(
