@@ -39,8 +39,7 @@ def rounded(rest: Polynomial, size: int) -> Polynomial | None:
     """Return rest / size, rounded down, if that is an expression."""
     made = {}
     for monomial, coefficient in rest.terms.items():
-        if monomial and coefficient % size:
+        if coefficient % size:
             return None
-        if coefficient // size:
-            made[monomial] = coefficient // size
-    return Polynomial(made)
+        made[monomial] = coefficient // size
+    return Polynomial(made, rest.constant // size, rest.bits)

@@ -121,7 +121,7 @@ class Carried:
 
     def limits(self, value: Polynomial, depth: int = DEEP) -> Iterator[Polynomial]:
         """Give what a value is not above, of what was known before the loop."""
-        if value.terms != {(value.latest,): 1} or not depth:
+        if not value.is_atom or not depth:
             return
         row, before = self.prover.atoms[value.latest], min(value.latest, self.oldest)
         yield from (b for scale, b in row.highs if scale == ONE and b.latest < before)

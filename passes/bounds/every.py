@@ -72,7 +72,7 @@ class Every:
         for part in origin.parts:
             if part.is_constant:
                 rows.append((part.constant, part.constant))
-            elif part.terms == {(part.latest,): 1} and origin.kind in ("least", "most"):
+            elif part.is_atom and origin.kind in ("least", "most"):
                 rows.append(self.ends(part.latest))
             else:
                 rows.append((None, None))
@@ -153,7 +153,7 @@ class Every:
 
     def at(self, expression: Polynomial) -> Numbers:
         """Return the values of an expression."""
-        total = np.zeros(self.count, np.int64)
+        total = np.full(self.count, expression.constant, np.int64)
         for monomial, coefficient in expression.terms.items():
             product = np.full(self.count, coefficient, np.int64)
             for each in monomial:

@@ -42,7 +42,7 @@ class Point:
 
     def at(self, expression: Polynomial) -> int:
         """Return the value of an expression."""
-        values, total = self.values, 0
+        values, total = self.values, expression.constant
         for monomial, coefficient in expression.terms.items():
             product = coefficient
             for each in monomial:

@@ -11,42 +11,52 @@ from typing import TypeAlias
 
 Monomial: TypeAlias = tuple[int, ...]
 """The atoms that are multiplied, sorted; none for the constant."""
+Terms: TypeAlias = dict[Monomial, int]
 
 
 class Polynomial:
-    """A sum of products of atoms. Made by arithmetic; never changed.
+    """A sum of products of atoms, and a constant. Made by arithmetic; never changed.
+
+    Expressions that differ by a constant share their products, as places beside each other do.
 
     >>> n = atom(0)
     >>> (n + 1) * n - n == n * n
     True
     """
 
-    __slots__ = ("_bits", "_hash", "terms")
+    __slots__ = ("_bits", "_hash", "constant", "terms")
 
-    def __init__(self, terms: dict[Monomial, int], bits: int = -1) -> None:
+    def __init__(self, terms: Terms, constant: int = 0, bits: int = -1) -> None:
         self.terms = terms
+        """Products of one atom or more, and how often each is taken; never 0."""
+        self.constant = constant
         self._hash: int | None = None
         self._bits = bits
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Polynomial) and self.terms == other.terms)
+        return self is other or (
+            isinstance(other, Polynomial)
+            and self.constant == other.constant
+            and self.terms == other.terms
+        )
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash((self.bits, frozenset(self.terms.values())))
+            self._hash = hash((self.bits, self.constant, sum(self.terms.values())))
         return self._hash
 
     def __repr__(self) -> str:
-        return f"Polynomial({dict(self.terms)})"
+        return f"Polynomial({self.terms}, {self.constant})"
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return self._plus(other)
+            return Polynomial(self.terms, self.constant + other, self._bits)
         more, fewer = self, other
         if len(more.terms) < len(fewer.terms):
             more, fewer = fewer, more
+        constant = self.constant + other.constant
         if not fewer.terms:
-            return more
+            return Polynomial(more.terms, constant, more._bits) if fewer.constant else more
         made = more.terms.copy()
         for monomial, coefficient in fewer.terms.items():
             total = made.get(monomial, 0) + coefficient
@@ -54,25 +64,20 @@ class Polynomial:
                 made[monomial] = total
             else:
                 del made[monomial]
-        return Polynomial(made)
-
-    def _plus(self, constant: int) -> Polynomial:
-        total = self.constant + constant
-        made = self.terms.copy()
-        if total:
-            made[()] = total
-        else:
-            made.pop((), None)
-        return Polynomial(made, self._bits)
+        return Polynomial(made, constant)
 
     def __neg__(self) -> Polynomial:
-        return Polynomial({monomial: -c for monomial, c in self.terms.items()}, self._bits)
+        terms = {monomial: -c for monomial, c in self.terms.items()}
+        return Polynomial(terms, -self.constant, self._bits)
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return self._plus(-other)
+            return Polynomial(self.terms, self.constant - other, self._bits)
+        constant = self.constant - other.constant
         if not other.terms:
-            return self
+            return Polynomial(self.terms, constant, self._bits) if other.constant else self
+        if self.terms is other.terms:
+            return number(constant)
         made = self.terms.copy()
         for monomial, coefficient in other.terms.items():
             total = made.get(monomial, 0) - coefficient
@@ -80,35 +85,48 @@ class Polynomial:
                 made[monomial] = total
             else:
                 del made[monomial]
-        return Polynomial(made)
+        return Polynomial(made, constant)
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return self if other == 1 else self._times(other)
-        if other.is_constant:
-            return self * other.constant
-        if self.is_constant:
-            return other * self.constant
-        made: dict[Monomial, int] = {}
+            return self._times(other)
+        if not other.terms:
+            return self._times(other.constant)
+        if not self.terms:
+            return other._times(self.constant)
+        made: Terms = {}
         for one, x in self.terms.items():
             for two, y in other.terms.items():
-                key = tuple(sorted(one + two)) if one and two else one or two
+                key = tuple(sorted(one + two))
                 made[key] = made.get(key, 0) + x * y
-        return Polynomial({m: c for m, c in made.items() if c})
+        for terms, factor in ((self.terms, other.constant), (other.terms, self.constant)):
+            if factor:
+                for monomial, x in terms.items():
+                    made[monomial] = made.get(monomial, 0) + x * factor
+        return Polynomial({m: c for m, c in made.items() if c}, self.constant * other.constant)
 
     def _times(self, factor: int) -> Polynomial:
-        made = {m: c * factor for m, c in self.terms.items()} if factor else {}
-        return Polynomial(made, self._bits if factor else 0)
-
-    @property
-    def constant(self) -> int:
-        """Return the number that stands by itself."""
-        return self.terms.get((), 0)
+        if factor == 1:
+            return self
+        if not factor:
+            return ZERO
+        terms = {m: c * factor for m, c in self.terms.items()}
+        return Polynomial(terms, self.constant * factor, self._bits)
 
     @property
     def is_constant(self) -> bool:
         """Say whether there are no atoms."""
-        return not self.terms or (len(self.terms) == 1 and () in self.terms)
+        return not self.terms
+
+    @property
+    def is_atom(self) -> bool:
+        """Say whether this is one atom, and nothing else."""
+        return not self.constant and len(self.terms) == 1 and self.terms == {(self.latest,): 1}
+
+    @property
+    def is_zero(self) -> bool:
+        """Say whether there is nothing."""
+        return not self.terms and not self.constant
 
     @property
     def bits(self) -> int:
@@ -136,39 +154,51 @@ class Polynomial:
 
     def parted(self, atom: int) -> tuple[Polynomial, Polynomial]:
         """Return c and r of c * atom + r; the atom may still be in c."""
-        factor: dict[Monomial, int] = {}
-        rest = self.terms.copy()
+        factor: Terms = {}
+        constant, rest = 0, self.terms.copy()
         for monomial in self.terms:
             if atom in monomial:
-                at = monomial.index(atom)
-                factor[monomial[:at] + monomial[at + 1 :]] = rest.pop(monomial)
-        return Polynomial(factor), Polynomial(rest)
+                if len(monomial) == 1:
+                    constant = rest.pop(monomial)
+                else:
+                    at = monomial.index(atom)
+                    factor[monomial[:at] + monomial[at + 1 :]] = rest.pop(monomial)
+        return Polynomial(factor, constant) if factor else number(constant), Polynomial(
+            rest, self.constant
+        )
 
     def divided(self, divisor: Polynomial) -> Polynomial | None:
         """Return the quotient, None where it is not exact."""
-        if not self.terms:
+        if self.is_zero:
             return self
         if divisor.bits & ~self.bits:
             return None
+        if not self.terms:
+            left = self.constant % divisor.constant
+            return None if left else number(self.constant // divisor.constant)
         first, lead = self.lead, divisor.lead
-        if self.terms[first] % divisor.terms[lead] or _without(first, lead) is None:
+        if self.coefficient(first) % divisor.coefficient(lead) or _without(first, lead) is None:
             return None
         whole, rest = self.split(divisor, exact=True)
-        return None if rest.terms else whole
+        return whole if rest.is_zero else None
 
     @property
     def lead(self) -> Monomial:
         """Return the product that division begins with."""
-        return max(self.terms, key=_order) if len(self.terms) > 1 else next(iter(self.terms))
+        return max(self.terms, key=_order) if len(self.terms) > 1 else next(iter(self.terms), ())
+
+    def coefficient(self, monomial: Monomial) -> int:
+        """Return how often a product is taken, or the constant."""
+        return self.terms.get(monomial, 0) if monomial else self.constant
 
     def split(self, divisor: Polynomial, *, exact: bool = False) -> tuple[Polynomial, Polynomial]:
         """Return q and r of q * divisor + r, with as many terms in q as the divisor divides.
 
         If only an `exact` quotient is wanted, it ends at the first term that is left.
         """
-        lead = divisor.lead
-        scale, others = divisor.terms[lead], [m for m in divisor.terms if m != lead]
-        whole, rest, ahead = dict[Monomial, int](), dict[Monomial, int](), dict(self.terms)
+        lead, others = divisor.lead, _summands(divisor)
+        scale = others.pop(lead)
+        whole, rest, ahead = Terms(), Terms(), _summands(self)
         while ahead:
             monomial = max(ahead, key=_order)
             coefficient = ahead.pop(monomial)
@@ -179,34 +209,42 @@ class Polynomial:
                     break
                 continue
             factor = whole[left] = coefficient // scale
-            for each in others:
+            for each, times in others.items():
                 key = tuple(sorted(left + each))
-                total = ahead.pop(key, 0) - factor * divisor.terms[each]
+                total = ahead.pop(key, 0) - factor * times
                 if total:
                     ahead[key] = total
-        return Polynomial(whole), Polynomial(rest)
+        return _sum_of(whole), _sum_of(rest)
 
     def reduced(self) -> Polynomial:
         """Return what is at least 0 just where this is: divided by a number, and rounded down."""
         common = 0
-        for monomial, coefficient in self.terms.items():
-            if monomial:
-                common = gcd(common, coefficient)
-                if common == 1:
-                    return self
+        for coefficient in self.terms.values():
+            common = gcd(common, coefficient)
+            if common == 1:
+                return self
         if not common:
             return self
         made = {m: c // common for m, c in self.terms.items()}
-        if made.get((), 1) == 0:
-            del made[()]
-        return Polynomial(made, self._bits)
+        return Polynomial(made, self.constant // common, self._bits)
 
     def shared(self) -> list[int]:
         """Return the atoms that every term has, in their order."""
-        if () in self.terms:
+        if self.constant or not self.terms:
             return []
-        shortest = min(self.terms, key=len, default=())
+        shortest = min(self.terms, key=len)
         return [a for a in dict.fromkeys(shortest) if all(a in each for each in self.terms)]
+
+
+def _summands(value: Polynomial) -> Terms:
+    """Return the terms and the constant as one, as division goes over them."""
+    return {**value.terms, (): value.constant} if value.constant else value.terms.copy()
+
+
+def _sum_of(summands: Terms) -> Polynomial:
+    """Return the sum of terms, of which one may be a constant."""
+    constant = summands.pop((), 0)
+    return Polynomial(summands, constant)
 
 
 def _order(monomial: Monomial) -> tuple[int, Monomial]:
@@ -226,14 +264,14 @@ def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
     return tuple(left)
 
 
-ZERO = Polynomial({})
-SMALL = (ZERO, *(Polynomial({(): value}) for value in range(1, 65)))
+ZERO = Polynomial({}, 0, 0)
+SMALL = (ZERO, *(Polynomial({}, value, 0) for value in range(1, 65)))
 """Constants that are made once."""
 
 
 def number(value: int) -> Polynomial:
     """Return a constant."""
-    return SMALL[value] if 0 <= value < len(SMALL) else Polynomial({(): value})
+    return SMALL[value] if 0 <= value < len(SMALL) else Polynomial({}, value, 0)
 
 
 ONE = number(1)
@@ -241,4 +279,4 @@ ONE = number(1)
 
 def atom(which: int) -> Polynomial:
     """Return the expression that is one atom."""
-    return Polynomial({(which,): 1})
+    return Polynomial({(which,): 1}, 0, 1 << which)

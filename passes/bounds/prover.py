@@ -145,7 +145,7 @@ class Prover:
     def _is_any(self, step: Polynomial) -> bool:
         """Say whether of a step nothing is known but that it is at least 1: it may be 1 as well."""
         return (
-            step.terms == {(step.latest,): 1}
+            step.is_atom
             and self.points.origins[step.latest] == Origin("from", (ONE,))
             and not self.atoms[step.latest].highs
         )
@@ -199,17 +199,17 @@ class Prover:
         self, n: Polynomial, d: Polynomial, *, unsigned: bool
     ) -> Polynomial | None:
         """Return a quotient that needs no atom of its own, or digits of what is divided."""
-        if d == ONE or not n.terms:
+        if d == ONE or n.is_zero:
             return n
         if n.is_constant and d.is_constant and d.constant > 0 and n.constant >= 0:
             return number(n.constant // d.constant)
         whole = n.divided(d)
         if whole is not None and d.is_constant:
             return whole
-        if n.terms == {(n.latest,): 1} and self._is_cut(n.latest, d):
+        if n.is_atom and self._is_cut(n.latest, d):
             return self._cut(n.latest, d)
         multiple, below = n.split(d)
-        if not multiple.terms or not self.holds(below) or not self.holds(d - 1 - below):
+        if multiple.is_zero or not self.holds(below) or not self.holds(d - 1 - below):
             return None
         return multiple if not unsigned or self.holds(multiple) else None
 
@@ -217,7 +217,7 @@ class Prover:
         """Say whether an atom can be taken as digits: a multiple of a size, and what is left."""
         row = self.atoms[which]
         fits = self.is_natural(which) and not row.among and bool(row.highs)
-        return fits and row.highs[0][0] == ONE and d.latest < which and not row.dividend.terms
+        return fits and row.highs[0][0] == ONE and d.latest < which and row.dividend.is_zero
 
     def _cut(self, which: int, d: Polynomial) -> Polynomial:
         """Take an atom as q * d + r from now on, with r below d; return q."""
@@ -253,7 +253,7 @@ class Prover:
 
     def _unnested(self, n: Polynomial, d: Polynomial) -> tuple[Polynomial, Polynomial]:
         """Return n and d of the same quotient, where n was a quotient itself."""
-        if n.terms == {(n.latest,): 1} and (inner := self.atoms[n.latest].parts):
+        if n.is_atom and (inner := self.atoms[n.latest].parts):
             return inner[0], inner[1] * d
         return n, d
 
@@ -330,7 +330,8 @@ class Prover:
     def text(self, value: Polynomial) -> str:
         """Return an expression as it is read, atoms by name and number."""
         parts = []
-        for monomial, coefficient in sorted(value.terms.items(), key=lambda term: -len(term[0])):
+        terms = sorted(value.terms.items(), key=lambda term: -len(term[0]))
+        for monomial, coefficient in (*terms, *([((), value.constant)] if value.constant else [])):
             factors = [self._name(each) for each in monomial]
             if abs(coefficient) != 1 or not factors:
                 factors.insert(0, str(abs(coefficient)))
@@ -368,7 +369,7 @@ class Prover:
 
     def suppose(self, fact: Polynomial) -> None:
         """Take for granted from now on that something is at least 0."""
-        if len(fact.terms) > 1:
+        if len(fact.terms) + bool(fact.constant) > 1:
             self._sizes.append(fact)
         self.points.suppose(fact)
         self.facts.append(fact)
@@ -405,7 +406,7 @@ class Prover:
 
     def _positive(self, fact: Polynomial) -> Learned:
         """Learn that what alone makes a sum positive is at least 1, as are its factors."""
-        makers = [m for m, coefficient in fact.terms.items() if m and coefficient > 0]
+        makers = [m for m, coefficient in fact.terms.items() if coefficient > 0]
         if len(makers) != 1 or fact.bits & ~self.naturals:
             return []
         return [
@@ -570,7 +571,11 @@ class Prover:
         return found
 
     def _is_sum_of_naturals(self, value: Polynomial) -> bool:
-        return not value.bits & ~self.naturals and min(value.terms.values(), default=0) >= 0
+        return (
+            value.constant >= 0
+            and not value.bits & ~self.naturals
+            and min(value.terms.values(), default=0) >= 0
+        )
 
     def _without_factors(self, value: Polynomial) -> Polynomial:
         """Return what is left of a product of atoms that are at least 0, and something."""
@@ -626,7 +631,7 @@ class Prover:
         if factor.is_constant:
             return factor.constant > 0
         if not factor.bits & ~self.naturals:
-            coefficients = factor.terms.values()
+            coefficients = (*factor.terms.values(), factor.constant)
             if min(coefficients) >= 0 or max(coefficients) <= 0:
                 return max(coefficients) > 0
         if self._holds(factor):
@@ -635,6 +640,6 @@ class Prover:
 
     def is_sane(self, row: Atom) -> bool:
         """Say whether an atom's bounds hold here: those of a quotient by 0 do not."""
-        if row.divisor is ONE or (row.divisor.is_constant and not row.dividend.terms):
+        if row.divisor is ONE or (row.divisor.is_constant and row.dividend.is_zero):
             return row.divisor.constant > 0
         return self._holds(row.divisor - 1) and self._holds(row.dividend)

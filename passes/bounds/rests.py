@@ -71,7 +71,7 @@ def _bound_counter(prover: Prover, fact: Polynomial) -> None:
     kinds = {each: prover.points.origins[each].kind for each in fact.atoms()}
     which = max((each for each in kinds if kinds[each] in ("walk", "turn")), default=-1)
     factor, rest = fact.parted(which)
-    if which < fact.latest and factor.terms and factor.is_constant:
+    if which < fact.latest and factor.is_constant and factor.constant:
         up = factor.constant > 0  # the counter is -rest / factor at least, or rest at most
         scale, limit = tight(factor if up else -factor, rest)
         bounds = prover.later.setdefault(which, ([], []))

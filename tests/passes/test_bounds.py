@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gravure.ir.types import dims
-from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, number
+from gravure.passes.bounds.points import Origin, Point
+from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
 from gravure.passes.bounds.prover import Prover
 from gravure.passes.bounds.rests import holds_by_rests
 
@@ -177,3 +178,45 @@ def test_what_is_shown_is_so(
         spare = number(top) - expression
         if prover.holds(spare) or holds_by_rests(prover, spare):
             assert values.max() <= top
+
+
+TERMS = st.dictionaries(
+    st.lists(st.integers(0, 2), max_size=3).map(lambda row: tuple(sorted(row))),
+    st.integers(-6, 6),
+    max_size=4,
+)
+
+
+def polynomial(terms: dict[tuple[int, ...], int]) -> Polynomial:
+    """Return a sum of products of three atoms."""
+    total = ZERO
+    for row, coefficient in terms.items():
+        product = number(coefficient)
+        for each in row:
+            product = product * atom(each)
+        total = total + product
+    return total
+
+
+@given(TERMS, TERMS, st.tuples(*[st.integers(-4, 9)] * 3))
+def test_polynomials_are_what_their_values_are(
+    first: dict[tuple[int, ...], int], second: dict[tuple[int, ...], int], values: tuple[int, ...]
+) -> None:
+    point = Point(0)
+    for value in values:
+        point.add(Origin("from", (number(value),)))
+    a, b = polynomial(first), polynomial(second)
+    x, y = point.at(a), point.at(b)
+    assert [point.at(each) for each in (a + b, a - b, a * b, -a, a + 3, a * 3)] == [
+        x + y, x - y, x * y, -x, x + 3, x * 3,
+    ]  # fmt: skip
+    assert (point.at(a.reduced()) >= 0) == (x >= 0)
+    for which in range(3):
+        factor, rest = a.parted(which)
+        assert point.at(factor) * values[which] + point.at(rest) == x
+    assert (a + b) - b == a
+    assert hash((a + b) - b) == hash(a)
+    if not b.is_zero:
+        whole, rest = a.split(b)
+        assert point.at(whole) * y + point.at(rest) == x
+        assert (a * b).divided(b) == a
