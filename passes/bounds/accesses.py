@@ -5,7 +5,7 @@ Accesses of one block that differ by numbers are proven together, by the lowest 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -28,6 +28,8 @@ from .values import Facts, Truth, Values, is_index, lanes_of
 from .walks import WALKS, Amount, Walk, walks_of
 
 BYTES = 8
+NEAR = 4
+"""How many values that were shown last others are compared with."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,7 @@ class Accesses:
         outer, self.pending = self.pending, {}
         with self.prover.given(facts):
             yield
-            for key, span in self.pending.items():
-                self.check(key, span)
+            self.check()
         self.pending = outer
 
     def block(self, block: Block) -> None:
@@ -224,19 +225,43 @@ class Accesses:
         if high > span.high:
             span.high, span.highest = high, op
 
-    def check(self, key: Key, span: Span) -> None:
-        """Prove what was noted."""
-        buffer, facts, rest, reach = key
-        size, prover = self.size_of(buffer), self.prover
-        with prover.given(facts):
-            low, high = rest + span.low, rest + reach + span.high
-            if not self.is_shown(low):
-                wanted = f"{prover.text(low)} >= 0"
-                self.faults.append(UnprovenAccess(span.lowest, wanted, tuple(span.every)))
-            spare = size - 1 - high
-            if not self.is_shown(spare):
-                wanted = f"{prover.text(high)} < {prover.text(size)}"
-                self.faults.append(UnprovenAccess(span.highest, wanted, tuple(span.every)))
+    def check(self) -> None:
+        """Prove what was noted: of each buffer, where the same holds, in the order it came."""
+        groups: dict[tuple[SSAValue, Facts], list[tuple[Polynomial, Polynomial, Span]]] = {}
+        for (buffer, facts, rest, reach), span in self.pending.items():
+            groups.setdefault((buffer, facts), []).append((rest, reach, span))
+        for (buffer, facts), spans in groups.items():
+            with self.prover.given(facts):
+                self.check_group(self.size_of(buffer), spans)
+
+    def check_group(
+        self, size: Polynomial, spans: Sequence[tuple[Polynomial, Polynomial, Span]]
+    ) -> None:
+        """Prove accesses of one buffer; the first are mostly the lowest, the last the highest."""
+        text = self.prover.text
+        lows = [rest + span.low for rest, _, span in spans]
+        highs = [rest + reach + span.high for rest, reach, span in spans]
+        inside = self.are_shown(lows)
+        before_end = self.are_shown([size - 1 - high for high in reversed(highs)])[::-1]
+        for at, (_, _, span) in enumerate(spans):
+            every = tuple(span.every)
+            if not inside[at]:
+                wanted = f"{text(lows[at])} >= 0"
+                self.faults.append(UnprovenAccess(span.lowest, wanted, every))
+            if not before_end[at]:
+                wanted = f"{text(highs[at])} < {text(size)}"
+                self.faults.append(UnprovenAccess(span.highest, wanted, every))
+
+    def are_shown(self, values: Iterable[Polynomial]) -> list[bool]:
+        """Say which of some values are at least 0; what is above one that is needs no proof."""
+        shown: list[Polynomial] = []
+        found = []
+        for value in values:
+            is_above = any(self.prover.is_sum_of_naturals(value - each) for each in shown[-NEAR:])
+            found.append(is_above or self.is_shown(value))
+            if found[-1] and not is_above:
+                shown.append(value)
+        return found
 
     def is_shown(self, value: Polynomial) -> bool:
         """Say whether something is at least 0, by what is cheap first."""

@@ -388,7 +388,7 @@ class Prover:
             self.is_dead |= fact.constant < 0
             return []
         self._learned += 1
-        if self._learned > LEARNED or fact in self._lessons or self._is_sum_of_naturals(fact):
+        if self._learned > LEARNED or fact in self._lessons or self.is_sum_of_naturals(fact):
             return []
         self._lessons.add(fact)
         self._shown.add(fact)
@@ -471,7 +471,7 @@ class Prover:
                 continue
             between = high - low
             self.is_dead |= between.is_constant and between.constant < 0
-            if 0 <= between.latest < which and not self._is_sum_of_naturals(between):
+            if 0 <= between.latest < which and not self.is_sum_of_naturals(between):
                 learned += self._learn(self.resolved(between).reduced())
         return learned
 
@@ -492,7 +492,7 @@ class Prover:
         value = self.resolved(value).reduced()
         if not value.bits:
             return value.constant >= 0
-        if self._is_sum_of_naturals(value):
+        if self.is_sum_of_naturals(value):
             return True
         return self.holds_by(self.latest, value) or self.holds_by(self.single, value)
 
@@ -537,7 +537,7 @@ class Prover:
         value = self.resolved(value).reduced()
         if not value.bits:
             return value.constant >= 0
-        if value in self._shown or self._is_sum_of_naturals(value):
+        if value in self._shown or self.is_sum_of_naturals(value):
             return True
         if (self._order, value) in self._not_shown or self.points.refute(value):
             return False
@@ -570,7 +570,8 @@ class Prover:
         self._reached = min(outer, self._reached)
         return found
 
-    def _is_sum_of_naturals(self, value: Polynomial) -> bool:
+    def is_sum_of_naturals(self, value: Polynomial) -> bool:
+        """Say whether something is at least 0 because all that it is the sum of is so."""
         return (
             value.constant >= 0
             and not value.bits & ~self.naturals

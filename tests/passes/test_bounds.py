@@ -10,7 +10,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gravure.ir.program import functions
+from gravure.ir.text import parse
 from gravure.ir.types import dims
+from gravure.passes.bounds.accesses import Accesses
 from gravure.passes.bounds.points import Origin, Point
 from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
 from gravure.passes.bounds.prover import Prover
@@ -220,3 +223,34 @@ def test_polynomials_are_what_their_values_are(
         whole, rest = a.split(b)
         assert point.at(whole) * y + point.at(rest) == x
         assert (a * b).divided(b) == a
+
+
+ROWS = """
+func.func @rows(%x: memref<?xf32>, %n: index, %w: index, %lo: index, %hi: index, %slot: index)
+    attributes {{gv.symbols = ["N", "W"], gv.sizes = ["N*W + {more}"], gv.units = "N"}} {{
+  %one = arith.constant 1 : index
+  scf.for %i = %lo to %hi step %one {{
+    %0 = arith.muli %i, %w : index
+    {loads}
+  }}
+  func.return
+}}
+"""
+NEXT = """
+    %{at} = arith.addi %{before}, %w : index
+    %v{at} = memref.load %x[%{at}] : memref<?xf32>
+"""
+
+
+def rows(count: int, more: str) -> Accesses:
+    """Return a kernel that reads some places, each one row behind the one before."""
+    loads = "".join(NEXT.format(at=at + 1, before=at) for at in range(count))
+    (function,) = functions(parse(ROWS.format(loads=loads, more=more)))
+    return Accesses(function)
+
+
+def test_the_first_and_the_last_of_many_rows_are_proven() -> None:
+    few, many = rows(2, "8*W + 1"), rows(8, "8*W + 1")
+    assert few.prove() == many.prove() == []
+    assert few.prover.budget == many.prover.budget
+    assert [each.op.results[0].name_hint for each in rows(8, "5*W + 1").prove()] == ["v7", "v8"]
