@@ -24,7 +24,7 @@ from .carried import Carried
 from .polynomial import ONE, ZERO, Polynomial, number
 from .prover import Prover
 from .rests import holds_by_rests
-from .values import Facts, Truth, Values, is_index, lanes_of
+from .values import RULES, Facts, Truth, Values, is_index, lanes_of
 from .walks import WALKS, Amount, Walk, walks_of
 
 BYTES = 8
@@ -145,13 +145,13 @@ class Accesses:
         """Walk a block."""
         follow = self.values.follow
         for op in block.ops:
-            touch = TOUCHES.get(op.name)
-            if touch is not None:
-                touch(self, op)
-            elif not op.regions:
+            name = op.name
+            if name in RULES:
                 follow(op)
-            else:
-                REGIONS[op.name](self, op)
+            elif name in TOUCHES:
+                TOUCHES[name](self, op)
+            elif op.regions:
+                REGIONS[name](self, op)
 
     def loop(self, op: scf.ForOp) -> None:
         """Walk a loop that counts."""
@@ -226,13 +226,16 @@ class Accesses:
             span.high, span.highest = high, op
 
     def check(self) -> None:
-        """Prove what was noted: of each buffer, where the same holds, in the order it came."""
-        groups: dict[tuple[SSAValue, Facts], list[tuple[Polynomial, Polynomial, Span]]] = {}
+        """Prove what was noted: by what holds there, and by buffers."""
+        resolved = self.prover.resolved
+        groups: dict[Facts, dict[SSAValue, list[tuple[Polynomial, Polynomial, Span]]]] = {}
         for (buffer, facts, rest, reach), span in self.pending.items():
-            groups.setdefault((buffer, facts), []).append((rest, reach, span))
-        for (buffer, facts), spans in groups.items():
+            spans = groups.setdefault(facts, {}).setdefault(buffer, [])
+            spans.append((resolved(rest), resolved(reach), span))
+        for facts, buffers in groups.items():
             with self.prover.given(facts):
-                self.check_group(self.size_of(buffer), spans)
+                for buffer, spans in buffers.items():
+                    self.check_group(self.size_of(buffer), spans)
 
     def check_group(
         self, size: Polynomial, spans: Sequence[tuple[Polynomial, Polynomial, Span]]

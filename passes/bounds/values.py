@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 from .points import Origin
 from .polynomial import Polynomial, number
 from .prover import Prover
+from .walks import AHEAD
 
 Facts: TypeAlias = tuple[Polynomial, ...]
 """What is at least 0."""
@@ -76,7 +77,7 @@ class Values:
     def follow(self, op: Operation) -> None:
         """Note what a pure operation makes."""
         rule = RULES.get(op.name)
-        if rule is None or not op.results:
+        if rule is None:
             return
         if (op.name in DEAR and self.is_idle(op)) or (
             self._passed and not self._passed.isdisjoint(op.operands)
@@ -97,7 +98,7 @@ class Values:
         reader = use.operation
         if reader.name in RULES:
             return self.is_idle(reader)
-        return (reader.name, use.index) == AHEAD or reader.name == "gvk.prefetch"
+        return (reader.name, use.index) == AHEAD_OF_TILE or reader.name == "gvk.prefetch"
 
 
 def is_index(kind: Attribute) -> bool:
@@ -118,7 +119,7 @@ Combine: TypeAlias = Callable[[Prover, Polynomial, Polynomial], Polynomial]
 
 def _indexed(combine: Combine) -> Rule:
     def rule(values: Values, op: Operation) -> None:
-        (result,) = op.results
+        result = op.results[0]
         if is_index(result.type):
             a, b = op.operands
             values.indices[result] = combine(values.prover, values.index(a), values.index(b))
@@ -259,7 +260,7 @@ def _blocks(values: Values, op: Operation) -> None:
     values.indices[op.results[0]] = values.prover.new("blocks", low=1)
 
 
-AHEAD = "gvk.gemm_tile", 15
+AHEAD_OF_TILE = "gvk.gemm_tile", AHEAD
 """The operand of a tile that says where lines lie which are asked for ahead."""
 DEAR = frozenset({"arith.divui", "arith.remui", "arith.minsi", "arith.maxsi", "arith.select"})
 """Operations that take long to follow."""

@@ -33,23 +33,29 @@ class Walk:
 
 Walks: TypeAlias = Callable[[Any], Iterator[Walk]]
 ONE = Amount()
+AHEAD = 15
+"""Operands of a tile before those that say where lines lie which are asked for ahead."""
 
 
 def _gemm_tile(op: GemmTile) -> Iterator[Walk]:
     tile = op.tile
     rows, width, dots = Amount(tile.rows), tile.vectors * tile.lanes, tile.dots
-    segments, k = Amount(1, op.segments), Amount(1, op.k)
+    # All at once: each by its name is looked for among segments, and tiles are many.
+    (
+        a, a_offset, lda, b, b_offset, ldb, c, c_offset, ldc,
+        depth, parts, a_segment, b_segment, width_left, a_step,
+    ) = op.operands[:AHEAD]  # fmt: skip
+    segments, k = Amount(1, parts), Amount(1, depth)
     a_steps = (
-        (rows, Amount(dots, op.lda)), (segments, Amount(dots, op.a_segment)),
-        (k, Amount(dots, op.a_step)),
+        (rows, Amount(dots, lda)), (segments, Amount(dots, a_segment)), (k, Amount(dots, a_step)),
     )  # fmt: skip
-    yield Walk(op.a, op.a_offset, a_steps, dots)
+    yield Walk(a, a_offset, a_steps, dots)
     grouped = 1 if dots == 8 else dots  # eight numbers are one word
-    b_steps = ((segments, Amount(grouped, op.b_segment)), (k, Amount(grouped, op.ldb)))
-    yield Walk(op.b, op.b_offset, b_steps, width * grouped)
-    columns = Amount(1, op.columns, width) if tile.masked else Amount(width)
-    for buffer in (op.c, *(op.beside if tile.added else ())):
-        yield Walk(buffer, op.c_offset, ((rows, Amount(1, op.ldc)), (columns, ONE)))
+    b_steps = ((segments, Amount(grouped, b_segment)), (k, Amount(grouped, ldb)))
+    yield Walk(b, b_offset, b_steps, width * grouped)
+    columns = Amount(1, width_left, width) if tile.masked else Amount(width)
+    for buffer in (c, *(op.beside if tile.added else ())):
+        yield Walk(buffer, c_offset, ((rows, Amount(1, ldc)), (columns, ONE)))
     for buffer, offset in zip(op.bias, op.bias_offset, strict=True):
         yield Walk(buffer, offset, ((columns, ONE),))
 
