@@ -14,7 +14,7 @@ def replaced(factor: Polynomial, rest: Polynomial, bound: Bound, *, up: bool) ->
     """Return what must be at least 0 for factor * atom + rest to be, by a bound of the atom."""
     scale, limit = bound
     if scale is ONE or scale == ONE:
-        return factor * limit + rest
+        return rest.plus(limit, factor.constant) if not factor.terms else factor * limit + rest
     if factor.is_constant:
         # Whole numbers: the atom is compared with `rest` over the factor, rounded towards it.
         size = abs(factor.constant)

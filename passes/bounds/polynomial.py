@@ -66,6 +66,17 @@ class Polynomial:
                 del made[monomial]
         return Polynomial(made, constant)
 
+    def plus(self, other: Polynomial, times: int) -> Polynomial:
+        """Return the sum of this and some times another."""
+        made = self.terms.copy()
+        for monomial, coefficient in other.terms.items():
+            total = made.get(monomial, 0) + coefficient * times
+            if total:
+                made[monomial] = total
+            else:
+                made.pop(monomial, None)
+        return Polynomial(made, self.constant + other.constant * times)
+
     def __neg__(self) -> Polynomial:
         terms = {monomial: -c for monomial, c in self.terms.items()}
         return Polynomial(terms, -self.constant, self._bits)

@@ -64,8 +64,8 @@ class Prover:
 
     def __init__(self, ranges: Mapping[str, Range] | None = None) -> None:
         self.atoms: list[Atom] = []
-        self.naturals = 0
-        """Atoms that are at least 0 wherever they stand, as bits."""
+        self.naturals = self._chosen_ones = 0
+        """Atoms that are at least 0 wherever they stand, and those with `among`, as bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
         self._made: dict[object, Polynomial] = {}
@@ -279,6 +279,7 @@ class Prover:
             made = self._made[key] = self.new(kind, origin=Origin(way, values))
             row = self.atoms[-1]
             row.among, row.among_low, row.among_high = values, kind != "max", kind != "min"
+            self._chosen_ones |= made.bits
             if kind == "min":
                 row.highs = [(ONE, each) for each in values]
             if kind == "max":
@@ -347,7 +348,8 @@ class Prover:
     @contextmanager
     def given(self, facts: Sequence[Polynomial]) -> Iterator[None]:
         """Take for granted, for a while, that these are at least 0."""
-        if not facts:
+        facts = [fact for fact in facts if fact.terms or fact.constant < 0]
+        if not facts:  # numbers say nothing: what is found out here holds outside, too
             yield
             return
         outer, wrong = self.is_dead, self.points.wrong()
@@ -397,9 +399,10 @@ class Prover:
         parts = self.atoms[last].parts
         if parts and factor == ONE and rest.is_constant and parts[1].is_constant:
             learned += self._learn(parts[0] + parts[1] * rest.constant)
-        for each in fact.atoms():
-            if self.atoms[each].among:
-                learned += self._chosen(each, *fact.parted(each))
+        if fact.bits & self._chosen_ones:
+            for each in fact.atoms():
+                if self.atoms[each].among:
+                    learned += self._chosen(each, *fact.parted(each))
         if fact.constant < 0:
             learned += self._positive(fact) + self._factors(fact - fact.constant)
         return learned
@@ -450,16 +453,19 @@ class Prover:
         row = self.atoms[which]
         if factor.bits >> which & 1:
             return []
-        if self.holds(factor - 1):
+        if self._is_positive(factor):
             scale, limit = tight(factor, rest)
             low = scale, -limit
             learned = self._add(row.lows, low)
             return learned + self._meet(which, (low,), row.highs) if learned else []
-        if self.holds(-factor - 1):
+        if self._is_positive(-factor):
             high = tight(-factor, rest)
             learned = self._add(row.highs, high)
             return learned + self._meet(which, row.lows, (high,)) if learned else []
         return []
+
+    def _is_positive(self, factor: Polynomial) -> bool:
+        return factor.constant > 0 if factor.is_constant else self.holds(factor - 1)
 
     def _meet(self, which: int, lows: Sequence[Bound], highs: Sequence[Bound]) -> Learned:
         """Learn that no lower bound of an atom is above an upper one."""
@@ -489,11 +495,12 @@ class Prover:
         """Say whether something is shown to be at least 0, or nothing comes here."""
         if self.is_dead:
             return True
-        value = self.resolved(value).reduced()
-        if not value.bits:
+        value = self.resolved(value)
+        if not value.terms:
             return value.constant >= 0
         if self.is_sum_of_naturals(value):
             return True
+        value = value.reduced()
         return self.holds_by(self.latest, value) or self.holds_by(self.single, value)
 
     def holds_always(self, value: Polynomial) -> bool:
@@ -534,10 +541,13 @@ class Prover:
         return self.single(value)
 
     def _holds(self, value: Polynomial) -> bool:
-        value = self.resolved(value).reduced()
-        if not value.bits:
+        value = self.resolved(value)
+        if not value.terms:
             return value.constant >= 0
-        if value in self._shown or self.is_sum_of_naturals(value):
+        if self.is_sum_of_naturals(value):
+            return True
+        value = value.reduced()
+        if value in self._shown:
             return True
         if (self._order, value) in self._not_shown or self.points.refute(value):
             return False
@@ -592,7 +602,7 @@ class Prover:
         factor, rest = value.parted(last)
         if not self.is_sane(row):
             return False
-        up = self._sign(factor)
+        up = self._sign(factor) if factor.terms else factor.constant > 0
         if up is None:
             return not factor.bits >> last & 1 and self._holds_at_ends(row, factor, rest)
         if last in self.later and self._follows_later(last, factor, rest, up=up):
@@ -628,9 +638,7 @@ class Prover:
         return True
 
     def _sign(self, factor: Polynomial) -> bool | None:
-        """Say whether a factor is at least 0 or at most 0; None if neither is known."""
-        if factor.is_constant:
-            return factor.constant > 0
+        """Say whether what is no number is at least 0 or at most 0; None if neither is known."""
         if not factor.bits & ~self.naturals:
             coefficients = (*factor.terms.values(), factor.constant)
             if min(coefficients) >= 0 or max(coefficients) <= 0:
