@@ -24,7 +24,8 @@ from ..function.function import init_scope
 from ..graph.graph import GraphTensor
 from ..values import run_errors as errors
 from ..values.context import STATE as _STATE
-from .core.bridge import Common as Tensor
+from .core.bridge import Common as _Common
+from .core.bridge import TfTensor as Tensor
 from .core.bridge import custom_gradient
 from .core.creators import variable_creator_scope
 from .core.element_types import TfDataType as DType
@@ -285,7 +286,7 @@ def __getattr__(name: str) -> object:
 
 def is_tensor(x: object) -> _bool:
     """Say whether a value is a tensor or a variable."""
-    return isinstance(x, Tensor | IndexedSlices | CompositeTensor)
+    return isinstance(x, _Common | IndexedSlices | CompositeTensor)
 
 
 def print(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.bridge import Common
+from ..core.bridge import Common, TfTensor
 from ..core.space import Space
 from .behaviour import experimental_enable_numpy_behavior
 from .elementwise import ELEMENTWISE
@@ -59,7 +59,7 @@ numpy = Space(
     iscomplexobj=lambda x: tensor(x).dtype.is_complex,
     isrealobj=lambda x: not tensor(x).dtype.is_complex,
     isscalar=isscalar,
-    ndarray=Common,
+    ndarray=TfTensor,
     ndim=lambda a: len(tensor(a).shape),
     random=random,
     shape=shape,

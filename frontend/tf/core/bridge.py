@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -174,6 +174,17 @@ class Common:
     def __hash__(self) -> int:
         return id(self)
 
+    OVERLOADABLE_OPERATORS: ClassVar = frozenset(
+        f"__{name}__"
+        for name in (
+            *("abs", "eq", "ge", "getitem", "gt", "invert", "le", "lt", "ne", "neg"),
+            *("add", "and", "floordiv", "matmul", "mod", "mul", "or", "pow", "sub", "truediv"),
+            *("radd", "rand", "rfloordiv", "rmatmul", "rmod", "rmul", "ror", "rpow", "rsub"),
+            *("rtruediv", "rxor", "xor"),
+        )
+    )
+    """What stand-ins for a tensor forward to it, so that they can be computed with."""
+
 
 class Reference:
     """A tensor by its identity: a key of dictionaries and sets."""
@@ -236,6 +247,9 @@ class TfTensor(Common, Tensor):  # type: ignore[misc]
     astype, clip, data, flatten = map(OfNumpy, ("astype", "clip", "data", "flatten"))
     max, mean, min, ravel = map(OfNumpy, ("max", "mean", "min", "ravel"))
     reshape, transpose, __round__ = map(OfNumpy, ("reshape", "transpose", "round"))
+
+    def __nonzero__(self) -> bool:
+        return bool(self)
 
     def set_shape(self, shape: ShapeLike) -> None:
         """State what is known of the shape, which must be true."""

@@ -45,6 +45,8 @@ Function = Callable[..., object]
 
 SIZES = frozenset({"begin", "dims", "multiples", "shape", "size"})
 """Operands whose numbers are those of elements or places."""
+NAME = inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+"""What each operation takes behind its own arguments."""
 PUBLIC: dict[str, Callable[..., object]] = {}
 """By the type of an operation: the function that `op` made of its rule."""
 
@@ -57,6 +59,16 @@ def rule(type_: str, **known: Any) -> Callable[[Function], Function]:
         return function
 
     return decorate
+
+
+def _shown(signature: inspect.Signature) -> inspect.Signature:
+    """Return the signature of the operation of a function: without its maker, with a name."""
+    every = [p for p in list(signature.parameters.values())[1:] if p.name != "_"]
+    places = [p for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
+    kind = NAME.KEYWORD_ONLY if len(places) < len(every) else NAME.POSITIONAL_OR_KEYWORD
+    behind = [p for p in every if p.kind is p.VAR_KEYWORD]
+    between = every[len(places) : len(every) - len(behind)]
+    return signature.replace(parameters=[*places, *between, NAME.replace(kind=kind), *behind])
 
 
 def perform(
@@ -295,8 +307,18 @@ def _operation(
                 return carry_out(type_, tensors, name=scope, **rest)
 
         made = remembered(called)
-        made.__signature__ = public  # type: ignore[attr-defined]
+        made.__signature__ = _shown(signature)  # type: ignore[attr-defined]
         PUBLIC[type_] = made
         return made
 
     return decorate
+
+
+def _shown(signature: inspect.Signature) -> inspect.Signature:
+    """Return the signature of the operation of a function: without its maker, with a name."""
+    every = [p for p in list(signature.parameters.values())[1:] if p.name != "_"]
+    places = [p for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
+    kind = NAME.KEYWORD_ONLY if len(places) < len(every) else NAME.POSITIONAL_OR_KEYWORD
+    behind = [p for p in every if p.kind is p.VAR_KEYWORD]
+    between = every[len(places) : len(every) - len(behind)]
+    return signature.replace(parameters=[*places, *between, NAME.replace(kind=kind), *behind])

@@ -31,7 +31,8 @@ def as_called(
     """Return a function that is called as the first version calls it."""
     here = dict(arguments)
     order = list(here)
-    own = list(inspect.signature(function).parameters)
+    signature = inspect.signature(function)
+    own = list(signature.parameters)
     pairs = enumerate(zip(here.values(), own, strict=False))
     alike = next((i for i, (ours, mine) in pairs if ours != mine), min(len(here), len(own)))
     """How many arguments at the beginning are the same ones in the same order."""
@@ -53,7 +54,22 @@ def as_called(
         return function(*args[:alike], **given)
 
     called.__name__ = called.__qualname__ = path.rpartition(".")[2]
+    called.__signature__ = _shown(signature, here)  # type: ignore[attr-defined]
     return called
+
+
+def _shown(signature: inspect.Signature, here: Mapping[str, str]) -> inspect.Signature:
+    """Return the signature that the first version shows: behind a default, all have one."""
+    made: list[inspect.Parameter] = []
+    for theirs, ours in here.items():
+        known = signature.parameters.get(ours)
+        default = inspect.Parameter.empty if known is None else known.default
+        behind = bool(made) and made[-1].default is not inspect.Parameter.empty
+        if theirs != ours or (default is inspect.Parameter.empty and (known is None or behind)):
+            default = None
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        made.append(inspect.Parameter(theirs, kind, default=default))
+    return signature.replace(parameters=made)
 
 
 def in_first_order(space: str, members: Mapping[str, object]) -> dict[str, object]:
