@@ -188,49 +188,45 @@ class Table:
 
     def fields(self, record: bytes, number: int, wanted: int) -> list[bytes]:
         """Return the fields of a line that are wanted."""
-        line = record.rstrip(b"\r\n")
-        found = line.split(self.delimiter.encode())
-        if self.quotes and b'"' in line:
-            found = quoted(line, self.delimiter.encode(), number)
-        if self.chosen is not None:
-            if found and self.chosen[-1] >= len(found):
-                raise InvalidArgumentError(
-                    f"Expect {wanted} fields but have {len(found)} in record {number}"
-                )
-            return [found[i] for i in self.chosen]
+        found = self.cut(record, number)
         if len(found) != wanted:
             raise InvalidArgumentError(
                 f"Expect {wanted} fields but have {len(found)} in record {number}"
             )
         return found
 
+    def cut(self, line: bytes, number: int) -> list[bytes]:
+        """Return the fields of a line, no more than are chosen; ends of lines may precede each."""
+        delimiter, found, at, place = self.delimiter.encode(), [], 0, 0
+        while at < len(line):
+            if line[at] in b"\r\n":
+                at += 1
+                continue
+            if self.quotes and line[at] in b'"':
+                field, at = _between_quotes(line, at + 1, delimiter, number)
+            else:
+                stop = line.find(delimiter, at)
+                field, at = line[at : stop if stop >= 0 else None], stop
+                if any(x in field for x in (b'"\r\n' if self.quotes else b"\r\n")):
+                    raise InvalidArgumentError(
+                        f"Unquoted fields cannot have quotes/CRLFs inside: record {number}"
+                    )
+            if self.chosen is None or place in self.chosen:
+                found.append(field)
+            place += 1
+            if at < 0 or (self.chosen is not None and len(found) == len(self.chosen)):
+                return found
+            at += len(delimiter)
+        if line.endswith(delimiter) and (self.chosen is None or place in self.chosen):
+            found.append(b"")
+        return found
 
-def quoted(line: bytes, delimiter: bytes, number: int) -> list[bytes]:
-    """Return the fields of a line of which some are between quotes; two quotes are one."""
-    found, at = [], 0
-    while True:
-        if line[at : at + 1] == b'"':
-            field, at = _between_quotes(line, at + 1, number)
-        else:
-            stop = line.find(delimiter, at)
-            stop = len(line) if stop < 0 else stop
-            field, at = line[at:stop], stop
-            if b'"' in field:
-                raise InvalidArgumentError(
-                    f"Unquoted fields cannot have quotes/CRLFs inside: record {number}"
-                )
-        found.append(field)
-        if at >= len(line):
-            return found
-        if line[at : at + 1] != delimiter:
-            raise InvalidArgumentError(
-                f"Quote inside a string has to be escaped by another quote: record {number}"
-            )
-        at += 1
 
+def _between_quotes(line: bytes, at: int, delimiter: bytes, number: int) -> tuple[bytes, int]:
+    """Return a field that began with a quote, and where it ends: -1 with the line.
 
-def _between_quotes(line: bytes, at: int, number: int) -> tuple[bytes, int]:
-    """Return a field that began with a quote, and where it ends."""
+    Two quotes are one.
+    """
     pieces = []
     while True:
         stop = line.find(b'"', at)
@@ -239,8 +235,14 @@ def _between_quotes(line: bytes, at: int, number: int) -> tuple[bytes, int]:
                 f"Quoted field has to end with quote followed by delim or end: record {number}"
             )
         pieces.append(line[at:stop])
-        if line[stop + 1 : stop + 2] != b'"':
+        if stop + 1 == len(line):
+            return b'"'.join(pieces), -1
+        if line.startswith(delimiter, stop + 1):
             return b'"'.join(pieces), stop + 1
+        if line[stop + 1] not in b'"':
+            raise InvalidArgumentError(
+                f"Quote inside a string has to be escaped by another quote: record {number}"
+            )
         at = stop + 2
 
 

@@ -22,10 +22,10 @@ def cut_fields(
     for i in range(len(sizes)):
         place, end, number = start, start + sizes[i], 0
         start = end
-        while end > place and (every[end - 1] == LINE or every[end - 1] == RETURN):
-            end -= 1
-        is_open = True
-        while is_open:
+        while place < end and (is_whole or number < len(columns)):
+            if every[place] == LINE or every[place] == RETURN:
+                place += 1
+                continue
             first = at
             if has_quotes:
                 place, at = _of_quotes(every, place, end, delimiter, made, at)
@@ -37,8 +37,12 @@ def cut_fields(
                 k = columns[number] * len(sizes) + i
                 begins[k] = first
                 widths[k] = 0 if _is(made, first, at, missing) else at - first
-            is_open = place < end
             number, place = number + 1, place + 1
+        if sizes[i] > 0 and place == end and every[end - 1] == delimiter:
+            if number < len(columns) and columns[number] >= 0:
+                begins[columns[number] * len(sizes) + i] = at
+                widths[columns[number] * len(sizes) + i] = 0
+            number += 1
         if number < len(columns) or (is_whole and number > len(columns)):
             return 0
     return 1
@@ -48,7 +52,7 @@ def _of_quotes(
     every: U8s, place: int, end: int, delimiter: int, made: U8s, at: int
 ) -> tuple[int, int]:
     """Copy a field that may be between quotes; return both ends, -1 if a quote is out of place."""
-    if place == end or every[place] != QUOTE:
+    if every[place] != QUOTE:
         first = at
         place, at = _until(every, place, end, delimiter, made, at)
         for i in range(first, at):
@@ -67,8 +71,10 @@ def _of_quotes(
 
 
 def _until(every: U8s, place: int, end: int, delimiter: int, made: U8s, at: int) -> tuple[int, int]:
-    """Copy bytes that stand before a delimiter, or the end of a line; return both ends."""
+    """Copy what stands before a delimiter or the end; return both ends, -1 at an end of a line."""
     while place < end and every[place] != delimiter:
+        if every[place] == LINE or every[place] == RETURN:
+            return -1, at
         made[at] = every[place]
         at, place = at + 1, place + 1
     return place, at
