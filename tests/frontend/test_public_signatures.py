@@ -15,7 +15,7 @@ import gravure.tf as tf
         (tf.reduce_sum, ["input_tensor", "axis", "keepdims", "name"]),
         (tf.transpose, ["a", "perm", "conjugate", "name"]),
         (tf.linalg.cholesky, ["input", "name"]),
-        (tf.compat.v1.gather, ["params", "indices", "validate_indices", "name", "axis", "batch_dims"]),
+        (tf.compat.v1.boolean_mask, ["tensor", "mask", "name", "axis"]),
         (tf.compat.v1.shape, ["input", "name", "out_type"]),
     ],
 )  # fmt: skip
@@ -49,8 +49,11 @@ def test_stand_ins_can_forward_the_operators_of_tensors() -> None:
         def __init__(self, value: Any) -> None:
             self.value = value
 
+    def forwarding(name: str) -> Any:
+        return lambda self, *x: getattr(tf.Tensor, name)(self.value, *x)
+
     for each in tf.Tensor.OVERLOADABLE_OPERATORS:
-        setattr(Forwarding, each, lambda self, *x, of=getattr(tf.Tensor, each): of(self.value, *x))
+        setattr(Forwarding, each, forwarding(each))
     made: Any = Forwarding(tf.constant([1.0, 2.0]))
     assert (made + 1.0).numpy().tolist() == [2.0, 3.0]
     assert (2.0 / made).numpy().tolist() == [2.0, 1.0]

@@ -74,6 +74,10 @@ def _of_python(value: object, array: Array, dtype: DType) -> Array:
     """Return Python's numbers as elements of a type, or raise where they are none."""
     if not array.size:
         return array.astype(dtype.numpy)
+    if array.dtype.kind == "f" and dtype.kind == "u":  # to numpy, beside others, large ones are
+        exact = np.array(value, object)
+        if all(isinstance(x, int) for x in exact.ravel()):
+            return exact.astype(dtype.numpy)
     small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
     if not small and array.dtype.kind not in KINDS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {of_row(dtype).name}")

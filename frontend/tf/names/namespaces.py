@@ -18,6 +18,7 @@ from ..draws import generator as _gen
 from ..draws import ops as _dr
 from ..draws.bounded import stateless_parameterized_truncated_normal as _bounded
 from ..draws.fractional import SECOND as _FRACTIONAL
+from ..draws.index_shuffle import index_shuffle as _index_shuffle
 from ..draws.sobol import sobol_sample as _sobol_sample
 from ..graph import configuration as _cf
 from ..graph import debugging as _dbg
@@ -260,6 +261,7 @@ random = Space(
     stateless_categorical=_r.stateless_categorical,
     experimental=Space(
         "random.experimental",
+        index_shuffle=_index_shuffle,
         stateless_split=_r.split,
         stateless_fold_in=_r.fold_in,
         stateless_shuffle=_dr.stateless_shuffle,

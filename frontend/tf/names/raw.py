@@ -18,6 +18,7 @@ from ..core.listing import lines
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
 from ..draws import fractional as _fractional
+from ..draws.index_shuffle import random_index_shuffle as _random_index_shuffle
 from ..graph import flow as _fl
 from ..graph import queues as _q
 from ..image.projected import image_projective_transform as _projected
@@ -218,6 +219,7 @@ def raw_space(top: ModuleType) -> Space:
         **_nn.OPERATIONS,
         **_norms.NORMS,
         **_fractional.RAW,
+        RandomIndexShuffle=_random_index_shuffle,
         UniqueV2=_s.unique_v2,
         UniqueWithCountsV2=_s.unique_with_counts_v2,
         Einsum=lambda inputs, equation, name=None: _n.einsum(equation, *inputs, name=name),

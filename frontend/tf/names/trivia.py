@@ -24,6 +24,7 @@ from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
+from ..draws.index_shuffle import random_index_shuffle
 from ..graph.flow import no_gradient
 from ..graph.graph_lists import get_collection
 from ..graph.queues import CriticalSection
@@ -188,6 +189,7 @@ TOP: dict[str, object] = {
     "is_symbolic_tensor": is_symbolic_tensor,
     "make_ndarray": make_ndarray,
     "make_tensor_proto": make_tensor_proto,
+    "random_index_shuffle": random_index_shuffle,
     "timestamp": timestamp,
     "version": version,
 }
