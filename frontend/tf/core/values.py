@@ -185,7 +185,7 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     if isinstance(found, TensorShape):
         found = found.as_list()
     array = array_of(found, row)
-    refuse_mixture(found, array)
+    refuse_mixture(found, array, row)
     return _constant(array, name)
 
 
@@ -218,10 +218,21 @@ def _constant(array: Array, name: str | None) -> TfTensor:
     return eager(array)
 
 
-def refuse_mixture(value: object, array: Array) -> None:
-    """Raise where a list of Python's holds truth values and numbers."""
-    if array.dtype.kind in "iufc" and isinstance(value, list | tuple) and _has_bools(value):
-        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+TAKE_BOOLS = ("f16", "f32", "f64", "i32", "i64", "u64")
+"""The element types that a list may be of whose first number is a truth value."""
+
+
+def refuse_mixture(value: object, array: Array, row: DType | None = None) -> None:
+    """Raise where a list of Python's holds truth values and numbers, or where a type takes none."""
+    if array.dtype.kind not in "iufcV" or not isinstance(value, list | tuple):
+        return
+    if not _has_bools(value) or (row is not None and row.name in TAKE_BOOLS):
+        return
+    if row is not None and np.asarray(value).dtype.kind == "b":
+        if isinstance(STATE.context, Graph):
+            return
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {of_row(row).name}")
+    raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
 
 
 def _has_bools(value: object) -> bool:
@@ -272,9 +283,9 @@ def _typed_ones(
     asked = [v.__class__ not in PLAIN and is_asked(v) for v in values]
     ready = [
         convert(v, None, n)
-        if not a and is_typed(v) and (w if one else _holds_tensor(v) or not some)
+        if not a and (w if one else i == 0 if some else is_typed(v))
         else None  # a list takes the type of a tensor that is none, whatever it holds
-        for v, n, a, w in zip(values, labels, asked, whole, strict=True)
+        for i, (v, n, a, w) in enumerate(zip(values, labels, asked, whole, strict=True))
     ]
     if any(asked) and not any(x is not None for x in ready):
         i = asked.index(True)

@@ -60,6 +60,12 @@ def _rank(x: SparseTensor, name: str | None = None) -> object:
     return a.size(x.dense_shape, name=name)
 
 
+@handles(SparseTensor, m.truediv)
+def _divided(x: object, y: object, name: str | None = None) -> object:
+    """Divide as the operator does, which knows what of it is sparse."""
+    return x / y  # type: ignore[operator]
+
+
 @handles(SparseTensor, sorting.bincount)
 def _bincount(arr: SparseTensor, weights: object = None, **options: object) -> TfTensor:
     given = weights.values if isinstance(weights, SparseTensor) else weights

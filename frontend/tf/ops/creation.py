@@ -72,7 +72,7 @@ def constant(
                 f"{np.prod(dims)} elements"  # type: ignore[arg-type]
             )
         array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
-    refuse_mixture(value, array)
+    refuse_mixture(value, array, row_of(dtype))
     graph = STATE.context
     if isinstance(graph, Graph):
         return dressed(graph.constant(array, name))

@@ -105,6 +105,8 @@ def _binary(type_: str, gv: str, label: str = "") -> Callable[..., TfTensor]:
             return _complex_pair(x, y, np.power)
         if gv == "pow":
             require_no_negatives(m, y)
+        if gv == "mul" and spec_of_value(x).dtype == rows.bool_:
+            return m.logical_and(x, y)  # the product of truth values
         made = getattr(m, gv)(x, y)
         return m.trunc(made) if type_ == "TruncateDiv" and spec_of_value(x).dtype.is_float else made
 
