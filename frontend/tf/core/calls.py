@@ -61,16 +61,6 @@ def rule(type_: str, **known: Any) -> Callable[[Function], Function]:
     return decorate
 
 
-def _shown(signature: inspect.Signature) -> inspect.Signature:
-    """Return the signature of the operation of a function: without its maker, with a name."""
-    every = [p for p in list(signature.parameters.values())[1:] if p.name != "_"]
-    places = [p for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
-    kind = NAME.KEYWORD_ONLY if len(places) < len(every) else NAME.POSITIONAL_OR_KEYWORD
-    behind = [p for p in every if p.kind is p.VAR_KEYWORD]
-    between = every[len(places) : len(every) - len(behind)]
-    return signature.replace(parameters=[*places, *between, NAME.replace(kind=kind), *behind])
-
-
 def perform(
     type_: str, tensors: Sequence[TfTensor], *, name: str | None = None, **options: object
 ) -> TfTensor:

@@ -69,7 +69,8 @@ def _keys(seed: Array, halves: Array, rounds: int) -> Array:
     made = [word & mask for word in np.moveaxis(seed.astype(np.uint32).astype(np.uint64), -1, 0)]
     for i in range(3, rounds):
         last = made[-1]
-        turned = _turned(last, half - 3, half, mask) ^ _turned(last, half - 4, half, mask)
+        right = [last >> np.uint64(by) | last << (half - np.uint64(by)) for by in (3, 4)]
+        turned = (right[0] ^ right[1]) & mask
         # Of the bits there are as many as a half has.
         bit = np.where(i - 3 < half, np.uint64(BITS >> i - 3 & 1), np.uint64(0))
         made.append((np.uint64(CONSTANT) & mask) ^ bit ^ made[i - 3] ^ turned)

@@ -17,6 +17,7 @@ from ..core.shapes import dimension_at_index
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
 from ..data.names import V1 as _DATA
+from ..distributions.names import distributions as _distributions
 from ..draws import ops as _dr
 from ..graph import flow as _fl
 from ..graph import functional as _f
@@ -328,6 +329,7 @@ class V1:
     executing_eagerly_outside_functions = staticmethod(_ss.executing_eagerly_outside_functions)
     losses = _l.SPACE
     ragged = _ragged
+    distributions = _distributions
     layers = _layers
     metrics = _metrics
     app = _app

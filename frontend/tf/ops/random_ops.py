@@ -187,14 +187,15 @@ def draw(
     row: rows.DType,
     seed: int | None,
     name: str | None,
+    variant: str = "",
     **options: object,
 ) -> TfTensor:
-    """Draw numbers now, or add the operation to a graph."""
+    """Draw numbers now, or add the operation to a graph; `variant` tells those apart by a count."""
     graph = STATE.context
     if isinstance(graph, Graph):
         return _draw_in(graph, Draw(type_, row, seeds_of(seed, graph), options), shape, name)
     dims = tuple(TensorShape(static(shape)).known())
-    key = Tensor(_key_now(type_, row.name, known_counters(type_, dims), seed))
+    key = Tensor(_key_now(type_, f"{row.name}{variant}", known_counters(type_, dims), seed))
     return drawn_now(type_, key, dims, row, **options)
 
 
@@ -407,12 +408,12 @@ class Source:
 class Seeded(Source):
     """Draws of operations that may have a seed."""
 
-    def __init__(self, seed: int | None, name: str | None) -> None:
-        self.seed, self.name = seed, name
+    def __init__(self, seed: int | None, name: str | None, variant: str = "") -> None:
+        self.seed, self.name, self.variant = seed, name, variant
 
     def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> TfTensor:
         """Draw numbers now, or add the operation to a graph."""
-        return draw(type_, shape, row, self.seed, self.name, **options)
+        return draw(type_, shape, row, self.seed, self.name, self.variant, **options)
 
 
 def uniform(
@@ -655,7 +656,9 @@ def categorical(
 ) -> TfTensor:
     """Draw classes of each row of logarithms of their chances; the numbers are TensorFlow's."""
     with InGraph(graph_of([logits])):
-        return _classes(Seeded(seed, name), logits, num_samples, dtype)
+        x = convert(logits)
+        variant = f"{x.dtype.name}{row_given(dtype or 'int64').name}"  # each has its own count
+        return _classes(Seeded(seed, name, variant), x, num_samples, dtype)
 
 
 def stateless_categorical(
