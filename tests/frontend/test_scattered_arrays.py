@@ -98,3 +98,45 @@ def test_pieces_of_computed_lengths_are_split(count):
         (tf.errors.InvalidArgumentError, ValueError), match=r"lengths\[1\] = 2|one length"
     ):
         staged(x, tf.constant([4, 2]))
+
+
+def _pieces(**options):
+    return tf.TensorArray(
+        tf.float32, 3, infer_shape=False, clear_after_read=False, element_shape=[None], **options
+    )
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_pieces_may_have_several_lengths(staged):
+    def function(x):
+        made = _pieces().split(x, [1, 2, 3])
+        total = 0.0
+        for i in range(3):
+            total += tf.reduce_sum(made.read(i))
+        return made.read(1), made.concat(), made.size(), total, made.write(1, [9.0]).concat()
+
+    found = (tf.function(function) if staged else function)(tf.range(6.0))
+    assert [x.numpy().tolist() for x in found] == [
+        [1.0, 2.0], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 3, 15.0, [0.0, 9.0, 3.0, 4.0, 5.0],
+    ]  # fmt: skip
+
+
+def test_gradients_go_through_pieces_of_several_lengths():
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = _pieces().split(x * x, [1, 2, 3]).read(1)
+        return tape.gradient(y, x)
+
+    for function in (slope, tf.function(slope)):
+        assert function(tf.range(6.0)).numpy().tolist() == [0.0, 2.0, 4.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("size", "lengths", "wrong"), [
+    (2, [1, 2, 3], r"not equal to the size of lengths \(2 vs. 3\)"),
+    (3, [1, 2, 2], "sum of lengths is 5"),
+    (3, 2, "Expected lengths to be a vector"),
+])  # fmt: skip
+def test_lengths_that_cut_no_whole_are_refused(size, lengths, wrong):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=wrong):
+        tf.TensorArray(tf.float32, size, infer_shape=False).split(tf.range(6.0), lengths)

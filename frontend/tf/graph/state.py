@@ -62,6 +62,7 @@ from ..runs.implementing import Implementing
 from ..runs.operations import TfOperation
 from ..runs.retracing import note_trace
 from .graph_def import GraphDef
+from .slices import Sliced
 
 NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
@@ -330,7 +331,7 @@ def _scattered(change: Callable[..., object]) -> Callable[..., object]:
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
-class Variable(Common, CoreVariable, metaclass=Created):
+class Variable(Common, Sliced, CoreVariable, metaclass=Created):
     """A tensor that can be changed."""
 
     KEPT = ("constraint", "aggregation", "synchronization")

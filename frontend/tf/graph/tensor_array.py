@@ -231,7 +231,7 @@ class TensorArray:
         with InGraph(graph_of([index, value]) or self._graph):
             found = self._element(value)
             graph = graph_of([index, found])
-            if graph is None and self._graph is None:
+            if self._is_known(index) or (graph is None and self._graph is None):
                 return self._write_now(index, found)
             array = self._with_shape(graph, listed(found.shape), found)
             if self.dtype.kind == "s":
@@ -287,6 +287,11 @@ class TensorArray:
                 f"Incompatible shape for value ({shape}), expected ({self.element_shape})"
             )
 
+    def _is_known(self, index: object) -> bool:
+        """Say whether an element of a graph is meant that stands by itself, in its own shape."""
+        alone = self._graph is None and any(isinstance(x, GraphTensor) for x in self._list)
+        return alone and not isinstance(static(index), GraphTensor)
+
     def _write_now(self, index: object, value: TfTensor) -> TensorArray:
         at = self._index(index, "write")
         if at >= len(self._list):
@@ -299,7 +304,7 @@ class TensorArray:
 
     def read(self, index: object, name: str | None = None) -> TfTensor:
         """Return the element at an index."""
-        if self._graph is None and graph_of([index]) is None:
+        if self._is_known(index) or (self._graph is None and graph_of([index]) is None):
             return self._read_now(self._index(index, "read"))
         self._enter(graph_of([index]))
         with InGraph(self._graph):
@@ -392,18 +397,44 @@ class TensorArray:
             return array._written(made_of)
 
     def split(self, value: object, lengths: object, name: str | None = None) -> TensorArray:
-        """Put pieces of the first axis in, of the lengths given: in a graph all are alike."""
+        """Put pieces of the first axis in; of several lengths where these are known."""
         with InGraph(graph_of([value, lengths]) or self._graph):
             found = self._of_type(value)
-            if graph_of([found, lengths]) is None:
-                return self._filled(split(found, static(lengths), name=name))
+            sizes = static(lengths)
+            if not isinstance(sizes, GraphTensor):
+                counts = self._pieces(sizes, found)
+                if graph_of([found, lengths]) is None or len(set(counts)) > 1:
+                    made = self._filled(split(found, counts, name=name))
+                    made._graph, made._flow = None, None  # no tensor has rows of several lengths
+                    return made
             every = convert(lengths)
             rest = listed(found.shape[1:])
-            made = _in_pieces(found, every, name=name)
+            whole = _in_pieces(found, every, name=name)
             if rest is not None:
-                made.set_shape([every.shape.as_list()[0], None, *rest])
-            self._require(made.shape[1:])
-            return self._like(made, made.shape[1:])
+                whole.set_shape([every.shape.as_list()[0], None, *rest])
+            self._require(whole.shape[1:])
+            return self._like(whole, whole.shape[1:])
+
+    def _pieces(self, lengths: object, value: TfTensor) -> list[int]:
+        """Return lengths as numbers, or raise where they cut no whole into as many as there are."""
+        sizes = np.asarray(lengths)
+        if sizes.ndim != 1:
+            raise InvalidArgumentError(
+                f"Expected lengths to be a vector, received shape: {list(sizes.shape)} "
+            )
+        count, room = static(self._size), (listed(value.shape) or [None])[0]
+        if room is not None and sizes.sum() != room:
+            raise InvalidArgumentError(
+                "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+                f"{sizes.sum()} and value's shape is: {value.shape.as_list()} "
+            )
+        if isinstance(count, int) and not self._grows and count != len(sizes):
+            raise InvalidArgumentError(
+                f"TensorArray's size is not equal to the size of lengths ({count} vs. "
+                f"{len(sizes)}), and the TensorArray is not marked as dynamically resizeable."
+            )
+        counts: list[int] = sizes.tolist()
+        return counts
 
     def size(self, name: str | None = None) -> TfTensor:
         """Return how many elements there are."""

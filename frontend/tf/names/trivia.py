@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import time
+from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
@@ -155,6 +156,37 @@ optimizer = Space(
     get_jit=Jit.get_jit,
     get_experimental_options=Jit.get_experimental_options,
 )
+
+
+def get_build_info() -> dict[str, object]:
+    """Return how this is built: by no compiler of C++, and for no GPU before one is there."""
+    return {"is_cuda_build": False, "is_rocm_build": False, "is_tensorrt_build": False}
+
+
+def _no_files(what: str) -> Callable[[], NoReturn]:
+    """Return what refuses to say where files of TensorFlow's build are."""
+
+    def refuse() -> NoReturn:
+        """Raise: there are none."""
+        raise UnimplementedError(
+            f"there are no {what} of TensorFlow's: operations are added by plugins, see "
+            "docs/plugins.md"
+        )
+
+    return refuse
+
+
+sysconfig = Space(
+    "sysconfig",
+    CXX11_ABI_FLAG=1,
+    CXX_VERSION=201703,
+    MONOLITHIC_BUILD=0,
+    get_build_info=get_build_info,
+    get_compile_flags=_no_files("headers"),
+    get_include=_no_files("headers"),
+    get_lib=_no_files("libraries"),
+    get_link_flags=_no_files("libraries"),
+)
 SAVED = {
     "ASSETS_DIRECTORY": "assets",
     "ASSETS_KEY": "saved_model_assets",
@@ -190,6 +222,7 @@ TOP: dict[str, object] = {
     "make_ndarray": make_ndarray,
     "make_tensor_proto": make_tensor_proto,
     "random_index_shuffle": random_index_shuffle,
+    "sysconfig": sysconfig,
     "timestamp": timestamp,
     "version": version,
 }

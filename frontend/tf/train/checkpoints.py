@@ -35,6 +35,7 @@ from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
 from .checkpoint_state import told
 from .savers import PARTS, latest_checkpoint
+from .tracking import TRACKED, Trackable
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 COUNTER = "save_counter"
@@ -212,7 +213,7 @@ class DictWrapper(dict[object, object]):
         settle()
 
 
-class Checkpoint:
+class Checkpoint(Trackable):
     """The variables that can be reached from named objects, by the names on the way."""
 
     def __init__(self, root: object = None, **objects: object) -> None:
@@ -253,6 +254,9 @@ class Checkpoint:
         if is_part(value):
             self._objects[name] = value
             settle()
+
+    def _parts(self) -> dict[str, object]:
+        return dict(parts_of(self))
 
     @property
     def save_counter(self) -> Any:
@@ -299,7 +303,7 @@ class Checkpoint:
             walk.found[COUNTER] = self._counter
         if self._root is not None:
             walk.collect(self._root, "")
-        for name, each in self._objects.items():
+        for name, each in parts_of(self):
             walk.collect(each, name)
         return walk
 
@@ -434,9 +438,11 @@ def parts_of(value: object) -> list[tuple[str, object]]:
     if isinstance(value, list | tuple):
         return [(str(i), v) for i, v in enumerate(value)]
     if isinstance(value, Checkpoint):
-        return list(value._objects.items())
+        return list({**value._objects, **vars(value).get(TRACKED, {})}.items())
     if hasattr(value, "__dict__") and not isinstance(value, type):
-        return [(k, v) for k, v in vars(value).items() if not callable(v) or is_module(v)]
+        tracked = list(vars(value).get(TRACKED, {}).items())
+        held = [(k, v) for k, v in vars(value).items() if k != TRACKED]
+        return [*[(k, v) for k, v in held if not callable(v) or is_module(v)], *tracked]
     return []
 
 

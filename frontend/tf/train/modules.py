@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeAlias
 
 from ..core.names import name_scope
-from .checkpoints import settle
+from .checkpoints import is_part, parts_of, settle
+from .tracking import TRACKED, Trackable
 
 Path: TypeAlias = tuple[object, ...]
 """Where something is in a module: names of attributes, keys and places in lists."""
@@ -40,7 +41,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])|(?<=.)([A-Z])(?=[a-z])", r"_\g<0>", name).lower()
 
 
-class Module:
+class Module(Trackable):
     """An object that knows the variables and modules in its attributes.
 
     `_flatten`, `_name_scope` and `_TF_MODULE_IGNORED_PROPERTIES` have TensorFlow's names, by
@@ -61,6 +62,10 @@ class Module:
         """Set an attribute; values of a checkpoint that wait for it are given to it."""
         object.__setattr__(self, name, value)
         settle()
+
+    def _parts(self) -> dict[str, object]:
+        found = parts_of(self)
+        return {n: x for n, x in found if is_part(x) and not isinstance(x, name_scope)}
 
     @property
     def name(self) -> str:
@@ -138,5 +143,5 @@ def _held(module: Module, key: Callable[[str], str | int] | None) -> Iterator[tu
     """Give what is in the attributes of a module themselves, and where."""
     held = vars(module)
     for name in sorted(held, key=key):
-        if name not in module._TF_MODULE_IGNORED_PROPERTIES:
+        if name != TRACKED and name not in module._TF_MODULE_IGNORED_PROPERTIES:
             yield from _leaves(held[name], (name,))
