@@ -6,12 +6,15 @@ cheaper than by that: a product, a solution, the diagonal, the determinant.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from ...values.dtypes import DataType
 from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of
+from ..graph import debugging
 from ..ops.array_ops import shape as tensor_shape
 from ..ops.array_ops import squeeze
 from ..ops.creation import constant
@@ -25,11 +28,47 @@ from ..ops.linear_ops import (
     diag_part,
     solve_each,
 )
-from ..ops.math_ops import FUNCTIONS, REDUCTIONS, matmul, real
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, matmul, real
 from ..train.modules import Module
 from .decompositions import eigvalsh, singular_values, slogdet
 
 HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
+
+FLOATS = ("float16", "float32", "float64", "complex64", "complex128")
+"""The element types that most operators are of."""
+
+
+def require(what: str, value: TfTensor, least: int, *, ends: str = ".") -> None:
+    """Raise where an argument has too few dimensions."""
+    if value.shape.rank is not None and value.shape.rank < least:
+        dimensions = "dimension" if least == 1 else "dimensions"
+        shown = f"{value}" if "Received" in ends else str(value)
+        raise ValueError(f"Argument {what} must have at least {least} {dimensions}{ends}{shown}")
+
+
+def require_floats(what: str, value: TfTensor) -> None:
+    """Raise where an argument is not of floats or complex numbers."""
+    if value.dtype.name not in FLOATS:
+        kinds = ", ".join(f"tf.{name}" for name in FLOATS)
+        raise TypeError(f"Argument `{what}` must have dtype in [{kinds}]. Received: {value.dtype}.")
+
+
+def require_always(what: str, given: Mapping[str, bool | None], known: Mapping[str, bool]) -> None:
+    """Raise where a hint says the contrary of what is known of all such operators."""
+    for hint, value in known.items():
+        if given.get(hint) is not None and given[hint] is not value:
+            word = WORDS[hint] if value else OPPOSITES[hint]
+            raise ValueError(f"{what} is always {word}.")
+
+
+WORDS = {
+    "is_non_singular": "non-singular", "is_self_adjoint": "self adjoint",
+    "is_positive_definite": "positive-definite", "is_square": "square",
+}  # fmt: skip
+OPPOSITES = {
+    "is_non_singular": "singular", "is_self_adjoint": "not self adjoint",
+    "is_positive_definite": "non-positive definite", "is_square": "not square",
+}  # fmt: skip
 
 KINDS: dict[str, Callable[..., LinearOperator]] = {}
 """The kinds of operators that others are made into, by their names: they enter themselves."""
@@ -265,6 +304,34 @@ class LinearOperator(Module):
                 "matrix."
             )
         return KINDS["LinearOperatorLowerTriangular"](cholesky(self._dense()), is_non_singular=True)
+
+    def _singular_check(self) -> object:
+        """Return what raises where the matrix is singular, as far as its numbers tell."""
+        most = 0.01 / np.finfo(np.dtype(self.dtype.as_numpy_dtype)).eps
+        text = "Singular matrix up to precision epsilon."
+        return debugging.assert_less(self.cond(), cast(most, self.cond().dtype), message=text)
+
+    def _adjoint_check(self) -> object:
+        """Return what raises where the matrix is not its own adjoint."""
+        dense = self._dense()
+        text = "Matrix was not equal to its adjoint."
+        return debugging.assert_equal(dense, turned(dense), message=text)
+
+    def _positive_check(self) -> object:
+        """Return what raises where the matrix is not positive definite."""
+        raise NotImplementedError("assert_positive_definite is not implemented.")
+
+    def assert_non_singular(self, name: str = "assert_non_singular") -> object:
+        """Raise where the matrix is singular; in a graph, return what does so."""
+        return self._singular_check()
+
+    def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> object:
+        """Raise where the matrix is not its own adjoint; in a graph, return what does so."""
+        return self._adjoint_check()
+
+    def assert_positive_definite(self, name: str = "assert_positive_definite") -> object:
+        """Raise where the matrix is not positive definite; in a graph, return what does so."""
+        return self._positive_check()
 
     def eigvals(self, name: str = "eigvals") -> TfTensor:
         """Return the eigenvalues of a Hermitian matrix."""

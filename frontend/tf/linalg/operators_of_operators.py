@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape
-from ..core.values import InvalidTypesError, convert
+from ..core.values import convert
 from ..ops.array_ops import broadcast_to, concat, reshape
 from ..ops.creation import eye, zeros
 from ..ops.linear_ops import adjoint as turned
@@ -106,14 +106,19 @@ class LinearOperatorInversion(LinearOperator):
 class Several(LinearOperator):
     """What is made of a list of operators of one element type."""
 
+    WANTED = "Expected a non-empty list of operators. Found: {}"
+
     def __init__(
         self, operators: Sequence[LinearOperator], name: str | None = None, **hints: Hint
     ) -> None:
         if not operators:
-            raise ValueError("Expected a non-empty list of operators. Found: []")
-        kinds = {each.dtype for each in operators}
-        if len(kinds) > 1:
-            raise InvalidTypesError(f"Expected all operators to have one dtype, found {kinds}")
+            raise ValueError(self.WANTED.format(operators))
+        if len({each.dtype for each in operators}) > 1:
+            found = [f"('{type(each).__name__}', tf.{each.dtype.name})" for each in operators]
+            raise TypeError(
+                "Expected every operation in argument `operators` to have the same dtype. "
+                f"Received {found}."
+            )
         super().__init__(operators[0].dtype, {"operators": operators}, name, **hints)
         self.operators = list(operators)
 
@@ -245,8 +250,12 @@ class LinearOperatorBlockLowerTriangular(BlocksOfOperators):
         name: str | None = None,
         **hints: Hint,
     ) -> None:
-        if [len(row) for row in operators] != list(range(1, len(operators) + 1)):
-            raise ValueError("Expected row i of `operators` to have i + 1 operators.")
+        for i, row in enumerate(operators):
+            if len(row) != i + 1:
+                raise ValueError(
+                    f"Argument `operators[{i}]` must contain `{i + 1}` blocks. Received: "
+                    f"{len(row)} blocks."
+                )
         flat = [each for row in operators for each in row]
         known = _all([row[-1] for row in operators], "is_non_singular")
         super().__init__(flat, name, **{**known, **hints})
@@ -259,6 +268,8 @@ class LinearOperatorBlockLowerTriangular(BlocksOfOperators):
 
 class LinearOperatorKronecker(Several):
     """Each element of one operator times all of the next."""
+
+    WANTED = "Argument `operators` must be a list of >=1 operators. Received: {}."
 
     def __init__(
         self, operators: Sequence[LinearOperator], name: str | None = None, **hints: Hint
@@ -315,6 +326,14 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         self.u = convert(u, self.dtype)
         self.v = self.u if v is None else convert(v, self.dtype)
         self._scales = None if diag_update is None else convert(diag_update, self.dtype)
+        rows = base_operator.range_dimension
+        pairs = [(rows, self.u, -2), (rows, self.v, -2)]
+        if self._scales is not None and self.u.shape.rank is not None:
+            pairs.append((self.u.shape.as_list()[-1], self._scales, -1))
+        for size, each, axis in pairs:
+            found = None if each.shape.rank is None else each.shape.as_list()[axis]
+            if None not in (size, found) and size != found:
+                raise ValueError(f"Dimensions {size} and {found} are not compatible")
 
     @property
     def diag_update(self) -> TfTensor | None:
