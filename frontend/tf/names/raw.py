@@ -27,6 +27,7 @@ from ..ops import creation as _c
 from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
 from ..ops import sorting as _s
+from ..ops.broadcast_axes import broadcast_gradient_args as _broadcast_gradient_args
 from ..train import raw_checkpoints as _rc
 from . import raw_counts as _counts
 from . import raw_layers as _nn
@@ -219,6 +220,7 @@ def raw_space(top: ModuleType) -> Space:
         **_nn.OPERATIONS,
         **_norms.NORMS,
         **_fractional.RAW,
+        BroadcastGradientArgs=_broadcast_gradient_args,
         RandomIndexShuffle=_random_index_shuffle,
         UniqueV2=_s.unique_v2,
         UniqueWithCountsV2=_s.unique_with_counts_v2,
