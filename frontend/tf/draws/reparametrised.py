@@ -15,7 +15,8 @@ from ....ir.op import Array
 from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.host_ops import host
-from ..ops.array_ops import broadcast_to, shape
+from ..core.values import InGraph, graph_of, same
+from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, shape
 from ..ops.math_ops import identity
 from ..ops.special import in_doubles, incomplete_gamma
 
@@ -37,6 +38,15 @@ def by_alpha(alpha: TfTensor, made: TfTensor) -> TfTensor:
 
     found: TfTensor = custom_gradient(draws)(broadcast_to(alpha, shape(made)))
     return found
+
+
+def random_gamma_grad(alpha: object, sample: object, name: str | None = None) -> TfTensor:
+    """Return how far draws of the gamma distribution move by its shape parameter."""
+    with InGraph(graph_of([alpha, sample])):
+        a, x = same(alpha, sample)
+        sizes = broadcast_dynamic_shape(shape(a), shape(x))
+        a, x = broadcast_to(a, sizes), broadcast_to(x, sizes)
+        return host("RandomGammaGrad", lambda *y: (moves(*y),), [a, x], [x.spec], name=name)[0]
 
 
 def moves(alpha: Array, made: Array) -> Array:

@@ -19,6 +19,7 @@ from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
 from ..draws import fractional as _fractional
 from ..draws.index_shuffle import random_index_shuffle as _random_index_shuffle
+from ..draws.reparametrised import random_gamma_grad as _random_gamma_grad
 from ..graph import flow as _fl
 from ..graph import queues as _q
 from ..image.projected import image_projective_transform as _projected
@@ -221,6 +222,7 @@ def raw_space(top: ModuleType) -> Space:
         **_norms.NORMS,
         **_fractional.RAW,
         BroadcastGradientArgs=_broadcast_gradient_args,
+        RandomGammaGrad=_random_gamma_grad,
         RandomIndexShuffle=_random_index_shuffle,
         UniqueV2=_s.unique_v2,
         UniqueWithCountsV2=_s.unique_with_counts_v2,
