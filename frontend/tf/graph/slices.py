@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-class SaveSliceInfo:
+class SliceInfo:
     """The name and shape of the whole, and where in it a part lies."""
 
     def __init__(
         self,
         full_name: str | None = None,
-        full_shape: Sequence[int] | None = None,
+        full_shape: Sequence[int | None] | None = None,
         var_offset: Sequence[int] | None = None,
-        var_shape: Sequence[int] | None = None,
+        var_shape: Sequence[int | None] | None = None,
         save_slice_info_def: object = None,
         import_scope: str | None = None,
     ) -> None:
@@ -31,16 +31,19 @@ class SaveSliceInfo:
         return f"{sizes} {':'.join(f'{start},{size}' for start, size in places)}"
 
 
+SliceInfo.__name__ = SliceInfo.__qualname__ = "SaveSliceInfo"
+
+
 class Sliced:
     """A variable that may be a part of another."""
 
-    SaveSliceInfo = SaveSliceInfo
-    _slice_info: SaveSliceInfo | None = None
+    SaveSliceInfo = SliceInfo
+    _slice_info: SliceInfo | None = None
 
-    def _get_save_slice_info(self) -> SaveSliceInfo | None:
+    def _get_save_slice_info(self) -> SliceInfo | None:
         """Return where it lies in a larger one, None if it is whole."""
         return self._slice_info
 
-    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo | None) -> None:
+    def _set_save_slice_info(self, save_slice_info: SliceInfo | None) -> None:
         """Say where it lies in a larger one."""
         self._slice_info = save_slice_info

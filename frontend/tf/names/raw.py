@@ -21,6 +21,7 @@ from ..draws import fractional as _fractional
 from ..draws.index_shuffle import random_index_shuffle as _random_index_shuffle
 from ..draws.reparametrised import random_gamma_grad as _random_gamma_grad
 from ..graph import flow as _fl
+from ..graph import handles as _hd
 from ..graph import queues as _q
 from ..image.projected import image_projective_transform as _projected
 from ..ops import array_ops as _a
@@ -221,6 +222,7 @@ def raw_space(top: ModuleType) -> Space:
         **_nn.OPERATIONS,
         **_norms.NORMS,
         **_fractional.RAW,
+        **_hd.RAW,
         BroadcastGradientArgs=_broadcast_gradient_args,
         RandomGammaGrad=_random_gamma_grad,
         RandomIndexShuffle=_random_index_shuffle,

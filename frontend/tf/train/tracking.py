@@ -37,3 +37,7 @@ class Trackable:
     def _trackable_children(self, save_type: str = "checkpoint", **_: object) -> dict[str, object]:
         """Return all parts by name."""
         return self._parts()
+
+    def _no_dependency(self, value: object) -> object:
+        """Return a value that need be no part; as an attribute it is found nevertheless."""
+        return value

@@ -11,7 +11,7 @@ from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
-from ..graph.slices import SaveSliceInfo
+from ..graph.slices import SliceInfo
 from ..graph.state import Variable
 from ..ops.array_ops import concat, slice_
 from ..ops.math_ops import identity
@@ -68,8 +68,8 @@ class PartitionedVariable:
         """Into how many parts each axis is cut."""
         for part, offset in zip(self._parts, self._offsets, strict=True):
             place = [offset if i == axis else 0 for i in range(len(self.shape))]
-            sizes = part.shape.as_list()
-            part._set_save_slice_info(SaveSliceInfo(name, self.shape.as_list(), place, sizes))
+            lies = SliceInfo(name, self.shape.as_list(), place, part.shape.as_list())
+            part._set_save_slice_info(lies)
 
     def __iter__(self) -> Iterator[Variable]:
         return iter(self._parts)
