@@ -21,6 +21,7 @@ from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
 from ..core.bridge import row_of
 from ..core.shapes import ShapeLike, TensorShape
+from ..graph.graph_lists import get_collection
 from ..graph.state import Variable, get_default_graph
 from ..ops.initial_values import GlorotUniform, Zeros
 from .partitioned import PartitionedVariable, Partitioner, cut, first_of_part
@@ -92,6 +93,22 @@ class VariableScope:
         """Return the variable of a name in this scope."""
         with variable_scope(self):
             return get_variable(name, *args, **options)
+
+    def get_collection(self, name: str) -> list[object]:
+        """Return what of a list of the default graph is in this scope."""
+        return get_collection(name, f"{self.name}/" if self.name else "")
+
+    def global_variables(self) -> list[object]:
+        """Return the variables of this scope."""
+        return self.get_collection("variables")
+
+    def local_variables(self) -> list[object]:
+        """Return the local variables of this scope."""
+        return self.get_collection("local_variables")
+
+    def trainable_variables(self) -> list[object]:
+        """Return the trainable variables of this scope."""
+        return self.get_collection("trainable_variables")
 
 
 class Scopes:
