@@ -38,7 +38,7 @@ from ..core.bridge import (
     wrap,
 )
 from ..core.calls import perform
-from ..core.creators import Created
+from ..core.creators import Created, Sliced
 from ..core.dimensions import Behaviour
 from ..core.names import SCOPE, name_of_device
 from ..core.shapes import ShapeLike, TensorShape
@@ -62,7 +62,6 @@ from ..runs.implementing import Implementing
 from ..runs.operations import TfOperation
 from ..runs.retracing import note_trace
 from .graph_def import GraphDef
-from .slices import Sliced
 
 NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 

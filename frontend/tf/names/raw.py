@@ -21,7 +21,6 @@ from ..draws import fractional as _fractional
 from ..draws.index_shuffle import random_index_shuffle as _random_index_shuffle
 from ..draws.reparametrised import random_gamma_grad as _random_gamma_grad
 from ..graph import flow as _fl
-from ..graph import handles as _hd
 from ..graph import queues as _q
 from ..image.projected import image_projective_transform as _projected
 from ..ops import array_ops as _a
@@ -29,11 +28,12 @@ from ..ops import creation as _c
 from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
 from ..ops import sorting as _s
-from ..ops.broadcast_axes import broadcast_gradient_args as _broadcast_gradient_args
 from ..train import raw_checkpoints as _rc
+from ..variables import handles as _hd
 from . import raw_counts as _counts
 from . import raw_layers as _nn
 from . import raw_norms as _norms
+from .raw_axes import broadcast_gradient_args as _broadcast_gradient_args
 
 SAME = (
     *("Abs", "Acos", "Acosh", "AddV2", "AsString", "Asin", "Asinh", "Atan", "Atan2", "Atanh"),

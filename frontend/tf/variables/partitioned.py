@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor, row_of
+from ..core.creators import SliceInfo
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
-from ..graph.slices import SliceInfo
 from ..graph.state import Variable
 from ..ops.array_ops import concat, slice_
 from ..ops.math_ops import identity

@@ -18,10 +18,10 @@ from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
+from ..graph.state import Variable
 from ..ops.array_ops import shape as shape_of
 from ..ops.gathering import gather
 from ..ops.indexed_slices import IndexedSlices
-from .state import Variable
 
 
 class ResourceType:

@@ -14,7 +14,7 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host
 from ..core.values import InGraph, graph_of, same, static
-from .creation import constant
+from ..ops.creation import constant
 
 BroadcastGradientArgs = namedtuple("BroadcastGradientArgs", ["r0", "r1"])
 
