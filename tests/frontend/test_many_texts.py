@@ -264,8 +264,9 @@ def test_many_lines_are_cut_as_each_is(monkeypatch, more, options):
     (b"1,2", "have 2 in record 90"), (b"1,2,3,4", "have 4 in record 90"), (b",2,x", "required"),
     (b'1,2,"x', "has to end with quote"), (b'1,2,"x"y', "escaped by another"),
     (b'1,2,x"', "cannot have quotes"), (b"1,2,3\n", "quotes/CRLFs"), (b"1\r,2,3", "quotes/CRLFs"),
-    (b"", "have 0 in record 90"), (b"\n", "have 0 in record 90"), (b"1,2,\n", "have 2 in record 90"),
-    (b'1,2,"x"\n', "escaped by another"), (b"1,2,3,", "have 4 in record 90"), (b"1.5,2,x", "not a valid int32: 1.5"),
+    (b"", "have 0 in record 90"), (b"\n", "have 0 in record 90"),
+    (b"1,2,\n", "have 2 in record 90"), (b"1,2,3,", "have 4 in record 90"),
+    (b'1,2,"x"\n', "escaped by another"), (b"1.5,2,x", "not a valid int32: 1.5"),
     (b"99999999999,2,x", "not a valid int32"), (b"1,x,x", "not a valid float: x"),
 ])  # fmt: skip
 def test_of_many_lines_the_wrong_one_is_named(line, wrong):
