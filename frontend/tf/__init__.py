@@ -263,10 +263,12 @@ def inside_function() -> _bool:
 
 
 def get_static_value(tensor: object, partial: object = False) -> object:
-    """Return the elements if they are known."""
+    """Return the elements if they are known: of a variable never, and what is no tensor as it is."""
     if isinstance(tensor, GraphTensor):
         return tensor.op.attributes["value"] if tensor.op.type == "Const" else None
-    return tensor.numpy() if hasattr(tensor, "numpy") else np.asarray(tensor)
+    if isinstance(tensor, Tensor):
+        return tensor.numpy()
+    return None if isinstance(tensor, _Common) else tensor
 
 
 keras: ModuleType

@@ -59,3 +59,10 @@ def test_stand_ins_can_forward_the_operators_of_tensors() -> None:
     assert (2.0 / made).numpy().tolist() == [2.0, 1.0]
     assert (-made)[1].numpy() == -2.0
     assert tf.Tensor.__nonzero__(tf.constant(1.0)) is True
+
+
+def test_what_is_no_tensor_is_its_own_static_value() -> None:
+    for each in ([1, 2], 3, None, "a", tf.int32, tf.TensorShape([1])):
+        assert tf.get_static_value(each) is each
+    assert tf.get_static_value(tf.constant([1, 2])).tolist() == [1, 2]
+    assert tf.get_static_value(tf.Variable(2.0)) is None

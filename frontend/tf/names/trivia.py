@@ -176,11 +176,11 @@ def _no_files(what: str) -> Callable[[], NoReturn]:
     return refuse
 
 
+BUILD = {"CXX11_ABI_FLAG": 1, "CXX_VERSION": 201703, "MONOLITHIC_BUILD": 0}
+"""What TensorFlow 2.21 says of its own build: libraries compare with it."""
 sysconfig = Space(
     "sysconfig",
-    CXX11_ABI_FLAG=1,
-    CXX_VERSION=201703,
-    MONOLITHIC_BUILD=0,
+    **BUILD,
     get_build_info=get_build_info,
     get_compile_flags=_no_files("headers"),
     get_include=_no_files("headers"),
@@ -228,6 +228,7 @@ TOP: dict[str, object] = {
 }
 FIRST: dict[str, object] = {
     **GRAPHS,
+    **BUILD,
     "COMPILER_VERSION": "",
     "GIT_VERSION": "unknown",
     "VERSION": VERSION,
