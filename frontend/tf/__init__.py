@@ -17,8 +17,6 @@ import sys
 from builtins import bool as _bool
 from types import ModuleType, SimpleNamespace
 
-import numpy as np
-
 from ..eager.conversions import register_tensor_conversion_function
 from ..function.function import init_scope
 from ..graph.graph import GraphTensor
@@ -263,7 +261,7 @@ def inside_function() -> _bool:
 
 
 def get_static_value(tensor: object, partial: object = False) -> object:
-    """Return the elements if they are known: of a variable never, and what is no tensor as it is."""
+    """Return the elements if they are known; what is no tensor comes back."""
     if isinstance(tensor, GraphTensor):
         return tensor.op.attributes["value"] if tensor.op.type == "Const" else None
     if isinstance(tensor, Tensor):
