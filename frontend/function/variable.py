@@ -170,9 +170,7 @@ class Variable(Operators):
             self.state = VariableState(self._label, spec, value=array)
 
     def _make_in_function(self, graph: FuncGraph, initial: object) -> None:
-        outermost = graph
-        while isinstance(outermost.outer, FuncGraph):
-            outermost = outermost.outer
+        outermost = graph.outermost()
         if not outermost.may_create:
             raise VariableError(
                 "tf.function-decorated function tried to create variables on a call after the "

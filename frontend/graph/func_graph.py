@@ -80,6 +80,10 @@ class FuncGraph(Graph):
         """Return the outputs in the structure that a function returns, None for a branch."""
         return None if self.structured is None else self.structured()
 
+    def outermost(self) -> FuncGraph:
+        """Return the graph of the function that is traced: itself, or what is around it."""
+        return self.outer.outermost() if isinstance(self.outer, FuncGraph) else self
+
     def keep_apart(self) -> None:
         """Let what is put into collections stay inside, but for variables."""
         outside = self.collections

@@ -22,6 +22,7 @@ from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as _custom_gradient
 from ...function.function import init_scope
 from ...function.on_device import device
+from ...graph.func_graph import FuncGraph
 from ...graph.variables import VariableState
 from ...tf.core.bridge import dressed
 from ...tf.core.shapes import TensorShape
@@ -32,6 +33,7 @@ from ...tf.graph.autograph import function
 from ...tf.graph.functional import recompute_grad
 from ...tf.graph.state import Variable as State
 from ...tf.ops import array_ops, creation, gathering, math_ops
+from ...values.context import STATE
 from ...values.given import Index, TensorLike
 from .tensors import (
     DType,
@@ -61,6 +63,7 @@ class LayerVariable(KerasVariable):
     """A variable of Keras, whose state is a variable of gravure."""
 
     def _initialize(self, value: TensorLike) -> None:
+        self._note()
         with init_scope():
             self._value = State(
                 convert_to_tensor(value, self._dtype),
@@ -70,7 +73,17 @@ class LayerVariable(KerasVariable):
             self._value.share(self.synchronization, self.aggregation)
             self._value.aggregation = VariableAggregation[self.aggregation.upper()]
 
+    def _note(self) -> None:
+        """Tell a trace that it makes a variable: what asks whether there is one goes on otherwise.
+
+        The function is traced once more then, as for variables of TensorFlow.
+        """
+        context = STATE.context
+        if isinstance(context, FuncGraph):
+            context.outermost().created.append(self)
+
     def _initialize_with_initializer(self, initializer: Callable[..., TensorLike]) -> None:
+        self._note()
         with init_scope():
             self._initialize(initializer(self._shape, dtype=self._dtype))
 

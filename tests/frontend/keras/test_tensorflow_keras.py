@@ -464,3 +464,22 @@ def test_an_optimiser_of_the_first_version_changes_variables_of_keras() -> None:
     momentum.apply_gradients(zip(slopes, layer.trainable_variables, strict=True))
     assert layer.kernel.numpy().tolist() == [[0.5], [0.0]]
     assert layer.bias.numpy().tolist() == [-0.5]
+
+
+def test_a_function_that_makes_variables_of_keras_is_traced_once_more() -> None:
+    """What asks whether an optimizer is built would else go the first way for good."""
+    weight = tf.Variable([1.0])
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.5), initial_scale=8.0)
+    traces = []
+
+    @tf.function
+    def step() -> Any:
+        traces.append(optimizer.built)
+        with tf.GradientTape() as tape:
+            scaled = optimizer.scale_loss(tf.reduce_sum(weight * float("inf")))
+        optimizer.apply_gradients([(tape.gradient(scaled, weight), weight)])
+        return optimizer.scale_loss(1.0)
+
+    assert [float(step()) for _ in range(3)] == [4.0, 2.0, 1.0]
+    assert traces == [False, True]
+    assert weight.numpy() == [1.0]
