@@ -140,3 +140,65 @@ def test_gradients_go_through_pieces_of_several_lengths():
 def test_lengths_that_cut_no_whole_are_refused(size, lengths, wrong):
     with pytest.raises(tf.errors.InvalidArgumentError, match=wrong):
         tf.TensorArray(tf.float32, size, infer_shape=False).split(tf.range(6.0), lengths)
+
+
+@tf.function
+def written(at):
+    return tf.TensorArray("float32", 2).write(at, 1.0).stack()
+
+
+@tf.function
+def read(at):
+    return tf.TensorArray("float32", 2).unstack([1.0, 2.0]).read(at)
+
+
+@tf.function
+def scattered(at):
+    return tf.TensorArray("float32", 2).scatter([0, at], [1.0, 2.0]).stack()
+
+
+@tf.function
+def in_a_loop(at):
+    array = tf.TensorArray("float32", 2)
+    for i in tf.range(at + 1):
+        array = array.write(i, 1.0)
+    return array.stack()
+
+
+@tf.function
+def grown_on(at):
+    return tf.TensorArray("float32", 1, dynamic_size=True).write(at, 1.0).stack()
+
+
+@pytest.mark.parametrize("function", [written, read, scattered, grown_on, in_a_loop])
+def test_functions_refuse_indices_outside_of_arrays(function):
+    outside = -1 if function is grown_on else 2
+    for _ in range(3):  # carried out, and compiled
+        function(tf.constant(1))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=rf"element {outside}\b"):
+            function(tf.constant(outside if function is not in_a_loop else outside + 1))
+
+
+@tf.function
+def largest(count):
+    return tf.math.top_k([3.0, 1.0, 2.0], count)
+
+
+@tf.function
+def stitched(at):
+    return tf.dynamic_stitch([[0], [at]], [[1.0], [2.0]])
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "said"),
+    [
+        (largest, 4, "Had 3, needed 4"),
+        (largest, -1, "needed -1"),
+        (stitched, -1, "indices hold -1"),
+    ],
+)
+def test_functions_refuse_computed_counts_and_places_that_cannot_be(function, wrong, said):
+    for _ in range(3):
+        function(tf.constant(1))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=said):
+            function(tf.constant(wrong))

@@ -113,6 +113,22 @@ def require_within(m: Maker, indices: object, extent: object, what: str = "indic
     )
 
 
+def require_element(m: Maker, index: object, count: Dim | None, verb: str) -> None:
+    """Raise where a list has no such element; one that grows (`count` is None) has all."""
+    row = spec_of_value(index).dtype
+    zero, end = m.number(0, row), None if count is None else m.extent_of(count, row)
+    behind = f" in a list with {count} elements" if isinstance(count, int) else " of a list"
+
+    def holds(x: object) -> object:
+        inside = m.greater_equal(x, zero)
+        return inside if end is None else m.logical_and(inside, m.less(x, end))
+
+    def wrong(x: Array) -> Array:
+        return (x < 0) | (x >= count) if isinstance(count, int) else x < 0
+
+    demand(m, index, holds, wrong, f"Trying to {verb} element {{value}}{behind}")
+
+
 def require_place(m: Maker, index: object, extent: object, axis: int) -> None:
     """Raise where one element of an axis is wanted that it does not have; -1 is the last."""
     row = spec_of_value(index).dtype

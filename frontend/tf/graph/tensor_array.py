@@ -29,7 +29,7 @@ from ..core.calls import op
 from ..core.element_types import as_dtype
 from ..core.extents import read_extent
 from ..core.host_ops import host
-from ..core.required import demand
+from ..core.required import demand, require_element
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, expand_dims, reshape, shape, split, stack, unstack
@@ -38,14 +38,14 @@ from ..ops.gathering import gather
 from .state import default_of
 
 
-@op("TensorArrayWrite", "array", "index", "value", strict=False)
+@op("TensorArrayWrite", "array", "index", "value", strict=False, refuses=True)
 def _write(m: Maker, array: object, index: object, value: object, grows: bool) -> object:
     """Put an element at an index; an array that grows gets as long as is needed."""
     place = m.reshape(index, shape=(1,))
     return _put(m, array, place, c.unsqueeze(m.emit, value, (0,)), grows)
 
 
-@op("TensorArrayScatter", "array", "indices", "values", strict=False)
+@op("TensorArrayScatter", "array", "indices", "values", strict=False, refuses=True)
 def _write_all(m: Maker, array: object, indices: object, values: object, grows: bool) -> object:
     """Put as many elements at indices as there are."""
     return _put(m, array, indices, values, grows)
@@ -63,6 +63,7 @@ def _put(m: Maker, array: object, indices: object, values: object, grows: bool) 
         if not isinstance(missing, int) or missing > 0:
             more = m.filled(0, spec_of_value(array).dtype, (missing, *dims[1:]))
             array = m.concat(array, more, axis=0)
+    require_element(m, indices, None if grows else dims[0], "modify")
     at = c.unsqueeze(m.emit, m.to(indices, rows.i64), (1,))
     return m.scatter_nd(array, at, values, reduction="none")
 
@@ -121,9 +122,10 @@ def _in_pieces(m: Maker, value: object, lengths: object) -> object:
     return m.reshape(value, shape=(count, length, *rest))
 
 
-@op("TensorArrayRead", "array", "index", strict=False)
+@op("TensorArrayRead", "array", "index", strict=False, refuses=True)
 def element_at(m: Maker, array: object, index: object) -> object:
     """Take the element at an index."""
+    require_element(m, index, spec_of_value(array).dims[0], "access")
     return m.gather(array, index, axis=0)
 
 

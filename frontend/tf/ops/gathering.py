@@ -202,11 +202,12 @@ def _stitch(m: Maker, *xs: object) -> object:
     count = len(xs) // 2
     ids = [elements(i) for i in xs[:count]]
     flat = np.concatenate([i.ravel() for i in ids])
+    if flat.min(initial=0) < 0:
+        raise IndexError(f"indices hold {flat.min()}, which is out of range")
     rest = spec_of_value(xs[count]).dims[ids[0].ndim :]
     parts = [m.reshape(x, shape=(i.size, *rest)) for i, x in zip(ids, xs[count:], strict=True)]
     order = np.full(int(flat.max(initial=-1)) + 1, len(flat), np.int64)
-    given = flat >= 0
-    order[flat[given]] = np.flatnonzero(given)  # of equal ones the last is kept
+    order[flat] = np.arange(len(flat))  # of equal ones the last is kept
     if len(flat) in order:  # rows that nobody gives are zero
         parts.append(m.filled(0, spec_of_value(xs[count]).dtype, (1, *rest)))
     joined = parts[0] if len(parts) == 1 else m.concat(*parts, axis=0)

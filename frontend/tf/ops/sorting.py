@@ -35,6 +35,7 @@ from ..core.calls import (
     rule,
 )
 from ..core.extents import read_extent
+from ..core.required import demand
 from ..core.values import (
     InGraph,
     InvalidShapesError,
@@ -71,6 +72,21 @@ def _top_k(m: Maker, input: object, k: int = 1, sorted: bool = True) -> object:
     return values, m.cast(places, dtype=rows.i32)
 
 
+@op("TopKCount", "k", "input", strict=False, refuses=True)
+def _fitting(m: Maker, k: object, input: object) -> object:
+    """Return how many elements of each row are wanted, if it has as many."""
+    row, size = spec_of_value(k).dtype, spec_of_value(input).dims[-1]
+    zero, end = m.number(0, row), m.extent_of(size, row)
+    demand(
+        m,
+        k,
+        lambda x: m.logical_and(m.greater_equal(x, zero), m.less_equal(x, end)),
+        lambda x: (x < 0) | (x > size if isinstance(size, int) else False),
+        f"input must have at least k columns. Had {size}, needed {{value}}",
+    )
+    return m.reshape(k, shape=())
+
+
 def top_k(
     input: object,
     k: object = 1,
@@ -82,7 +98,7 @@ def top_k(
     known = static(k)
     if isinstance(known, GraphTensor):  # how many is computed: the first of all of them
         x = convert(input)
-        order = argsort(x, -1, "DESCENDING", stable=True)[..., :known]
+        order = argsort(x, -1, "DESCENDING", stable=True)[..., : _fitting(known, x)]
         return TopKV2(gather(x, order, axis=-1, batch_dims=-1), cast(order, index_type))
     values, places = _top_k(input, k=int(known), sorted=sorted, name=name)
     return TopKV2(values, cast(places, index_type))
