@@ -32,3 +32,13 @@ def test_expression(text):
 def test_program(name):
     found = record.outcome(lambda: programs.PROGRAMS[name](tf), tf)
     assert json.loads(json.dumps(found)) == RECORDED[name]
+
+
+def test_rows_of_ragged_tensors_become_rows_of_batches():
+    rows = tf.ragged.constant([[1, 2], [3], []])
+    found = tf.data.Dataset.from_tensor_slices((rows, [1, 2, 3])).ragged_batch(2)
+    assert [(a.to_list(), b.numpy().tolist()) for a, b in found] == [
+        ([[1, 2], [3]], [1, 2]),
+        ([[]], [3]),
+    ]
+    assert found.element_spec[0] == tf.RaggedTensorSpec([None, None], tf.int32, 1)

@@ -553,7 +553,7 @@ class RowPart(Part):
 
 def as_row(value: object, spec: object, row_splits_dtype: DTypeLike) -> object:
     """Return a tensor of which sizes are open as rows, for a batch; all else as it is."""
-    dims = spec.shape._dims if isinstance(spec, TensorSpec) else ()
+    dims = spec.shape._dims if isinstance(spec, TensorSpec | RaggedTensorSpec) else ()
     if dims is None:
         raise ValueError("elements of a ragged batch have known ranks")
     open_ = [axis for axis, extent in enumerate(dims) if extent is None]
