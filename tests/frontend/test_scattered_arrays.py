@@ -202,3 +202,21 @@ def test_functions_refuse_computed_counts_and_places_that_cannot_be(function, wr
         function(tf.constant(1))
         with pytest.raises(tf.errors.InvalidArgumentError, match=said):
             function(tf.constant(wrong))
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_variables_are_changed_by_batches_of_slices(staged):
+    variable = tf.Variable(np.arange(12.0).reshape(2, 3, 2))
+
+    def change(delta):
+        return variable.batch_scatter_update(delta)
+
+    slices = tf.IndexedSlices(-np.ones((2, 2, 2)), tf.constant([[0, 2], [1, 1]]))
+    (tf.function(change) if staged else change)(slices)
+    wanted = np.arange(12.0).reshape(2, 3, 2)
+    wanted[0, [0, 2]] = wanted[1, 1] = -1
+    assert variable.numpy().tolist() == wanted.tolist()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not index into shape"):
+        change(tf.IndexedSlices(np.ones((2, 1, 2)), [[0], [3]]))
+    with pytest.raises(TypeError, match="IndexedSlices"):
+        change(1.0)

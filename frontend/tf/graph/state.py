@@ -54,7 +54,7 @@ from ..ops.gathering import (
     tensor_scatter_nd_min,
     tensor_scatter_nd_mul,
 )
-from ..ops.indexed_slices import as_parts, of_node
+from ..ops.indexed_slices import as_parts, change_batches, of_node
 from ..runs import printed as _printed
 from ..runs.call_time import Taking
 from ..runs.counting import CountUpTo
@@ -615,6 +615,7 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
             SLICED[found.op] = partial(assign_slice, self, key)
         return found
 
+    batch_scatter_update = change_batches
     scatter_max = _scattered(tensor_scatter_nd_max)
     scatter_min = _scattered(tensor_scatter_nd_min)
     scatter_mul = _scattered(tensor_scatter_nd_mul)

@@ -36,8 +36,7 @@ from ..nondense.names import V1 as _NONDENSE
 from ..ops import initial_values as _i
 from ..ops import random_ops as _r
 from ..ops.creation import constant
-from ..ops.indexed_slices import IndexedSlices
-from ..ops.math_ops import cast
+from ..ops.indexed_slices import IndexedSlices, batch_places
 from ..program.flags import app as _app
 from ..program.flags import flags as _flags
 from ..program.logging import logging as _logging
@@ -139,17 +138,8 @@ def batch_scatter_update(
     name: str | None = None,
 ) -> object:
     """Give slices of a variable new values: the axes of indices before the last are its own."""
-    from ..ops.array_ops import broadcast_to, reshape, shape, stack  # noqa: PLC0415
-    from ..ops.creation import range_  # noqa: PLC0415
-
     with InGraph(graph_of([ref, indices, updates])):
-        places = convert(indices)
-        rank, sizes = len(places.shape), shape(places)
-        outer = [
-            reshape(range_(sizes[axis]), [-1, *[1] * (rank - 1 - axis)]) for axis in range(rank - 1)
-        ]
-        parts = [broadcast_to(cast(x, places.dtype), sizes) for x in outer]
-        return ref.scatter_nd_update(stack([*parts, places], axis=-1), updates)
+        return ref.scatter_nd_update(batch_places(indices), updates)
 
 
 def assigning(method: str) -> Callable[..., object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ....ir.types.tensor import TensorSpec
 from ...eager.backward import Slices
@@ -18,8 +18,9 @@ from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import Specified, TypeSpec
 from ..core.specs import TensorSpec as Spec
-from ..core.values import InGraph, graph_of, static
-from .array_ops import concat, expand_dims, reshape, shape
+from ..core.values import InGraph, convert, graph_of, static
+from .array_ops import broadcast_to, concat, expand_dims, reshape, shape, stack
+from .creation import range_
 from .gathering import scatter_nd
 from .math_ops import cast
 
@@ -286,3 +287,32 @@ def of_use(use: Use, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
     if grads[0] is None or dims is None or not all(isinstance(d, int) for d in dims[1:]):
         return None
     return [of_gather(params, use.operands[1], grads[0]), None]
+
+
+def batch_places(indices: object) -> TfTensor:
+    """Return indices with those of the axes before the last in front of each."""
+    places = convert(indices)
+    rank, sizes = len(places.shape), shape(places)
+    outer = [
+        reshape(range_(sizes[axis]), [-1, *[1] * (rank - 1 - axis)]) for axis in range(rank - 1)
+    ]
+    return stack([*[broadcast_to(cast(x, places.dtype), sizes) for x in outer], places], axis=-1)
+
+
+class Scattered(Protocol):
+    """A variable that is changed at indices."""
+
+    def scatter_nd_update(
+        self, indices: object, updates: object, name: str | None = None
+    ) -> object:
+        """Write slices at indices."""
+
+
+def change_batches(
+    variable: Scattered, sparse_delta: object, use_locking: object = None, name: str | None = None
+) -> object:
+    """Give slices of a variable new values: the axes of indices before the last are its own."""
+    if not isinstance(sparse_delta, IndexedSlices):
+        raise TypeError(f"`sparse_delta` must be a `tf.IndexedSlices`, got {sparse_delta!r}")
+    places = batch_places(sparse_delta.indices)
+    return variable.scatter_nd_update(places, sparse_delta.values, name=name)
