@@ -60,9 +60,9 @@ def test_windows_whose_elements_lie_apart_are_blocks_of_the_batch(rates, padding
     image = tf.reshape(tf.range(144.0), [1, 8, 9, 2]) % 7
     window = tf.reshape(tf.range(8.0), [2, 2, 2, 1])
 
-    def op(x, num_spatial_dims, padding):
-        assert num_spatial_dims == 2
-        return tf.nn.conv2d(x, window, 1, padding)
+    def op(x, count, kind):  # (called by position)
+        assert count == 2
+        return tf.nn.conv2d(x, window, 1, kind)
 
     def apart(x):
         return tf.nn.with_space_to_batch(x, rates, padding, op, filter_shape=[2, 2])
@@ -137,3 +137,9 @@ def test_nothing_goes_back_through_loops_of_graphs_that_are_not_to(name: str) ->
     wanted = gradient(LOOPS[name], True)
     assert gradient(LOOPS[name], False) == wanted == gradient(staged, True)
     assert gradient(staged, False) is None
+
+
+def test_the_poisson_loss_has_no_number_for_counts_below_zero():
+    found = tf.nn.log_poisson_loss([-1.0, 0.0, 2.0], [1.0, 1.0, 1.0], compute_full_loss=True)
+    assert np.isnan(found[0])
+    assert np.allclose(found[1:], [np.e, 1.3700882])

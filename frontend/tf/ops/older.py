@@ -166,7 +166,7 @@ def with_space_to_batch(
     with InGraph(graph_of([input])):
         x = convert(input)
         if all(rate == 1 for rate in rates):
-            return op(x, num_spatial_dims=len(rates), padding=padding)
+            return op(x, len(rates), padding)
         base = np.zeros((axes[-1], 2), np.int32)
         if padding.upper() == "SAME":
             if filter_shape is None:
@@ -179,7 +179,7 @@ def with_space_to_batch(
         sizes = shape(x)[1 : axes[-1] + 1]
         paddings, crops = required_space_to_batch_paddings(sizes, blocks, base)
         apart = space_to_batch(x, blocks, paddings)
-        made = op(apart, num_spatial_dims=len(rates), padding="VALID")
+        made = op(apart, len(rates), "VALID")
         return batch_to_space(made, blocks, crops)
 
 
@@ -208,10 +208,10 @@ def log_poisson_loss(
         wanted = convert(targets, x.dtype)
         made = FUNCTIONS["exp"](x) - x * wanted
         if compute_full_loss:
-            safe = where(wanted > 0.0, wanted, ones_like(wanted))
+            few = FUNCTIONS["logical_and"](wanted >= 0.0, wanted <= 1.0)
+            safe = where(few, ones_like(wanted), wanted)  # (below 0 there is no such number)
             log = FUNCTIONS["log"]
             stirling = safe * log(safe) - safe + 0.5 * log(2.0 * math.pi * safe)
-            few = FUNCTIONS["logical_and"](wanted >= 0.0, wanted <= 1.0)
             made = made + where(few, zeros_like(wanted), stirling)
         return reshape(made, shape(made), name=name)
 
