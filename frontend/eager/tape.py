@@ -26,7 +26,7 @@ from ...ir.ops.gradient import Identity, StopGradient
 from ...ir.types.dims import product
 from ..values import nest
 from ..values.context import Use, start, stop
-from .backward import backward, dense, filled_like, frozen, is_smooth, key_of
+from .backward import Sparse, backward, dense, filled_like, frozen, is_smooth, key_of
 from .tensor import Tensor, apply, as_tensor, cast
 
 
@@ -235,12 +235,28 @@ class GradientTape:
         self, given: Iterable[tuple[object, object]], sources: Sequence[object]
     ) -> list[object]:
         """Return gradients of which none are slices with indices."""
-        return list(map(dense, backward(list(self._uses), given, sources, lambda *_: None)))
+        return list(map(dense, self._walked(given, sources, lambda *_: None)))
 
     def _backward(
         self, given: Iterable[tuple[object, object]], sources: Sequence[object]
     ) -> list[object]:
-        return backward(list(self._uses), given, sources, self.sparse)
+        return self._walked(given, sources, self.sparse)
+
+    def _walked(
+        self, given: Iterable[tuple[object, object]], sources: Sequence[object], sparse: Sparse
+    ) -> list[object]:
+        """Return gradients; those of what was not watched are what is given for it as a target.
+
+        An operation has gradients for all its operands as soon as one of them is watched.
+        """
+        wanted = list(given)
+        found = backward(list(self._uses), wanted, sources, sparse)
+        if all(map(self.knows, sources)):
+            return found
+        own = backward((), wanted, sources, sparse)
+        return [
+            g if self.knows(x) else alone for x, g, alone in zip(sources, found, own, strict=True)
+        ]
 
 
 def _value(target: object) -> Any:

@@ -470,3 +470,29 @@ def test_rows_that_are_parted_and_put_back_have_gradients():
         y, grad = function(x, p)
         assert y.numpy().tolist() == [3.0, 2.0, 6.0, 4.0]
         assert grad.numpy().tolist() == [3.0, 1.0, 2.0, 1.0]
+
+
+def test_what_was_not_watched_has_no_gradient():
+    """Though it is an operand of what is recorded; as a target it is its own derivative."""
+    variable, inner = tf.Variable(2.0), tf.function(lambda a, b: a * b)
+    n = tf.constant(2)
+    ways = {
+        "product": lambda x: x * variable,
+        "call": lambda x: inner(x, variable),
+        "choice": lambda x: tf.cond(n > 0, lambda: x * variable, lambda: x),
+        "loop": lambda x: tf.while_loop(
+            lambda i, _: i < n, lambda i, y: (i + 1, y * variable), (0, x)
+        )[1],
+    }
+    for way in ways.values():
+
+        def slopes(x, way=way):
+            with tf.GradientTape(persistent=True) as tape:
+                y = way(x)
+            assert tape.gradient(y, x) is None
+            assert tape.jacobian(y, x) is None
+            assert float(tape.gradient(x, x) if tf.executing_eagerly() else 1.0) == 1.0
+            return tape.gradient(y, variable)
+
+        for function in (slopes, tf.function(slopes)):
+            assert float(function(tf.constant(3.0))) == (12.0 if way is ways["loop"] else 3.0)
