@@ -141,3 +141,42 @@ def test_i27_the_header_knows_all_element_types() -> None:
     text = (INCLUDE / "gravure_session.h").read_text()
     found = re.findall(r'\{"(\w+)", (\d+)\}', text)
     assert [(name, int(size)) for name, size in found] == [*DTYPES.items()]
+
+
+NOTHING = r"""
+#define GRAVURE_SESSION_IMPLEMENTATION
+#include "gravure_session.h"
+
+#include <stdio.h>
+
+int main(void) {
+    gravure_error error;
+    float x = 0;
+    const int64_t shape[] = {1};
+    gravure_session *session = gravure_session_create(
+        gravure_model_load(NULL, NULL, &error), 1, &error);
+    puts(session == NULL ? error.message : "a session");
+    gravure_model_load(NULL, NULL, &error);
+    puts(error.message);
+    printf("%d ", gravure_session_set_input(session, 0, &x, shape, 1, GRAVURE_F32, &error));
+    puts(error.message);
+    printf("%d ", gravure_session_run(session, &error));
+    puts(error.message);
+    puts(gravure_session_output(session, 0) == NULL ? "no output" : "an output");
+    gravure_session_free(session);
+    return 0;
+}
+"""
+
+
+def test_i27_what_is_null_is_a_status_with_words(tmp_path: Path) -> None:
+    """As where nobody looked whether the model could be loaded."""
+    (tmp_path / "main.c").write_text(NOTHING)
+    command = ["cc", "-std=c11", *STRICT, f"-I{INCLUDE}", "main.c", "-o", "main"]
+    subprocess.run([*command, "-lpthread", "-ldl"], cwd=tmp_path, check=True)
+    done = run(tmp_path / "main")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "there is no model", "there is no path", "132 there is no session",
+        "132 there is no session", "no output",
+    ]  # fmt: skip

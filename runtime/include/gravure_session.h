@@ -768,6 +768,10 @@ static int32_t gvs_load(gravure_model *model, const char *path, const char *weig
 }
 
 gravure_model *gravure_model_load(const char *path, const char *weights, gravure_error *error) {
+    if (path == NULL) {
+        gvs_fail(error, GRAVURE_BAD_ARGUMENT, "there is no path");
+        return NULL;
+    }
     gravure_model *model = (gravure_model *)calloc(1, sizeof *model);
     if (model == NULL) {
         gvs_fail(error, GRAVURE_NO_MEMORY, "%s: no memory", path);
@@ -906,6 +910,10 @@ static int32_t gvs_begin(gravure_session *session, int32_t threads, gravure_erro
 
 gravure_session *gravure_session_create(gravure_model *model, int32_t threads,
                                         gravure_error *error) {
+    if (model == NULL) { /* one that could not be loaded */
+        gvs_fail(error, GRAVURE_BAD_ARGUMENT, "there is no model");
+        return NULL;
+    }
     gravure_session *session = (gravure_session *)calloc(1, sizeof *session);
     if (session == NULL) {
         gvs_fail(error, GRAVURE_NO_MEMORY, "%s: no memory", model->path);
@@ -948,6 +956,7 @@ void gravure_session_free(gravure_session *session) {
 int32_t gravure_session_set_input(gravure_session *session, int32_t number, const void *data,
                                   const int64_t *shape, int32_t rank, int32_t dtype,
                                   gravure_error *error) {
+    if (session == NULL) return gvs_fail(error, GRAVURE_BAD_ARGUMENT, "there is no session");
     const gravure_info *info = gravure_model_input(session->model, number);
     if (info == NULL)
         return gvs_fail(error, GRAVURE_BAD_ARGUMENT, "input %d, expected 0 to %d", number,
@@ -956,7 +965,9 @@ int32_t gravure_session_set_input(gravure_session *session, int32_t number, cons
         return gvs_fail(error, GRAVURE_WRONG_DTYPE, "input '%s': element type %s, expected %s",
                         info->name, gravure_dtype_name(dtype) ? gravure_dtype_name(dtype) : "none",
                         gravure_dtype_name(info->dtype));
-    if (rank != info->rank || (rank > 0 && shape == NULL))
+    if (rank > 0 && shape == NULL)
+        return gvs_fail(error, GRAVURE_WRONG_SHAPE, "input '%s': there is no shape", info->name);
+    if (rank != info->rank)
         return gvs_fail(error, GRAVURE_WRONG_RANK, "input '%s': rank %d, expected %d", info->name,
                         rank, info->rank);
     for (int32_t axis = 0; axis < rank; axis++)
@@ -994,6 +1005,7 @@ static int gvs_make_room(gravure_session *session, int32_t number) {
 }
 
 int32_t gravure_session_run(gravure_session *session, gravure_error *error) {
+    if (session == NULL) return gvs_fail(error, GRAVURE_BAD_ARGUMENT, "there is no session");
     gravure_model *model = session->model;
     session->has_run = 0;
     for (int32_t i = 0; i < model->input_count; i++)
@@ -1014,7 +1026,7 @@ int32_t gravure_session_run(gravure_session *session, gravure_error *error) {
 }
 
 const gravure_tensor *gravure_session_output(const gravure_session *session, int32_t number) {
-    int fine = session->has_run && number >= 0 && number < session->model->output_count;
+    int fine = session != NULL && session->has_run && number >= 0 && number < session->model->output_count;
     return fine ? &session->outputs[number] : NULL;
 }
 
