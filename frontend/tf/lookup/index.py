@@ -76,6 +76,7 @@ class KeyIndex:
 
     def _texts(self, values: Texts, rest: bytes) -> Texts:
         """Return the values, and behind them the text of keys that there are not."""
-        if self._with_rest is None or self._with_rest[0] != rest:
-            self._with_rest = rest, behind_each_other([values, Texts.of([rest])])
-        return self._with_rest[1]
+        known = self._with_rest  # which another thread may change
+        if known is None or known[0] != rest:
+            known = self._with_rest = rest, behind_each_other([values, Texts.of([rest])])
+        return known[1]
