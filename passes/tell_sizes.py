@@ -60,7 +60,7 @@ def tell_sizes(program: Program) -> list[dict[str, Any]]:
     hosts = [op for op in operations(block) if is_host(op)]
     if not hosts or not all(map(can_be_told, hosts)):
         return []
-    if any(DEVICE in op.attributes for op in program.module.walk()):
+    if any(DEVICE in op.attributes for op in program.module.walk()) or not tells_new_sizes(program):
         return []
     selecting = Selecting(program)
     selecting.rewrite_all(block)
@@ -81,7 +81,43 @@ def loops_can_be_told(program: Program) -> bool:
     if any(dims.bounds(size, program.ranges)[1] is None for size in (*given, *read)):
         return False
     hosts = [op for op in operations(program.main.body.block) if is_host(op)]
-    return all(map(can_be_told, hosts)) and not any(DEVICE in op.attributes for op in every)
+    if any(DEVICE in op.attributes for op in every):
+        return False
+    return all(map(can_be_told, hosts)) and tells_new_sizes(program)
+
+
+def tells_new_sizes(program: Program) -> bool:
+    """Say whether each size that is told is one that nothing else tells.
+
+    A size that is an argument's too, or another step's, has to be compared with it in the run,
+    which is the host's to do: code would take one of them for both, and read behind the other.
+    """
+    known = {n for x in program.main.body.block.args for n in symbols_in(x.type)}
+    for op in program.module.walk():
+        for size in told_by(op):
+            if not str(size).isidentifier() or str(size) in known:
+                return False
+            known.add(str(size))
+    return True
+
+
+def told_by(op: Operation) -> Iterator[Dim]:
+    """Give the sizes that compiled code would tell in place of a host step."""
+    if isinstance(op, HostIf):
+        for values in zip(op.results, op.yielded(0), op.yielded(1), strict=True):
+            specs = [value_spec(x.type) for x in values]
+            shapes = [x.shape for x in specs if isinstance(x, TensorSpec) and x.shape is not None]
+            if len({*map(len, shapes)}) != 1 or len(shapes) < len(specs):
+                yield 0  # no size alone says what differs
+                continue
+            for size, *others in zip(*shapes, strict=True):
+                if any(other != size for other in others):
+                    yield size
+    elif isinstance(op, ReadSizes):
+        sizes: Sequence[Dim] = op.plain_attributes()["sizes"]
+        yield from (size for size in sizes if str(size) in dims.symbols(size))
+    elif isinstance(op, HostOp) and isinstance(op, tuple(SELECTING)):
+        yield from op.plain_attributes()["sizes"]
 
 
 LITTLE = 1 << 12

@@ -168,6 +168,40 @@ def test_other_host_steps_are_still_refused(model: Make, tmp_path: Path) -> None
         gv.compile(made.SerializeToString()).save(tmp_path / "m.so")
 
 
+@pytest.mark.parametrize("second", ["argument", "selection"])
+def test_sizes_that_must_be_equal_are_compared_in_the_run(
+    model: Make, tmp_path: Path, second: str
+) -> None:
+    """As many rows are put into `x` as there are places; code that tells one size of two did not
+    look, and read behind the shorter one."""
+    nodes = [
+        node("NonZero", ["x"], ["places"]), node("Transpose", ["places"], ["at"], perm=[1, 0]),
+        node("ScatterND", ["x", "at", "new"], ["y"]),
+    ]  # fmt: skip
+    inputs = {"x": ("f32", [6]), "new": ("f32", ["m"])}
+    if second == "selection":
+        inputs["new"] = ("f32", [6])
+        nodes[2].input[2] = "chosen"
+        nodes[2:2] = [
+            node("NonZero", ["new"], ["others"]), node("Squeeze", ["others", "zero"], ["which"]),
+            node("Gather", ["new", "which"], ["chosen"]),
+        ]  # fmt: skip
+    made = model(nodes, inputs, ["y"], {"zero": np.int64([0])})
+    dims = {"m": (0, 6)} if second == "argument" else {}
+    compiled = gv.compile(made.SerializeToString(), dims=dims)
+    x, new = np.float32([0, 1, 0, 2, 3, 0]), np.float32([7, 8, 9, 4, 5, 6])
+    some = new[:3] if second == "argument" else new * np.float32([1, 0, 0, 1, 1, 0])
+    values = some[some != 0]
+    np.testing.assert_array_equal(
+        compiled(x, some), np.float32([0, *values[:1], 0, *values[1:], 0])
+    )
+    for wrong in (new[:2], new[:6]) if second == "argument" else (new, new * 0):
+        with pytest.raises(RuntimeInputError):
+            compiled(x, wrong)
+    with pytest.raises(gv.GravureError, match="host"):
+        compiled.save(tmp_path / "m.so")
+
+
 def test_a_size_without_a_bound_is_refused(model: Make) -> None:
     made = model([node("NonZero", ["x"], ["y"])], {"x": ("f32", ["n"])}, ["y"])
     with pytest.raises(CompileError, match="dimension n has no upper bound"):
