@@ -16,7 +16,7 @@ libraries, which have no host: nothing is done where there are other host steps 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,8 +134,6 @@ def is_little(program: Program, every: Sequence[HostOp]) -> bool:
         if not isinstance(op, HostIf | NonZero | Leading):
             return False
         if isinstance(op, HostIf):
-            if not tells_all(op, ranges):
-                return False
             values = [x for index in (0, 1) for x in op.yielded(index)]
         else:
             values = [op.operands[0]]
@@ -148,25 +146,6 @@ def is_little(program: Program, every: Sequence[HostOp]) -> bool:
     made = [x for x in returned(program.main) if told & {*symbols_in(x.type)}]
     most = _most_of(made, ranges)
     return bool(every) and most is not None and most <= LITTLE
-
-
-def tells_all(op: HostIf, known: Container[str]) -> bool:
-    """Say whether each size in which branches differ is one that the choice tells.
-
-    A size may be assumed of a result that one branch does not have: the host's run says so.
-    """
-    pairs = zip(op.yielded(0), op.yielded(1), op.results, strict=True)
-    for values in pairs:
-        specs = [value_spec(x.type) for x in values]
-        if not all(isinstance(spec, TensorSpec) and spec.shape is not None for spec in specs):
-            return False
-        one, other, made = (spec.dims for spec in specs if isinstance(spec, TensorSpec))
-        if not len(one) == len(other) == len(made):
-            return False
-        for a, b, size in zip(one, other, made, strict=True):
-            if (a != size or b != size) and (isinstance(size, int) or size.text in known):
-                return False
-    return True
 
 
 def _most_of(values: Sequence[SSAValue], ranges: Mapping[str, Range]) -> int | None:

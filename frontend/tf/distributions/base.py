@@ -140,6 +140,10 @@ class Distribution:
     def _scope(self, name: str) -> AbstractContextManager[object]:
         return nullcontext() if self._name is None else name_scope(f"{self._name}{name}/")
 
+    def _sizes(self, n: object) -> TfTensor:
+        """Return the shape of so many samples of numbers."""
+        return concat([[n], self.batch_shape_tensor()], 0)
+
     def _has(self, name: str) -> bool:
         return hasattr(self, name)
 

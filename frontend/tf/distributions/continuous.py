@@ -11,7 +11,7 @@ from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape, broadcast_static_shape
 from ..draws.ops import gamma
 from ..graph import debugging
-from ..ops.array_ops import broadcast_dynamic_shape, concat, shape, where
+from ..ops.array_ops import broadcast_dynamic_shape, shape, where
 from ..ops.creation import ones, ones_like
 from ..ops.linear_ops import diag
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
@@ -78,9 +78,6 @@ class OfNumbers(Distribution):
         """Return a parameter as large as the batch."""
         return x * ones(self.batch_shape_tensor(), dtype=self.dtype)
 
-    def _sizes(self, n: object) -> TfTensor:
-        return concat([[n], self.batch_shape_tensor()], 0)
-
 
 class LocationScale(OfNumbers):
     """A distribution that is moved and stretched."""
@@ -107,6 +104,14 @@ class LocationScale(OfNumbers):
         return self._mean()
 
 
+def placed(loc: object, scale: object, validate_args: bool) -> dict[str, TfTensor]:
+    """Return where a distribution lies and how wide it is, as tensors."""
+    middle, width = parameters(loc, scale)
+    width = positive(width, validate_args)
+    same_floats(middle, width)
+    return {"loc": middle, "scale": width}
+
+
 class Normal(LocationScale):
     """The normal distribution."""
 
@@ -119,11 +124,8 @@ class Normal(LocationScale):
         name: str = "Normal",
     ) -> None:
         known = given(locals())
-        middle, width = parameters(loc, scale)
-        width = positive(width, validate_args)
-        same_floats(middle, width)
         super().__init__(
-            {"loc": middle, "scale": width}, validate_args, allow_nan_stats, known, name
+            placed(loc, scale, validate_args), validate_args, allow_nan_stats, known, name
         )
 
     def _sample_n(self, n: object, seed: int | None = None) -> TfTensor:
@@ -167,11 +169,8 @@ class Laplace(LocationScale):
         name: str = "Laplace",
     ) -> None:
         known = given(locals())
-        middle, width = parameters(loc, scale)
-        width = positive(width, validate_args)
-        same_floats(middle, width)
         super().__init__(
-            {"loc": middle, "scale": width}, validate_args, allow_nan_stats, known, name
+            placed(loc, scale, validate_args), validate_args, allow_nan_stats, known, name
         )
 
     def _sample_n(self, n: object, seed: int | None = None) -> TfTensor:
@@ -528,24 +527,10 @@ class Beta(OfNumbers):
         )
 
 
-class Dirichlet(Distribution):
-    """Shares of a whole."""
+class OfConcentrations(Distribution):
+    """What concentrations say, one for each part of an event."""
 
-    PARAMETERS: ClassVar[dict[str, int]] = {"concentration": 1}
-
-    def __init__(
-        self,
-        concentration: object,
-        validate_args: bool = False,
-        allow_nan_stats: bool = True,
-        name: str = "Dirichlet",
-    ) -> None:
-        known = given(locals())
-        (found,) = parameters(concentration)
-        self._concentration = valid_concentration(found, validate_args)
-        super().__init__(
-            found.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, known, [found], name
-        )
+    _concentration: TfTensor
 
     @property
     def concentration(self) -> TfTensor:
@@ -568,6 +553,26 @@ class Dirichlet(Distribution):
 
     def _event_shape_tensor(self) -> TfTensor:
         return shape(self._concentration)[-1:]
+
+
+class Dirichlet(OfConcentrations):
+    """Shares of a whole."""
+
+    PARAMETERS: ClassVar[dict[str, int]] = {"concentration": 1}
+
+    def __init__(
+        self,
+        concentration: object,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Dirichlet",
+    ) -> None:
+        known = given(locals())
+        (found,) = parameters(concentration)
+        self._concentration = valid_concentration(found, validate_args)
+        super().__init__(
+            found.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, known, [found], name
+        )
 
     def _sample_n(self, n: object, seed: int | None = None) -> TfTensor:
         drawn = gamma([n], self._concentration, dtype=self.dtype, seed=seed)

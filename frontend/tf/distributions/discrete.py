@@ -33,10 +33,9 @@ from .base import (
     log1p,
     other_seed,
     parameters,
-    sqrt,
     total,
 )
-from .continuous import valid_concentration
+from .continuous import OfConcentrations, valid_concentration
 
 softplus, sigmoid = FUNCTIONS["softplus"], FUNCTIONS["sigmoid"]
 
@@ -124,8 +123,7 @@ class Bernoulli(OfProbabilities):
         return TensorShape([])
 
     def _sample_n(self, n: object, seed: int | None = None) -> TfTensor:
-        sizes = concat([[n], self.batch_shape_tensor()], 0)
-        drawn = uniform(sizes, dtype=self._probs.dtype, seed=seed)
+        drawn = uniform(self._sizes(n), dtype=self._probs.dtype, seed=seed)
         return cast(FUNCTIONS["less"](drawn, self._probs), self.dtype)
 
     def _log_prob(self, event: TfTensor) -> TfTensor:
@@ -191,8 +189,7 @@ class Categorical(OfProbabilities):
         rows = reshape(self._logits, [-1, self.event_size])
         kind = "int64" if self.dtype.size > 4 else "int32"
         drawn = categorical(rows, n, dtype=kind, seed=seed)
-        sizes = concat([[n], self.batch_shape_tensor()], 0)
-        return cast(reshape(transpose(drawn), sizes), self.dtype)
+        return cast(reshape(transpose(drawn), self._sizes(n)), self.dtype)
 
     def _class(self, k: TfTensor) -> TfTensor:
         return whole_numbers(k, self.validate_args, "Elements must be non-negative.")
@@ -253,7 +250,7 @@ class Counts(Distribution):
         return reshape(transpose(found, [1, 0, 2]), sizes)
 
 
-class Multinomial(Counts):
+class Multinomial(Counts, OfProbabilities):
     """How often each of several classes is drawn."""
 
     PARAMETERS: ClassVar[dict[str, int]] = {"total_count": 0, "logits": 1}
@@ -276,16 +273,6 @@ class Multinomial(Counts):
             self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, known,
             [self._total_count, self._logits, self._probs], name,
         )  # fmt: skip
-
-    @property
-    def logits(self) -> TfTensor:
-        """Return the logits."""
-        return self._logits
-
-    @property
-    def probs(self) -> TfTensor:
-        """Return the probabilities."""
-        return self._probs
 
     def _batch_shape(self) -> TensorShape:
         return self._mean_value.shape[:-1]
@@ -317,7 +304,7 @@ class Multinomial(Counts):
         return diag(self._mean_value) - self._mean_value[..., None] * share[..., None, :]
 
 
-class DirichletMultinomial(Counts):
+class DirichletMultinomial(Counts, OfConcentrations):
     """How often each class is drawn where the probabilities themselves are."""
 
     PARAMETERS: ClassVar[dict[str, int]] = {"total_count": 0, "concentration": 1}
@@ -338,28 +325,6 @@ class DirichletMultinomial(Counts):
             found.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, known,
             [self._total_count, self._concentration], name,
         )  # fmt: skip
-
-    @property
-    def concentration(self) -> TfTensor:
-        """Return the concentrations."""
-        return self._concentration
-
-    @property
-    def total_concentration(self) -> TfTensor:
-        """Return their sums."""
-        return total(self._concentration, axis=-1)
-
-    def _batch_shape(self) -> TensorShape:
-        return self.total_concentration.shape
-
-    def _event_shape(self) -> TensorShape:
-        return self._concentration.shape[-1:]
-
-    def _batch_shape_tensor(self) -> TfTensor:
-        return shape(self.total_concentration)
-
-    def _event_shape_tensor(self) -> TfTensor:
-        return shape(self._concentration)[-1:]
 
     def _sample_n(self, n: object, seed: int | None = None) -> TfTensor:
         logits = log(gamma([n], self._concentration, dtype=self.dtype, seed=seed))
@@ -390,9 +355,6 @@ class DirichletMultinomial(Counts):
 
     def _variance(self) -> TfTensor:
         return self._mean() * (1.0 - self._share()) * self._spread()[..., None]
-
-    def _stddev(self) -> TfTensor:
-        return sqrt(self._variance())
 
     def _covariance(self) -> TfTensor:
         apart = diag(self._mean()) - self._mean()[..., None] * self._share()[..., None, :]
