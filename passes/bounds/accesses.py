@@ -22,12 +22,14 @@ from ...ir.types.dims import parse
 from .blocks import FIXED, REACHES, given_to_blocks, reaches_of
 from .carried import Carried
 from .polynomial import ONE, ZERO, Polynomial, number
-from .prover import Prover
-from .rests import holds_by_rests
+from .prover import FUEL, Prover
+from .rests import holds_by_rests, is_taken_apart
 from .values import RULES, Facts, Truth, Values, is_index, lanes_of
 from .walks import WALKS, Amount, Walk, walks_of
 
 BYTES = 8
+FEW = 10
+"""Steps that are tried before rests are looked at."""
 NEAR = 4
 """How many values that were shown last others are compared with."""
 
@@ -75,6 +77,8 @@ class Accesses:
         self.faults: list[UnprovenAccess] = []
         self.pending: dict[Key, Span] = {}
         self.count = 0
+        self.has_rests = False
+        """Whether places were taken apart so that rests had to be looked at."""
         self.bind()
 
     # -- arguments ------------------------------------------------------------------------
@@ -109,7 +113,6 @@ class Accesses:
         indices[low] = prover.counter("lo", ZERO, units, ONE)
         indices[high] = prover.counter("hi", indices[low] + 1, units + 1, ONE)
         prover.suppose(units - 1)
-        prover.suppose(units - indices[high])
         own = indices[slot] = self.slot()
         for buffer in scratch:
             assert isinstance(buffer.type, MemRefType), "scratch is memory"
@@ -269,7 +272,17 @@ class Accesses:
     def is_shown(self, value: Polynomial) -> bool:
         """Say whether something is at least 0, by what is cheap first."""
         prover = self.prover
-        return prover.holds(value) or holds_by_rests(prover, value) or prover.holds_always(value)
+        few = self.has_rests and is_taken_apart(prover, value)
+        if prover.holds(value, FEW if few else FUEL):
+            return True
+        if holds_by_rests(prover, value):
+            self.has_rests = True
+            return True
+        return (
+            (few and prover.holds(value))
+            or prover.holds_by(prover.single, prover.resolved(value).reduced())
+            or prover.holds_always(value)
+        )
 
     def size_of(self, buffer: SSAValue) -> Polynomial:
         """Return how many elements a buffer has."""

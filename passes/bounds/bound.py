@@ -28,7 +28,7 @@ def replaced(factor: Polynomial, rest: Polynomial, bound: Bound, *, up: bool) ->
 
 def tight(scale: Polynomial, limit: Polynomial) -> Bound:
     """Return the bound scale * atom <= limit without the scale, where the limit can be rounded."""
-    if scale != ONE and scale.is_constant:
+    if scale is not ONE and scale.is_constant and scale.constant != 1:
         whole = rounded(limit, scale.constant)
         if whole is not None:
             return ONE, whole

@@ -64,8 +64,9 @@ class Prover:
 
     def __init__(self, ranges: Mapping[str, Range] | None = None) -> None:
         self.atoms: list[Atom] = []
-        self.naturals = self._chosen_ones = 0
-        """Atoms that are at least 0 wherever they stand, and those with `among`, as bits."""
+        self.naturals = self._chosen_ones = self._sane = 0
+        """Atoms that are at least 0 wherever they stand, those with `among`, and those whose bounds
+        were seen to hold while the facts hold that were known then, as bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
         self._made: dict[object, Polynomial] = {}
@@ -241,7 +242,7 @@ class Prover:
 
     def resolved(self, value: Polynomial) -> Polynomial:
         """Return an expression with atoms that were cut as their digits."""
-        cut = value.bits & self._cuts
+        cut = value.bits & self._cuts if self._cuts else 0
         if not cut:
             return value
         found = self._resolved.get(value)
@@ -354,6 +355,7 @@ class Prover:
             return
         outer, wrong = self.is_dead, self.points.wrong()
         memory = self._made, self._shown, self._lessons, self._not_shown, self._quotients
+        sane = self._sane
         self._made, self._shown = self._made.copy(), self._shown.copy()
         self._lessons = self._lessons.copy()
         self.facts += facts
@@ -364,10 +366,14 @@ class Prover:
         yield
         self.is_dead = outer
         self._made, self._shown, self._lessons, self._not_shown, self._quotients = memory
+        self._sane = sane
         del self.facts[len(self.facts) - len(facts) :]
         self.points.restore(wrong)
         for bounds, bound in reversed(added):
-            bounds.remove(bound)
+            at = len(bounds) - 1
+            while bounds[at] is not bound:  # mostly the last one
+                at -= 1
+            del bounds[at]
 
     def suppose(self, fact: Polynomial) -> None:
         """Take for granted from now on that something is at least 0."""
@@ -408,10 +414,14 @@ class Prover:
         return learned
 
     def _positive(self, fact: Polynomial) -> Learned:
-        """Learn that what alone makes a sum positive is at least 1, as are its factors."""
+        """Learn that what alone makes a sum positive is so without the rest, as are its factors."""
         makers = [m for m, coefficient in fact.terms.items() if coefficient > 0]
         if len(makers) != 1 or fact.bits & ~self.naturals:
             return []
+        row = self.atoms[makers[0][0]]
+        if len(makers[0]) == 1 < len(fact.terms) and (row.parts or row.among):
+            alone = atom(makers[0][0]) * fact.terms[makers[0]] + fact.constant
+            return self._learn(alone.reduced())
         return [
             row
             for each in sorted(set(makers[0]))
@@ -423,11 +433,12 @@ class Prover:
         """Learn from factor * min or max + rest >= 0: of the others, or of the one it has to be."""
         row = self.atoms[which]
         learned: Learned = []
-        if factor == ONE and row.among_high:
-            able = [each for each in row.among if not self.holds(-(each + rest) - 1)]
+        is_up, is_down = factor == ONE and row.among_high, factor == -ONE and row.among_low
+        if is_up or is_down:
+            able = [each for each in row.among if not self.holds(-(factor * each + rest) - 1)]
             if len(able) == 1:
-                learned = self._learn(self.resolved(able[0] + rest).reduced())
-                return learned + self._add(row.highs, (ONE, able[0]))
+                learned = self._learn(self.resolved(factor * able[0] + rest).reduced())
+                return learned + self._add(row.highs if is_up else row.lows, (ONE, able[0]))
         if (factor == ONE and not row.among_high) or (factor == -ONE and not row.among_low):
             for each in row.among:  # what holds of the smallest holds of all
                 learned += self._learn(self.resolved(factor * each + rest).reduced())
@@ -442,7 +453,9 @@ class Prover:
         """Learn that factors of what is at least 1, none of which is below 0, are so too."""
         learned: Learned = []
         for each in (*map(atom, whole.shared()), *self._sizes):
-            rest = whole.divided(each) if each != whole else None
+            if each.bits & ~whole.bits or each == whole:
+                continue
+            rest = whole.divided(each)
             if rest is not None and not rest.is_constant and self.holds(each):
                 learned += self._learn(each - 1) + self._learn(rest - 1)
                 break
@@ -470,7 +483,7 @@ class Prover:
     def _meet(self, which: int, lows: Sequence[Bound], highs: Sequence[Bound]) -> Learned:
         """Learn that no lower bound of an atom is above an upper one."""
         learned: Learned = []
-        if not self.is_sane(self.atoms[which]):
+        if not self.is_sane(which):
             return learned
         for (low_scale, low), (high_scale, high) in product(tuple(lows), tuple(highs)):
             if not low_scale == high_scale == ONE:
@@ -491,7 +504,7 @@ class Prover:
 
     # -- proofs ---------------------------------------------------------------------------
 
-    def holds(self, value: Polynomial) -> bool:
+    def holds(self, value: Polynomial, fuel: int = FUEL) -> bool:
         """Say whether something is shown to be at least 0, or nothing comes here."""
         if self.is_dead:
             return True
@@ -500,8 +513,7 @@ class Prover:
             return value.constant >= 0
         if self.is_sum_of_naturals(value):
             return True
-        value = value.reduced()
-        return self.holds_by(self.latest, value) or self.holds_by(self.single, value)
+        return self.holds_by(self.latest, value.reduced(), fuel)
 
     def holds_always(self, value: Polynomial) -> bool:
         """Say whether something is at least 0 in every turn, which are tried one by one."""
@@ -511,11 +523,11 @@ class Prover:
         facts = [self.resolved(each) for each in self.facts]
         return Every(self.points.origins).shows(value, facts)
 
-    def holds_by(self, order: Order, value: Polynomial) -> bool:
-        """Say whether something is shown by replacing atoms in an order."""
+    def holds_by(self, order: Order, value: Polynomial, fuel: int = FUEL) -> bool:
+        """Say whether something, `reduced`, is shown by replacing atoms in an order."""
         saved = self._order, self._fuel, self._open, self._reached
-        self._order, self._fuel, self._open, self._reached = order, FUEL, {}, 0
-        found = self._holds(value)
+        self._order, self._fuel, self._open, self._reached = order, fuel, {}, 0
+        found = self._shows(value)
         self._order, self._fuel, self._open, self._reached = saved
         return found
 
@@ -546,7 +558,9 @@ class Prover:
             return value.constant >= 0
         if self.is_sum_of_naturals(value):
             return True
-        value = value.reduced()
+        return self._shows(value.reduced())
+
+    def _shows(self, value: Polynomial) -> bool:
         if value in self._shown:
             return True
         if (self._order, value) in self._not_shown or self.points.refute(value):
@@ -600,7 +614,7 @@ class Prover:
             return value.constant >= 0
         row = self.atoms[last]
         factor, rest = value.parted(last)
-        if not self.is_sane(row):
+        if not self.is_sane(last):
             return False
         up = self._sign(factor) if factor.terms else factor.constant > 0
         if up is None:
@@ -647,8 +661,14 @@ class Prover:
             return True
         return False if self._holds(-factor) else None
 
-    def is_sane(self, row: Atom) -> bool:
+    def is_sane(self, which: int) -> bool:
         """Say whether an atom's bounds hold here: those of a quotient by 0 do not."""
-        if row.divisor is ONE or (row.divisor.is_constant and row.dividend.is_zero):
+        row = self.atoms[which]
+        if row.divisor is ONE or self._sane >> which & 1:
+            return True
+        if row.divisor.is_constant and row.dividend.is_zero:
             return row.divisor.constant > 0
-        return self._holds(row.divisor - 1) and self._holds(row.dividend)
+        if not (self._holds(row.divisor - 1) and self._holds(row.dividend)):
+            return False
+        self._sane |= 1 << which
+        return True

@@ -24,7 +24,7 @@ def holds_by_rests(prover: Prover, value: Polynomial) -> bool:
 
         8 * q <= at <= 8 * q + 7,   8 * q <= 63
     """
-    value = prover.resolved(value)
+    value = prover.resolved(value).reduced()
     if prover.points.refute(value) or not any(prover.atoms[e].parts for e in value.atoms()):
         return False
     below, rests = _rests(prover)
@@ -37,11 +37,22 @@ def holds_by_rests(prover: Prover, value: Polynomial) -> bool:
     return found
 
 
+def is_taken_apart(prover: Prover, value: Polynomial) -> bool:
+    """Say whether there are a quotient and a quotient of what it leaves."""
+    quotients = of_quotients = 0
+    for each in prover.resolved(value).atoms():
+        parts = prover.atoms[each].parts
+        if parts:
+            quotients |= 1 << each
+            of_quotients |= parts[0].bits
+    return bool(quotients & of_quotients)
+
+
 def _rests(prover: Prover) -> tuple[list[Polynomial], list[Polynomial]]:
     """Return facts of how large quotients are, and of what is left by each."""
     below, rests = [], []
     for which, row in enumerate(prover.atoms):
-        if row.parts is None or not prover.is_sane(row):
+        if row.parts is None or not prover.is_sane(which):
             continue
         (n, d), q = row.parts, atom(which)
         rests += [n - d * q, d * q + d - 1 - n]
@@ -55,12 +66,12 @@ def _limits(prover: Prover, value: Polynomial, depth: int = 4) -> Iterator[Polyn
     """Give what is left by a quotient, or a counter and more, is not above."""
     for each in value.atoms():
         whole, size = prover.atoms[each].parts or (ZERO, ONE)
-        if value == whole - size * atom(each) and prover.is_sane(prover.atoms[each]):
+        if value == whole - size * atom(each) and prover.is_sane(each):
             yield size - 1
     factor, rest = value.parted(value.latest)
-    if factor != ONE or not depth or not prover.is_sane(row := prover.atoms[value.latest]):
+    if factor != ONE or not depth or not prover.is_sane(value.latest):
         return
-    for scale, limit in row.highs:
+    for scale, limit in prover.atoms[value.latest].highs:
         if scale == ONE:
             yield limit + rest
             yield from _limits(prover, limit + rest, depth - 1)

@@ -95,6 +95,27 @@ def test_what_cannot_be_is_not_reached() -> None:
     assert not prover.holds(number(-1))
 
 
+def test_a_window_that_is_walked_lies_inside_of_its_row() -> None:
+    """Places of seven taps at every other one of a row, but for those that stand out of it."""
+    prover = Prover()
+    width = prover.symbol("W")
+    prover.suppose(width - 1)
+    places = prover.quotient(width + 1, number(2))
+    first = prover.one_of("min", number(2), places)
+    inner = prover.quotient(prover.one_of("max", width - 2, ZERO), number(2))
+    last = prover.one_of("max", first, prover.one_of("min", inner, places))
+    assert not prover.holds(first - 2)
+    with prover.given([last - first - 1]):
+        assert prover.holds(first - 2)
+        assert prover.holds(width - 2 - last * 2)
+        assert not prover.holds(width - 3 - last * 2)
+    sixes = prover.quotient(last - first, number(6))
+    fours = prover.quotient(last - first - sixes * 6, number(4))
+    assert not prover.holds(width - 2 - last * 2)
+    with prover.given([fours - 1]):
+        assert prover.holds(width - 2 - last * 2)
+
+
 def test_facts_that_follow_from_each_other_come_to_an_end() -> None:
     prover = Prover()
     first = prover.counter("lo", ZERO, number(80), ONE)

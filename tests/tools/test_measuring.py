@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gravure.tools.measuring import measure_models, measure_weights, peer_process
+from gravure.tools.measuring import measure_models, measure_weights, peer_process, proof
 
 ROOT = Path(__file__).parent.parent
 PEER = """
@@ -65,3 +65,14 @@ def test_a_model_is_measured_cold_and_warm(tmp_path: Path, monkeypatch: pytest.M
     assert row.warm.clock > 0
     assert np.isnan(row.error)
     assert 0 < row.touched <= row.memory
+
+
+def test_the_proof_is_a_part_of_compiling(capsys: pytest.CaptureFixture[str]) -> None:
+    proof.main([str(ROOT / "models" / "mlp.onnx"), "--rounds", "2"])
+    head, row, whole = capsys.readouterr().out.splitlines()
+    assert head.split("  ")[0] == "model"
+    assert row.split()[1:] == whole.split()[1:]
+    compiling, proving, part, kernels, unproven = row.split()[1:]
+    assert 0 < float(proving) < float(compiling)
+    assert 0 < float(part.rstrip("%")) < 100
+    assert int(kernels) > 0 == int(unproven)
