@@ -13,7 +13,8 @@ check: .venv/dev-installed
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -q -n auto --dist worksteal --quick
 
-# All but what starts several processes, goes over all there are of a kind, or is very long.
+# All but what starts several processes, goes over all there are of a kind, or is very long; of tests
+# of many cases some.
 test: .venv/dev-installed
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not mpi and not sweep'
 

@@ -33,6 +33,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from zlib import crc32
 
 import hypothesis
 import pytest
@@ -93,7 +94,23 @@ def function_of(name: str) -> str:
     return name.partition("[")[0]
 
 
+def mark_most(items: list[pytest.Item]) -> None:
+    """Mark all but one in n cases of tests that are `sampled(n)` as `sweep`, chance by name."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("sweep"):
+            tests.setdefault(function_of(item.nodeid), []).append(item)
+    for cases in tests.values():
+        cases.sort(key=lambda item: crc32(item.nodeid.encode()))
+        sampled = cases[0].get_closest_marker("sampled")
+        assert sampled, "looked up above"
+        for item in cases[-(-len(cases) // sampled.args[0]) :]:
+            item.add_marker("sweep")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mark_most(items)
     quick = config.getoption("quick")
     if not quick and not config.getoption("measure"):
         return

@@ -74,6 +74,7 @@ def run_commands(text: str, capsys: pytest.CaptureFixture[str]) -> str:
     return printed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("guide", GUIDES)
 def test_a_guide_runs(

@@ -18,6 +18,8 @@ from gravure.target import Target
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel
 
+pytestmark = pytest.mark.sampled(2)
+
 WIDE = PAGE // 4
 CASES = {
     "even": ((2 * ROWS, WIDE), 0, "sum", "f32"),

@@ -30,6 +30,8 @@ from gpu_cases import (
     run_wrong,
 )
 
+pytestmark = pytest.mark.sampled(2)
+
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 NUMPY = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}

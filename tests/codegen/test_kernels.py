@@ -19,6 +19,8 @@ from gravure.target import Target
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel
 
+pytestmark = pytest.mark.sampled(2)
+
 RANDOM = np.random.default_rng(0)
 
 

@@ -25,6 +25,8 @@ from gravure.tools.accuracy.ulp_table import (
     worst_of_samples,
 )
 
+pytestmark = pytest.mark.sampled(2)
+
 Array = np.ndarray[Any, Any]
 
 FORMS = forms()

@@ -16,6 +16,8 @@ from gravure.codegen.llvm.emit.kernel import emit_kernel
 from gravure.ir.dialects.kernel import loops_context
 from gravure.target import Target
 
+pytestmark = pytest.mark.sampled(2)
+
 Array = np.ndarray[Any, Any]
 Both = Callable[..., list[tuple[Array, Array]]]
 DTYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}

@@ -37,6 +37,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("op", "sample", "dtype"), CASES)
 def test_it_is_the_numpy_result(
     op: type[Op], sample: Sample, dtype: DType, monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,8 @@ from gravure.ir.program import argument_specs
 from gravure.ir.types import dims
 from gravure.target import Target
 
+pytestmark = pytest.mark.sampled(2)
+
 Array = np.ndarray[Any, Any]
 SMALL = Path(__file__).parent.parent / "models" / "small"
 NAMES = ("mlp", "mobilenet", "quantised", "transformer", "unet", "lstm", "gru", "chain", "heat")

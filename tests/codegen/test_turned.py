@@ -16,6 +16,8 @@ from gravure.target import Target
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel
 
+pytestmark = pytest.mark.sampled(2)
+
 TYPES = ("f32", "f64", "f16", "bf16", "i8", "ui8", "i16", "i32", "i64", "i1")
 MOVES = {
     "even": ((32, 48), (1, 0)),

@@ -139,6 +139,7 @@ BY_SIZE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", BY_SIZE)
 def test_sizes_that_are_computed_of_elements(by):
     def value(x, numbers):

@@ -76,6 +76,7 @@ def run(function: Any, given: list[Array]) -> list[Array]:
     return [x.numpy() for x in (made if isinstance(made, tuple | list) else [made])]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("op", list(operations()), ids=lambda op: op.name.removeprefix("gv."))
 def test_any_operation_is_compiled_for_what_comes(op: type[Op], form: str) -> None:
@@ -91,6 +92,7 @@ def test_any_operation_is_compiled_for_what_comes(op: type[Op], form: str) -> No
         judge.assert_close(found, case.evaluate(given), tolerance=case.sample.tolerance)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "op",

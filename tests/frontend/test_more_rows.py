@@ -385,6 +385,7 @@ def test_f7_what_is_computed_again_takes_less_than_half_of_the_memory():
     assert np.array_equal(plain, again)
 
 
+@pytest.mark.sweep
 def test_f7_the_pass_computes_layers_again_and_less_than_a_quarter_is_kept():
     x = np.ones((256, 16), np.float32)
     w = np.random.default_rng(0).normal(0, 0.3, (50, 16, 16)).astype(np.float32)

@@ -605,6 +605,7 @@ def test_windows_rounded_up_on_open_images(
         np.testing.assert_array_equal(made.run([x])[0], fixed.run([x])[0])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("aligned", [0, 1])
 def test_sampling_images_of_open_size(model: Make, padding: str, aligned: int) -> None:

@@ -9,6 +9,8 @@ from gravure.frontend.programs.parallel import ParallelError
 
 from .test_parallel import compare
 
+pytestmark = pytest.mark.sampled(2)
+
 
 def weight(rows: int, columns: int, name: str = "w") -> str:
     """Return a line that makes a weight."""

@@ -51,6 +51,7 @@ def test_sizes_are_compared_by_all_sums_of_facts(seed: int) -> None:
     assert Knowledge({}, facts).at_least(asked, 0) == wanted
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_sizes_are_not_said_to_be_larger_than_they_are(seed: int) -> None:
     """Sums of quotients, remainders and extremes, at all sizes in range."""

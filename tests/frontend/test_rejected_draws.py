@@ -161,6 +161,7 @@ def test_what_cannot_be_drawn():
     assert np.isinf(R.stateless_poisson([1], SEED, [np.inf], tf.float32).numpy()).all()
 
 
+@pytest.mark.sweep
 def test_moments():
     gamma = R.gamma([20000], 2.5, 0.5, seed=1).numpy()
     assert abs(gamma.mean() - 5.0) < 0.1

@@ -83,6 +83,7 @@ class All:
             assert_same(made, right, f"{op.name} {where}")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_every_operation_on_every_way(dtype: Any, tmp_path: Path) -> None:
     every = All(dtype, 1600)
@@ -131,6 +132,7 @@ def test_processors_do_not_matter(dtype: Any, target: str) -> None:
             assert_same(other, one, op.name)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_shapes_do_not_matter(dtype: Any) -> None:
     """What is left at the end of a row is computed on fewer lanes, or on one."""

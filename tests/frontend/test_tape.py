@@ -338,6 +338,7 @@ def differentiable() -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("op", "sample"), differentiable())
 def test_gradients_of_operations_are_central_differences(op: Any, sample: Sample) -> None:
     arrays = values_of(sample)

@@ -329,6 +329,7 @@ def operations_for(path: str) -> list[type[Op]]:
     return COMPILED if path in COMPILERS else SAMPLED
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("path", "op"),
     [
@@ -380,6 +381,7 @@ def special_operands(case: Case) -> list[Array]:
     return [special(d)[grid.ravel()] for d, grid in zip(dtypes, grids, strict=True)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", [o for o in SAMPLED if o.has("scalar")], ids=lambda op: op.name)
 def test_compiled_code_on_special_values(op: type[Op]) -> None:
     seen: dict[str, Case] = {}
@@ -628,6 +630,7 @@ def test_rule_appends_to_a_graph_with_symbols(case: Case, rule: str) -> None:
     assert_close(interpret(module, operands), eager)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", COMPILED, ids=lambda op: op.name)
 def test_compiled_code_takes_any_size(op: type[Op]) -> None:
     cases = [c for c in SYMBOLIC if c.op is op and runs("compiled", c) and infer_symbolic(c)]

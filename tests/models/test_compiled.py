@@ -31,6 +31,7 @@ INPUTS: dict[str, list[Arrays]] = {
 DIMS = {"mlp_batch": {"batch": (1, 64)}, "attention": {"length": (1, 64)}}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3"])
 @pytest.mark.parametrize("name", INPUTS)
 def test_results_are_those_of_onnxruntime(name: str, level: str) -> None:

@@ -205,6 +205,7 @@ def read_back(program: Program) -> Program:
     return Program(module, program.weights)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_every_level_computes_the_same(name: str) -> None:
     some = made(name)

@@ -12,6 +12,8 @@ from onnx.reference import ReferenceEvaluator
 
 import gravure as gv
 
+pytestmark = pytest.mark.sampled(2)
+
 Array = np.ndarray[Any, Any]
 RANDOM = np.random.default_rng(0)
 TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.float32: TensorProto.FLOAT}

@@ -49,6 +49,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     return folders
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_builds_in_different_folders_are_the_same_bytes(

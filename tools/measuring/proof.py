@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Share:
+class ProofTime:
     """What compiling took, and the proof of it."""
 
     compiling: float = 0.0
@@ -39,8 +39,8 @@ class Share:
     kernels: int = 0
     unproven: int = 0
 
-    def __add__(self, other: Share) -> Share:
-        return Share(
+    def __add__(self, other: ProofTime) -> ProofTime:
+        return ProofTime(
             self.compiling + other.compiling,
             self.proving + other.proving,
             self.kernels + other.kernels,
@@ -55,7 +55,7 @@ class Share:
 
 
 @contextmanager
-def watched(share: Share) -> Iterator[None]:
+def watched(share: ProofTime) -> Iterator[None]:
     """Note what proofs take, as long as this goes on."""
 
     def guard(loops: FuncOp) -> None:
@@ -72,13 +72,13 @@ def watched(share: Share) -> Iterator[None]:
         objects.guard = before
 
 
-def share_of(path: Path, most: int, rounds: int = 1) -> Share:
+def share_of(path: Path, most: int, rounds: int = 1) -> ProofTime:
     """Return what compiling a model takes, in the quickest of some rounds."""
     found = []
     ranges = load_program(path).ranges.items()
     dims = {name: (low, most) for name, (low, high) in ranges if high is None}
     for _ in range(rounds):
-        share = Share()
+        share = ProofTime()
         gc.collect()
         with watched(share):
             begin = process_time()
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--most", type=int, default=512, help="how large open sizes may be")
     parser.add_argument("--rounds", type=int, default=1)
     args = parser.parse_args(argv)
-    whole = Share()
+    whole = ProofTime()
     rows = [["model", "compile (s)", "proof (s)", "part", "kernels", "not shown"]]
     for path in args.models:
         share = share_of(path, args.most, args.rounds)

@@ -89,6 +89,7 @@ def test_the_corpus_is_whole():
     assert not MISSING.keys() - PROGRAMS.keys()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_a_program_gives_what_tensorflow_gave(name, monkeypatch):
     refused = refusals(monkeypatch)

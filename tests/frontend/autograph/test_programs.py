@@ -58,6 +58,7 @@ def test_a_program_gives_what_tensorflow_gives(name):
     check(name, outcome(PROGRAMS[name], tf))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore::gravure.PerformanceWarning")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_is_compiled(name, monkeypatch):

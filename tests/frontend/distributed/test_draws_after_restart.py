@@ -73,6 +73,7 @@ class Training:
 HOW = ["at once", "a function", "a function inside", "a loop", "of a seed"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", HOW)
 def test_c5_dropout_goes_on_behind_a_restart_on_other_ranks(tmp_path: Path, how: str) -> None:
     def steps(folder: Path, ranks: int, count: int) -> bytes:

@@ -238,6 +238,7 @@ SAMPLES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "asked", "wanted"), [
     (name, asked, wanted) for name, every in WANTED.items() for asked, wanted in every.items()
 ])  # fmt: skip

@@ -40,6 +40,7 @@ def test_what_is_known_of_shapes(text):
     assert record.shape_of(text, tf) == RECORDED[text]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", programs.PROGRAMS)
 def test_program(name):
     found = record.outcome(programs.PROGRAMS[name], tf)
