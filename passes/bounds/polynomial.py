@@ -241,10 +241,17 @@ class Polynomial:
 
     def shared(self) -> list[int]:
         """Return the atoms that every term has, in their order."""
-        if self.constant or not self.terms:
+        if self.constant:
             return []
-        shortest = min(self.terms, key=len)
-        return [a for a in dict.fromkeys(shortest) if all(a in each for each in self.terms)]
+        common: list[int] | None = None
+        for monomial in self.terms:
+            if common is None:
+                common = list(dict.fromkeys(monomial))
+            else:
+                common = [each for each in common if each in monomial]
+            if not common:
+                return []
+        return common or []
 
 
 def _summands(value: Polynomial) -> Terms:
