@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING
+from unittest import mock
 
 from ...codegen import objects
 from ...codegen.kernels.builder import outside
@@ -65,11 +66,8 @@ def watched(share: ProofTime) -> Iterator[None]:
         share.kernels += 1
         share.unproven += GUARDED in loops.attributes
 
-    objects.guard, before = guard, objects.guard
-    try:
+    with mock.patch.object(objects, "guard", guard):
         yield
-    finally:
-        objects.guard = before
 
 
 def share_of(path: Path, most: int, rounds: int = 1) -> ProofTime:
