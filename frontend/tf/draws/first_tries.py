@@ -1,28 +1,38 @@
 """The first tries of numbers that are drawn until they fit, as compiled code for any of them.
 
 Each function is given the key and the parameters of all elements (f64) and returns what `sampling`
-gives for them, with NaN where none of the first tries fits: those few are drawn there.
+gives for them, with NaN where none of the first tries fits: those few are drawn there. Few elements
+are drawn by the same steps at once, until that was done often: compiling them takes a second.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 from ....codegen import single
-from ....ir.build import GraphEmit
 from ....ir.families import EmitMath
-from ....ir.op import Array
+from ....ir.op import Array, Op
 from ....ir.ops.random import STRIDE, Draw, further
 from ....ir.scalar_math import Term
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import parse
+from ....ir.types.dims import Dim, parse
 from ....ir.types.tensor import TensorSpec
+from ...eager.kernels import evaluate
+from ...eager.tensor import Tensor
 
 AT_ONCE = 1 << 15
 """So many elements stay in a processor's cache between the steps of a try."""
+FEW = 1 << 12
+"""With fewer elements than these, steps at once take some milliseconds, ..."""
+OFTEN = 50
+"""... which is less than compiling takes for so many draws."""
+DRAWN: Counter[str] = Counter()
+"""How often few elements were drawn of a distribution."""
 WAITS = ((1.0, 4), (2.5, 6), (5.0, 10), (10.0, 16))
 """How many blocks of uniform numbers nearly all need whose rates are up to a bound."""
 
@@ -30,14 +40,14 @@ WAITS = ((1.0, 4), (2.5, 6), (5.0, 10), (10.0, 16))
 class DrawnWords:
     """The blocks of words of all elements, each one's own."""
 
-    def __init__(self, emit: GraphEmit, key: object) -> None:
-        self.draw, self.key = Draw(emit), key
+    def __init__(self, emit: Callable[..., Any], key: object, count: Dim) -> None:
+        self.draw, self.key, self.count = Draw(emit), key, count
         self.math = EmitMath(emit)
 
     def block(self, number: int) -> list[object]:
         """Return the four words of the block of a number."""
         key = self.draw.tried(self.key, number)
-        made = self.draw("random_bits", key, shape=(parse("N"),), per=1, stride=STRIDE)
+        made = self.draw("random_bits", key, shape=(self.count,), per=1, stride=STRIDE)
         return list(made)
 
     def units(self, number: int) -> tuple[Term, Term]:
@@ -98,29 +108,54 @@ def _tried(d: Term, c: Term, x: Term, u: Term) -> tuple[Term, Term, Term]:
     return d * v, good & (surely | perhaps), good
 
 
+def _built(
+    build: Build, count: Dim, emit: Callable[..., Any], key: object, parameter: object
+) -> Any:
+    """Return what a function builds for a key and so many parameters."""
+    words = DrawnWords(emit, key, count)
+    return build(words, Term(words.math, parameter)).value
+
+
 @cache
 def _kernel(name: str, blocks: int = 0) -> Callable[..., Array]:
     """Return the compiled function of a key and parameters."""
-    build = _poisson(blocks) if name == "poisson" else _gamma
-
-    def built(emit: GraphEmit, key: object, parameter: object) -> object:
-        words = DrawnWords(emit, key)
-        return build(words, Term(words.math, parameter)).value
-
+    built = partial(_built, _steps(name, blocks), parse("N"))
     specs = TensorSpec(rows.u32, (6,)), TensorSpec(rows.f64, (parse("N"),))
     return single.in_a_row(built, specs, AT_ONCE)
 
 
+def _steps(name: str, blocks: int) -> Build:
+    """Return what makes the numbers of a distribution."""
+    return _poisson(blocks) if name == "poisson" else _gamma
+
+
 def gamma(key: Array, alpha: Array) -> Array:
     """Return numbers of the gamma distribution."""
-    return _in_parts(_kernel("gamma"), key, alpha)
+    return _drawn("gamma", 0, key, alpha)
 
 
 def poisson(key: Array, rate: Array) -> Array:
     """Return numbers of the Poisson distribution of rates below 10."""
     most = float(np.max(rate, initial=0.0))
     blocks = next((count for bound, count in WAITS if most <= bound), WAITS[-1][1])
-    return _in_parts(_kernel("poisson", blocks), key, rate)
+    return _drawn("poisson", blocks, key, rate)
+
+
+def _drawn(name: str, blocks: int, key: Array, parameters: Array) -> Array:
+    """Return the numbers: by compiled code where there are many, or where it was asked often."""
+    if 0 < len(parameters) < FEW and DRAWN[name] < OFTEN:
+        DRAWN[name] += 1
+        made = _built(
+            _steps(name, blocks), len(parameters), _at_once, Tensor(key), Tensor(parameters)
+        )
+        return np.array(made._array)
+    return _in_parts(_kernel(name, blocks), key, parameters)
+
+
+def _at_once(op: type[Op], *operands: Tensor, **attributes: object) -> Tensor | tuple[Tensor, ...]:
+    """Carry an operation out, whatever is traced or watched."""
+    made = tuple(map(Tensor, evaluate(op, [x._array for x in operands], attributes)))
+    return made[0] if len(made) == 1 else made
 
 
 def _in_parts(kernel: Callable[..., Array], key: Array, parameters: Array) -> Array:
