@@ -23,9 +23,13 @@ from ...ir.types.tensor import TensorSpec
 from .kernels import SIGNED
 
 STEPS = 24
-"""So many operations one after the other cost more than a call of compiled code."""
+"""So many operations one after the other cost more than a call of compiled code, ..."""
+SOON = 50
+"""... which pays from so many calls on: it takes some tenths of a second to make it."""
 SOME = 2
-"""So many that compute do, where they are carried out often."""
+"""So many that compute do, where they are carried out often: ..."""
+OFTEN = 500
+"""... in so many calls."""
 ELEMENTS = 1 << 18
 """So many elements, written and read, cost more than it costs to compile once."""
 MOST = 512
@@ -94,14 +98,23 @@ class Noted:
         """Return the numbers of what is not made."""
         return [*self.given, *self.constants()]
 
-    def is_worth_it(self, *, often: bool) -> bool:
-        """Say whether compiled code is faster by more than it takes to make it."""
+    def is_worth_it(self, times: int) -> bool:
+        """Say whether compiled code is faster by more than it takes to make it.
+
+        `times` is how often all of it was carried out.
+        """
         computing = [call for call in self.calls if call.op.moved(len(call.operands)) is None]
-        if len(self.calls) >= STEPS or (often and len(computing) >= SOME):
+        if len(self.calls) >= STEPS and (times >= SOON or self.is_known()):
+            return True
+        if times >= OFTEN and len(computing) >= SOME:
             return True
         seen = [i for call in computing for i in call.operands]
         seen += [i for call in self.calls for i in call.results]
         return len(self.calls) > 1 and sum(self.arrays[i].size for i in seen) >= ELEMENTS
+
+    def is_known(self) -> bool:
+        """Say whether there is a kernel for other sizes that does it."""
+        return self.in_rows() and self.row_key() in ROWS
 
     def can_be_compiled(self) -> bool:
         """Say whether there is a kernel of the same bits."""
@@ -141,9 +154,12 @@ class Noted:
         return [known[i] for i in self.results]
 
 
-def compiled(noted: Noted, *, often: bool = False) -> Kernel | None:
-    """Return compiled code that does what is noted to the arrays given; None: there is none."""
-    if not noted.is_worth_it(often=often) or not noted.can_be_compiled():
+def compiled(noted: Noted, times: int = 1) -> Kernel | None:
+    """Return compiled code that does what is noted to the arrays given; None: there is none.
+
+    `times` is how often it was done.
+    """
+    if not noted.is_worth_it(times) or not noted.can_be_compiled():
         return None
     from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
@@ -175,12 +191,13 @@ def _in_rows(kernel: Kernel, shape: Sequence[int], *given: Array) -> Sequence[Ar
 
 
 def in_parts(
-    steps: Sequence[NotedStep], arrays: Sequence[Array], given: int, wanted: set[int], *,
-    often: bool = False,
+    steps: Sequence[NotedStep], arrays: Sequence[Array], given: int, wanted: set[int],
+    times: int = 1,
 ) -> list[NotedStep]:  # fmt: skip
     """Return steps that do the same, of which each does as much as one kernel can.
 
-    The first arrays are `given`; `wanted` are the numbers of those that are needed in the end.
+    The first arrays are `given`; `wanted` are the numbers of those that are needed in the end;
+    `times` is how often the steps were carried out.
     """
     known = {*range(given)}.union(*[step.results for step in steps])
     found: list[NotedStep] = []
@@ -189,7 +206,7 @@ def in_parts(
         others = [step for each in groups if each is not group for step in each]
         kept = wanted.union(*[step.operands for step in others])
         noted = _together(group, arrays, known, kept)
-        kernel = compiled(noted, often=often) if len(group) > 1 and noted.results else None
+        kernel = compiled(noted, times) if len(group) > 1 and noted.results else None
         if kernel is None:
             found += group
         else:

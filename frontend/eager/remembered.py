@@ -12,7 +12,7 @@ It is for functions of their arguments alone. What depends on a state besides, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from operator import itemgetter
 from types import FunctionType
@@ -28,7 +28,16 @@ from ...runtime.tracing import EARS
 from ..values.context import STATE
 from ..values.dispatch import NotDenseError, answered
 from ..values.dtypes import DataType
-from .compiled_notes import Noted, NotedCall, NotedStep, compiled, in_parts, without_gaps
+from .compiled_notes import (
+    OFTEN,
+    SOON,
+    Noted,
+    NotedCall,
+    NotedStep,
+    compiled,
+    in_parts,
+    without_gaps,
+)
 from .kernels import Kernel, evaluate, prepared, quiet
 from .tensor import NOTING, Tensor
 
@@ -40,8 +49,8 @@ MOST = 512
 """How many ways to call a function are remembered."""
 LONGEST = 64
 """The longest list of arguments that is told apart from others."""
-OFTEN = 500
-"""So many calls with few elements are worth compiled code of all their steps."""
+TIMES = (SOON, OFTEN)
+"""After so many calls it is asked again whether to compile their steps."""
 LARGEST = 1 << 16
 """How many bytes a constant may have that is remembered."""
 
@@ -337,7 +346,26 @@ def _plan_of(notes: Notes, made: object, form: Form) -> Plan:
         noted = Noted(tuple(notes.calls), notes.arrays, given, results)
         if (kernel := compiled(noted)) is not None:
             return cast("Plan", partial(_run, without_gaps(kernel), BEHIND[kind]))
+        if noted.is_worth_it(SOON):
+            return _plan_soon(notes, form, noted, BEHIND[kind])
     return _plan(notes, form)
+
+
+def _plan_soon(notes: Notes, form: Form, noted: Noted, real: type) -> Plan:
+    """Return what carries the notes out, step by step until one kernel of all of them pays."""
+    constants = noted.constants()
+    arrays = [x if i in constants else _like(x) for i, x in enumerate(noted.arrays)]
+    plan, times = _plan(notes, form), 0
+    alike = replace(noted, arrays=arrays)
+
+    def run(given: Sequence[Any]) -> object:
+        nonlocal plan, times
+        times += 1
+        if times == SOON and (kernel := compiled(alike, times)) is not None:
+            plan = cast("Plan", partial(_run, without_gaps(kernel), real))
+        return plan(given)
+
+    return run
 
 
 def _plan(notes: Notes, form: Form) -> Plan:
@@ -348,15 +376,15 @@ def _plan(notes: Notes, form: Form) -> Plan:
     start = [None if i < count or i in made else x for i, x in enumerate(notes.arrays)]
     steps = [_place_of_step(step) for step in in_parts(later, notes.arrays, count, returned)]
     alike = [_like(x) if i < count or i in made else x for i, x in enumerate(notes.arrays)]
-    left = OFTEN
+    times = 0
     if (alone := _alone(notes, later, form)) is not None:
         return alone
 
     def run(given: Sequence[Any]) -> object:
-        nonlocal steps, left
-        left -= 1
-        if not left:
-            again = in_parts(later, alike, count, returned, often=True)
+        nonlocal steps, times
+        times += 1
+        if times in TIMES:
+            again = in_parts(later, alike, count, returned, times)
             steps = [_place_of_step(step) for step in again]
         arrays = start.copy()
         arrays[:count] = [x._array for x in given]

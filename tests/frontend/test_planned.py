@@ -211,13 +211,15 @@ SPECIAL = {
 def test_many_small_steps_are_one_kernel_for_all_sizes_of_the_same_bits(name: str) -> None:
     function, dtype = SPECIAL[name], np.float64
     stepwise, kernels = [], []
+    ROWS.clear()
     for count in (5, 12, 700):
         x = tf.constant(np.random.default_rng(count).uniform(0.01, 0.99, (count, 2)).astype(dtype))
         stepwise.append(function(x).numpy())  # not noted yet
         function(x)
-        kernels.append(len(ROWS))
-        np.testing.assert_array_equal(function(x).numpy(), stepwise[-1])
-    assert kernels[0] == kernels[1] == kernels[2] > 0
+        kernels.append(len(ROWS))  # of few calls of one size there is none, others have it at once
+        for _ in range(1 if kernels[1:] else compiled_notes.SOON):
+            np.testing.assert_array_equal(function(x).numpy(), stepwise[-1])
+    assert 0 == kernels[0] < kernels[1] == kernels[2] == len(ROWS)
 
 
 def test_moves_of_many_elements_are_compiled_with_what_is_done_to_them() -> None:

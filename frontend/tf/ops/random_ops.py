@@ -225,8 +225,9 @@ IN_BLOCKS = {
     "Multinomial": "uniform",
 }
 """The draws that eager code compiles for any size, and what they are in `ir.in_blocks`."""
-OFTEN = 3
-"""From so many draws on code is compiled for few numbers, too."""
+OFTEN = 40
+"""From so many draws on code is compiled for few numbers, too: that takes some tenths of a second,
+steps at once some tenths of a millisecond."""
 DRAWN: Counter[tuple[str, str]] = Counter()
 """How often few numbers were drawn of a kind and an element type."""
 
