@@ -373,8 +373,10 @@ class Stepper(Interpreter):
             operands = [values[operand] for operand in turn.operands]
             if turn.is_last:
                 return operands
-            if turn.callee:
-                results: Sequence[object] = self.pieces[turn.callee].run(operands)
+            if turn.known is not None:
+                results: Sequence[object] = turn.known
+            elif turn.callee:
+                results = self.pieces[turn.callee].run(operands)
             elif turn.is_plain:
                 assert turn.step is not None, "plain ones are steps"
                 results = turn.step.evaluated(of_objects(operands), turn.attributes)
@@ -483,7 +485,7 @@ class SteppedModel(CompiledModel):
         }
         self.turns: dict[Block, BlockOrder] = {}
         """What runs keep of the blocks that they have come by."""
-        block = main.body.block
+        self._block = block = main.body.block
         is_plain = not self.growing and is_straight(block, self.pieces)
         self.straight = Straight(block, self.pieces) if is_plain else None
         self.call = self._call
@@ -576,7 +578,7 @@ class SteppedModel(CompiledModel):
         for info, spec, value in zip(self.inputs, self._specs, values, strict=True):
             machine.bind(spec, value, f"argument {info.name!r}", self)
         self.check_dims(machine.symbols)
-        return machine.block(self.program.main.body.block, values)
+        return machine.block(self._block, values)
 
     def check_dims(self, sizes: Mapping[str, int]) -> None:
         """Raise where a size of the arguments is not in its range."""

@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation
 from ...ir.host import HostOp, symbols_of
 from ...ir.interpret.graph import with_sizes
 from ...ir.ops.host.python_step import PythonStep
+from ...ir.ops.structure import Constant
 from ...ir.types.values import Spec
 from ...lazy import cached_property
 from ..eager.complex_parts import PAIRS
@@ -27,6 +28,11 @@ class Turn:
     def callee(self) -> str:
         """Return the name of the piece that it calls, if it calls one."""
         return self.op.callee.root_reference.data if isinstance(self.op, CallOp) else ""
+
+    @cached_property
+    def known(self) -> tuple[object] | None:
+        """Return the result of a constant, None of what is to be carried out."""
+        return (self.op.plain_attributes()["value"],) if isinstance(self.op, Constant) else None
 
     @cached_property
     def is_plain(self) -> bool:

@@ -8,6 +8,7 @@ import pytest
 import gravure as gv
 import gravure.tf as tf
 from gravure.frontend.function.staged import Staged
+from gravure.ir.ops.structure import Constant
 
 X = np.array([1.0, -2.0, 3.0], np.float32)
 
@@ -333,3 +334,24 @@ def test_what_is_not_compiled_at_all_warns_once():
         warnings.simplefilter("error")
         step(tf.constant(1.0))
     assert any("is not compiled" in line for line in step.explain())
+
+
+def test_constants_beside_steps_of_python_are_made_once(monkeypatch):
+    boxes = np.random.default_rng(0).random((9, 2)).astype(np.float32)
+    boxes = np.concatenate([boxes, boxes + np.float32(0.3)], 1)
+    scores = np.linspace(0.1, 0.9, 9, dtype=np.float32)
+
+    def chosen(x, y):
+        return tf.image.non_max_suppression_with_scores(x, y, 5, soft_nms_sigma=0.5), tf.constant(7)
+
+    given = tf.constant(boxes), tf.constant(scores)
+    wanted = [x.numpy() for x in tf.nest.flatten(chosen(*given))]
+    function = tf.function(chosen)
+    for _ in range(4):
+        found = [x.numpy() for x in tf.nest.flatten(function(*given))]
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+    assert is_compiled(function)
+    monkeypatch.setattr(Constant, "evaluate", None)
+    for a, b in zip(tf.nest.flatten(function(*given)), wanted, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b, strict=True)
