@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ....codegen.serial.function import I64s, serial
 from ....ir.op import Array
+from ....runtime.buffer import is_plain
 
 MOST = 1 << 62
 """So many places can be told apart by a number."""
@@ -52,6 +54,42 @@ def in_order(table: Array, sizes: Sequence[int]) -> Array:
 def numbers_inside(table: Array, sizes: Sequence[int]) -> Array | None:
     """Return the number of each row among all of a size, None if some are not among them."""
     return in_order(table, sizes) if math.prod(sizes) <= MOST and is_inside(table, sizes) else None
+
+
+LONG = 1 << 14
+"""So many rows are gone through once, in a loop, instead of column by column."""
+
+
+def numbers_rising(table: Array, sizes: Sequence[int]) -> Array | None:
+    """Return the number of each row among all of a size; None unless they rise and are inside.
+
+    >>> numbers_rising(np.array([[0, 2], [1, 0]]), [2, 3])
+    array([2, 3])
+    >>> numbers_rising(np.array([[1, 0], [1, 0]]), [2, 3])
+    """
+    is_row = table.dtype == np.int64 and is_plain(table) and table.shape[1] == len(sizes)
+    if len(table) < LONG or not is_row or math.prod(sizes) > MOST:
+        number = numbers_inside(table, sizes)
+        return number if number is not None and (number[1:] > number[:-1]).all() else None
+    number = np.empty(len(table), np.int64)
+    return number if _count_rising(table, np.array(sizes, np.int64), number) else None
+
+
+@serial
+def _count_rising(table: I64s, sizes: I64s, number: I64s) -> int:
+    """Write the number of each row; say whether all rise and are inside."""
+    width, last = len(sizes), -1
+    for i in range(len(number)):
+        found = 0
+        for k in range(width):
+            x = table[i * width + k]
+            if x < 0 or x >= sizes[k]:
+                return 0
+            found = found * sizes[k] + x
+        if found <= last:
+            return 0
+        number[i], last = found, found
+    return 1
 
 
 def numbered(*tables: Array) -> tuple[list[Array], list[int]] | None:

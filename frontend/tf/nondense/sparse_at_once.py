@@ -22,7 +22,7 @@ from ...eager.kernels import Kernel, by_need
 from ...eager.tensor import Tensor, apply
 from ...values.context import STATE
 from ..core.bridge import TfTensor
-from .numbering import different, is_inside, numbers_inside
+from .numbering import different, is_inside, numbers_inside, numbers_rising
 
 M = Maker(apply)
 
@@ -45,8 +45,8 @@ def dense(
     indices: Array, sizes: Sequence[int], values: Array, rest: Array, *, validates: bool
 ) -> Array | None:
     """Return values at their places and another one elsewhere; None: the places are wrong."""
-    number = numbers_inside(indices, sizes)
-    if number is None or (validates and not (number[1:] > number[:-1]).all()):
+    number = (numbers_rising if validates else numbers_inside)(indices, sizes)
+    if number is None:
         return None
     is_zero = rest.dtype != object and not any(rest.tobytes())
     made = np.zeros(sizes, values.dtype) if is_zero else np.full(sizes, rest, values.dtype)

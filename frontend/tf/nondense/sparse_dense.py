@@ -19,7 +19,7 @@ from ..ops.creation import fill
 from ..ops.gathering import gather_nd, put_in, scatter_nd, tensor_scatter_nd_update
 from ..ops.linear_ops import adjoint
 from ..ops.math_ops import cast, complex_, conj, imag, real
-from .numbering import numbers_inside
+from .numbering import numbers_rising
 from .sparse_at_once import are_here, dense, product
 from .sparse_tensor import SparseTensor, known_sizes, sparse_of
 
@@ -37,8 +37,7 @@ def checked(indices: TfTensor, sizes: object) -> TfTensor:
 
 def check(indices: Array, sizes: Array) -> None:
     """Raise unless indices are within a shape, in order, each once."""
-    number = numbers_inside(indices, sizes.tolist())
-    if number is not None and (number[1:] > number[:-1]).all():
+    if numbers_rising(indices, sizes.tolist()) is not None:
         return
     outside = np.asarray(((indices < 0) | (indices >= sizes)).any(axis=1))
     strides = np.cumprod([1, *sizes[:0:-1].tolist()])[::-1]
