@@ -358,7 +358,7 @@ def _plan_soon(notes: Notes, form: Form, noted: Noted, real: type) -> Plan:
     plan, times = _plan(notes, form), 0
     alike = replace(noted, arrays=arrays)
 
-    def run(given: Sequence[Any]) -> object:
+    def run(given: Sequence[object]) -> object:
         nonlocal plan, times
         times += 1
         if times == SOON and (kernel := compiled(alike, times)) is not None:

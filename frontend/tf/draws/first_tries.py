@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from ....ir.types.dims import Dim, parse
 from ....ir.types.tensor import TensorSpec
 from ...eager.kernels import evaluate
 from ...eager.tensor import Tensor
+from ...values.context import Emitter
 
 AT_ONCE = 1 << 15
 """So many elements stay in a processor's cache between the steps of a try."""
@@ -40,7 +40,7 @@ WAITS = ((1.0, 4), (2.5, 6), (5.0, 10), (10.0, 16))
 class DrawnWords:
     """The blocks of words of all elements, each one's own."""
 
-    def __init__(self, emit: Callable[..., Any], key: object, count: Dim) -> None:
+    def __init__(self, emit: Emitter, key: object, count: Dim) -> None:
         self.draw, self.key, self.count = Draw(emit), key, count
         self.math = EmitMath(emit)
 
@@ -108,9 +108,7 @@ def _tried(d: Term, c: Term, x: Term, u: Term) -> tuple[Term, Term, Term]:
     return d * v, good & (surely | perhaps), good
 
 
-def _built(
-    build: Build, count: Dim, emit: Callable[..., Any], key: object, parameter: object
-) -> Any:
+def _built(build: Build, count: Dim, emit: Emitter, key: object, parameter: object) -> object:
     """Return what a function builds for a key and so many parameters."""
     words = DrawnWords(emit, key, count)
     return build(words, Term(words.math, parameter)).value
@@ -148,13 +146,15 @@ def _drawn(name: str, blocks: int, key: Array, parameters: Array) -> Array:
         made = _built(
             _steps(name, blocks), len(parameters), _at_once, Tensor(key), Tensor(parameters)
         )
+        assert isinstance(made, Tensor), "steps at once make a tensor"
         return np.array(made._array)
     return _in_parts(_kernel(name, blocks), key, parameters)
 
 
-def _at_once(op: type[Op], *operands: Tensor, **attributes: object) -> Tensor | tuple[Tensor, ...]:
+def _at_once(op: type[Op], *operands: object, **attributes: object) -> object:
     """Carry an operation out, whatever is traced or watched."""
-    made = tuple(map(Tensor, evaluate(op, [x._array for x in operands], attributes)))
+    given = [x._array for x in operands if isinstance(x, Tensor)]
+    made = tuple(map(Tensor, evaluate(op, given, attributes)))
     return made[0] if len(made) == 1 else made
 
 
