@@ -24,7 +24,7 @@ from .kernels import SIGNED
 
 STEPS = 24
 """So many operations one after the other cost more than a call of compiled code, ..."""
-SOON = 50
+SOON = 25
 """... which pays from so many calls on: it takes some tenths of a second to make it."""
 SOME = 2
 """So many that compute do, where they are carried out often: ..."""

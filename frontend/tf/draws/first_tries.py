@@ -29,7 +29,7 @@ AT_ONCE = 1 << 15
 """So many elements stay in a processor's cache between the steps of a try."""
 FEW = 1 << 12
 """With fewer elements than these, steps at once take some milliseconds, ..."""
-OFTEN = 50
+OFTEN = 25
 """... which is less than compiling takes for so many draws."""
 DRAWN: Counter[str] = Counter()
 """How often few elements were drawn of a distribution."""

@@ -225,7 +225,7 @@ IN_BLOCKS = {
     "Multinomial": "uniform",
 }
 """The draws that eager code compiles for any size, and what they are in `ir.in_blocks`."""
-OFTEN = 40
+OFTEN = 20
 """From so many draws on code is compiled for few numbers, too: that takes some tenths of a second,
 steps at once some tenths of a millisecond."""
 DRAWN: Counter[tuple[str, str]] = Counter()
