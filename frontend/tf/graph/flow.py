@@ -35,6 +35,7 @@ from ...values.run_errors import (
 from ..core.bridge import TfTensor, dressed, dressed_leaves, row_of, wrap
 from ..core.calls import perform, rule
 from ..core.required import known, require
+from ..core.specs import TensorSpec, TypeSpec
 from ..core.values import InGraph, convert, graph_of
 from ..ops.creation import zeros_like
 from ..ops.indexed_slices import of_use
@@ -460,9 +461,13 @@ def py_function(
 
 def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool) -> Any:  # noqa: N803
     single = not isinstance(Tout, list | tuple)
-    outs = [getattr(t, "dtype", t) for t in ([Tout] if single else Tout)]
+    stated = [Tout] if single else list(Tout)
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func!r}")
+    if is_smooth and any(isinstance(x, nest.TensorGroup) for x in [*inp, *stated]):
+        made = _python_of_parts(func, inp, stated, name)
+        return made[0] if single and stated else made
+    outs = [getattr(t, "dtype", t) for t in stated]
     func = _with_errors(func, single=single)
     graph = graph_of(list(inp))
     if graph is None:
@@ -482,6 +487,39 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
     if not made:
         return graph.operations[-1]  # what is waited for, and run: it gives nothing
     return dressed_leaves(made[0]) if single else list(made)
+
+
+def _python_of_parts(func: Any, inp: Any, stated: list[object], name: str | None) -> Any:
+    """Call Python where what it is given or gives is composite: the tensors of it are passed."""
+    whole = list(inp)
+
+    def given(*parts: object) -> list[object]:
+        made = func(*nest.pack(whole, parts))
+        if not stated:
+            return []
+        found = list(made) if isinstance(made, list | tuple) else [made]
+        fits = len(found) == len(stated) and all(map(_is_as_stated, found, stated))
+        if not fits:
+            raise ValueError(
+                f"py_function: func={func} returned {made!r}, which did not match Tout={stated!r}."
+            )
+        return nest.flatten(found)
+
+    types = [getattr(t, "dtype", t) for t in nest.flatten(stated)]
+    made = _python(given, nest.flatten(whole), types, name, is_smooth=True)
+    if not stated:
+        return made
+    for part, spec in zip(made, nest.flatten(stated), strict=True):
+        if isinstance(part, GraphTensor) and isinstance(spec, TensorSpec):
+            part.set_shape(spec.shape)
+    return nest.pack(stated, made)
+
+
+def _is_as_stated(value: object, stated: object) -> bool:
+    """Say whether what Python gave is composite or not as stated: which tensors is seen later."""
+    if isinstance(stated, TypeSpec) and isinstance(stated, nest.TensorGroup):
+        return bool(stated.is_compatible_with(value))
+    return not isinstance(value, nest.TensorGroup)
 
 
 def _of_row(value: object, row: DType | None, at: int) -> object:

@@ -89,3 +89,45 @@ def test_an_error_says_where_in_the_python_it_was_raised():
         tf.py_function(outer, [], [])
     with pytest.raises(ValueError, match="callable"):
         tf.py_function("outer", [], [])
+
+
+ROWS = [[1, 2, 3], [4], [5, 6]]
+
+
+@pytest.mark.parametrize("enter", [lambda f: f, tf.function], ids=["at once", "in a graph"])
+def test_python_is_given_and_gives_composites(enter):
+    def doubled(x):
+        like = tf.type_spec_from_value(x)
+        return x + tf.py_function(lambda v: v * 2, [x], like)
+
+    def parted(x):
+        like = tf.SparseTensorSpec([2, 2], tf.int32)
+        found = tf.py_function(lambda v: (tf.sparse.from_dense([[0, 1], [2, 0]]), v), [x], [like])
+        return found[0]
+
+    assert enter(doubled)(tf.ragged.constant(ROWS)).to_list() == [[3, 6, 9], [12], [15, 18]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="did not match Tout"):
+        enter(parted)(tf.constant(1))
+    total = enter(lambda x: tf.py_function(tf.reduce_sum, [x], tf.int32))
+    assert total(tf.ragged.constant(ROWS)).numpy() == 21
+
+
+@pytest.mark.parametrize(
+    ("function", "stated"),
+    [
+        (lambda v: v + 3, tf.int32),
+        (lambda v: v.to_tensor(), tf.RaggedTensorSpec([3, None], "int32")),
+    ],
+)
+def test_what_python_gives_is_composite_as_stated(function, stated):
+    rows = tf.ragged.constant(ROWS)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="which did not match Tout"):
+        tf.py_function(function, [rows], [stated])
+
+
+def test_gradients_go_through_composites_that_python_is_given():
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        rows = tf.RaggedTensor.from_row_lengths(tf.stack([x, x * 3.0]), [1, 1])
+        y = tf.reduce_sum(tf.py_function(lambda v: v * v, [rows], tf.type_spec_from_value(rows)))
+    assert tape.gradient(y, x).numpy() == 40.0
