@@ -180,3 +180,13 @@ def test_transforms_of_real_numbers_are_of_tensors_of_any_rank(lengths):
 
 def test_a_transform_of_nothing_is_nothing():
     assert tf.signal.fft(np.zeros((2, 0), np.complex64)).shape == (2, 0)
+
+
+@pytest.mark.parametrize("scan", [tf.cumsum, tf.math.cumprod])
+@pytest.mark.parametrize("options", [{}, {"exclusive": True}, {"exclusive": True, "reverse": True}])
+def test_there_is_nothing_to_combine_of_no_complex_numbers(scan, options):
+    assert scan(np.zeros([2, 0], np.complex64), -1, **options).shape == (2, 0)
+    x = np.array([1.0, 2.0, 3.0], np.float32)
+    made = scan((1j * x).astype(np.complex64), **options).numpy()
+    want = scan(x, **options).numpy()
+    np.testing.assert_array_equal(np.abs(made), np.abs(want))

@@ -415,8 +415,9 @@ def _scanned(
     z = np.flip(z, axis) if reverse else z
     made = function(z, axis=axis)
     if exclusive:
-        first = np.full_like(np.take(z, [0], axis), function is np.cumprod)
-        made = np.concatenate([first, np.delete(made, -1, axis)], axis)
+        one = np.moveaxis(made, axis, 0)  # (there may be none: the first is put before all then)
+        first = np.full((1, *one.shape[1:]), function is np.cumprod, made.dtype)
+        made = np.moveaxis(np.concatenate([first, one])[: len(one)], 0, axis)
     return np.flip(made, axis) if reverse else made
 
 
