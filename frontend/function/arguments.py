@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, cast
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class Surface(Protocol):
 
     def spec_of(self, tensor: GraphTensor) -> object:
         """Return the spec of an argument of a trace, as users see it."""
+
+    def seen(self, spec: TensorSpec) -> object:
+        """Return a spec as users see it."""
 
     def wrap(self, array: object) -> Tensor:
         """Return a result as a tensor."""
@@ -133,7 +136,7 @@ class Bound:
             if not within(found, spec):
                 raise TypeError(
                     f"Binding inputs to function {self.function.label!r} failed due to `Can not "
-                    f"cast {found} to {spec}`"
+                    f"cast {self.function.seen(found)} to {self.function.seen(spec)}`"
                 )
             self.leaves[place] = value
             self.specs[place] = spec
@@ -401,3 +404,89 @@ def call_with(
     """Call a function with arguments by the names of its parameters."""
     bound = inspect.BoundArguments(signature, cast("OrderedDict[str, Any]", arguments))
     return function(*bound.args, **bound.kwargs)
+
+
+def arguments_of_trace(
+    function: Surface, trace: Bound, args: Sequence[object], kwargs: dict[str, object]
+) -> list[object]:
+    """Return the values of a trace's inputs among arguments; raise `TypeError` if it has others.
+
+    A trace fixes more than its function's parameters say: how many `*args` there are, which names
+    `**kwargs` has, and that what was a tensor is given: a default of the function would be another
+    value than the one that was traced.
+    """
+    try:
+        found = function.signature.bind(*args, **kwargs)
+    except TypeError as error:
+        refuse(function, error)
+    for name, parameter in function.signature.parameters.items():
+        _check_given(function, trace, parameter, name in found.arguments, found.arguments.get(name))
+    given = function.bind(args, kwargs)
+    found.apply_defaults()
+    for name, wanted in trace.described.items():
+        value = given.described[name]
+        if structure_key(value) != structure_key(wanted):
+            refuse(function, _difference(found.arguments[name], wanted))
+    for place, (value, known) in enumerate(zip(given.leaves, trace.leaves, strict=True)):
+        if place not in trace.specs and value_key(value) != value_key(known):
+            refuse(function, f"Can not cast {value!r} to Literal[{known!r}]")
+    return [x for place, x in enumerate(given.leaves) if place in trace.specs]
+
+
+def refuse(function: Surface, reason: object) -> NoReturn:
+    """Raise `TypeError`: arguments do not fit a function or a trace."""
+    raise TypeError(
+        f"Binding inputs to function {function.label!r} failed due to `{reason}`"
+    ) from None
+
+
+def _check_given(
+    function: Surface, trace: Bound, parameter: inspect.Parameter, is_given: bool, value: object
+) -> None:
+    """Raise unless a parameter has as many values, and of the names, as the trace was made for."""
+    name = parameter.name
+    known = trace.arguments[name]
+    if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        have, want = len(_values(value)), len(_values(known))
+        if have < want:
+            refuse(function, f"missing a required argument: '{name}_{have}'")
+        if have > want:
+            refuse(function, "too many positional arguments")
+    elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        have_names, want_names = _names(value), _names(known)
+        for each in want_names:
+            if each not in have_names:
+                refuse(function, f"missing a required argument: {each!r}")
+        for each in have_names:
+            if each not in want_names:
+                refuse(function, f"got an unexpected keyword argument {each!r}")
+    elif not is_given and _has_inputs(trace, name):
+        refuse(function, f"missing a required argument: {name!r}")
+
+
+def _values(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _names(value: object) -> list[str]:
+    return [*value] if isinstance(value, Mapping) else []
+
+
+def _has_inputs(trace: Bound, name: str) -> bool:
+    """Say whether a part of an argument is an input of the trace."""
+    start = 0
+    for each, value in trace.arguments.items():
+        count = len(nest.flatten(value))
+        if each == name:
+            return any(place in trace.specs for place in range(start, start + count))
+        start += count
+    return False
+
+
+def _difference(value: object, wanted: object) -> str:
+    """Return why a value is not of the structure that was traced."""
+    if isinstance(wanted, Mapping):
+        return f"Can not cast {value!r} to a Dict of {[*wanted]}"
+    if isinstance(wanted, list | tuple):
+        return f"Can not cast {value!r} to {type(wanted).__name__} of {len(wanted)}"
+    return f"{value!r} and {wanted!r} don't have the same nested structure"

@@ -23,6 +23,7 @@ from ...collection import paused
 from ...errors import GraphError, StagingWarning, printed_as
 from ...forks import renewed
 from ...ir.types.dtypes import DType
+from ...ir.types.tensor import TensorSpec as Traced
 from ...lazy import cached_property
 from ...runtime.tracing import EARS, span
 from ..autograph import to_trace
@@ -123,7 +124,7 @@ class Function:
         self.python_function = python_function
         self.autograph, self.features = autograph, features
         """Whether its choices and loops are handed to the graph, and what else of it is."""
-        self.input_signature = input_signature
+        self.input_signature = None if input_signature is None else tuple(input_signature)
         self.reduce_retracing = reduce_retracing
         self.check, self.recompute, self.swap = check, recompute, swap
         self.stated = dict(stated or {})
@@ -153,6 +154,10 @@ class Function:
     def spec_of(self, tensor: GraphTensor) -> object:
         """Return the spec of an argument of a trace."""
         return tensor.spec
+
+    def seen(self, spec: Traced) -> object:
+        """Return a spec as users see it."""
+        return spec
 
     def wrap(self, array: object) -> Tensor:
         """Return a result as a tensor: one on a device is one already."""
@@ -254,12 +259,27 @@ class Function:
     @cached_property
     def declared(self) -> dict[str, object]:
         """Return what the input signature says by parameter; of `*args`, a tuple."""
+        signature = self.input_signature
         try:
-            return dict(self.signature.bind_partial(*(self.input_signature or ())).arguments)
+            found = dict(self.signature.bind_partial(*(signature or ())).arguments)
         except TypeError as error:
             raise TypeError(
                 f"input_signature of function {self.label!r} does not fit it: {error}"
             ) from None
+        if signature is None:
+            return found
+        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        missing = [
+            name
+            for name, each in self.signature.parameters.items()
+            if name not in found and each.kind not in kinds and each.default is each.empty
+        ]
+        if missing:
+            raise TypeError(
+                f"input_signature missing type constraint for {', '.join(missing)} of function "
+                f"{self.label!r}"
+            )
+        return found
 
     def _declared(self, declared: Any, value: Any) -> object:
         """Return an argument in the structure that a signature declares, its parts as tensors."""

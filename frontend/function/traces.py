@@ -46,7 +46,15 @@ from ..values.context import STATE, accessed, entered, record, running_on, unrec
 from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
 from ..values.texts import as_kept
-from .arguments import Bound, CallTimeValue, Surface, of_this_call, structure_key, value_key
+from .arguments import (
+    Bound,
+    CallTimeValue,
+    Surface,
+    arguments_of_trace,
+    of_this_call,
+    structure_key,
+    value_key,
+)
 from .in_common import Where
 from .lowering_gradient import Gradients
 from .on_device import (
@@ -265,25 +273,16 @@ class ConcreteFunction:
     def _of_names(self, args: Sequence[object], kwargs: dict[str, object]) -> Sequence[object]:
         """Return the tensors among arguments by the function's parameters, or by inputs.
 
-        What is given by name is by the name of a parameter, if it can be.
+        What is given by name is by the name of a parameter, if it can be; what is no tensor, by a
+        parameter only.
         """
         names = [x.op.name for x in self.graph.inputs]
         fits = len(args) + len(kwargs) == len(names) and kwargs.keys() == {*names[len(args) :]}
         parameters = [*self.function.signature.parameters][len(args) :]
-        if not fits or (kwargs and kwargs.keys() == {*parameters}):
-            return self._of_parameters(args, kwargs)
+        tensors = all(isinstance(x, Tensor) for x in (*args, *kwargs.values()))
+        if not fits or not tensors or (kwargs and kwargs.keys() == {*parameters}):
+            return arguments_of_trace(self.function, self.bound, args, kwargs)
         return [*args, *(kwargs[n] for n in names[len(args) :])]
-
-    def _of_parameters(self, args: Sequence[object], kwargs: dict[str, object]) -> list[object]:
-        """Return the tensors among the arguments of the function; the others are as traced."""
-        bound = self.function.bind(args, kwargs)
-        start = f"Binding inputs to function {self.function.label!r} failed due to "
-        if structure_key(bound.described) != structure_key(self.bound.described):
-            raise TypeError(f"{start}`the arguments have another structure than the trace's`")
-        for place, (given, known) in enumerate(zip(bound.leaves, self.bound.leaves, strict=True)):
-            if place not in self.bound.specs and value_key(given) != value_key(known):
-                raise TypeError(f"{start}`Can not cast {given!r} to Literal[{known!r}]`")
-        return [x for place, x in enumerate(bound.leaves) if place in self.bound.specs]
 
     def call(self, values: Sequence[Tensor]) -> Any:
         """Run the graph, or add a call of it to the graph that is being made."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
-from ...values.nest import map_structure
+from ...function.arguments import spec_for
+from ...values.nest import flatten, map_structure
 from ..ops.indexed_slices import as_argument
 from ..runs.implementing import IMPLEMENTS
 
@@ -67,7 +68,15 @@ def stated(options: Mapping[str, object]) -> dict[str, str]:
 
 def in_parts(signature: object) -> object:
     """Return a signature; what is said of slices is said of their parts."""
-    return None if signature is None else map_structure(as_argument, signature)
+    if signature is None:
+        return None
+    found = map_structure(as_argument, signature)
+    if any(leaf is not None and spec_for(leaf) is None for leaf in flatten(found)):
+        raise TypeError(
+            "input_signature must be a possibly nested sequence of specs of tensors, got "
+            f"{signature!r}"
+        )
+    return found
 
 
 def options_of(given: dict[str, object]) -> dict[str, Any]:

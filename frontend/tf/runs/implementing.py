@@ -6,11 +6,14 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ....ir.types.tensor import TensorSpec as Traced
 from ...function.arguments import Bound, spec_for
 from ...function.function import Function
 from ...function.traces import ConcreteFunction
+from ...graph.graph import dims_or_none
 from ...values import nest
 from ...values.nest import map_structure
+from ..core.specs import TensorSpec
 from ..core.values import convert
 from ..ops.indexed_slices import as_argument as in_parts
 from ..ops.indexed_slices import as_slices, holds_slices
@@ -59,6 +62,10 @@ class Implementing(Function):
         if self.traced:
             raise ValueError("Functions cannot be decorated after they have been traced.")
         self.python_function = decorator(self.python_function)
+
+    def seen(self, spec: Traced) -> TensorSpec:
+        """Return a spec as TensorFlow writes it."""
+        return TensorSpec(dims_or_none(spec.shape), spec.dtype)
 
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Bound:
         """Return the arguments by parameter: of what implements a function, all are tensors.
