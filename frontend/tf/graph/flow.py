@@ -15,10 +15,10 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ...eager.tape import GradientTape as CoreTape
 from ...eager.tape import wants_zeros
-from ...graph.control_flow import choose
+from ...graph.control_flow import ControlFlowError, choose
 from ...graph.gradients import OVERRIDES
 from ...graph.gradients import gradients as graph_gradients
-from ...graph.graph import GraphTensor, Kind, Operation
+from ...graph.graph import Graph, GraphTensor, Kind, Operation
 from ...graph.kinds import ENTER, EXIT, LOOP_CONDITION, NEXT_ITERATION, Merge, Stop, Switch
 from ...graph.py_function import HostFunction, add_function
 from ...values import nest
@@ -38,10 +38,12 @@ from ..core.required import known, require
 from ..core.specs import TensorSpec, TypeSpec
 from ..core.values import InGraph, convert, graph_of
 from ..ops.creation import zeros_like
-from ..ops.indexed_slices import of_use
+from ..ops.indexed_slices import as_argument, as_slices, holds_slices, of_use
 from ..ops.math_ops import identity
+from .tensor_array import TensorArray
 
 SWITCH, MERGE = Switch(), Merge()
+Branch = Callable[[], object]
 
 
 class Merged(NamedTuple):
@@ -76,19 +78,62 @@ def cond(
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()
     with InGraph(graph):
-        return choose(graph, truth(pred), [_done(false_fn), _done(true_fn)], name, "If")
+        return _chosen(graph, truth(pred), [false_fn, true_fn], name, "If")
 
 
-def _done(branch: Callable[[], object]) -> Callable[[], object]:
-    """Return a branch in whose result true stands for each operation, once it has been run."""
+def _chosen(
+    graph: Graph, index: TfTensor, functions: Sequence[Branch], name: str | None, type_: str
+) -> object:
+    """Add a choice to a graph: tensors stand for arrays of tensors and for slices meanwhile."""
+    given = OfBranches()
+    try:
+        made = choose(graph, index, [given.of(f) for f in functions], name, type_)
+    except ControlFlowError as error:
+        what = "true_fn and false_fn" if type_ == "If" else "branch_fns"
+        called = "tf.cond" if type_ == "If" else "tf.switch_case"
+        raise ControlFlowError(
+            f"{what} arguments to {called} must have the same number, type, and overall structure "
+            f"of return values. {error}"
+        ) from None
+    return given.packed(made)
 
-    def leaf(value: object) -> object:
-        if not isinstance(value, Operation):
-            return value
-        with value.graph.control_dependencies([value]):
-            return convert(True)
 
-    return lambda: nest.map_structure(leaf, branch())
+class OfBranches:
+    """What the functions of a choice give, of which only tensors leave its graphs."""
+
+    def __init__(self) -> None:
+        self.arrays: list[TensorArray | None] = []
+        """The arrays of tensors among the leaves, as the last branch that was traced gave them."""
+        self.has_slices = False
+
+    def of(self, branch: Branch) -> Branch:
+        """Return a function that gives tensors: true for an operation, once it has been run."""
+
+        def run() -> object:
+            made = branch()
+            self.has_slices = holds_slices([made])
+            parts = nest.map_structure(as_argument, made) if self.has_slices else made
+            leaves = nest.flatten(parts)
+            self.arrays = [x if isinstance(x, TensorArray) else None for x in leaves]
+            return nest.pack(parts, [_leaf_of_branch(x) for x in leaves])
+
+        return run
+
+    def packed(self, made: object) -> object:
+        """Return the result of the choice in the structure that its functions give."""
+        if any(x is not None for x in self.arrays):
+            pairs = zip(nest.flatten(made), self.arrays, strict=True)
+            made = nest.pack(made, [x if a is None else a.carrying(x) for x, a in pairs])
+        return as_slices(made) if self.has_slices else made
+
+
+def _leaf_of_branch(value: object) -> object:
+    if isinstance(value, TensorArray):
+        return value.carried()[0]
+    if not isinstance(value, Operation):
+        return value
+    with value.graph.control_dependencies([value]):
+        return convert(True)
 
 
 def switch_case(
@@ -114,7 +159,7 @@ def switch_case(
         at = int(branch_index)
         return functions[at if 0 <= at < len(functions) else -1]()
     with InGraph(graph):
-        return choose(graph, convert(branch_index), functions, name, "Case")
+        return _chosen(graph, convert(branch_index), functions, name, "Case")
 
 
 def case(
@@ -489,7 +534,9 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
     return dressed_leaves(made[0]) if single else list(made)
 
 
-def _python_of_parts(func: Any, inp: Any, stated: list[object], name: str | None) -> Any:
+def _python_of_parts(
+    func: Callable[..., object], inp: Iterable[object], stated: list[object], name: str | None
+) -> list[object]:
     """Call Python where what it is given or gives is composite: the tensors of it are passed."""
     whole = list(inp)
 

@@ -6,7 +6,8 @@ A loop carries tensors, structures of them, and `TensorArray`s, of which it carr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar
 
 from ...graph.control_flow import loop, traced
 from ...graph.func_graph import FuncGraph
@@ -178,9 +179,43 @@ def _leaves(shapes: Any) -> list[object]:
     return [leaf for each in shapes for leaf in _leaves(each)]
 
 
+class Trip:
+    """One call of a function that TensorFlow traces once for all slices."""
+
+    begun: ClassVar[Callable[[], Callable[[], AbstractContextManager[None]]]]
+    """Returns what is entered for each call: the names of the first one are those of all."""
+
+
+Trip.begun = lambda: nullcontext
+
+
+def _in_trips(graph: Graph | None, fn: Body) -> Body:
+    """Return a function that finds the variables again that it made when it was called first."""
+    if graph is None:
+        return fn
+    with InGraph(graph):
+        enter = Trip.begun()
+
+    def called(*given: object) -> object:
+        with enter():
+            return fn(*given)
+
+    return called
+
+
+def _graph_of_slices(elems: object, *others: object) -> Graph | None:
+    return graph_of([leaf for x in (elems, *others) for leaf in nest.flatten(x)])
+
+
 def _count(elems: object) -> int | None:
     """Return how many slices there are, None if that is known only when it is run."""
-    first = convert(nest.flatten(elems)[0])
+    flat = nest.flatten(elems)
+    if not flat:
+        raise ValueError(
+            f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems!r}, "
+            "which does not contain any Tensors."
+        )
+    first = convert(flat[0])
     dims = first.shape._dims
     if dims == ():
         raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
@@ -225,8 +260,18 @@ def _write(arrays: object, index: object, values: object) -> object:
     return nest.map_structure(lambda a, v: a.write(index, v), arrays, values)
 
 
+def _check_structure(wanted: object, made: object) -> None:
+    """Raise where what a function gives for a slice is not of the structure that is wanted."""
+    try:
+        nest.assert_same(wanted, made)
+    except (TypeError, ValueError) as error:
+        start = "The two structures don't have the same nested structure: "
+        raise type(error)(f"{start}{str(error).removeprefix(start)}") from None
+
+
 def _check_types(made: object, types: object) -> None:
     """Raise where results are not of the types that were stated, else of those of the slices."""
+    _check_structure(types, made)
     for value, dtype in zip(nest.flatten(made), nest.flatten(types), strict=False):
         if value.dtype != dtype:
             raise InvalidArgumentError(
@@ -259,6 +304,7 @@ def _mapped(
     if _count(elems) is not None:
         rows = _rows(elems)
         if rows:
+            fn = _in_trips(graph, fn)
             made = [nest.map_structure(convert, fn(row)) for row in rows]
             if types is not None:
                 _check_types(made[0], types())
@@ -274,7 +320,9 @@ def _mapped(
     arrays = _arrays(wanted, slices.count)
 
     def body(i: TfTensor, made: object) -> object:
-        return i + 1, _write(made, i, fn(slices.at(i)))
+        given = fn(slices.at(i))
+        _check_structure(wanted, given)
+        return i + 1, _write(made, i, given)
 
     _, found = while_loop(lambda i, made: i < slices.count, body, (constant(0), arrays), name=name)
     return nest.map_structure(lambda a: a.stack(), found)
@@ -337,7 +385,8 @@ def foldr(
 def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwards: bool) -> object:
     if _count(elems) is not None:
         rows = _rows(elems)[:: -1 if backwards else 1]
-        total = rows.pop(0) if initial is None else nest.map_structure(convert, initial)
+        fn = _in_trips(_graph_of_slices(elems, initial), fn)
+        total = _first_of(rows) if initial is None else nest.map_structure(convert, initial)
         for row in rows:
             total = fn(total, row)
         return total
@@ -353,6 +402,15 @@ def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwar
     return while_loop(lambda i, total: i < slices.count, body, start, name=name)[1]
 
 
+def _first_of(rows: list[object]) -> object:
+    """Take the first slice away, which others are combined with."""
+    if not rows:
+        raise InvalidArgumentError(
+            "there are no slices, expected one or more", hint="give an initializer"
+        )
+    return rows.pop(0)
+
+
 def scan(
     fn: Body,
     elems: object,
@@ -366,6 +424,7 @@ def scan(
 ) -> Any:
     """Return all states on the way of combining the slices."""
     if _count(elems) is not None:
+        fn = _in_trips(_graph_of_slices(elems, initializer), fn)
         made = _scan_rows(fn, _rows(elems)[:: -1 if reverse else 1], initializer, reverse)
         return _ended(made, back_prop)
     slices = _Slices(elems)
@@ -381,6 +440,7 @@ def scan(
     def body(i: TfTensor, total: object, made: object) -> object:
         place = last - i if reverse else i
         now = nest.map_structure(convert, fn(total, slices.at(place)))
+        _check_structure(total, now)
         return i + 1, now, _write(made, place, now)
 
     start = (constant(begin), state, arrays)
@@ -391,11 +451,15 @@ def scan(
 def _scan_rows(fn: Body, rows: list[object], initial: object, reverse: bool) -> object:
     made = []
     if initial is None:
-        total = rows.pop(0)
+        total = _first_of(rows)
         made.append(total)
     else:
         total = nest.map_structure(convert, initial)
+    if not rows and not made:
+        return nest.map_structure(lambda x: zeros([0, *x.shape.as_list()], x.dtype), total)
     for row in rows:
-        total = nest.map_structure(convert, fn(total, row))
+        given = nest.map_structure(convert, fn(total, row))
+        _check_structure(total, given)
+        total = given
         made.append(total)
     return _stacked(made[::-1] if reverse else made)

@@ -12,12 +12,20 @@ from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..graph import loops
 from ..graph.tensor_array import TensorArray
+from ..nondense.sparse_places import concat as concat_sparse
+from ..nondense.sparse_places import expand_dims as expand_sparse
+from ..nondense.sparse_places import reshape as reshape_sparse
+from ..nondense.sparse_places import slice_ as slice_sparse
+from ..nondense.sparse_tensor import SparseTensor, SparseTensorSpec
 from ..ops.array_ops import concat, shape
 from ..ops.array_ops import stack as stack_dense
 from ..ops.creation import zeros
 from .making import from_row_lengths
 from .moving import stack as stack_ragged
 from .tensor import RaggedTensor, RaggedTensorSpec
+
+COMPOSITES = (RaggedTensor, RaggedTensorSpec, SparseTensor, SparseTensorSpec)
+
 
 Held: TypeAlias = "TensorArray | TfTensor"
 """Where results are kept until there are all."""
@@ -50,6 +58,8 @@ def _extent(x: object) -> tuple[object, object]:
     """Return how many rows there are, None if that is not known, and as a tensor."""
     if isinstance(x, RaggedTensor):
         return x.shape[0], x.nrows("int32")
+    if isinstance(x, SparseTensor):
+        return (x.shape[0] if x.shape.rank else None), x.dense_shape[0]
     made = convert(x)
     dims = made.shape._dims
     return None if dims is None else dims[0], shape(made)[0]
@@ -68,12 +78,13 @@ def map_fn(
 ) -> object:
     """Apply a function to the slices along the first axis, rows of ragged tensors among them.
 
-    Results are ragged where `fn_output_signature` has a `RaggedTensorSpec`.
+    Results are ragged where `fn_output_signature` has a `RaggedTensorSpec`, and sparse where it
+    has a `SparseTensorSpec`. Of sparse tensors the number of rows is to be known.
     """
     signature = fn_output_signature if fn_output_signature is not None else dtype
     given = _leaves(elems)
     every = (*given, *_leaves(signature))
-    if not any(isinstance(x, RaggedTensor | RaggedTensorSpec) for x in every):
+    if not any(isinstance(x, COMPOSITES) for x in every):
         return loops.map_fn(
             fn, elems, back_prop=back_prop, name=name, fn_output_signature=signature
         )
@@ -81,6 +92,8 @@ def map_fn(
         signature = _packed(elems, [_like(x) for x in given])
     known, count = _extent(given[0])
     if not isinstance(known, int):
+        if any(isinstance(x, SparseTensor | SparseTensorSpec) for x in every):
+            raise NotImplementedError("map_fn: sparse tensors of which the rows are not counted")
         return _in_a_loop(fn, elems, signature, count, name)
     made = [fn(_packed(elems, [_row(x, i) for x in given])) for i in range(known)]
     columns = zip(*[_leaves(each) for each in made], strict=True)
@@ -90,16 +103,27 @@ def map_fn(
 
 def _like(x: object) -> object:
     """Return what results are that are like the rows of a tensor."""
+    if isinstance(x, SparseTensor):
+        return SparseTensorSpec(x.shape[1:], x.dtype)
     if not isinstance(x, RaggedTensor):
         return convert(x).dtype
     return RaggedTensorSpec([None] * (x.ragged_rank + 1), x.dtype, x.ragged_rank)
 
 
 def _row(x: object, index: object) -> object:
+    if isinstance(x, SparseTensor):
+        assert isinstance(index, int), "sparse rows are counted"
+        rank = len(x.shape)
+        whole = convert(x.dense_shape)
+        start = [index, *[0] * (rank - 1)]
+        size = concat([convert([1], "int64"), whole[1:]], 0)
+        return reshape_sparse(slice_sparse(x, start, size), whole[1:])
     return x[index] if isinstance(x, RaggedTensor) else convert(x)[index]
 
 
 def _joined(column: list[object], spec: object) -> object:
+    if isinstance(spec, SparseTensorSpec):
+        return concat_sparse(0, [expand_sparse(x, 0) for x in column])
     if isinstance(spec, RaggedTensorSpec) or any(isinstance(x, RaggedTensor) for x in column):
         return stack_ragged(column)
     return stack_dense([convert(x) for x in column])

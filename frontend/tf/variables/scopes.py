@@ -22,6 +22,7 @@ from ...values.given import TensorLike
 from ..core.bridge import row_of
 from ..core.shapes import ShapeLike, TensorShape
 from ..graph.graph_lists import get_collection
+from ..graph.loops import Trip
 from ..graph.state import Variable, get_default_graph
 from ..ops.initial_values import GlorotUniform, Zeros
 from .partitioned import PartitionedVariable, Partitioner, cut, first_of_part
@@ -156,6 +157,32 @@ def scopes_are(known: Scopes) -> Iterator[None]:
 def get_variable_scope() -> VariableScope:
     """Return the innermost scope."""
     return scopes().stack[-1]
+
+
+class SameAgain:
+    """Calls of one function for each slice: all have the variables that the first one makes."""
+
+    def __init__(self) -> None:
+        self.known = scopes()
+        self.entered: dict[str, int] = dict(self.known.entered)
+        self.is_first = True
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Enter for a call: default names begin anew, and variables that are there are shared."""
+        scope = self.known.stack[-1]
+        before = scope.reuse
+        if not self.is_first:
+            self.known.entered = dict(self.entered)
+            scope.reuse = before or AUTO_REUSE
+        self.is_first = False
+        try:
+            yield
+        finally:
+            scope.reuse = before
+
+
+Trip.begun = SameAgain
 
 
 def _full_name(
