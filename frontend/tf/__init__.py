@@ -159,6 +159,7 @@ from .ops.composed import (
     batch_to_space,
     bitcast,
     histogram_fixed_width,
+    saturate_cast,
     space_to_batch,
     unravel_index,
 )
@@ -197,7 +198,6 @@ from .ops.math_ops import (
     identity_n,
     matmul,
     reduce_mean,
-    saturate_cast,
     square,
     truediv,
     truncatemod,

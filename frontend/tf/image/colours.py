@@ -14,8 +14,9 @@ from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import concat, shape, stack, unstack, where
+from ..ops.composed import saturate_cast
 from ..ops.creation import constant
-from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean, saturate_cast
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean
 from ..ops.nn_ops import clip_by_value, einsum
 
 GREY = (0.2989, 0.587, 0.114)

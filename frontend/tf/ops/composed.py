@@ -24,6 +24,7 @@ from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op
+from ..core.element_types import TfDataType, as_dtype
 from ..core.shapes import ShapeLike, broadcast_static_shape
 from ..core.values import (
     InGraph,
@@ -47,7 +48,7 @@ from .array_ops import (
 from .array_ops import shape as tensor_shape
 from .creation import zeros_like
 from .gathering import scatter_nd
-from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, imag, real
+from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, complex_, imag, real
 from .nn_ops import clip_by_value
 from .sorting import tally
 
@@ -368,3 +369,41 @@ def of_one_shape(*values: TfTensor) -> list[TfTensor]:
     for one in made:
         one.set_shape(reduce(broadcast_static_shape, dims))
     return made
+
+
+def saturate_cast(value: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:
+    """Convert the elements to another type, whose range limits them; infinities are its ends.
+
+    An end that the type of the elements does not have is the nearest inside. Of complex numbers
+    both parts are limited, and to a real type only the real part counts.
+    """
+    x, row = convert(value), row_of(dtype)
+    assert row is not None, "a type was given"
+    if x.spec.dtype.kind == "c":
+        if row.kind != "c":
+            return saturate_cast(real(x), dtype, name)
+        part = rows.f32 if row == rows.c64 else rows.f64
+        limited = complex_(saturate_cast(real(x), part), saturate_cast(imag(x), part))
+        return cast(limited, dtype, name)
+    part = row if row.kind != "c" else rows.f32 if row == rows.c64 else rows.f64
+    low, high = _ends_within(as_dtype(x.spec.dtype), as_dtype(part))
+    return cast(FUNCTIONS["minimum"](FUNCTIONS["maximum"](x, low), high), dtype, name)
+
+
+def _ends_within(have: TfDataType, want: TfDataType) -> tuple[Array, Array]:
+    """Return the least and the greatest number of a type that another one has too."""
+    if "bool" in (have.name, want.name):
+        raise TypeError(f"cannot limit {have.name} to {want.name}: truth values have no range")
+    row = np.dtype(have.as_numpy_dtype)
+    made = []
+    for pick, own, other in ((max, have.min, want.min), (min, have.max, want.max)):
+        exact = pick(_exact(own), _exact(other))
+        end = np.asarray(exact if row.kind in "iu" else float(exact), row)
+        is_outside = _exact(end) < exact if pick is max else _exact(end) > exact
+        made.append(np.nextafter(end, np.zeros((), row)) if is_outside else end)
+    return made[0], made[1]
+
+
+def _exact(number: Array | float) -> int:
+    """Return an end of a range, which is whole, as a number of Python: exactly."""
+    return int(number if isinstance(number, int | np.integer) else float(number))

@@ -246,16 +246,6 @@ def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> TfTenso
 OPERATORS["cast"] = cast
 
 
-def saturate_cast(value: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:
-    """Convert the elements to another type, whose range limits them."""
-    x, row = convert(value), row_of(dtype)
-    assert row is not None, "a type was given"
-    wide = x.spec.dtype
-    low, high = max(row.minimum, wide.minimum), min(row.maximum, wide.maximum)
-    limited = FUNCTIONS["minimum"](FUNCTIONS["maximum"](x, low), high)
-    return cast(limited, dtype, name)
-
-
 @rule("AddN", shapes=shapes_of.alike)
 def _add_n(m: Maker, *xs: object) -> object:
     total = xs[0]

@@ -86,7 +86,7 @@ def chosen(condition: object, x: object, y: object) -> Ragged:
 
 UNARY: tuple[Function, ...] = (
     *(m.FUNCTIONS[name] for name in m.UNARY),
-    *(m.square, m.cast, m.saturate_cast, m.identity, m.real, m.imag, m.conj),
+    *(m.square, m.cast, composed.saturate_cast, m.identity, m.real, m.imag, m.conj),
     *(special.lgamma, special.digamma, special.erfc, special.log_sigmoid, special.softsign),
     *(special.erfinv, special.ndtri, special.erfcinv, special.reciprocal_no_nan),
     *(n.relu, n.relu6, n.elu, n.selu, n.swish, n.leaky_relu, n.gelu, n.crelu),
