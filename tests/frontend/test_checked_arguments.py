@@ -190,3 +190,99 @@ def test_there_is_nothing_to_combine_of_no_complex_numbers(scan, options):
     made = scan((1j * x).astype(np.complex64), **options).numpy()
     want = scan(x, **options).numpy()
     np.testing.assert_array_equal(np.abs(made), np.abs(want))
+
+
+@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("target", ["float16", "float32", "int8", "uint16", "int32", "uint32"])
+def test_what_is_limited_by_a_type_is_a_number_of_it(source, target):
+    x = tf.constant([np.inf, -np.inf, 0.0], source)
+    made = tf.saturate_cast(x, target)
+    ends = [float(getattr(tf, target).max), float(getattr(tf, target).min)]
+    most = [min(ends[0], float(x.dtype.max)), max(ends[1], float(x.dtype.min))]
+    found = np.asarray(made.numpy(), np.float64)
+    assert np.isfinite(found).all()
+    assert (np.abs(found[:2]) <= np.abs(most)).all()
+    np.testing.assert_allclose(found[:2], most, rtol=2.0**-7)
+
+
+def test_both_parts_of_complex_numbers_are_limited_and_only_one_is_kept():
+    x = tf.constant([1e300 - 1e300j, 2.0 + 3.0j], tf.complex128)
+    most = np.finfo(np.float32).max
+    np.testing.assert_array_equal(
+        tf.saturate_cast(x, tf.complex64).numpy(), np.array([most - most * 1j, 2.0 + 3.0j])
+    )
+    np.testing.assert_array_equal(tf.saturate_cast(x, tf.float32).numpy(), [most, 2.0])
+    np.testing.assert_array_equal(
+        tf.saturate_cast(tf.constant([1e300], tf.float64), tf.complex64).numpy(), [most]
+    )
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda s: tf.fill(s, 1.0),
+        lambda s: tf.broadcast_to(1.0, s),
+        lambda s: tf.reshape(tf.ones([0]), s),
+        tf.random.uniform,
+    ],
+)
+@pytest.mark.parametrize("enter", [lambda f: f, tf.function], ids=["at once", "in a graph"])
+def test_a_shape_is_no_matrix(made, enter):
+    with pytest.raises((TypeError, *Refused)):
+        enter(made)(tf.constant([[0, 1], [2, 3]]))
+
+
+X2 = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+ROWS = np.array([[0, 1], [2, 0], [1, -1]], np.int32)
+
+
+@pytest.mark.parametrize("size", [3, None])
+def test_indices_outside_are_ignored_where_that_is_said(size):
+    specs = [tf.TensorSpec([size and 2, 2]), tf.TensorSpec([size, 2], tf.int32)]
+
+    @tf.function(input_signature=specs)
+    def both(x, i):
+        taken = tf.gather_nd(x, i, bad_indices_policy="IGNORE")
+        slices = tf.gather_nd(x, i[:, :1], bad_indices_policy="IGNORE")
+        put = tf.scatter_nd(i, taken + 1.0, [2, 2], bad_indices_policy="IGNORE")
+        return taken, slices, put
+
+    taken, slices, put = (made.numpy().tolist() for made in both(X2, ROWS))
+    assert taken == [2.0, 0.0, 0.0]
+    assert slices == [[1.0, 2.0], [0.0, 0.0], [3.0, 4.0]]
+    assert put == [[0.0, 3.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("policy", ["", "DEFAULT", "ERROR", "odd"])
+def test_indices_outside_are_refused_otherwise(policy):
+    text = "bad_indices_policy is 'odd'" if policy == "odd" else "does not index into"
+    with pytest.raises(Refused, match=text):
+        tf.gather_nd(X2, ROWS, bad_indices_policy=policy)
+    with pytest.raises(Refused, match=text):
+        tf.scatter_nd(ROWS, np.ones(3, np.float32), [2, 2], bad_indices_policy=policy)
+
+
+def test_a_part_of_a_variable_keeps_its_type():
+    v = tf.Variable([1, 2])
+    for kind in (tf.int8, tf.int64, tf.float32):
+        with pytest.raises(ValueError, match="requested dtype int32"):
+            v[:].assign(tf.constant([3, 4], kind))
+    assert v[:1].assign([5]).numpy().tolist() == [5, 2]
+
+
+def test_constants_of_the_first_version_are_filled_with_their_last_element():
+    assert v1.constant([1, 2, 3], shape=[2, 3]).numpy().tolist() == [[1, 2, 3], [3, 3, 3]]
+    assert v1.constant(7, shape=[2]).numpy().tolist() == [7, 7]
+    with pytest.raises(ValueError, match="Too many elements provided"):
+        v1.constant([1, 2, 3], shape=[2])
+    for make in (tf.constant, lambda x, shape: v1.constant(x, shape=shape, verify_shape=True)):
+        with pytest.raises(TypeError, match="3 elements"):
+            make([1, 2, 3], shape=[2, 3])
+
+
+def test_a_default_without_a_shape_may_be_fed_with_any():
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder_with_default([17], shape=None)
+        assert x.shape.rank is None
+        assert session.run(x + 1).tolist() == [18]
+        assert session.run(x + 1, {x: [[1, 2]]}).tolist() == [[2, 3]]

@@ -302,7 +302,7 @@ def placeholder_with_default(
     """Make a tensor that may be fed; eagerly that is the tensor."""
     if executing_eagerly():
         return convert(input)
-    return dressed(default_of(input, shape, name))
+    return dressed(default_of(input, TensorShape(shape), name))
 
 
 def default_of(
@@ -655,8 +655,9 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
     def assign(self, value: object, name: str | None = None) -> Variable:
         """Change this part of the variable."""
         array = self._of.numpy()
+        given = convert(value, self.dtype).numpy()
         try:
-            array[self._where] = np.asarray(value, array.dtype)
+            array[self._where] = given
         except ValueError as error:
             raise InvalidShapesError(str(error)) from None
         self._of.assign(array)

@@ -35,7 +35,7 @@ from ..monitored.saved_graphs import first_saved_model
 from ..nondense.names import V1 as _NONDENSE
 from ..ops import initial_values as _i
 from ..ops import random_ops as _r
-from ..ops.creation import constant
+from ..ops.creation import constant_v1
 from ..ops.indexed_slices import IndexedSlices, batch_places
 from ..program.flags import app as _app
 from ..program.flags import flags as _flags
@@ -289,7 +289,7 @@ class V1:
     ConditionalAccumulator = _sy.ConditionalAccumulator
     ConditionalAccumulatorBase = _sy.ConditionalAccumulatorBase
     SparseConditionalAccumulator = _sy.SparseConditionalAccumulator
-    constant = staticmethod(constant)
+    constant = staticmethod(constant_v1)
     zeros_initializer = _i.Zeros
     ones_initializer = _i.Ones
     constant_initializer = _i.Constant

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any, SupportsInt
@@ -77,6 +78,30 @@ def constant(
     if isinstance(graph, Graph):
         return dressed(graph.constant(array, name))
     return made_here(np.array(array))
+
+
+def constant_v1(
+    value: object,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> TfTensor:
+    """Make a tensor of known elements; fewer than there are places are followed by the last one.
+
+    With `verify_shape` there must be as many.
+    """
+    dims = None if shape is None else TensorShape(shape).known()
+    if dims is None or verify_shape or isinstance(value, GraphTensor):
+        return constant(value, dtype, shape, name)
+    given = array_of(value.numpy() if hasattr(value, "numpy") else value, row_of(dtype))
+    count = math.prod(dims)
+    if given.size > count:
+        raise ValueError(f"Too many elements provided. Takes at most {count}, but got {given.size}")
+    if 1 < given.size < count:
+        refuse_mixture(value, given, row_of(dtype))
+        value = np.pad(given.ravel(), (0, count - given.size), mode="edge").reshape(dims)
+    return constant(value, dtype, shape, name)
 
 
 @op("Fill", "dims", "value", strict=False, shapes=shapes_of.filled(0, 1))

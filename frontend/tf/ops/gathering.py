@@ -95,10 +95,57 @@ def gather(
 
 
 @op("GatherNd", "params", "indices", strict=False, refuses=True)
-def gather_nd(m: Maker, params: object, indices: object, batch_dims: int = 0) -> object:
-    """Take the slices that rows of indices name."""
-    require_rows(m, indices, spec_of_value(params).dims[batch_dims:])
-    return m.gather_nd(params, m.to(indices, rows.i64), batch_dims=batch_dims)
+def gather_nd(
+    m: Maker,
+    params: object,
+    indices: object,
+    batch_dims: int = 0,
+    *,
+    bad_indices_policy: str = "",
+) -> object:
+    """Take the slices that rows of indices name.
+
+    `bad_indices_policy` is `IGNORE` for zeros where a row is outside; otherwise that is an error.
+    """
+    dims = spec_of_value(params).dims[batch_dims:]
+    places = m.to(indices, rows.i64)
+    if not ignores(bad_indices_policy):
+        require_rows(m, indices, dims)
+        return m.gather_nd(params, places, batch_dims=batch_dims)
+    inside, places = _inside(m, places, dims)
+    found = m.gather_nd(params, places, batch_dims=batch_dims)
+    spec = spec_of_value(found)
+    return m.select(_spread(m, inside, spec.dims), found, m.filled(0, spec.dtype, spec.dims))
+
+
+POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
+
+
+def ignores(policy: str) -> bool:
+    """Say whether indices that are outside are ignored, or raise `TypeError`."""
+    if policy not in POLICIES:
+        raise TypeError(f"bad_indices_policy is {policy!r}, expected one of {list(POLICIES)}")
+    return policy == "IGNORE"
+
+
+def _inside(m: Maker, places: object, dims: Sequence[Dim]) -> tuple[object, object]:
+    """Return which rows of indices are inside of axes, and the rows with zeros for the others."""
+    spec = spec_of_value(places)
+    width = spec.dims[-1]
+    assert isinstance(width, int), "rows of indices are of one length"
+    zero, ends = m.number(0, rows.i64), m.extent(values=tuple(dims[:width]))
+    fits = m.logical_and(m.greater_equal(places, zero), m.less(places, ends))
+    inside = m.all(fits, axes=(spec.rank - 1,), keepdims=True)
+    wide = m.broadcast_to(inside, shape=spec.dims)
+    kept = m.select(wide, places, m.filled(0, rows.i64, spec.dims))
+    return m.reshape(inside, shape=spec.dims[:-1]), kept
+
+
+def _spread(m: Maker, inside: object, dims: Sequence[Dim]) -> object:
+    """Return what is said of rows for all elements of the slices that they name."""
+    have = spec_of_value(inside).dims
+    column = m.reshape(inside, shape=(*have, *[1] * (len(dims) - len(have))))
+    return m.broadcast_to(column, shape=tuple(dims))
 
 
 @op(
@@ -108,9 +155,20 @@ def gather_nd(m: Maker, params: object, indices: object, batch_dims: int = 0) ->
     refuses=True,
     shapes=shapes_of.filled(2, 1),
 )
-def scatter_nd(m: Maker, indices: object, updates: object, shape: object) -> object:
-    """Add slices into zeros."""
+def scatter_nd(
+    m: Maker,
+    indices: object,
+    updates: object,
+    shape: object,
+    *,
+    bad_indices_policy: str = "",
+) -> object:
+    """Add slices into zeros; with `bad_indices_policy="IGNORE"`, not those that are outside."""
     dims, row = read_extents(m, shape), spec_of_value(updates).dtype
+    if ignores(bad_indices_policy):
+        inside, indices = _inside(m, m.to(indices, rows.i64), dims)
+        wide = spec_of_value(updates).dims
+        updates = m.select(_spread(m, inside, wide), updates, m.filled(0, row, wide))
     require_rows(m, indices, dims)
     zeros = m.filled(0, row, dims)
     reduction = "max" if row.kind == "b" else "add"

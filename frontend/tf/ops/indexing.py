@@ -227,7 +227,8 @@ def _index(m: Maker, x: object, keys: tuple[Any, ...]) -> object:
     dims = spec_of_value(x).dims
     taken = sum(k is not None and k is not Ellipsis for k in keys)
     if taken > len(dims):
-        raise TypeError(f"Index out of range: {taken} indices for rank {len(dims)}")
+        what = "" if dims else "Attempting to slice scalar input. "
+        raise TypeError(f"{what}Index out of range: {taken} indices for rank {len(dims)}")
     if not any(k is Ellipsis for k in keys):
         keys = (*keys, Ellipsis)
     at = [k is Ellipsis for k in keys].index(True)
