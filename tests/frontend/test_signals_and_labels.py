@@ -121,3 +121,27 @@ def test_labels_and_scores_of_open_sizes_cost_the_same(blank, count):
 
     found = tf.function(cost, input_signature=signature)(labels, logits, lengths, times)
     np.testing.assert_allclose(found, cost(labels, logits, lengths, times), rtol=1e-5)
+
+
+@pytest.mark.parametrize("norm", [None, "ortho"])
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_cosine_transforms_of_a_length_that_only_the_run_knows(kind, norm):
+    if kind == 1 and norm:
+        pytest.skip("the first type has no such factor")
+    x = np.random.default_rng(kind).random((2, 3, 5))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3, None], tf.float64)])
+    def late(x):
+        return tf.signal.dct(x, type=kind, norm=norm)
+
+    np.testing.assert_allclose(late(x), tf.signal.dct(x, type=kind, norm=norm), atol=1e-12)
+    np.testing.assert_allclose(
+        late(x[..., :2]), tf.signal.dct(x[..., :2], type=kind, norm=norm), atol=1e-12
+    )
+
+
+def test_lengths_of_cosine_transforms_are_positive():
+    with pytest.raises(ValueError, match="n should be a positive integer or None, got -2"):
+        tf.signal.dct(np.ones(4), n=-2)
+    with pytest.raises(ValueError, match="dimension to be greater than one"):
+        tf.signal.dct(np.ones(1), type=1)

@@ -21,7 +21,7 @@ from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
 from ..core.host_ops import host
 from ..core.values import InGraph, convert, graph_of, shape_spec, static, whole
-from .array_ops import pad, reshape, roll, shape, transpose, where
+from .array_ops import expand_dims, pad, reshape, roll, shape, transpose, where
 from .creation import constant, ones_like, range_, zeros
 from .gathering import gather
 from .gathering import unsorted_segment_sum as segment_sum
@@ -478,6 +478,27 @@ def _basis(kind: int, count: int, ortho: bool) -> Array:
     return turned
 
 
+def _basis_of(kind: int, count: TfTensor, ortho: bool) -> TfTensor:
+    """Return the matrix of a cosine transform of as many numbers as a run computes."""
+    whole = cast(count, "float64")
+    n = cast(range_(count), "float64")
+    half = n + 0.5
+    left, right = {1: (n, n), 2: (half, n), 3: (n, half), 4: (half, half)}[kind]
+    steps = whole - 1.0 if kind == 1 else whole
+    ones = ones_like(n)
+    first, last = FUNCTIONS["equal"](n, 0.0 * ones), FUNCTIONS["equal"](n, whole - 1.0)
+    scale = 2.0 * ones
+    if kind == 1:
+        scale = where(FUNCTIONS["logical_or"](first, last), ones, scale)
+    elif kind == 3 and not ortho:
+        scale = where(first, ones, scale)
+    elif ortho:
+        usual = FUNCTIONS["rsqrt"](whole / 2.0) * ones
+        scale = usual if kind == 4 else where(first, FUNCTIONS["rsqrt"](whole) * ones, usual)
+    angles = expand_dims(left, 1) * expand_dims(right, 0) * np.pi / steps
+    return FUNCTIONS["cos"](angles) * expand_dims(scale, 0 if kind == 2 else 1)
+
+
 def dct(
     input: object,
     type: int = 2,
@@ -486,7 +507,12 @@ def dct(
     norm: object = None,
     name: str | None = None,
 ) -> TfTensor:
-    """Return the cosine transform of a type from 1 to 4 along the last axis."""
+    """Return the cosine transform of a type from 1 to 4 along the last axis.
+
+    With `n` that axis is cut to so many elements, or filled with zeros.
+    """
+    if n is not None and int(n) < 1:
+        raise ValueError(f"n should be a positive integer or None, got {n}")
     if type not in (1, 2, 3, 4):
         raise ValueError(f"Types I, II, III and IV (I)DCT are supported, not {type}")
     if axis != -1:
@@ -496,9 +522,14 @@ def dct(
     x = convert(input)
     if n is not None:
         x = _fitted(x, [int(n)], 1)
-    (count,) = x.shape[-1:].known()
-    basis = constant(_basis(type, count, norm == "ortho"), x.dtype)
+    count = x.shape[-1]
+    if type == 1 and count is not None and count < 2:
+        raise ValueError("DCT-I requires the dimension to be greater than one.")
     with InGraph(graph_of([x])):
+        if count is None:
+            basis = cast(_basis_of(type, shape(x)[-1], norm == "ortho"), x.dtype)
+            return identity(matmul(expand_dims(x, -2), basis)[..., 0, :], name=name)
+        basis = constant(_basis(type, count, norm == "ortho"), x.dtype)
         return reshape(matmul(reshape(x, [-1, count]), basis), _extents(x), name=name)
 
 
