@@ -286,3 +286,46 @@ def test_a_default_without_a_shape_may_be_fed_with_any():
         assert x.shape.rank is None
         assert session.run(x + 1).tolist() == [18]
         assert session.run(x + 1, {x: [[1, 2]]}).tolist() == [[2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("shift", "axis", "text"),
+    [
+        ([1], [0, 1], "shift and axis must have the same size"),
+        ([1, 2, 3], [0, 1], "shift and axis must have the same size"),
+        ([[0, 1]], 1, "shift must be a scalar or a 1-D vector"),
+        (1, -10, r"axis -10 is out of range \[-2, 2\)"),
+    ],
+)
+@pytest.mark.parametrize("computed", [False, True])
+def test_elements_are_moved_along_as_many_axes_as_there_are_shifts(shift, axis, text, computed):
+    if computed:
+        spec = [tf.TensorSpec(np.shape(shift), tf.int32)]
+        roll = tf.function(lambda by: tf.roll(X, by, axis), input_signature=spec)
+    else:
+        roll = lambda by: tf.roll(X, by, axis)  # noqa: E731
+    with pytest.raises((TypeError, *Refused), match=text):
+        roll(tf.constant(shift))
+
+
+def test_nothing_is_put_around_a_number():
+    for edges in (np.zeros((0, 2), np.int32), tf.zeros([0, 2], tf.int64)):
+        assert tf.pad(7, edges).numpy() == 7
+    with pytest.raises(Refused, match="paddings must be a matrix with 2 columns"):
+        tf.pad(7, np.zeros(0, np.int32))
+
+
+def parts_of(initializer, shape=(10, 400)):
+    with tf.Graph().as_default(), v1.Session() as session:
+        cut = v1.fixed_size_partitioner(5, axis=1)
+        made = v1.get_variable("v", shape, initializer=initializer, partitioner=cut)
+        assert len(list(made)) == 5
+        whole = tf.identity(made)
+        session.run(v1.global_variables_initializer())
+        return session.run(whole)
+
+
+def test_initializers_know_of_which_whole_they_make_a_part():
+    np.testing.assert_array_equal(parts_of(v1.initializers.identity()), np.eye(10, 400))
+    made = parts_of(v1.variance_scaling_initializer(mode="fan_out", seed=1))
+    np.testing.assert_allclose(made.std(), 400**-0.5, rtol=0.05)

@@ -14,6 +14,7 @@ from ...graph.symbolic import SymbolicTensor as _Symbolic
 from ...tf.graph import loops as _loops
 from ...tf.linalg import decompositions as _de
 from ...tf.ops import array_ops as _a
+from ...tf.ops import composed as _co
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
 from ...tf.ops import linear_ops as _la
@@ -159,8 +160,8 @@ def roll(x: TensorLike, shift: Axes, axis: Axes = None) -> Tensor:
     """Return a tensor whose elements are moved around along axes."""
     tensor = convert_to_tensor(x)
     if axis is None:
-        return _a.reshape(_a.roll(ravel(tensor), shift, 0), _a.shape(tensor))
-    return _a.roll(tensor, shift, axis)
+        return _a.reshape(_co.roll(ravel(tensor), shift, 0), _a.shape(tensor))
+    return _co.roll(tensor, shift, axis)
 
 
 def tile(x: TensorLike, repeats: TensorLike) -> Tensor:

@@ -11,6 +11,7 @@ from ..core.bridge import TfTensor
 from ..core.values import static
 from ..ops import array_ops as _a
 from ..ops import linear_ops as _l
+from ..ops.composed import roll as _moved
 from ..ops.creation import meshgrid as _meshgrid
 from ..ops.gathering import gather
 from ..ops.math_ops import cast
@@ -120,8 +121,8 @@ def roll(a: Value, shift: Value, axis: Value = None) -> TfTensor:
     with Together(a):
         x = tensor(a)
         if axis is None:
-            return _a.reshape(_a.roll(_a.reshape(x, [-1]), shift, 0), _a.shape(x))
-        return _a.roll(x, shift, axis)
+            return _a.reshape(_moved(_a.reshape(x, [-1]), shift, 0), _a.shape(x))
+        return _moved(x, shift, axis)
 
 
 def repeat(a: Value, repeats: Value, axis: int | None = None) -> TfTensor:

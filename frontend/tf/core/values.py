@@ -156,7 +156,7 @@ def _is_all_text(value: object) -> bool:
 def axis_in(axis: int, rank: int) -> int:
     """Return an axis counted from the front, or raise if there is none of that number."""
     if not -rank <= axis < rank:
-        raise TypeError(f"axis {axis} is out of the valid range [-{rank}, {rank})")
+        raise TypeError(f"axis {axis} is out of range [-{rank}, {rank})")
     return int(axis) % rank
 
 

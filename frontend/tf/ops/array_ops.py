@@ -360,7 +360,8 @@ def pad(
     kind, dims = mode.upper(), spec_of_value(tensor).dims
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise TypeError(f"Unknown padding mode: {mode!r}, expected CONSTANT, REFLECT or SYMMETRIC")
-    listed = np.asarray(ints(paddings))
+    shaped = spec_of_value(paddings).dims == (0, 2)  # (a list of nothing does not say so)
+    listed = np.zeros((0, 2), np.int64) if shaped else np.asarray(ints(paddings))
     if listed.ndim != 2 or listed.shape[1] != 2:
         raise TypeError(f"paddings must be a matrix with 2 columns: {listed.shape}")
     if len(listed) != len(dims):
@@ -371,10 +372,7 @@ def pad(
     pads = tuple((int(a), int(b)) for a, b in listed)
     if any(p < 0 for pair in pads for p in pair):
         raise TypeError(f"Paddings must be non-negative: {pads}")
-    for pair, extent in zip(pads, dims, strict=True):
-        most = extent if kind == "SYMMETRIC" else extent - 1
-        if kind != "CONSTANT" and isinstance(most, int) and max(pair) > most:
-            raise TypeError(f"paddings must be no greater than the dimension size: {pair}, {most}")
+    _check_mirrored(kind, pads, dims)
     if kind == "SYMMETRIC":
         return _symmetric(m, tensor, pads)
     if kind == "REFLECT":
@@ -382,6 +380,14 @@ def pad(
     if spec_of_value(tensor).dtype.kind in "cs":
         return _padded(m, tensor, pads, static(constant_values))
     return m.pad(tensor, pads=pads, value=float(static(constant_values)))
+
+
+def _check_mirrored(kind: str, pads: Iterable[tuple[int, int]], dims: Sequence[Dim]) -> None:
+    """Raise where more elements are mirrored than there are."""
+    for pair, extent in zip(pads, dims, strict=True):
+        most = extent if kind == "SYMMETRIC" else extent - 1
+        if kind != "CONSTANT" and isinstance(most, int) and max(pair) > most:
+            raise TypeError(f"paddings must be no greater than the dimension size: {pair}, {most}")
 
 
 def _padded(m: Maker, x: object, pads: Iterable[tuple[int, int]], value: float) -> object:
@@ -533,37 +539,6 @@ def boolean_mask(m: Maker, tensor: object, mask: object, axis: object = 0) -> ob
     else:
         places = m.constant(value=np.flatnonzero(elements(mask)))
     return m.gather(flat, places, axis=at)
-
-
-@op("Roll", "input", strict=False)
-def _roll(m: Maker, input: object, shift: object, axis: object) -> object:
-    shifts, axes = np.ravel(static(shift)).tolist(), np.ravel(static(axis)).tolist()
-    moved, rank_ = input, spec_of_value(input).rank
-    for by, at in zip(shifts, axes, strict=True):
-        moved = c.roll(m.emit, moved, axis_in(at, rank_), int(by))
-    return moved
-
-
-def roll(input: object, shift: object, axis: object, name: str | None = None) -> TfTensor:
-    """Move elements along axes, those at the end to the front."""
-    by = static(shift)
-    if not any(isinstance(x, GraphTensor) for x in (by if isinstance(by, list | tuple) else [by])):
-        return _roll(input, by, axis, name=name)
-    with InGraph(graph_of([input, shift])):
-        x, every = convert(input), reshape(convert(by), [-1])
-        axes = [axis_in(at, len(x.shape)) for at in np.ravel(static(axis)).tolist()]
-        return perform("RollComputed", [x, every], name=name, axes=axes)
-
-
-@rule("RollComputed", label="roll")
-def _roll_computed(m: Maker, x: object, shifts: object, axes: Sequence[int]) -> object:
-    """Move elements along axes as far as a run computes."""
-    for i, at in enumerate(axes):
-        size = spec_of_value(x).dims[at]
-        by = m.to(m.slice(shifts, starts=(i,), stops=(i + 1,), steps=(1,)), rows.i64)
-        behind = m.sub(m.iota(shape=(size,), axis=0, dtype=rows.i64), by)
-        x = m.gather(x, m.mod(behind, m.extent_of(size, rows.i64)), axis=at)
-    return x
 
 
 def shape_n(

@@ -18,18 +18,20 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor
+from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
-from ..core.calls import op
+from ..core.calls import op, perform, rule
 from ..core.element_types import TfDataType, as_dtype
 from ..core.shapes import ShapeLike, broadcast_static_shape
 from ..core.values import (
     InGraph,
     InvalidShapesError,
     at_once,
+    axis_in,
     convert,
     elements,
     graph_of,
@@ -407,3 +409,55 @@ def _ends_within(have: TfDataType, want: TfDataType) -> tuple[Array, Array]:
 def _exact(number: Array | float) -> int:
     """Return an end of a range, which is whole, as a number of Python: exactly."""
     return int(number if isinstance(number, int | np.integer) else float(number))
+
+
+@op("Roll", "input", strict=False)
+def _roll(m: Maker, input: object, shift: object, axis: object) -> object:
+    _check_roll(spec_of_value(input).rank, np.shape(static(shift)), np.shape(static(axis)))
+    shifts, axes = np.ravel(static(shift)).tolist(), np.ravel(static(axis)).tolist()
+    moved, rank_ = input, spec_of_value(input).rank
+    for by, at in zip(shifts, axes, strict=True):
+        moved = c.roll(m.emit, moved, axis_in(at, rank_), int(by))
+    return moved
+
+
+def _check_roll(rank_: int, shift: Sequence[Dim], axis: Sequence[Dim]) -> None:
+    """Raise unless there are as many shifts as axes, both in no more than a vector."""
+    if not rank_:
+        raise TypeError("input must be 1-D or higher: Shape must be at least rank 1 but is rank 0")
+    for name, dims in (("shift", shift), ("axis", axis)):
+        if len(dims) > 1:
+            raise TypeError(
+                f"{name} must be a scalar or a 1-D vector: Shape must be at most rank 1 but is "
+                f"rank {len(dims)}"
+            )
+    counts = [dims[0] if dims else 1 for dims in (shift, axis)]
+    if isinstance(counts[0], int) and counts[0] != counts[1]:
+        raise TypeError(
+            "shift and axis must have the same size: both shapes must be equal, found "
+            f"{counts[0]} and {counts[1]}"
+        )
+
+
+def roll(input: object, shift: object, axis: object, name: str | None = None) -> TfTensor:
+    """Move elements along axes, those at the end to the front."""
+    by = static(shift)
+    if not any(isinstance(x, GraphTensor) for x in (by if isinstance(by, list | tuple) else [by])):
+        return _roll(input, by, axis, name=name)
+    with InGraph(graph_of([input, shift])):
+        x, every = convert(input), convert(by)
+        axes = [axis_in(at, len(x.shape)) for at in np.ravel(static(axis)).tolist()]
+        return perform("RollComputed", [x, every], name=name, axes=axes)
+
+
+@rule("RollComputed", label="roll")
+def _roll_computed(m: Maker, x: object, shifts: object, axes: Sequence[int]) -> object:
+    """Move elements along axes as far as a run computes."""
+    _check_roll(spec_of_value(x).rank, spec_of_value(shifts).dims, (len(axes),))
+    shifts = m.reshape(shifts, shape=(len(axes),))
+    for i, at in enumerate(axes):
+        size = spec_of_value(x).dims[at]
+        by = m.to(m.slice(shifts, starts=(i,), stops=(i + 1,), steps=(1,)), rows.i64)
+        behind = m.sub(m.iota(shape=(size,), axis=0, dtype=rows.i64), by)
+        x = m.gather(x, m.mod(behind, m.extent_of(size, rows.i64)), axis=at)
+    return x

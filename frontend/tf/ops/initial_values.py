@@ -30,10 +30,23 @@ class Initializer:
         partition_info: object = None,
         **_: object,
     ) -> TfTensor:
-        """Return the value."""
+        """Return the value; `partition_info` says of which whole it is a part, and where."""
         wanted = dtype if dtype is not None else self.dtype
-        dims = TensorShape(shape).as_list()
-        return self.make([int(d or 0) for d in dims], "float32" if wanted is None else wanted)
+        dims, row = [int(d or 0) for d in TensorShape(shape).as_list()], wanted or "float32"
+        whole = getattr(partition_info, "full_shape", None)
+        if whole is None:
+            return self.make(dims, row)
+        return self.part(dims, row, list(whole), list(getattr(partition_info, "var_offset", ())))
+
+    def part(
+        self,
+        shape: Sequence[int],
+        dtype: DTypeLike | None,
+        whole: Sequence[int],
+        start: Sequence[int],
+    ) -> TfTensor:
+        """Return the value of a part of a variable: of most it is as if it were one."""
+        return self.make(shape, dtype)
 
     def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return the value of a known shape and type."""
@@ -90,6 +103,17 @@ class Identity(Initializer):
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         return eye(shape[0], shape[1], dtype=dtype) * self.gain
+
+    def part(
+        self,
+        shape: Sequence[int],
+        dtype: DTypeLike | None,
+        whole: Sequence[int],
+        start: Sequence[int],
+    ) -> TfTensor:
+        """Return a part of the matrix of the whole."""
+        ends = [a + size for a, size in zip(start, shape, strict=True)]
+        return self.make(whole, dtype)[start[0] : ends[0], start[1] : ends[1]]
 
 
 class Random(Initializer):
@@ -224,7 +248,17 @@ class VarianceScaling(Random):
 
     def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Draw."""
-        into, out = fans(shape)
+        return self.part(shape, dtype, shape, ())
+
+    def part(
+        self,
+        shape: Sequence[int],
+        dtype: DTypeLike | None,
+        whole: Sequence[int],
+        start: Sequence[int],
+    ) -> TfTensor:
+        """Draw a part: how many are added up is the whole's."""
+        into, out = fans(whole)
         fan = {"fan_in": into, "fan_out": out, "fan_avg": (into + out) / 2}[self.mode]
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":

@@ -345,7 +345,7 @@ def tensor_diag_part(m: Maker, input: object) -> object:
 
 def cross(a: object, b: object, name: str | None = None) -> TfTensor:
     """Return the vector products along the last axis, which has three elements."""
-    from .array_ops import roll  # noqa: PLC0415
+    from .composed import roll  # noqa: PLC0415
 
     def turned(x: object, by: int) -> TfTensor:
         return roll(x, by, -1)

@@ -21,7 +21,8 @@ from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
 from ..core.host_ops import host
 from ..core.values import InGraph, convert, graph_of, shape_spec, static, whole
-from .array_ops import expand_dims, pad, reshape, roll, shape, transpose, where
+from .array_ops import expand_dims, pad, reshape, shape, transpose, where
+from .composed import roll
 from .creation import constant, ones_like, range_, zeros
 from .gathering import gather
 from .gathering import unsorted_segment_sum as segment_sum
