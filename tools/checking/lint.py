@@ -90,7 +90,7 @@ def lint(
     where = f"{Path(file).name}:{name}"
     with progress(f"running {file}"), redirect_stdout(sys.stderr):
         function = function_of(file, name, where)
-    specs = function.input_signature
+    specs: Sequence[object] | None = function.input_signature
     if specs is None:
         specs = declared_arguments(function, {**given_shapes(inputs), **(shapes or {})}, where)
     checked = type(function)(

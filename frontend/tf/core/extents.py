@@ -12,7 +12,6 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....ir.compose.maker import Maker
-from ....ir.families import spec_of_value
 from ....ir.ops.host.late import ReadSizes
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim
@@ -31,12 +30,13 @@ def read_extents(m: Maker, value: object, most: Sequence[Dim] = (), what: str = 
 
     `most` bounds numbers that only the run has, and `what` says what is wrong with one below 0.
     """
-    dims = spec_of_value(value).dims if isinstance(value, SSAValue) else np.shape(value)
-    if len(dims) > 1:
-        raise TypeError(f"a shape must be a vector of integers, found one of shape {list(dims)}")
     known = expressions(value) if isinstance(value, SSAValue) else elements(value)
     if known is None:
         known = elements(value)  # which says why it is not known
+    if known.ndim > 1:
+        raise TypeError(
+            f"a shape must be a vector of integers, found one of shape {list(known.shape)}"
+        )
     found: list[Dim] = known.ravel().tolist()
     if None not in found or not isinstance(value, SSAValue):
         return found

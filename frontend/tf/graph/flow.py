@@ -35,7 +35,8 @@ from ...values.run_errors import (
 from ..core.bridge import TfTensor, dressed, dressed_leaves, row_of, wrap
 from ..core.calls import perform, rule
 from ..core.required import known, require
-from ..core.specs import TensorSpec, TypeSpec
+from ..core.specs import TensorSpec
+from ..core.structures import PartSpec
 from ..core.values import InGraph, convert, graph_of
 from ..ops.creation import zeros_like
 from ..ops.indexed_slices import as_argument, as_slices, holds_slices, of_use
@@ -510,8 +511,8 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func!r}")
     if is_smooth and any(isinstance(x, nest.TensorGroup) for x in [*inp, *stated]):
-        made = _python_of_parts(func, inp, stated, name)
-        return made[0] if single and stated else made
+        parts = _python_of_parts(func, inp, stated, name)
+        return parts[0] if single and stated else parts
     outs = [getattr(t, "dtype", t) for t in stated]
     func = _with_errors(func, single=single)
     graph = graph_of(list(inp))
@@ -552,20 +553,21 @@ def _python_of_parts(
             )
         return nest.flatten(found)
 
-    types = [getattr(t, "dtype", t) for t in nest.flatten(stated)]
-    made = _python(given, nest.flatten(whole), types, name, is_smooth=True)
+    types: list[object] = [getattr(t, "dtype", t) for t in nest.flatten(stated)]
+    made: list[object] = _python(given, nest.flatten(whole), types, name, is_smooth=True)
     if not stated:
         return made
     for part, spec in zip(made, nest.flatten(stated), strict=True):
         if isinstance(part, GraphTensor) and isinstance(spec, TensorSpec):
-            part.set_shape(spec.shape)
-    return nest.pack(stated, made)
+            dressed(part).set_shape(spec.shape)
+    packed: list[object] = nest.pack(stated, made)
+    return packed
 
 
 def _is_as_stated(value: object, stated: object) -> bool:
     """Say whether what Python gave is composite or not as stated: which tensors is seen later."""
-    if isinstance(stated, TypeSpec) and isinstance(stated, nest.TensorGroup):
-        return bool(stated.is_compatible_with(value))
+    if isinstance(stated, PartSpec) and isinstance(stated, nest.TensorGroup):
+        return stated.is_compatible_with(value)
     return not isinstance(value, nest.TensorGroup)
 
 

@@ -523,7 +523,7 @@ def dct(
     x = convert(input)
     if n is not None:
         x = _fitted(x, [int(n)], 1)
-    count = x.shape[-1]
+    count = x.shape.as_list()[-1]
     if type == 1 and count is not None and count < 2:
         raise ValueError("DCT-I requires the dimension to be greater than one.")
     with InGraph(graph_of([x])):
