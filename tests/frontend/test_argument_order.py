@@ -143,3 +143,24 @@ def test_the_poisson_loss_has_no_number_for_counts_below_zero():
     found = tf.nn.log_poisson_loss([-1.0, 0.0, 2.0], [1.0, 1.0, 1.0], compute_full_loss=True)
     assert np.isnan(found[0])
     assert np.allclose(found[1:], [np.e, 1.3700882])
+
+
+CANDIDATES = [
+    *((0, 500, 10, 0.95, 500), (0, 3000, 1, 0.95, 1024), (0, 20000, 50, 0.5, 2048)),
+    *((3, 100, 10, 0.95, 100), (3, 500, 1, 0.5, 128), (3, 500, 10, 0.5, 256)),
+]  # fmt: skip
+"""Rows, elements of each, how many are wanted, recall, and how many TensorFlow 2.21 gives."""
+
+
+@pytest.mark.parametrize(("rows", "size", "k", "recall", "count"), CANDIDATES)
+def test_candidates_that_are_not_aggregated_are_as_many_as_a_search_looks_through(
+    rows, size, k, recall, count
+):
+    x = np.random.default_rng(0).permutation(size * max(rows, 1)).astype(np.float32)
+    x = x.reshape((rows, size) if rows else (size,))
+    for sign, search in ((1, tf.math.approx_max_k), (-1, tf.math.approx_min_k)):
+        values, places = search(x, k, recall_target=recall, aggregate_to_topk=False)
+        np.testing.assert_array_equal(values, np.sort(x * sign)[..., ::-1][..., :count] * sign)
+        np.testing.assert_array_equal(np.take_along_axis(x, places.numpy(), -1), values)
+    with pytest.raises(ValueError, match="recall_target is 0, expected a number in"):
+        tf.math.approx_max_k(x, k, recall_target=0)

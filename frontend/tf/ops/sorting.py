@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -113,12 +114,21 @@ def approx_max_k(
     aggregate_to_topk: bool = True,
     name: str | None = None,
 ) -> ApproxTopK:
-    """Return the largest elements along an axis, and where they are: here all of them are found."""
-    if not aggregate_to_topk:
-        raise NotImplementedError("candidates that are not aggregated are those of accelerators")
+    """Return the largest elements along an axis, and where they are: here all of them are found.
+
+    Without `aggregate_to_topk` there are as many as a search with that recall looks through in the
+    end, the largest first.
+    """
+    if not 0.0 < recall_target <= 1.0:
+        raise ValueError(f"recall_target is {recall_target}, expected a number in (0, 1]")
     with InGraph(graph_of([operand])):
         x = convert(operand)
         rank = x.shape.rank
+        if not aggregate_to_topk:
+            dims = x.shape.known()
+            size = dims[axis_in(reduction_dimension, len(dims))]
+            override = reduction_input_size_override
+            k = candidates(size, len(dims), k, recall_target, size if override < 0 else override)
         if reduction_dimension == -1 or reduction_dimension + 1 == rank:
             return ApproxTopK(*top_k(x, k, name=name))
         if rank is None:
@@ -128,6 +138,28 @@ def approx_max_k(
         order[axis], order[-1] = order[-1], order[axis]
         values, places = top_k(transpose(x, order), k, name=name)
         return ApproxTopK(transpose(values, order), transpose(places, order))
+
+
+def candidates(size: int, rank: int, k: int, recall: float, logical: int) -> int:
+    """Return how many elements are left of an axis before the largest ones of them are taken.
+
+    They are the largest of windows of elements, which lie in lanes side by side. There are so many
+    windows that the largest elements fall into different ones as often as `recall` says, where
+    `logical` elements are looked through in all.
+
+    >>> candidates(500, 2, 10, 0.95, 500)
+    256
+    """
+    lanes = 1024 if rank == 1 else 128
+    if size <= lanes:
+        return size
+    tiles = -(-size // lanes)
+    halvings = (tiles - 1).bit_length()
+    if k > 1:
+        apart = 1.0 - recall ** (1.0 / (k - 1))
+        windows = logical if apart == 0.0 else min(logical, max(math.ceil(1.0 / apart), lanes))
+        halvings = min(halvings, (logical // windows).bit_length() - 1)
+    return -(-tiles // 2**halvings) * lanes if halvings else size
 
 
 def approx_min_k(operand: object, k: int, *args: object, **more: object) -> object:
