@@ -329,3 +329,20 @@ def test_initializers_know_of_which_whole_they_make_a_part():
     np.testing.assert_array_equal(parts_of(v1.initializers.identity()), np.eye(10, 400))
     made = parts_of(v1.variance_scaling_initializer(mode="fan_out", seed=1))
     np.testing.assert_allclose(made.std(), 400**-0.5, rtol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("labels", "predictions", "text"),
+    [
+        ([1, 1, 5], [2, 1, 0], r"`labels` out of bound: labels\[2\] = 5, expected less than 3"),
+        ([1, 1, 0], [2, 3, 0], r"`predictions` out of bound: predictions\[1\] = 3"),
+        ([1, -1, 0], [2, 1, 0], r"`labels` contains negative values: labels\[1\] = -1"),
+        ([1, 1, 0], [-2, 1, 0], r"`predictions` contains negative values: predictions\[0\] = -2"),
+        ([1, 1], [2, 1, 0], "the shapes of labels and predictions must be equal"),
+    ],
+)
+@pytest.mark.parametrize("enter", [lambda f: f, tf.function], ids=["at once", "in a graph"])
+def test_a_table_of_classes_says_which_number_is_that_of_none(labels, predictions, text, enter):
+    count = enter(lambda a, b: tf.math.confusion_matrix(a, b, 3))
+    with pytest.raises((ValueError, *Refused), match=text):
+        count(tf.constant(labels), tf.constant(predictions))

@@ -26,6 +26,7 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op, perform, rule
 from ..core.element_types import TfDataType, as_dtype
+from ..core.required import demand
 from ..core.shapes import ShapeLike, broadcast_static_shape
 from ..core.values import (
     InGraph,
@@ -192,6 +193,19 @@ def is_non_decreasing(x: object, name: str | None = None) -> TfTensor:
     return REDUCTIONS["reduce_all"](_steps(x) >= 0, name=name)
 
 
+@op("ClassNumbers", "numbers", strict=False, differentiable=False, refuses=True)
+def _class_numbers(m: Maker, numbers: object, what: str, count: int | None) -> object:
+    """Return the numbers of classes, or raise where one is negative or is that of no class."""
+    zero = m.number(0, rows.i64)
+    low = f"`{what}` contains negative values: {what}{{at}} = {{value}}"
+    demand(m, numbers, lambda x: m.greater_equal(x, zero), lambda x: x < 0, low)
+    if count is not None:
+        end = m.number(count, rows.i64)
+        high = f"`{what}` out of bound: {what}{{at}} = {{value}}, expected less than {count}"
+        demand(m, numbers, lambda x: m.less(x, end), lambda x: x >= count, high)
+    return numbers
+
+
 def confusion_matrix(
     labels: object,
     predictions: object,
@@ -202,7 +216,18 @@ def confusion_matrix(
 ) -> TfTensor:
     """Return how often each class (row) was predicted as each class (column)."""
     with InGraph(graph_of([labels, predictions])):
-        places = stack([cast(convert(labels), "int64"), cast(convert(predictions), "int64")], 1)
+        known = static(num_classes)
+        most = int(known) if isinstance(known, int | float) else None
+        both = [
+            _class_numbers(cast(convert(x), "int64"), what=what, count=most)
+            for what, x in (("labels", labels), ("predictions", predictions))
+        ]
+        if not both[0].shape.is_compatible_with(both[1].shape):
+            raise ValueError(
+                f"the shapes of labels and predictions must be equal, found {both[0].shape} and "
+                f"{both[1].shape}"
+            )
+        places = stack(both, 1)
         count = num_classes
         if count is None:
             count = REDUCTIONS["reduce_max"](places) + 1
