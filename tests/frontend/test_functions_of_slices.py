@@ -106,3 +106,11 @@ def test_what_branches_give_is_of_one_structure():
     text = "tf.cond must have the same number, type, and overall structure of return values"
     with pytest.raises(TypeError, match=text):
         tf.function(lambda p: tf.cond(p, lambda: {"a": 1}, lambda: {"b": 1}))(tf.constant(True))
+
+
+@pytest.mark.parametrize("body", [lambda i, x: (i + 1, i, x), lambda i, _: (i + 1,)])
+@pytest.mark.parametrize("enter", [lambda f: f, tf.function], ids=["at once", "in a graph"])
+def test_a_body_gives_as_many_values_as_a_loop_carries(enter, body):
+    loop = enter(lambda: tf.while_loop(lambda i, *_: i < 3, body, [tf.constant(0), tf.ones(2)]))
+    with pytest.raises(ValueError, match="two structures don't have the same nested structure"):
+        loop()

@@ -75,11 +75,22 @@ def _listed(made: object, tree: Any) -> object:
     return list(made) if isinstance(made, list | tuple) else made
 
 
+def _as_many(made: list[object], count: int) -> list[object]:
+    """Return the leaves of what a body gives, or raise if the loop carries more or fewer."""
+    if len(made) != count:
+        raise ValueError(
+            f"The two structures don't have the same nested structure: the body gives "
+            f"{len(made)} values, the loop carries {count}"
+        )
+    return made
+
+
 def _now(cond: Any, body: Any, tree: Any, most: Any) -> Any:
-    now, trips = list(tree), 0
+    now, trips, count = list(tree), 0, len(nest.flatten(tree))
     while bool(cond(*now)) and (most is None or trips < int(most)):
         made, trips = _listed(body(*now), tree), trips + 1
-        now = nest.pack(list(tree), [_leaf(x) for x in nest.flatten(made)])
+        leaves = _as_many(nest.flatten(made), count)
+        now = nest.pack(list(tree), [_leaf(x) for x in leaves])
     return nest.pack(list(tree), [_leaf(x) for x in nest.flatten(now)])
 
 
@@ -154,12 +165,8 @@ class _Loop:
             return holds if limit is None else holds & (trips < limit)
 
         def step(trips: int, *state: object) -> list[object]:
-            made = nest.flatten(_listed(body(*self.packed(state)), self.tree))
-            if len(made) != len(state):
-                raise ValueError(
-                    f"The two structures don't have the same nested structure: the body gives "
-                    f"{len(made)} values, the loop carries {len(state)}"
-                )
+            given = nest.flatten(_listed(body(*self.packed(state)), self.tree))
+            made = _as_many(given, len(state))
             return [trips + 1, *(_flow(x) for x in made)]
 
         every = [first, *values]
