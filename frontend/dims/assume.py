@@ -89,15 +89,34 @@ def _most(rest: Dim) -> tuple[Dim, Dim] | None:
 
 
 def assumed_number(error: BaseException, reason: str) -> Assumption | None:
-    """Return that a named size is the number which an operation needs, if that is the fault."""
+    """Return that a named size is the number which an operation needs, if that is the fault.
+
+    So is one that stands beside the same factors as a number: exporters write lengths down.
+    """
     cause = unequal(error)
     if cause is None:
         return None
     a, b = cause.sizes
-    for size, count in ((a, b), (b, a)):
-        if str(size).isidentifier() and isinstance(count, int) and count > 0:
-            return Assumption(size, count, are_equal=True, reason=reason)
+    for product, needed in ((a, b), (b, a)):
+        for name in sorted(dim_rules.symbols(product)):
+            count = _number_of(name, product, needed)
+            if count is not None:
+                size = dim_rules.symbol(name)
+                return Assumption(size, count, are_equal=True, reason=reason)
     return None
+
+
+def _number_of(name: str, product: Dim, needed: Dim) -> int | None:
+    """Return which number a symbol is if a product with it is what is needed, if it is just one.
+
+    >>> _number_of("L", dim_rules.parse("16*B*L"), dim_rules.parse("80*B"))
+    5
+    """
+    factors, left = dim_rules.divide_terms(product, dim_rules.symbol(name))
+    if left != 0 or name in dim_rules.symbols(factors):
+        return None
+    count = dim_rules.floor_divide(needed, factors)
+    return count if isinstance(count, int) and count > 0 and count * factors == needed else None
 
 
 def assumed_multiple(pairs: Iterable[tuple[Dim, Dim]], reason: str) -> Assumption | None:

@@ -349,3 +349,88 @@ def test_transforms_back_take_any_number_of_rows(model: Make, onesided: int) -> 
     got = found(x)
     parts = got if onesided else got[..., 0] + 1j * got[..., 1]
     np.testing.assert_allclose(parts, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool", "LpPool"])
+@pytest.mark.parametrize("more", [
+    {"kernel_shape": [2, 3], "strides": [3, 3]},
+    {"kernel_shape": [3, 2], "strides": [3, 4], "pads": [1, 0, 2, 1]},
+    {"kernel_shape": [1, 1], "strides": [2, 5]},
+])  # fmt: skip
+def test_windows_that_may_begin_in_the_padding_are_left_out(
+    model: Make, kind: str, more: dict[str, list[int]]
+) -> None:
+    """Rounding up was refused where strides are longer than what the last window must reach."""
+    counted = [{}, {"count_include_pad": 1}] if kind == "AveragePool" else [{}]
+    for rules in counted:
+        pooled = node(kind, ["x"], ["y"], ceil_mode=1, **more, **rules)
+        made = model([pooled], OPEN, ["y"], opset=19)
+        check(made, [(1, h, w) for h, w in ((5, 7), (6, 8), (7, 9), (8, 10), (12, 6))])
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_open_axes_are_cut_into_parts_that_are_not_equal(model: Make, count: int) -> None:
+    """Sizes that are no multiple were refused: the last parts are smaller since version 18."""
+    parts = [f"part{i}" for i in range(count)]
+    cut = node("Split", ["x"], parts, axis=2, num_outputs=count)
+    made = model([cut, node("Concat", parts[::-1], ["y"], axis=2)], OPEN, ["y"], opset=18)
+    check(made, [(1, h, 4) for h in (4, 6, 7, 8, 11, 12)])
+
+
+def test_parts_that_are_multiplied_are_equal(model: Make) -> None:
+    nodes = [
+        node("Split", ["x"], ["a", "b"], axis=2, num_outputs=2),
+        node("Sigmoid", ["b"], ["gate"]), node("Mul", ["a", "gate"], ["y"]),
+    ]  # fmt: skip
+    check(model(nodes, OPEN, ["y"], opset=18), [(1, 2, 4), (2, 8, 3)])
+
+
+def test_sizes_that_exporters_wrote_down_are_those_numbers(model: Make) -> None:
+    """A length that stands beside an open batch was refused: it can only be the one."""
+    nodes = [
+        node("Shape", ["x"], ["n"], start=0, end=1),
+        node("Mul", ["n", "three"], ["rows"]),
+        node("Concat", ["rows", "rest"], ["shape"], axis=0),
+        node("Reshape", ["x", "shape"], ["y"]),
+    ]
+    constants = {"three": np.int64([3]), "rest": np.int64([5, 6])}
+    made = model(nodes, {"x": ("f32", ["n", 3, "h", 6])}, ["y"], constants)
+    found = gv.compile(made.SerializeToString(), dims={"n": (1, 4)}, level="O1")
+    for n in (1, 3):
+        x = RANDOM.standard_normal((n, 3, 5, 6)).astype(np.float32)
+        np.testing.assert_array_equal(found(x), x.reshape(3 * n, 5, 6))
+    with pytest.raises(gv.GravureError, match="5"):
+        found(np.zeros((1, 3, 4, 6), np.float32))
+
+
+def test_images_of_columns_are_as_many_as_fit(model: Make) -> None:
+    made = model(
+        [node("Col2Im", ["x", "size", "window"], ["y"])], {"x": ("f32", ["n", 12, "l"])}, ["y"],
+        {"size": np.int64([5, 5]), "window": np.int64([2, 2])}, opset=18,
+    )  # fmt: skip
+    data = made.SerializeToString()
+    x = RANDOM.standard_normal((2, 12, 16)).astype(np.float32)
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    found = gv.compile(data, dims={"n": (1, 3)}, level="O1")
+    np.testing.assert_allclose(found(x), peer.run(None, {"x": x})[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("aligned", [0, 1])
+@pytest.mark.parametrize("rank", [2, 3])
+def test_grids_of_one_image_have_its_batch(model: Make, rank: int, aligned: int) -> None:
+    """The standard's function drops all axes of one element, the batch too: it was refused."""
+    names = ["n", "c", "d", "h", "w"][-rank:]
+    moved = node("AffineGrid", ["theta", "shape"], ["y"], align_corners=aligned)
+    inputs = {"theta": ("f32", ["n", rank, rank + 1]), "x": ("f32", ["n", 1, *names])}
+    made = model([node("Shape", ["x"], ["shape"]), moved], inputs, ["y"], opset=20)
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    found = gv.compile(data, dims=dict.fromkeys(("n", *names), (1, 8)), level="O1")
+    for n, sizes in ((1, (5, 2, 3)), (3, (2, 7, 4)), (2, (2, 2, 2))):
+        feed = {
+            "theta": RANDOM.standard_normal((n, rank, rank + 1)).astype(np.float32),
+            "x": np.zeros((n, 1, *sizes[-rank:]), np.float32),
+        }
+        np.testing.assert_allclose(
+            found.run(feed)[0], peer.run(None, feed)[0], rtol=1e-4, atol=1e-5
+        )

@@ -16,6 +16,9 @@ from ...dims.assume import Assumption, NeedsAssumptionError
 from ..node import Node, Value
 from ..registry import rule
 
+UNEVEN = 18
+"""The version since which parts need not be equal."""
+
 
 def axes_of(node: Node, value: Value | None, rank: int) -> tuple[int, ...] | None:
     """Return axes from an input or, before version 13, an attribute; None if not given."""
@@ -187,16 +190,24 @@ def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Value]:
         count = node.integer("num_outputs", len(node.proto.output))
         if count != len(node.proto.output):
             node.fail(f"num_outputs is {count}, expected {len(node.proto.output)}")
-        if not isinstance(extent, int):
-            if dim_rules.remainder(extent, count) != 0:
-                part = dim_rules.floor_divide(extent, count)
-                message = f"{extent} elements are not known to be {count} equal parts"
-                raise UnequalError(message, part * count, extent)
-            given = [dim_rules.floor_divide(extent, count)] * count
-        else:
-            part = -(-extent // count)
-            given = [min(part, extent - part * i) for i in range(count)]
+        given = _parts(node, extent, count)
     return c.split(node.emit, x, axis, given)
+
+
+def _parts(node: Node, extent: Dim, count: int) -> Sequence[Dim]:
+    """Return the sizes of parts of an axis: the last ones may be smaller since version 18."""
+    part = dim_rules.floor_divide(extent, count)
+    if dim_rules.remainder(extent, count) == 0:
+        return [part] * count
+    if node.version < UNEVEN:
+        message = f"{extent} elements are not known to be {count} equal parts"
+        raise UnequalError(message, part * count, extent)
+    part = dim_rules.ceil_divide(extent, count)
+    found, left = [part], extent - part
+    for _ in range(count - 2):
+        found.append(dim_rules.minimum(part, left))
+        left = left - found[-1]
+    return [*found, left]
 
 
 def _split_by(node: Node, x: Value, sizes: Value, axis: int) -> Sequence[Value]:

@@ -61,6 +61,46 @@ def grid_sample(node: Node, x: Value, grid: Value) -> Value:
     return c.channels_first(node.emit, total)
 
 
+@rule("AffineGrid")
+def affine_grid(node: Node, theta: Value, size: Value) -> Value:
+    """Return the points that matrices move those of a grid from -1 to 1 to, the last axis first.
+
+    The function of the standard drops the batch where that is 1.
+    """
+    make, dtype = node.make, node.dtype(theta)
+    extents = node.sizes(size, "size")[2:]
+    rank = len(extents)
+    if rank not in (2, 3) or node.rank(theta) != 3:
+        node.fail(f"a size of {rank + 2} numbers, expected 4 or 5, and theta of rank 3")
+    if node.shape(theta)[1:] != (rank, rank + 1):
+        node.fail(f"theta has shape {node.shape(theta)}, expected (N, {rank}, {rank + 1})")
+    aligned = bool(node.integer("align_corners", 0))
+    columns = [
+        make.reshape(
+            c.cut(node.emit, theta, 2, i, i + 1), shape=(node.shape(theta)[0], *(1,) * rank, rank)
+        )
+        for i in range(rank + 1)
+    ]
+    total = columns[-1]
+    for axis, column in enumerate(reversed(columns[:-1])):
+        line = tuple(extents[axis] if a == axis + 1 else 1 for a in range(rank + 2))
+        place = make.iota(shape=line, axis=axis + 1, dtype=dtype)
+        along = _centred(node, place, extents[axis], aligned=aligned)
+        total = make.add(total, make.mul(column, along))
+    return total
+
+
+def _centred(node: Node, place: Value, extent: Dim, *, aligned: bool) -> Value:
+    """Return places along an axis from -1 to 1: of its borders, or of its outermost elements."""
+    make, dtype = node.make, node.dtype(place)
+    one = make.number(1, dtype)
+    count = make.extent_of(extent, dtype)
+    if aligned:  # one element is the first
+        count = make.maximum(make.sub(count, one), one)
+    twice = make.add(place, place)
+    return make.sub(make.div(twice if aligned else make.add(twice, one), count), one)
+
+
 def _placed(node: Node, grid: Value, axis: Axis, mode: str) -> Value:
     """Return where on an axis points lie, counted in elements and moved inside of the border."""
     make, dtype = node.make, node.dtype(grid)

@@ -177,9 +177,9 @@ def _rounded_up(node: Node, windows: Windows, extents: Sequence[Dim]) -> list[in
     rows = zip(extents, windows.pads, windows.spans, windows.strides, strict=True)
     for extent, (low, high), span, stride in rows:
         if not isinstance(extent, int):
-            if span < high + stride:
-                node.refuse(f"ceil_mode on {extent} elements depends on a symbol")
-            extra.append(stride - 1)  # no window starts in the padding: rounding down rounds up
+            # Rounding down what is longer rounds up. A window that would start in the padding at
+            # the end is left out: if there may be one, each stride of the rest begins a window.
+            extra.append(stride - 1 if span >= high + stride else span - 1 - high)
             continue
         room = extent + low + high
         count = -(-(room - span) // stride) + 1
