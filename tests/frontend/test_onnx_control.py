@@ -225,3 +225,25 @@ def test_a_size_that_only_one_branch_has_is_refused_in_the_run(model: Make) -> N
     message = r"'either'.*found shape \[1, 3\], expected f32\[2,3\]"
     with pytest.raises(gv.GravureError, match=message):
         compiled.run([x, np.bool_(True)])
+
+
+def test_a_scan_says_which_sizes_must_be_equal(model: Make) -> None:
+    """Lengths with two names were taken for one of the width's: all other sizes were refused."""
+    info = helper.make_tensor_value_info
+    names = ("state", "a", "b", "next", "each")
+    step = [
+        node("Mul", ["state", "a"], ["product"]), node("Add", ["product", "b"], ["next"]),
+        node("Identity", ["next"], ["each"]),
+    ]  # fmt: skip
+    body = helper.make_graph(
+        step, "step", [info(n, 1, ["w"]) for n in names[:3]], [info(n, 1, ["w"]) for n in names[3:]]
+    )
+    scan = node("Scan", ["h", "x", "y"], ["last", "all"], body=body, num_scan_inputs=2)
+    inputs = {"h": ("f32", ["w"]), "x": ("f32", ["t", "w"]), "y": ("f32", ["u", "w"])}
+    made = model([scan], inputs, ["last", "all"])
+    random = np.random.default_rng(0)
+    cases = [
+        [random.standard_normal(s).astype(np.float32) for s in ((w,), (t, w), (t, w))]
+        for t, w in ((5, 3), (1, 1), (2, 4))
+    ]
+    agrees(made, cases, dims={"t": (1, 9), "w": (1, 9)})

@@ -22,7 +22,7 @@ from ....ir.ops.control.control import If, While
 from ....ir.ops.host.host_control import HostIf, HostLoop
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
-from ....ir.types.shapes import normalize_axis
+from ....ir.types.shapes import UnequalError, normalize_axis
 from ....ir.types.values import ANY, Spec, fits, held, is_compilable, join
 from ..node import Node, Parts, Value
 from ..regions import close, finish, inline, new_block, size
@@ -411,8 +411,10 @@ def scan(node: Node, *operands: Value) -> Sequence[Value]:
     seen = Along(inputs, axes, _listed(node, "scan_input_directions", width))
     trips = node.shape(inputs[0])[axes[0]]
     for x, axis, _ in seen.rows():
-        if node.shape(x)[axis] != trips:
-            node.fail(f"axes of {trips} and {node.shape(x)[axis]} elements, expected equal ones")
+        other = node.shape(x)[axis]
+        if other != trips:
+            message = f"axes of {trips} and {other} elements, expected equal ones"
+            raise UnequalError(message, trips, other)
     if isinstance(trips, int) and trips > 0 and _is_short(body, trips):
         return _unrolled_scan(node, body, trips, states, seen)
     return _scanned(node, body, trips, states, seen)
