@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
@@ -297,3 +298,21 @@ def test_words_between_separators_are_refused_by_name(model: Callable[..., Any])
     rules = {"separators": [" "], "mincharnum": 1, "mark": 0, "pad_value": ""}
     with pytest.raises(UnsupportedOp, match=r"Tokenizer.*words between separators"):
         texts_into(model, "Tokenizer", "com.microsoft", ["a b"], **rules)
+
+
+@pytest.mark.parametrize("exact", [0, 1])
+@pytest.mark.parametrize("case", ["UPPER", "LOWER", "NONE"])
+def test_texts_in_one_case_are_not_taken_apart(
+    model: Callable[..., Any], case: str, exact: int
+) -> None:
+    """Accents were taken away, empty texts left out, and words inside of texts looked at."""
+    more = {"case_change_action": case, "is_case_sensitive": exact, "locale": "C"}
+    node = helper.make_node("StringNormalizer", ["x"], ["y"], stopwords=["the", "Un"], **more)
+    made = model([node], {"x": ("string", ["n"])}, ["y"])
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    found = gv.compile(data, dims={"n": (1, 9)})
+    accents = "Café" if case == "NONE" else "Cafe"  # of other letters its locale knows none
+    for texts in (["The", "", "the end", "un", accents], ["the", "Un"], ["  a  "]):
+        x = np.array(texts, object)
+        np.testing.assert_array_equal(found(x), peer.run(None, {"x": x})[0])

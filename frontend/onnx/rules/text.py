@@ -64,8 +64,8 @@ def words(node: Node, x: Value) -> Value:
 
 @rule("StringNormalizer")
 def normalize(node: Node, x: Value) -> Value:
-    """Return words in one case, without some of them."""
-    node.text("locale", "")  # accents and cases are those of Unicode
+    """Return texts in one case, without some of them."""
+    node.text("locale", "")  # cases are those of Unicode
     return node.make.text_normalize(
         x,
         sizes=node.unknown(),

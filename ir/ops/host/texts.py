@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -166,9 +165,10 @@ CASES: Mapping[str, Callable[[str], str]] = {"LOWER": str.lower, "UPPER": str.up
 
 @register
 class TextNormalize(HostOp):
-    """Words without accents and without those to be left out, in one case.
+    """Texts in one case, without those to be left out.
 
-    The operand is a vector, or one row. If no word is left, the result is one empty text.
+    The operand is a vector, or one row. If no text is left, the result is an empty one. No text is
+    taken apart: one that has a word to be left out beside others stays, and so does an empty one.
     """
 
     name = "gv.text_normalize"
@@ -183,7 +183,7 @@ class TextNormalize(HostOp):
         stopwords: tuple[str, ...] = (),
         exact: bool = False,
     ) -> Sequence[TensorSpec]:
-        """Return another number of words; `exact` compares words before the case changes."""
+        """Return another number of texts; `exact` tells those of two cases apart."""
         expect_text(x)
         if case not in CASES:
             raise TypeError(f"case {case!r}, expected one of {', '.join(CASES)}")
@@ -196,27 +196,13 @@ class TextNormalize(HostOp):
         cls, x: Array, *, sizes: Any = (), case: str = "NONE", stopwords: Any = (),
         exact: bool = False,
     ) -> Sequence[Array]:  # fmt: skip
-        """Take accents away, leave words out, change the case."""
+        """Leave texts out, change the case."""
         change = CASES[case]
-        out = set(stopwords) if exact else {change(word) for word in stopwords}
-        kept = []
-        for text in map(without_accents, x.ravel()):
-            words = (w for w in text.split(" ") if (w if exact else change(w)) not in out)
-            kept.append(change(" ".join(words)))
-        found = [text for text in kept if text] or [""]
+        alike = str if exact else str.upper if case == "UPPER" else str.lower
+        out = set(map(alike, stopwords))
+        found = [change(text) for text in x.ravel() if alike(text) not in out] or [""]
         made = np.array(found, object)
         return (made.reshape(*x.shape[:-1], len(found)),)
-
-
-def without_accents(text: str) -> str:
-    """Return a text without the marks that combine with letters.
-
-    >>> without_accents("Crème brûlée")
-    'Creme brulee'
-    """
-    if text.isascii():
-        return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
 @register
