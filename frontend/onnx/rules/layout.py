@@ -212,22 +212,14 @@ def _parts(node: Node, extent: Dim, count: int) -> Sequence[Dim]:
 
 def _split_by(node: Node, x: Value, sizes: Value, axis: int) -> Sequence[Value]:
     """Cut an axis into parts whose sizes are data."""
-    make, extent = node.make, node.shape(x)[axis]
-    parts = make.split_to_sequence(x, sizes, axis=axis)
-    # The element's open dimensions: those of the operand that are no numbers, and the axis.
-    shape = [
-        node.unknown(high=extent)[0] if a == axis else dim for a, dim in enumerate(node.shape(x))
-    ]
-    made, count, rest = [], node.count(sizes, "split"), extent
-    for number in range(count):
-        if number:
-            shape[axis] = node.unknown(high=extent)[0]
-        if number == count - 1:
-            shape[axis] = rest  # the sum of all parts is the whole: each run checks it
-        rest = rest - shape[axis]
-        given = tuple(s for a, s in enumerate(shape) if a == axis or not isinstance(s, int))
-        made.append(make.sequence_at(parts, make.number(number, d.i64), sizes=given))
-    return made
+    extent = node.shape(x)[axis]
+    found = [*node.fill_in(node.partly(sizes, "split")[:-1], extent)]
+    rest = extent
+    for size in found:
+        rest = rest - size
+    found.append(rest)  # the sum of all parts is the whole: each run checks it
+    node.make.read_sizes(node.vector(sizes), sizes=tuple(found), most=(extent,) * len(found))
+    return c.split(node.emit, x, axis, found)
 
 
 @rule("Expand")
