@@ -434,3 +434,20 @@ def test_grids_of_one_image_have_its_batch(model: Make, rank: int, aligned: int)
         np.testing.assert_allclose(
             found.run(feed)[0], peer.run(None, feed)[0], rtol=1e-4, atol=1e-5
         )
+
+
+@pytest.mark.parametrize(("factor", "compiles"), [(1.7, True), (0.3, True), (2.6, False)])
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_open_sizes_times_factors_that_round_are_known_in_a_run(
+    model: Make, mode: str, factor: float, compiles: bool
+) -> None:
+    """They were refused. 45 times 2.6 is 116 in 32 bits: no fraction says that of all sizes."""
+    scales = {"scales": np.float32([1, 1, 1, factor])}
+    made = model([node("Resize", ["x", "", "scales"], ["y"], mode=mode)], OPEN, ["y"], scales)
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    found = gv.compile(data, dims={"n": 1, "h": (1, 8), "w": (4, 99)}, level="O1")
+    assert compiles == ("host steps" not in repr(found))
+    for w in (5, 7, 10, 45, 90):
+        x = RANDOM.standard_normal((1, 3, 2, w)).astype(np.float32)
+        np.testing.assert_allclose(found(x), peer.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)

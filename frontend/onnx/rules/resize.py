@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import floor
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
 
 from ....ir import Dim
 from ....ir.compose import functions as c
@@ -20,6 +23,9 @@ WHOLE = (0.0, 1.0)
 """Begin and end of an axis that is not cropped."""
 FINEST = 1 << 10
 """The largest divisor of a factor whose product with a size rounds nowhere, in 32 bits either."""
+
+MOST_EXTENT = 1 << 20
+"""The highest extent up to which all are looked at."""
 
 
 @dataclass(frozen=True)
@@ -171,11 +177,38 @@ def _stretched_shape(
 
 
 def _times(node: Node, extent: Dim, factor: float) -> Dim:
-    """Return a symbolic extent times a factor, rounded down; the product has to be exact."""
+    """Return a symbolic extent times a factor, rounded down, as `times` does it for a number.
+
+    It is a quotient where that is the same for all extents there may be; else the run computes it.
+    """
     above, below = factor.as_integer_ratio()
     if below > FINEST:
-        node.refuse(f"{extent} elements times {factor} depends on a symbol")
+        above, below = Fraction(factor).limit_denominator(FINEST).as_integer_ratio()
+        high = dim_rules.bounds(extent, node.emitter.ranges)[1]
+        if not _is_quotient(factor, above, below, high):
+            return _computed(node, extent, factor)
     return dim_rules.floor_divide(extent * above, below)
+
+
+def _computed(node: Node, extent: Dim, factor: float) -> Dim:
+    """Return an extent times a factor, rounded down, which a run computes."""
+    make = node.make
+    product = make.mul(make.extent_of(extent, d.f32), make.number(factor, d.f32))
+    whole = make.to(make.floor(product), d.i64)
+    return node.sizes(whole, "scales", extent * ceil(factor))[0]
+
+
+def _is_quotient(factor: float, above: int, below: int, high: int | None) -> bool:
+    """Say whether all extents up to a highest times a factor are rounded down as by a fraction.
+
+    >>> [_is_quotient(2.6, 13, 5, high) for high in (44, 45)]
+    [True, False]
+    """
+    if high is None or high > MOST_EXTENT:
+        return False
+    extents = np.arange(high + 1)
+    products = np.floor(extents.astype(np.float32) * np.float32(factor))
+    return bool(np.all(extents * above // below == products))
 
 
 def _rows(
