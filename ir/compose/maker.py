@@ -215,6 +215,7 @@ class Maker:
     text_words = Named()
     thresholded_relu = Named()
     top_k = Named()
+    transform_rows = Named()
     transpose = Named()
     triangular_solve = Named()
     trunc = Named()

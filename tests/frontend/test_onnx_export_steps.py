@@ -107,3 +107,16 @@ def test_sequences_go_in_and_come_out(model: Make) -> None:
     a, b = np.ones(2, np.float32), np.zeros(2, np.float32)
     (found,) = ReferenceEvaluator(made).run(None, {"x": b, "xs": [a]})
     np.testing.assert_array_equal(found, [a, b])
+
+
+@pytest.mark.parametrize("inverse", [0, 1])
+def test_transforms_of_open_axes_are_written(model: Make, inverse: int) -> None:
+    nodes = [node("DFT", ["x", "", "axis"], ["y"], inverse=inverse)]
+    inputs = {"x": ("f32", [2, "n", 2])}
+    original = model(nodes, inputs, ["y"], {"axis": np.int64(1)}, opset=20)
+    made = to_model(load_program(original.SerializeToString()))
+    x = np.random.default_rng(0).standard_normal((2, 6, 2)).astype(np.float32)
+    (found,) = ReferenceEvaluator(made).run(None, {"x": x})
+    change = np.fft.ifft if inverse else np.fft.fft
+    wanted = change(x[..., 0] + 1j * x[..., 1])
+    np.testing.assert_allclose(found[..., 0] + 1j * found[..., 1], wanted, rtol=1e-4, atol=1e-5)

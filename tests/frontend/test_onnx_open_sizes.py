@@ -451,3 +451,21 @@ def test_open_sizes_times_factors_that_round_are_known_in_a_run(
     for w in (5, 7, 10, 45, 90):
         x = RANDOM.standard_normal((1, 3, 2, w)).astype(np.float32)
         np.testing.assert_allclose(found(x), peer.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("more", [
+    {}, {"onesided": 1}, {"inverse": 1}, {"inverse": 1, "onesided": 1},
+])  # fmt: skip
+def test_transforms_have_as_many_points_as_a_run_tells(model: Make, more: dict[str, int]) -> None:
+    """They were refused: a host's step computes those of an open axis."""
+    pairs = 2 if more.get("inverse") else 1
+    made = model(
+        [node("DFT", ["x", "", "axis"], ["y"], **more)], {"x": ("f32", ["n", "l", pairs])}, ["y"],
+        {"axis": np.int64(1)}, opset=20,
+    )  # fmt: skip
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    found = gv.compile(data, dims={"n": (1, 4), "l": (2, 200)})
+    for n, count in ((1, 2), (3, 8), (2, 97)):
+        x = RANDOM.standard_normal((n, count, pairs)).astype(np.float32)
+        np.testing.assert_allclose(found(x), peer.run(None, {"x": x})[0], rtol=1e-3, atol=2e-3)

@@ -64,3 +64,8 @@ func.func @branches_must_fit_the_result(%c: tensor<i1>, %x: tensor<2xf32>) -> te
   }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
   func.return %0 : tensor<2xf32>
 }
+// -----
+func.func @numbers_are_not_pairs(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %0 = gv.transform_rows %x : (tensor<4x3xf32>) -> tensor<4x3xf32> // error: gv.transform_rows: f32[4,3], expected pairs of f32 or f64
+  func.return %0 : tensor<4x3xf32>
+}

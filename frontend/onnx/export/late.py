@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from onnx import helper
 
 from ....ir import Op
@@ -97,6 +98,17 @@ def non_max_suppression(out: Writer, op: Op, *xs: str) -> str:
     given = [out.cast(name, kind) for name, kind in zip(numbers, kinds, strict=True)]
     center = int(op.plain_attributes()["center"])
     return str(out.node("NonMaxSuppression", boxes, scores, *given, center_point_box=center))
+
+
+@writes("gv.transform_rows")
+def transform_rows(out: Writer, op: Op, x: str) -> str:
+    """Write the operator itself; one back, which divides there, as the mirror of one of mirrors."""
+    axis = out.number(-2, d.i64)
+    if not op.plain_attributes()["inverse"]:
+        return str(out.node("DFT", x, "", axis))
+    mirror = out.store(np.array([1, -1], op.specs[0].dtype.numpy))
+    turned = out.node("DFT", out.node("Mul", x, mirror), "", axis)
+    return str(out.node("Mul", turned, mirror))
 
 
 @writes("gv.text_concat")

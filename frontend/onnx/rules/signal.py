@@ -34,13 +34,11 @@ def _along(node: Node, x: Value, length: Value | None, axis: int) -> Value:
     rank = node.rank(x)
     at = normalize_axis(axis, rank)
     extent = node.shape(x)[at]
-    if not isinstance(extent, int):
-        node.refuse(f"a transform of {extent} points, expected a number")
     halved = inverse and onesided
     points = 2 * (extent - 1) if halved else extent
     if length is not None:
-        points = node.integers_of(length, "dft_length")[0]
-    if points < 1:
+        (points,) = node.sizes(length, "dft_length")
+    if isinstance(points, int) and points < 1:
         node.fail(f"a transform of {points} points")
     needed = points // 2 + 1 if halved else points
     pads = [(0, needed - extent) if i == at else (0, 0) for i in range(rank)]
@@ -62,7 +60,7 @@ def _part(node: Node, x: Value, index: int) -> Value:
     return c.squeeze(node.emit, c.cut(node.emit, x, last, index, index + 1), (last,))
 
 
-def _whole(node: Node, real: Value, imag: Value | None, points: int) -> tuple[Value, Value | None]:
+def _whole(node: Node, real: Value, imag: Value | None, points: Dim) -> tuple[Value, Value | None]:
     """Return the spectrum of so many points whose first half is given: it mirrors itself."""
     axis = node.rank(real) - 1
     mirrored = points - (points // 2 + 1)
@@ -84,12 +82,23 @@ def fourier(node: Node, real: Value, imag: Value | None, *, inverse: bool) -> li
     wide = d.f64 if dtype == d.f64 or not inverse else d.f32
     if imag is None:
         imag = make.filled(0, dtype, node.shape(real))
-    made = transform(node.emit, make.to(real, wide), make.to(imag, wide), inverse=inverse)
+    count = node.shape(real)[-1]
+    real, imag = make.to(real, wide), make.to(imag, wide)
+    if isinstance(count, int):
+        made = transform(node.emit, real, imag, inverse=inverse)
+    else:
+        made = _transform_open(node, real, imag, inverse=inverse)
     if inverse:
-        count = node.shape(real)[-1]
-        assert isinstance(count, int), "as many points as are told"
-        made = tuple(make.mul(part, make.number(1 / count, wide)) for part in made)
+        points = make.extent_of(count, wide)
+        made = tuple(make.div(part, points) for part in made)
     return [make.to(part, dtype) for part in made]
+
+
+def _transform_open(node: Node, real: Value, imag: Value, *, inverse: bool) -> tuple[Value, Value]:
+    """Return the transform along the last axis, whose extent a run tells; nothing is divided."""
+    last = node.rank(real)
+    pairs = node.make.transform_rows(c.stack(node.emit, [real, imag], last), inverse=inverse)
+    return _part(node, pairs, 0), _part(node, pairs, 1)
 
 
 def _places(node: Node, extent: Dim, stride: int, points: int) -> Value:
