@@ -350,3 +350,18 @@ def test_packed_queries_may_be_of_any_length(model: Callable[..., Any]) -> None:
             ).run([packed])[0]
         )
     np.testing.assert_allclose(*results, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_words_that_would_repeat_a_run_have_no_chance(model: Callable[..., Any], size: int) -> None:
+    node = helper.make_node(
+        "NGramRepeatBlock", ["ids", "scores"], ["y"], domain="com.microsoft", ngram_size=size
+    )
+    made = model([node], {"ids": ("i64", ["b", "l"]), "scores": ("f32", ["b", 4])}, ["y"])
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    found = gv.compile(data, dims={"b": (1, 4), "l": (2, 40)}, level="O1")
+    for rows, length in ((2, 5), (1, 2), (3, 40)):
+        feed = {"ids": RANDOM.integers(0, 3, (rows, length)), "scores": draw(rows, 4)}
+        np.testing.assert_array_equal(found.run(feed)[0], peer.run(None, feed)[0])
