@@ -221,7 +221,7 @@ class Reader:
     def _inputs(
         self, graph: GraphProto, stored: Collection[str], shapes: Mapping[str, ShapeOption]
     ) -> list[tuple[str, Spec]]:
-        """Return the inputs that are not stored in the model."""
+        """Return the inputs that are not stored in the model, or are given a shape."""
         found: dict[str, Spec] = {}
         declared = [value.name for value in graph.input]
         for name, array in self.constants.items():
@@ -231,7 +231,7 @@ class Reader:
                 of_numpy(array.dtype)
             except TypeError as error:
                 self.faults.add(f"constant {name!r}: {error}", supported=False)
-        given = {*stored, *self.constants}
+        given = {*stored} - {*shapes} | {*self.constants}
         inputs = [value for value in graph.input if value.name not in given]
         names = [value.name for value in inputs]
         for unknown in [name for name in shapes if name not in names]:

@@ -74,7 +74,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     - `target`: a processor, a triple, or a GPU: `native`, `znver4`, `cuda:sm_90a`; see
       `gravure.list_targets()`.
     - `device`: where a model for a GPU runs: `gpu:0`, `emulated`, or a driver.
-    - `shapes`: the shapes of inputs by name: numbers, names, None for a dimension of its own.
+    - `shapes`: the shapes of inputs by name: numbers, names, None for a dimension of its own. An
+      input of an ONNX model that has a default is one of the result's only if it is named here.
     - `dims`: what dimensions with names are: a size, `(lowest, highest)`, or `(lowest, highest,
       step)` for multiples; memory is planned for the highest.
     - `tune`: a file of decisions that `gravure compile --tune` measured.

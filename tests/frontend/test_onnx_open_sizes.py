@@ -469,3 +469,23 @@ def test_transforms_have_as_many_points_as_a_run_tells(model: Make, more: dict[s
     for n, count in ((1, 2), (3, 8), (2, 97)):
         x = RANDOM.standard_normal((n, count, pairs)).astype(np.float32)
         np.testing.assert_allclose(found(x), peer.run(None, {"x": x})[0], rtol=1e-3, atol=2e-3)
+
+
+def test_defaults_of_inputs_are_arguments_where_shapes_name_them(model: Make) -> None:
+    """There was no way to give another value than the default."""
+    nodes = [node("Mul", ["x", "w"], ["p"]), node("TopK", ["p", "k"], ["y", "i"], axis=1)]
+    defaults = {"w": np.float32([2, 3, 4]), "k": np.int64([1])}
+    inputs = {"x": ("f32", ["n", 3]), "w": ("f32", [3]), "k": ("i64", [1])}
+    made = model(nodes, inputs, ["y"], defaults)
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    x = RANDOM.standard_normal((4, 3)).astype(np.float32)
+    others = {"w": np.float32([-1, 5, 0.5]), "k": np.int64([3])}
+    for given in ([], ["w"], ["w", "k"]):
+        found = gv.compile(
+            data, dims={"n": (1, 5)}, shapes={name: inputs[name][1] for name in given}
+        )
+        feed = {"x": x, **{name: others[name] for name in given}}
+        np.testing.assert_allclose(found.run(feed)[0], peer.run(None, feed)[0], rtol=1e-6)
+    with pytest.raises(gv.GravureError, match="there is no input 'z'"):
+        gv.compile(data, dims={"n": (1, 5)}, shapes={"z": [3]})
