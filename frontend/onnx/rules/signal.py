@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import numpy as np
 
 from ....ir import Array, Dim
 from ....ir.compose import functions as c
 from ....ir.compose.fourier import transform
+from ....ir.compose.maker import Emit
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
@@ -47,7 +51,8 @@ def _along(node: Node, x: Value, length: Value | None, axis: int) -> Value:
     imag = _part(node, moved, 1) if node.shape(x)[-1] == 2 else None
     if halved:
         real, imag = _whole(node, real, imag, points)
-    parts = fourier(node, real, imag, inverse=inverse)
+    by = transform if isinstance(points, int) else partial(_transform_open, node)
+    parts = fourier(node, real, imag, inverse=inverse, by=by)
     if halved:
         parts = parts[:1]
     elif onesided:
@@ -73,7 +78,10 @@ def _whole(node: Node, real: Value, imag: Value | None, points: Dim) -> tuple[Va
     return joined(real, negated=False), None if imag is None else joined(imag, negated=True)
 
 
-def fourier(node: Node, real: Value, imag: Value | None, *, inverse: bool) -> list[Value]:
+def fourier(
+    node: Node, real: Value, imag: Value | None, *, inverse: bool,
+    by: Callable[..., tuple[Value, Value]] = transform,
+) -> list[Value]:  # fmt: skip
     """Return real and imaginary part of the transform along the last axis.
 
     As the standard's own results are: forward in f64, rounded once; back in at least f32.
@@ -82,19 +90,16 @@ def fourier(node: Node, real: Value, imag: Value | None, *, inverse: bool) -> li
     wide = d.f64 if dtype == d.f64 or not inverse else d.f32
     if imag is None:
         imag = make.filled(0, dtype, node.shape(real))
-    count = node.shape(real)[-1]
-    real, imag = make.to(real, wide), make.to(imag, wide)
-    if isinstance(count, int):
-        made = transform(node.emit, real, imag, inverse=inverse)
-    else:
-        made = _transform_open(node, real, imag, inverse=inverse)
+    made: Sequence[Value] = by(node.emit, make.to(real, wide), make.to(imag, wide), inverse=inverse)
     if inverse:
-        points = make.extent_of(count, wide)
-        made = tuple(make.div(part, points) for part in made)
+        points = make.extent_of(node.shape(real)[-1], wide)
+        made = [make.div(part, points) for part in made]
     return [make.to(part, dtype) for part in made]
 
 
-def _transform_open(node: Node, real: Value, imag: Value, *, inverse: bool) -> tuple[Value, Value]:
+def _transform_open(
+    node: Node, _: Emit, real: Value, imag: Value, *, inverse: bool
+) -> tuple[Value, Value]:
     """Return the transform along the last axis, whose extent a run tells; nothing is divided."""
     last = node.rank(real)
     pairs = node.make.transform_rows(c.stack(node.emit, [real, imag], last), inverse=inverse)

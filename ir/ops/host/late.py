@@ -16,7 +16,7 @@ from ...families import INTEGER, REAL, expect, expect_same
 from ...host import HostOp, label, one_of
 from ...op import REGISTRY, Array, register
 from ...types.dims import Dim, evaluate
-from ...types.dtypes import bool_, i64
+from ...types.dtypes import bool_, f32, f64, i64
 from ...types.tensor import TensorSpec
 from ..resize import times
 
@@ -65,6 +65,32 @@ class ReadSizes(HostOp):
                 message = f"found size {number}, expected {size}"
                 raise RuntimeInputError(message, location=label(self))
         return ()
+
+
+@register
+class TransformRows(HostOp):
+    """The Fourier transform along the axis before the last, which has the real and imaginary part.
+
+    Nothing is divided. `gv.fourier` is the same of a number of points that is known.
+    """
+
+    name = "gv.transform_rows"
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, inverse: bool = False) -> Sequence[TensorSpec]:
+        """Return the operand's spec."""
+        if x.dtype not in (f32, f64) or x.rank < 2 or x.dims[-1] != 2:
+            raise TypeError(f"{x}, expected pairs of f32 or f64")
+        return (x,)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, inverse: bool = False) -> Sequence[Array]:
+        """Transform; no points have no transform."""
+        if not x.size:
+            return (x.copy(),)
+        whole = x[..., 0] + 1j * x[..., 1]
+        made = np.fft.ifft(whole, norm="forward") if inverse else np.fft.fft(whole)
+        return (np.stack([made.real, made.imag], -1).astype(x.dtype, copy=False),)
 
 
 @register
