@@ -489,3 +489,17 @@ def test_defaults_of_inputs_are_arguments_where_shapes_name_them(model: Make) ->
         np.testing.assert_allclose(found.run(feed)[0], peer.run(None, feed)[0], rtol=1e-6)
     with pytest.raises(gv.GravureError, match="there is no input 'z'"):
         gv.compile(data, dims={"n": (1, 5)}, shapes={"z": [3]})
+
+
+@pytest.mark.parametrize("sizes", [(7, 9), ("h", "w")])
+def test_images_of_odd_sizes_are_undone_in_their_places(
+    model: Make, sizes: tuple[int | str, int | str]
+) -> None:
+    """Elements were put where they are in an image of even sizes, and zeros added behind."""
+    rules = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    nodes = [
+        node("MaxPool", ["x"], ["p", "i"], **rules), node("Shape", ["x"], ["s"]),
+        node("MaxUnpool", ["p", "i", "s"], ["y"], **rules),
+    ]  # fmt: skip
+    made = model(nodes, {"x": ("f32", ["n", 3, *sizes])}, ["y"])
+    check(made, [(1, 7, 9), (2, 7, 9)] if sizes[0] == 7 else [(1, 7, 9), (2, 4, 5), (1, 8, 6)])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
+from xdsl.ir import Block
+
 from ....ir import Dim
 from ....ir.compose import functions as c
 from ....ir.types import dims as dim_rules
@@ -85,13 +87,17 @@ def max_unpool(node: Node, x: Value, places: Value, shape: Value | None = None) 
     rows = zip(source[2:], strides, kernel, pads[:rank], pads[rank:], strict=True)
     extents = tuple((s - 1) * stride + k - low - high for s, stride, k, low, high in rows)
     inferred = (*source[:2], *extents)
+    wanted = inferred if shape is None else node.dims(shape, "output_shape")
+    # Places that a pool of the model tells are those of its image, which is what is wanted. Of
+    # others the standard's own case says that they are those of the shape without it.
+    if not (isinstance(places.owner, Block) or places.owner.name == "gv.constant"):
+        inferred = tuple(wanted)
     zeros = make.filled(0, node.dtype(x), (dim_rules.product(inferred),))
     flat = [make.reshape(v, shape=(dim_rules.product(source),)) for v in (places, x)]
     made = make.scatter_elements(zeros, *flat, axis=0, reduction="none")
     made = make.reshape(made, shape=inferred)
     if shape is None:
         return made
-    wanted = node.dims(shape, "output_shape")
     return c.resize_edges(
         node.emit, made, [(0, w - i) for w, i in zip(wanted, inferred, strict=True)]
     )
