@@ -12,13 +12,14 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from ...forks import renewed
 from ..values.context import entered
+from ..values.run_errors import InvalidArgumentError
 from .programs import Piece
-from .stages import Element, Rows, Run, Stage, State, Stream, Write, integer
+from .stages import Element, Rows, Run, Stage, State, Stream, Write, integer, known
 from .steps import Mapped
 
 DEAR = 2e-4
@@ -264,6 +265,13 @@ class Prefetched(Stream):
         self.slow = 0
         self.ready: list[Element] = []
         self.shelf: Shelf | None = None
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse room for fewer than no elements."""
+        size = known(options["size"])
+        if size is not None and size < AUTOTUNE:
+            raise InvalidArgumentError(f"buffer_size must be >= 0 or set to be {AUTOTUNE}: {size}")
 
     def __next__(self) -> Element:
         if self.ready:

@@ -19,9 +19,14 @@ class Batched(Stream):
     def __init__(self, run: Run, stage: Stage, size: object, whole: object) -> None:
         super().__init__(run, stage)
         self.size, self.whole = integer(size), bool(np.asarray(whole))
-        if self.size <= 0:
-            raise InvalidArgumentError(f"Batch size must be greater than zero, got {self.size}.")
         self.announce()
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse batches of nothing."""
+        size = known(options["size"])
+        if size is not None and size <= 0:
+            raise InvalidArgumentError(f"Batch size must be greater than zero, got {size}.")
 
     def announce(self) -> None:
         """Say what becomes of the elements."""
@@ -163,11 +168,16 @@ class Windowed(Stream):
             integer(options[name]) for name in ("size", "shift", "stride")
         )
         self.whole = bool(np.asarray(options["whole"]))
-        for name in ("size", "shift", "stride"):
-            if integer(options[name]) <= 0:
-                raise InvalidArgumentError(f"Window {name} must be greater than zero.")
         self.buffer: list[Element] = []
         self.ended, self.skip = False, 0
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse windows of nothing, and steps that do not go on."""
+        for name in ("size", "shift", "stride"):
+            number = known(options[name])
+            if number is not None and number <= 0:
+                raise InvalidArgumentError(f"Window {name} must be greater than zero.")
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:

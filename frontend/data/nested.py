@@ -19,6 +19,7 @@ from .stages import (
     State,
     Stream,
     integer,
+    known,
     part,
 )
 
@@ -80,13 +81,18 @@ class InTurns(Stream):
     ) -> None:
         super().__init__(run, stage)
         self.function, self.cycle, self.length = function, integer(cycle), integer(length)
-        if self.cycle <= 0 or self.length <= 0:
-            name = "cycle_length" if self.cycle <= 0 else "block_length"
-            raise InvalidArgumentError(f"`{name}` must be > 0")
         self.streams: list[Stream | None] = [None] * self.cycle
         self.elements: list[Element | None] = [None] * self.cycle
         self.at = self.block = 0
         self.ended = False
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse turns of nothing."""
+        for name, number in (("cycle", options["cycle"]), ("block", options["length"])):
+            found = known(number)
+            if found is not None and found <= 0:
+                raise InvalidArgumentError(f"`{name}_length` must be > 0, got {found}")
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:

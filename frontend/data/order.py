@@ -85,16 +85,21 @@ class Shuffled(Stream):
         self.size = integer(size)
         if self.size == UNKNOWN:
             self.size = 1 << 62
-        if self.size <= 0:
-            raise InvalidArgumentError(
-                f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {self.size}"
-            )
         self.words = Words(*self._seeds(run, stage, seeds, anew))
         self.buffer: list[Element] = []
         self.waiting: list[int] = []
         """Where the elements are, if they have places: these wait for them, from `start` on."""
         self.start, self.ended = 0, False
         self.placed = self.upstream is not None and self.upstream.places(0) is not None
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse a buffer of nothing."""
+        size = known(options["size"])
+        if size is not None and size <= 0 and size != UNKNOWN:
+            raise InvalidArgumentError(
+                f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {size}"
+            )
 
     @staticmethod
     def _seeds(

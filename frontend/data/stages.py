@@ -119,6 +119,7 @@ class Run:
     def open(self, stage: Stage) -> Stream:
         """Return a stream of a stage's elements, from the first one."""
         options = {name: self.option(option) for name, option in stage.options.items()}
+        stage.kind.check(options)
         return stage.kind(self, stage, **options)
 
 
@@ -135,6 +136,14 @@ class Stream:
     def __init__(self, run: Run, stage: Stage) -> None:
         self.run, self.stage = run, stage
         self.upstream: Stream | None = run.open(stage.inputs[0]) if stage.inputs else None
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse numbers that no stream can be of, as far as they are `known`.
+
+        A stage that is made eagerly asks at once, so that the line is named that said them; a
+        pipeline asks when it is opened, when all of them are known.
+        """
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:

@@ -171,13 +171,18 @@ class Sharded(Stream):
     def __init__(self, run: Run, stage: Stage, shards: object, index: object) -> None:
         super().__init__(run, stage)
         self.shards, self.index, self.at = integer(shards), integer(index), 0
-        if self.shards < 1:
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse shards that are none of so many."""
+        shards, index = known(options["shards"]), known(options["index"])
+        if shards is not None and shards < 1:
             raise InvalidArgumentError(
-                f"Number of shards must be greater than zero (currently num_shards = {self.shards})"
+                f"Number of shards must be greater than zero (currently num_shards = {shards})"
             )
-        if not 0 <= self.index < self.shards:
+        if shards is not None and index is not None and not 0 <= index < shards:
             raise InvalidArgumentError(
-                f"Index must be between 0 and {self.shards - 1} (currently index = {self.index})"
+                f"Index must be between 0 and {shards - 1} (currently index = {index})"
             )
 
     @classmethod
@@ -433,8 +438,8 @@ class Kept(Stream):
         self.memory = run.memory(stage)
         self.found: list[Element] = self.memory.get("elements", [])
         self.whole = stage.inputs[0].count
-        known = "elements" in self.memory
-        self.upstream = None if known else run.open(stage.inputs[0])
+        is_kept = "elements" in self.memory
+        self.upstream = None if is_kept else run.open(stage.inputs[0])
 
     def __next__(self) -> Element:
         if self.upstream is None:

@@ -271,9 +271,10 @@ class Dataset(Pipeline):
             _check_calls(num_parallel_calls)
         traced = trace_opening(map_func, self._spec)
         cycle = cycle_length if cycle_length not in (None, AUTOTUNE) else ahead.workers(-1)
+        length = 1 if block_length is None else block_length
         return self.step(
             nested.InTurns, traced.spec.element_spec, function=traced.opening(),
-            cycle=Given(scalar(cycle)), length=Given(scalar(block_length or 1)),
+            cycle=Given(scalar(cycle)), length=Given(scalar(length)),
         )  # fmt: skip
 
     def batch(
@@ -352,8 +353,6 @@ class Dataset(Pipeline):
 
     def shard(self, num_shards: object, index: str | None, name: str | None = None) -> Dataset:
         """Return a dataset of every n-th element."""
-        if isinstance(num_shards, int) and num_shards < 1:
-            raise ValueError(f"Invalid `num_shards`. `num_shards` should be >= 1: {num_shards}")
         return self.step(
             steps.Sharded, shards=Given(scalar(num_shards)), index=Given(scalar(index))
         )

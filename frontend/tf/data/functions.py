@@ -91,7 +91,7 @@ def trace_predicate(function: Callable[..., object], spec: object) -> Traced:
     traced = trace_element(function, spec)
     found = traced.spec
     if str(getattr(found, "dtype", None)) not in ("bool", "<dtype: 'bool'>", "tf.bool"):
-        raise TypeError(
+        raise ValueError(
             "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor but its return "
             f"type is {found}."
         )
@@ -111,11 +111,14 @@ def trace_opening(function: Callable[..., object], spec: object, name: str = "ma
     return trace(named(function, lambda element: spread(function, element)), spec, adapt=adapt)
 
 
+PLAIN_VALUES = (bool, int, float, str, bytes, np.generic, np.ndarray)
+
+
 def scalar(value: object, dtype: str = "int64") -> TfTensor:
     """Return a number as a tensor of a type."""
     from ..ops.math_ops import cast  # noqa: PLC0415
 
-    if isinstance(value, bool | int | float | np.generic | np.ndarray):
-        return convert(np.asarray(value).astype(dtype))
+    if isinstance(value, PLAIN_VALUES):
+        return convert(value, dtype)  # which refuses what is no such number: fractions, texts
     found = convert(value)
     return found if found.dtype.name == dtype else cast(found, dtype)

@@ -27,7 +27,7 @@ from ..core.structures import (
     tensor_of,
 )
 from ..core.values import convert
-from .functions import Traced, named, spread, trace
+from .functions import Traced, named, scalar, spread, trace
 from .handles import StoreKind, add, graph_for
 
 Function = Callable[..., object]
@@ -127,7 +127,7 @@ def grouped(
     number = TensorSpec([], "int64")
     key = trace(named(key_func, lambda element: _int64(spread(key_func, element), "key_func")),
                 dataset.element_spec)  # fmt: skip
-    size = trace(lambda k: _int64(sizes(k), "window_size_func"), number)
+    size = trace(lambda k: _int64(scalar(sizes(k)), "window_size_func"), number)
 
     def reduce(k: TfTensor, group: object) -> Pipeline:
         made = to_trace(reduce_func)(k, group)
@@ -187,12 +187,8 @@ def reduced_by_key(dataset: Pipeline, key_func: Function, reducer: Reducer) -> o
 
 def _int64(value: object, name: str) -> TfTensor:
     found = convert(value)
-    if found.dtype.name == "int32":
-        from .functions import scalar  # noqa: PLC0415
-
-        return scalar(found)
     if found.dtype.name != "int64" or found.shape.rank not in (0, None):
-        raise TypeError(
+        raise ValueError(
             f"Invalid `{name}`. `{name}` must return a single `tf.int64` tensor, got "
             f"{found.dtype.name} of shape {found.shape}."
         )
@@ -221,9 +217,9 @@ def bucketed(
     from ..ops.sorting import searchsorted  # noqa: PLC0415
 
     def bucket(*element: object) -> TfTensor:
-        length = _int64(element_length_func(*element), "element_length_func")
+        length = scalar(element_length_func(*element))
         found = searchsorted(convert(np.array(bounds, np.int64)), [length], side="right")
-        return found[0]
+        return scalar(found[0])
 
     def size(number: object) -> TfTensor:
         from ..ops.gathering import gather  # noqa: PLC0415

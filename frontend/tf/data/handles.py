@@ -23,6 +23,8 @@ HANDLE = TensorSpec(TEXT, ())
 
 def staged(kind: type[Stream], inputs: Sequence[Pipeline], options: Mapping[str, object]) -> Stage:
     """Return what is done to datasets."""
+    if STATE.context is None:
+        kind.check(options)
     stages = tuple(each._stage for each in inputs)
     return Stage(kind, stages, options, lasts=STATE.context is None)
 
