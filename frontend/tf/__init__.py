@@ -125,6 +125,7 @@ from .nondense.names import SparseTensor, SparseTensorSpec, edit_distance, sets,
 from .ops import array_ops as _a
 from .ops import complex_gradients as _complex_gradients  # noqa: F401  (enters them)
 from .ops import creation as _c
+from .ops import first_operands as _fo
 from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
 from .ops import math_ops as _m
 from .ops import random_ops as _r
@@ -243,6 +244,7 @@ Assert = _debugging.Assert
 assert_equal, assert_greater = _debugging.assert_equal, _debugging.assert_greater
 assert_less, assert_rank = _debugging.assert_less, _debugging.assert_rank
 realdiv = truediv
+add, truediv = _fo.add, _fo.truediv
 half, double = float16, float64
 ceil, mod = _m.FUNCTIONS["ceil"], _m.FUNCTIONS["floormod"]
 random_uniform, random_normal = _r.uniform, _r.normal

@@ -41,6 +41,7 @@ from ..nondense.ctc_decoding import V2 as _CTC
 from ..ops import cepstra as _ce
 from ..ops import composed as _co
 from ..ops import creation as _c
+from ..ops import first_operands as _fp
 from ..ops import gathering as _g
 from ..ops import initial_values as _i
 from ..ops import linear_ops as _la
@@ -84,12 +85,12 @@ from .trivia import optimizer as _optimizer
 _BESSEL = ("bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e")
 math = Space(
     "math",
-    **_m.FUNCTIONS,
+    **{**_m.FUNCTIONS, "add": _fp.add, "truediv": _fp.truediv},
     **_m.REDUCTIONS,
     **{
         n: getattr(_m, n)
         for n in (
-            *("square", "squared_difference", "truediv", "add_n", "argmax", "argmin", "cumsum"),
+            *("square", "squared_difference", "add_n", "argmax", "argmin", "cumsum"),
             *("cumprod", "reduce_mean", "reduce_variance", "reduce_std", "real", "imag", "conj"),
             *("reduce_euclidean_norm", "truncatemod"),
         )

@@ -200,11 +200,13 @@ def truncatemod(m: Maker, x: object, y: object) -> object:
 @op("RealDiv", "x", "y", label="truediv")
 def truediv(m: Maker, x: object, y: object) -> object:
     """Divide; integers become floats first."""
+    return m.div(as_floats(m, x), as_floats(m, y))
+
+
+def as_floats(m: Maker, x: object) -> object:
+    """Return what is divided: of integers, floats that hold all of them as far as there are any."""
     row = spec_of_value(x).dtype
-    if row.kind not in "fc":
-        wide = rows.f64 if row.size >= 4 else rows.f32
-        x, y = m.to(x, wide), m.to(y, wide)
-    return m.div(x, y)
+    return x if row.kind in "fc" else m.to(x, rows.f64 if row.size >= 4 else rows.f32)
 
 
 @op("Identity", "input", strict=False)

@@ -32,7 +32,7 @@ from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.values import at_once, convert
 from .creation import ones_like
-from .math_ops import FUNCTIONS, REDUCTIONS
+from .math_ops import FUNCTIONS, REDUCTIONS, as_floats
 from .nn_ops import relu
 
 SHIFT = 8
@@ -452,6 +452,7 @@ def softsign(m: Maker, features: object) -> object:
 @op("DivNoNan", "x", "y")
 def divide_no_nan(m: Maker, x: object, y: object) -> object:
     """Divide; 0 where the divisor is 0."""
+    x, y = as_floats(m, x), as_floats(m, y)
     row = spec_of_value(y).dtype
     zero = m.equal(y, m.number(0, row))
     return m.select(zero, m.number(0, row), m.div(x, m.select(zero, m.number(1, row), y)))
