@@ -7,6 +7,7 @@ cheaper than by that: a product, a solution, the diagonal, the determinant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -76,6 +77,9 @@ KINDS: dict[str, Callable[..., LinearOperator]] = {}
 
 class LinearOperator(Module):
     """A matrix, or a batch of some, of which only what is needed is computed."""
+
+    LOGARITHMS_ARE_REAL: ClassVar = False
+    """Whether `log_abs_determinant` of complex numbers is real; in others, it has their type."""
 
     def __init_subclass__(cls) -> None:
         KINDS[cls.__name__] = cls
@@ -253,6 +257,7 @@ class LinearOperator(Module):
         return det(self._dense())
 
     def _log_abs_determinant(self) -> TfTensor:
+        """Return real numbers."""
         return real(slogdet(self._dense()).log_abs_determinant)
 
     def determinant(self, name: str = "det") -> TfTensor:
@@ -263,7 +268,8 @@ class LinearOperator(Module):
     def log_abs_determinant(self, name: str = "log_abs_det") -> TfTensor:
         """Return the logarithms of the absolute values of determinants."""
         self._require("Determinant")
-        return self._log_abs_determinant()
+        found = self._log_abs_determinant()
+        return found if self.LOGARITHMS_ARE_REAL else cast(found, self.dtype)
 
     def diag_part(self, name: str = "diag_part") -> TfTensor:
         """Return the diagonals."""

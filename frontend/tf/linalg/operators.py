@@ -93,6 +93,8 @@ class LinearOperatorFullMatrix(LinearOperator):
 class LinearOperatorLowerTriangular(LinearOperator):
     """A lower triangle; what stands above the diagonal does not count."""
 
+    LOGARITHMS_ARE_REAL = True
+
     def __init__(self, tril: object, name: str | None = None, **hints: Hint) -> None:
         found = convert(tril)
         require("tril", found, 2, ends=".  Found: ")
@@ -245,6 +247,8 @@ class LinearOperatorDiag(Diagonal):
 
 class LinearOperatorScaledIdentity(Diagonal):
     """One number on the diagonal, for each of a batch."""
+
+    LOGARITHMS_ARE_REAL = True
 
     def __init__(
         self, num_rows: int, multiplier: object, name: str | None = None, **hints: Hint
@@ -551,7 +555,7 @@ class LinearOperatorCirculant(LinearOperator):
         wave = np.exp(2j * np.pi * np.outer(np.arange(n), np.arange(n)) / n)
         waves = cast(convert(wave), kind)
         made = matmul(waves * self.spectrum[..., None, :], turned(waves)) / cast(n, kind)
-        return made if self.dtype.is_complex else cast(real(made), self.dtype)
+        return cast(made if self.dtype.is_complex else real(made), self.dtype)
 
     def _singular_check(self) -> object:
         return _without_zeros(self.spectrum, "Spectrum")

@@ -64,7 +64,7 @@ class LinearOperatorAdjoint(LinearOperator):
         return self.operator._solve(rhs, not adjoint)
 
     def _log_abs_determinant(self) -> TfTensor:
-        return self.operator.log_abs_determinant()
+        return self.operator._log_abs_determinant()
 
     def adjoint(self, name: str = "adjoint") -> LinearOperator:
         """Return the operator that this is the adjoint of."""
@@ -96,7 +96,7 @@ class LinearOperatorInversion(LinearOperator):
         return 1.0 / self.operator.determinant()
 
     def _log_abs_determinant(self) -> TfTensor:
-        return -self.operator.log_abs_determinant()
+        return -self.operator._log_abs_determinant()
 
     def inverse(self, name: str = "inverse") -> LinearOperator:
         """Return the operator that this undoes."""
@@ -165,7 +165,7 @@ class LinearOperatorComposition(Several):
     def _log_abs_determinant(self) -> TfTensor:
         if any(each.is_square is False for each in self.operators):
             return super()._log_abs_determinant()
-        return _total([each.log_abs_determinant() for each in self.operators])
+        return _total([each._log_abs_determinant() for each in self.operators])
 
 
 class BlocksOfOperators(Several):
@@ -200,7 +200,7 @@ class BlocksOfOperators(Several):
         return _product([each.determinant() for each in self._diagonal()])
 
     def _log_abs_determinant(self) -> TfTensor:
-        return _total([each.log_abs_determinant() for each in self._diagonal()])
+        return _total([each._log_abs_determinant() for each in self._diagonal()])
 
 
 class LinearOperatorBlockDiag(BlocksOfOperators):
@@ -301,7 +301,7 @@ class LinearOperatorKronecker(Several):
 
     def _log_abs_determinant(self) -> TfTensor:
         found = zip(self.operators, self._powers(), strict=True)
-        return _total([each.log_abs_determinant() * power for each, power in found])
+        return _total([each._log_abs_determinant() * power for each, power in found])
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
@@ -378,4 +378,4 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _log_abs_determinant(self) -> TfTensor:
         small = slogdet(self._capacitance(adjoint=False)[0]).log_abs_determinant
-        return self.base_operator.log_abs_determinant() + real(small)
+        return self.base_operator._log_abs_determinant() + real(small)

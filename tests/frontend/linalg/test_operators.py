@@ -162,3 +162,34 @@ def test_refusals() -> None:
         full(A).cholesky()
     with pytest.raises(ValueError, match="incompatible"):
         tf.linalg.LinearOperatorComposition([full(A), full(SMALL)])
+
+
+def test_logarithms_of_determinants_have_the_type_of_the_matrices() -> None:
+    """They were real; but a triangle and a scaled identity have real ones in TensorFlow, too."""
+    numbers = tf.constant([[2 + 1j, 1], [0.5j, 3]], tf.complex128)
+    full, diagonal = (
+        tf.linalg.LinearOperatorFullMatrix(numbers),
+        tf.linalg.LinearOperatorDiag(numbers[0]),
+    )
+    wanted = np.linalg.slogdet(numbers.numpy())[1]
+    for made, log in (
+        (full, wanted),
+        (tf.linalg.LinearOperatorInversion(full), -wanted),
+        (tf.linalg.LinearOperatorBlockDiag([full, diagonal]), wanted + np.log(5) / 2),
+        (tf.linalg.LinearOperatorKronecker([full, full]), 4 * wanted),
+    ):
+        found = made.log_abs_determinant()
+        assert found.dtype == tf.complex128
+        assert found.numpy() == pytest.approx(log)
+    assert (
+        tf.linalg.LinearOperatorLowerTriangular(numbers).log_abs_determinant().dtype == tf.float64
+    )
+    scaled = tf.linalg.LinearOperatorScaledIdentity(2, numbers[0, 0])
+    assert scaled.log_abs_determinant().dtype == tf.float64
+
+
+def test_a_circulant_has_the_type_that_it_was_told() -> None:
+    """Its matrix had that of the spectrum."""
+    made = tf.linalg.LinearOperatorCirculant(tf.constant([4.0, 1.0, 1.0], tf.complex128))
+    for found in (made.to_dense(), made.trace(), made.diag_part(), made.log_abs_determinant()):
+        assert found.dtype == tf.complex64
