@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -99,3 +100,31 @@ def test_a_class_that_says_its_element_type_was_none() -> None:
 
 def test_errors_of_runs_had_no_payloads() -> None:
     assert tf.errors.CancelledError(None, None, "stopped").experimental_payloads == {}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.constant([70000.0], tf.float16),
+        lambda: tf.Variable([70000.0], dtype=tf.float16),
+        lambda: tf.constant([1e39]),
+        lambda: tf.constant([1e39 + 0j], tf.complex64),
+        lambda: tf.add([1.0], 1e39),
+        lambda: tf.constant([1.0], tf.float16) * 1e39,
+        lambda: tf.where([True], 1e39, [1.0]),
+        lambda: tf.clip_by_value([np.inf], -1e39, 1e39),
+    ],
+)
+def test_numbers_too_large_for_a_type_are_infinite_without_a_word(
+    make: Callable[[], tf.Tensor],
+) -> None:
+    """A warning of numpy's came by, which tests take for an error."""
+    assert np.isinf(make().numpy()).all()
+
+
+def test_transforms_name_what_they_are_not_of() -> None:
+    """Where it runs, TensorFlow's error is one of the run."""
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.signal.fft(tf.constant([1.0]))
+    with pytest.raises(ValueError, match="RFFT requires"):
+        tf.signal.rfft(tf.constant([1, 2]))

@@ -83,6 +83,10 @@ def _comparison(name: str) -> Binary:
     return _method(COMPARISONS, name)
 
 
+SMALL = 65504.0
+"""The largest number that all floats of numpy's hold."""
+
+
 def _method(
     functions: dict[str, Callable[..., Made]], name: str, *, turned: bool = False
 ) -> Callable[[Common, object], Made | TfTensor]:
@@ -97,7 +101,7 @@ def _method(
             if kernel is not None and isinstance(other, EagerTensor) and kind is EagerTensor:
                 b = other._array if other._array.dtype == a.dtype else None
             elif kernel is not None and kind is float and a.dtype.kind == "f":
-                b = np.array(other, a.dtype)
+                b = np.array(other, a.dtype) if abs(other) <= SMALL else None  # type: ignore[arg-type]
             if kernel is not None and b is not None:
                 try:
                     return EagerTensor(kernel(b, a) if turned else kernel(a, b))

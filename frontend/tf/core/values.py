@@ -62,7 +62,7 @@ def array_of(value: object, dtype: DType | None = None) -> Array:
     if array.dtype.kind == "i":
         return array.astype(np.int32) if _fits(array) else array
     if array.dtype.kind == "f":
-        return array.astype(_float_of(value))
+        return _rounded(array, np.dtype(_float_of(value)))
     return array
 
 
@@ -81,7 +81,13 @@ def _of_python(value: object, array: Array, dtype: DType) -> Array:
     small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
     if not small and array.dtype.kind not in KINDS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {of_row(dtype).name}")
-    return array.astype(dtype.numpy)
+    return _rounded(array, dtype.numpy)
+
+
+def _rounded(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Return elements of another type; numbers that are too large for it are infinite, unsaid."""
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)
 
 
 def _cast(array: Array, dtype: DType) -> Array:

@@ -20,7 +20,7 @@ from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
 from ..core.host_ops import host
-from ..core.values import InGraph, convert, graph_of, shape_spec, static, whole
+from ..core.values import InGraph, InvalidTypesError, convert, graph_of, shape_spec, static, whole
 from .array_ops import expand_dims, pad, reshape, shape, transpose, where
 from .composed import roll
 from .creation import constant, ones_like, range_, zeros
@@ -150,7 +150,7 @@ def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
         """Transform complex numbers along the last axes."""
         x = convert(input)
         if x.dtype.name not in REAL:
-            raise TypeError(f"the transform is of complex numbers, not of {x.dtype.name}")
+            raise InvalidTypesError(f"the transform is of complex numbers, not of {x.dtype.name}")
         return function(x)
 
     return remembered(public)
@@ -224,7 +224,10 @@ def _rfft(rank: int) -> Callable[..., TfTensor]:
         """Transform real numbers: the half of the result that says all."""
         x = convert(input_tensor)
         if x.dtype.name not in COMPLEX:
-            raise TypeError(f"the transform is of real numbers, not of {x.dtype.name}")
+            raise ValueError(
+                f"RFFT requires tf.float32 or tf.float64 inputs, got: {x.dtype.name}: the "
+                "transform is of real numbers"
+            )
         if _is_open(x, rank, fft_length):
             return _when_run("rfftn", x, rank, fft_length, COMPLEX[x.dtype.name])
         x = _fitted(x, _wanted(x, rank, fft_length), rank)
@@ -251,7 +254,7 @@ def _irfft(rank: int) -> Callable[..., TfTensor]:
         """Return the real numbers whose transform is given by its half."""
         x = convert(input_tensor)
         if x.dtype.name not in REAL:
-            raise TypeError(f"the transform is of complex numbers, not of {x.dtype.name}")
+            raise InvalidTypesError(f"the transform is of complex numbers, not of {x.dtype.name}")
         if _is_open(x, rank, fft_length):
             return _when_run("irfftn", x, rank, fft_length, REAL[x.dtype.name])
         lengths = _wanted(x, rank, fft_length)
