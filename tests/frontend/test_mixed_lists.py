@@ -68,3 +68,18 @@ def test_sparse_tensors_are_divided_by_what_is_dense() -> None:
         assert isinstance(made, tf.SparseTensor)
         assert made.values.numpy().tolist() == [0.5, 1.0, 2.0]
         assert tf.sparse.to_dense(tf.math.divide(sparse, tf.constant(y)))[1, 1].numpy() == 2.0
+
+
+def test_lists_of_several_lengths_are_no_stack() -> None:
+    """The error is that of the operation, not that of a constant."""
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Shapes of all inputs must match"):
+        tf.stack([[1], [2, 3]])
+    with pytest.raises(ValueError, match="Shapes of all inputs must match"):
+        tf.function(lambda x: tf.stack([[1], [2, 3]]) + x)(1)
+    assert tf.stack([[1, 2], [3, 4.5]]).dtype == tf.float32
+
+
+def test_a_text_is_no_shape() -> None:
+    """An error of numpy's came by."""
+    with pytest.raises(TypeError, match="'a'"):
+        tf.ones("a")

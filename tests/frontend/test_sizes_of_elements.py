@@ -128,3 +128,32 @@ def test_a_size_below_zero_is_refused_where_it_is_asked_for():
         made(tf.constant(2))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be >= 0"):
         made(tf.constant(-1))
+
+
+def test_elements_of_an_array_without_one_shape_have_their_own_in_a_function() -> None:
+    """The second one was refused: it has another length than the first."""
+
+    @tf.function
+    def pieces(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        made = tf.TensorArray(tf.float32, size=3, infer_shape=False)
+        for i in range(3):
+            made = made.write(i, x[: i + 1])
+        return made.concat(), made.read(1), made.size()
+
+    joined, second, size = pieces(tf.range(5.0))
+    assert joined.numpy().tolist() == [0.0, 0.0, 1.0, 0.0, 1.0, 2.0]
+    assert (second.numpy().tolist(), int(size)) == ([0.0, 1.0], 3)
+
+
+def test_elements_that_a_loop_does_not_write_are_zeros() -> None:
+    """An array without one shape that was begun before a loop is one tensor in it."""
+
+    @tf.function
+    def half(x: tf.Tensor) -> tf.Tensor:
+        made = tf.TensorArray(tf.float32, size=4, infer_shape=False).write(0, x[:2])
+        for i in tf.range(1, 3):
+            made = made.write(i, x[i : i + 2])
+        return made.stack()
+
+    found = half(tf.range(1.0, 6.0)).numpy().tolist()
+    assert found == [[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [0.0, 0.0]]

@@ -33,7 +33,7 @@ from ..core.required import demand, require_element
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, expand_dims, reshape, shape, split, stack, unstack
-from ..ops.creation import constant, zeros
+from ..ops.creation import constant, zeros, zeros_like
 from ..ops.gathering import gather
 from .state import default_of
 
@@ -163,7 +163,8 @@ class TensorArray:
         self._infers = infer_shape
         """Whether all elements have the shape of the first one that is written."""
         self.element_shape = TensorShape(element_shape)
-        self._graph = graph_of([size])
+        apart = not infer_shape and flow is None and isinstance(static(self._size), int)
+        self._graph = None if apart else graph_of([size])  # elements may each have a shape
         self._list: list[TfTensor | None] = []
         self._cleared: set[int] = set()
         self._flow: Any = flow
@@ -263,7 +264,8 @@ class TensorArray:
         if self._graph is None and graph is not None:
             self._graph = graph
             if any(x is not None for x in self._list):
-                self._flow = stack([self._read_now(i, keep=True) for i in range(len(self._list))])
+                first = next(x for x in self._list if x is not None)
+                self._flow = stack([zeros_like(first) if x is None else x for x in self._list])
             elif self.element_shape.is_fully_defined():
                 self._start(self.element_shape.as_list())
 
@@ -291,7 +293,8 @@ class TensorArray:
 
     def _is_known(self, index: object) -> bool:
         """Say whether an element of a graph is meant that stands by itself, in its own shape."""
-        alone = self._graph is None and any(isinstance(x, GraphTensor) for x in self._list)
+        several = not self._infers or any(isinstance(x, GraphTensor) for x in self._list)
+        alone = self._graph is None and several
         return alone and not isinstance(static(index), GraphTensor)
 
     def _write_now(self, index: object, value: TfTensor) -> TensorArray:

@@ -127,6 +127,17 @@ def _stack(m: Maker, *xs: object, axis: int) -> object:
     return c.stack(m.emit, xs, axis_in(axis, spec_of_value(xs[0]).rank + 1))
 
 
+def _of_one_shape(given: Sequence[object]) -> TfTensor:
+    """Return Python values as one tensor: the type of numbers is that of all of them together."""
+    try:
+        return convert(given)
+    except ValueError:
+        shapes = [convert(x).shape.as_list() for x in given]
+        if all(shape == shapes[0] for shape in shapes):
+            raise
+        raise InvalidShapesError(f"Shapes of all inputs must match, got {shapes}") from None
+
+
 def _listed(type_: str) -> Callable[..., TfTensor]:
     @remembered
     def function(
@@ -142,7 +153,7 @@ def _listed(type_: str) -> Callable[..., TfTensor]:
             raise ValueError("concat wants at least one tensor, got none")
         with InGraph(graph_of(given)):
             if type_ == "Pack" and not any(map(is_typed, given)):
-                found = convert(given)  # the type of numbers is that of all of them together
+                found = _of_one_shape(given)
                 if not given:
                     return found
                 given = [convert(x, found.dtype) for x in given]

@@ -129,6 +129,8 @@ def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> TfTe
     if isinstance(shape, np.ndarray | np.floating) and shape.dtype.kind == "f":
         shape = shape.astype(np.int32)
     dims = static(in_whole_numbers("shape", shape))
+    if isinstance(dims, str | bytes):
+        raise TypeError(f"Cannot convert {shape!r} to EagerTensor of dtype int32")
     if isinstance(dims, int):
         dims = [dims]
     if any(isinstance(d, float) for d in (dims if isinstance(dims, list | tuple) else [dims])):
