@@ -73,6 +73,7 @@ from ..train import optimiser_ops as _o
 from ..train import rates as _ra
 from ..train import savers as _t
 from ..train import starting as _ss
+from ..train.assets import Asset as _Asset
 from ..train.saved_model import LoadOptions as _LoadOptions
 from ..train.saved_model import SaveOptions as _SaveOptions
 from ..train.saved_model import contains_saved_model as _contains_saved_model
@@ -380,6 +381,7 @@ debugging = Space(
 )
 saved_model = Space(
     "saved_model",
+    Asset=_Asset,
     save=_save,
     load=_load,
     contains_saved_model=_contains_saved_model,

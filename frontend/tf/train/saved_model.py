@@ -42,6 +42,7 @@ from ...values.run_errors import UnimplementedError
 from ..core.bridge import TfTensor, dressed, wrap
 from ..core.specs import TensorSpec
 from ..graph.state import TfFunction, Variable
+from .assets import Asset, Assets, place_marked, place_of
 from .modules import Module
 
 GRAPH, VALUES = "graph.json", "values-{}.safetensors"
@@ -110,7 +111,16 @@ class SavedList(TypedDict):
     children: list[int]
 
 
-ObjectData: TypeAlias = SavedVariable | SavedFunction | SavedTrace | SavedParts | SavedList
+class SavedAsset(TypedDict):
+    """An object that is a file, by its name in the folder of them."""
+
+    kind: Literal["asset"]
+    file: str
+
+
+ObjectData: TypeAlias = (
+    SavedVariable | SavedFunction | SavedTrace | SavedParts | SavedList | SavedAsset
+)
 
 
 class StateData(VariableData):
@@ -190,9 +200,11 @@ def save(
         raise ValueError(
             f"Expected an object of type `Trackable`, such as `tf.Module`, for export. Got {obj!r}"
         )
-    data, values = _Saver().module(obj, _named(obj, signatures))
+    saver = _Saver()
+    data, values = saver.module(obj, _named(obj, signatures))
     folder = Path(export_dir)
     folder.mkdir(parents=True, exist_ok=True)
+    saver.assets.copy(folder)
     data["values"] = VALUES.format(digest_of_weights(values)[:16])
     write_safetensors(folder / data["values"], values)
     with replacing(str(folder / GRAPH)) as file:
@@ -256,6 +268,7 @@ class _Saver:
         self.numbers: dict[int, int] = {}
         self.nodes: dict[int, ObjectData] = {}
         self.kept: list[object] = []
+        self.assets = Assets()
 
     def module(
         self, obj: object, signatures: dict[str, ConcreteFunction]
@@ -267,6 +280,7 @@ class _Saver:
             raise NotSerialisableError("; ".join(self.writer.refused))
         for state, name in self.writer.variables.items():
             self.values[name] = np.array(state.value_in(ACTIVE[-1]), order="C")
+        self.assets.mark(self.writer.bodies)
         data: SavedData = {
             "version": 1,
             "nodes": [],
@@ -309,6 +323,8 @@ class _Saver:
             }
         if isinstance(value, ConcreteFunction):
             return {"kind": "trace", "trace": self.concrete(value)}
+        if isinstance(value, Asset):
+            return {"kind": "asset", "file": self.assets.name(value)}
         if isinstance(value, dict):
             pairs = {str(k): self.node(v) for k, v in value.items() if _is_tracked(v)}
             return {"kind": "dict", "children": pairs}
@@ -380,7 +396,7 @@ def _plain(tree: object) -> object:
 
 def _is_tracked(value: object) -> bool:
     """Say whether a value is a part of what is saved."""
-    if isinstance(value, Function | ConcreteFunction | Module | Variable):
+    if isinstance(value, Function | ConcreteFunction | Module | Variable | Asset):
         return True
     if isinstance(value, dict):
         return any(map(_is_tracked, value.values()))
@@ -443,7 +459,8 @@ class _Loader:
             raise OSError(f"SavedModel file does not exist at: {folder}") from None
         except ValueError as error:
             raise GraphTextError(f"{folder / GRAPH}: {error}") from None
-        self.values = self.read_values(folder)
+        self.values, self.folder = self.read_values(folder), folder
+        place_marked(folder, self.data["functions"])
         self.owners: dict[str, Variable] = {}
         self.reader = NodeReader(self.data, self.bind)
         self.made: dict[int, object] = {}
@@ -490,6 +507,8 @@ class _Loader:
             self.function(number, data)
         elif data["kind"] == "trace":
             self.made[number] = self.concrete(data["trace"], None)
+        elif data["kind"] == "asset":
+            self.made[number] = Asset(place_of(self.folder, data["file"]))
         elif data["kind"] == "list":
             self.listed(number, data)
         elif data["kind"] == "dict":
