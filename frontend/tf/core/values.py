@@ -102,7 +102,7 @@ def _cast(array: Array, dtype: DType) -> Array:
 def _array_of_rows(value: object) -> Array:
     """Return a value as an array of numpy's; rows of several lengths are refused."""
     try:
-        return np.asarray(value)
+        return _without_times(np.asarray(value))
     except UnicodeDecodeError:  # bytes among texts are no texts to numpy
         return np.array(value, object)
     except ValueError as error:
@@ -112,6 +112,15 @@ def _array_of_rows(value: object) -> Array:
     if is_list and not isinstance(value[0], list | tuple | np.ndarray):  # type: ignore[index]
         raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
     raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+
+
+def _without_times(array: Array) -> Array:
+    """Return an array, or raise for one of times, which are no numbers here."""
+    if array.dtype.kind in "Mm":
+        raise ValueError(
+            f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {array.dtype})"
+        )
+    return array
 
 
 def _text_of(value: object, array: Array, *, numbers: bool) -> Array:

@@ -106,6 +106,10 @@ def function(
     **options: object,
 ) -> Any:
     """Let a Python function run as a graph, its choices and loops too (`autograph`)."""
+    if not isinstance(input_signature, tuple | list | None):
+        raise TypeError(
+            f"input_signature must be either a tuple or a list, got {input_signature!r}"
+        )
     first = {"input_signature": input_signature, "autograph": autograph}
     more = {"jit_compile": jit_compile, "reduce_retracing": reduce_retracing}
     kept = options_of({**first, **more, **options})

@@ -143,6 +143,8 @@ def switch_case(
     """Run one of several functions, by its number."""
     if not hasattr(branch_index, "spec"):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if branch_index.spec.dtype.kind not in "iu":
+        raise TypeError(f"'branch_index' must be of an integer type, got {branch_index.dtype}")
     listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
     by_number: dict[int, Any] = dict(p[1] if isinstance(p[1], tuple) else p for p in listed)
     for key in by_number:
@@ -619,11 +621,11 @@ def tuple_(
     name: str | None = None,
 ) -> list[object]:
     """Return tensors that are ready only when all of them are."""
-    if not tensors:
-        raise ValueError("'tensors' must have at least one Tensor. Received: [].")
     graph = graph_of(list(tensors))
     if graph is None:
         return list(tensors)
+    if not tensors:
+        raise ValueError("'tensors' must have at least one Tensor. Received: [].")
     given = [t for t in tensors if t is not None]
     wait = graph.control_dependencies([*given, *(control_inputs or ())])
     with graph.name_scope(name or "tuple"), wait:

@@ -107,9 +107,8 @@ class TfGraph(Graph):
 
     def control_dependencies(self, control_inputs: Iterable[object] | None) -> WaitedFor:
         """Let operations wait for others, which may be given by their names."""
-        return super().control_dependencies(
-            None if control_inputs is None else list(map(self._node, control_inputs))
-        )
+        found = None if control_inputs is None else list(map(self._node, control_inputs))
+        return super().control_dependencies(found)
 
     def _node(self, value: object) -> object:
         """Return the operation or tensor that is waited for; a name is looked up."""
@@ -688,13 +687,15 @@ def no_op(name: str | None = None) -> Operation | None:
 
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
     """Return an operation that gives variables their initial value."""
-    made = [v.initializer for v in var_list if v.graph is not None]
-    graph = get_default_graph()
+    graph, made = get_default_graph(), [v.initializer for v in var_list if v.graph is not None]
     with graph.control_dependencies(None), graph.control_dependencies(made):
         return graph.add(NoOp(), (), name=name)
 
 
 def control_dependencies(control_inputs: Sequence[object] | None) -> AbstractContextManager[None]:
-    """Let operations wait for others."""
-    graph = STATE.context
-    return graph.control_dependencies(control_inputs) if isinstance(graph, Graph) else nullcontext()
+    """Let operations wait for others; eagerly, functions among them are called."""
+    if isinstance(graph := STATE.context, Graph):
+        return graph.control_dependencies(control_inputs)
+    for each in filter(callable, control_inputs or ()):
+        each()
+    return nullcontext()

@@ -7,12 +7,23 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NotRequired, TypedDict, cast
+
+import numpy as np
 
 from ...values.run_errors import NotFoundError
 from ..core.bridge import TfTensor
 from ..core.values import convert
 
 FOLDER = "assets"
+
+
+class TextData(TypedDict):
+    """Texts among the constants of functions; of one that says where a file lies, its name."""
+
+    shape: list[int]
+    texts: list[str]
+    file: NotRequired[str]
 
 
 class Asset:
@@ -35,7 +46,7 @@ class Assets:
 
     def name(self, asset: Asset) -> str:
         """Return what a file is called there; two of one name are told apart by a number."""
-        source = asset.asset_path.numpy().decode()
+        source = _text(asset.asset_path)
         name, count = os.path.basename(source), 0
         while self.sources.get(name, source) != source:
             count += 1
@@ -47,9 +58,9 @@ class Assets:
         """Note the names of files in functions: a text that they took is a constant of theirs."""
         known = {base64.b64encode(s.encode()).decode(): n for n, s in self.sources.items()}
         for text in _texts(data):
-            (said,) = text["texts"]  # type: ignore[misc]
-            if said in known:
-                text["file"] = known[said]
+            for said in text["texts"]:
+                if said in known:
+                    text["file"] = known[said]
 
     def copy(self, folder: Path) -> None:
         """Copy the files to where the module is saved."""
@@ -73,15 +84,21 @@ def place_marked(folder: Path, data: object) -> None:
     """Change the texts of functions that say where a file lay to where it lies now."""
     for text in _texts(data):
         if "file" in text:
-            place = place_of(folder, str(text.pop("file"))).numpy()
-            text["texts"] = [base64.b64encode(place).decode()]
+            place = _text(place_of(folder, text.pop("file")))
+            text["texts"] = [base64.b64encode(place.encode()).decode()]
 
 
-def _texts(data: object) -> Iterator[dict[str, object]]:
+def _text(tensor: TfTensor) -> str:
+    """Return the one text that a tensor holds."""
+    (text,) = np.asarray(tensor.numpy(), object).ravel().tolist()
+    return bytes(text).decode()
+
+
+def _texts(data: object) -> Iterator[TextData]:
     """Yield the single texts in the data of functions."""
     if isinstance(data, dict):
         if data.get("shape") == [] and "texts" in data:
-            yield data
+            yield cast("TextData", data)
         data = list(data.values())
     if isinstance(data, list):
         for each in data:

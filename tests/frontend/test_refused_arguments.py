@@ -1,0 +1,42 @@
+"""Arguments that TensorFlow refuses are refused by the same classes; what it takes is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
+    "time": (ValueError, lambda: tf.constant(np.datetime64("2020"))),
+    "times": (ValueError, lambda: tf.convert_to_tensor(np.array([1], "m8[s]"))),
+    "signature": (
+        TypeError,
+        lambda: tf.function(input_signature=tf.TensorSpec([2]))(lambda a: a),  # type: ignore[arg-type]
+    ),
+    "branch": (TypeError, lambda: tf.switch_case(tf.constant(1.5), [lambda: 1])),
+    "control": (TypeError, lambda: tf.control_dependencies(3)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_arguments_are_refused_by_the_same_class(name: str) -> None:
+    """They were taken."""
+    error, call = REFUSED[name]
+    with pytest.raises(error):
+        call()
+
+
+def test_functions_that_are_waited_for_are_called_eagerly() -> None:
+    """They were left out."""
+    seen: list[int] = []
+    with tf.control_dependencies([lambda: seen.append(1), None]):
+        seen.append(2)
+    assert seen == [1, 2]
+
+
+def test_no_tensors_are_ready_at_once() -> None:
+    """Only in a graph there must be one."""
+    assert tf.tuple([]) == []
