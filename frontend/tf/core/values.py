@@ -84,7 +84,7 @@ def _of_python(value: object, array: Array, dtype: DType) -> Array:
     return _rounded(array, dtype.numpy)
 
 
-def _rounded(array: Array, dtype: np.dtype[Any]) -> Array:
+def _rounded(array: Array, dtype: np.dtype[np.generic]) -> Array:
     """Return elements of another type; numbers that are too large for it are infinite, unsaid."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)
