@@ -89,6 +89,7 @@ from .graph.state import (
 from .graph.tensor_array import TensorArray
 from .io.names import io
 from .lookup.names import lookup
+from .names import first_operands as _fo
 from .names.aliases import ALIASES
 from .names.compat import compat_space
 from .names.experimental import experimental, types
@@ -125,7 +126,6 @@ from .nondense.names import SparseTensor, SparseTensorSpec, edit_distance, sets,
 from .ops import array_ops as _a
 from .ops import complex_gradients as _complex_gradients  # noqa: F401  (enters them)
 from .ops import creation as _c
-from .ops import first_operands as _fo
 from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
 from .ops import math_ops as _m
 from .ops import random_ops as _r

@@ -41,7 +41,6 @@ from ..nondense.ctc_decoding import V2 as _CTC
 from ..ops import cepstra as _ce
 from ..ops import composed as _co
 from ..ops import creation as _c
-from ..ops import first_operands as _fp
 from ..ops import gathering as _g
 from ..ops import initial_values as _i
 from ..ops import linear_ops as _la
@@ -73,12 +72,13 @@ from ..train import optimiser_ops as _o
 from ..train import rates as _ra
 from ..train import savers as _t
 from ..train import starting as _ss
-from ..train.assets import Asset as _Asset
 from ..train.saved_model import LoadOptions as _LoadOptions
 from ..train.saved_model import SaveOptions as _SaveOptions
 from ..train.saved_model import contains_saved_model as _contains_saved_model
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
+from ..variables.assets import Asset as _Asset
+from . import first_operands as _fp
 from .raw_layers import SECOND as _WAYS_BACK
 from .trivia import SAVED as _SAVED
 from .trivia import optimizer as _optimizer

@@ -42,7 +42,7 @@ from ...values.run_errors import UnimplementedError
 from ..core.bridge import TfTensor, dressed, wrap
 from ..core.specs import TensorSpec
 from ..graph.state import TfFunction, Variable
-from .assets import Asset, Assets, place_marked, place_of
+from ..variables.assets import Asset, Assets, place_marked, place_of
 from .modules import Module
 
 GRAPH, VALUES = "graph.json", "values-{}.safetensors"

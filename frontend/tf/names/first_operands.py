@@ -13,8 +13,8 @@ from ...eager.tensor import Tensor
 from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
 from ..core.values import InvalidTypesError, array_of, convert
-from .math_ops import FUNCTIONS
-from .math_ops import truediv as divided
+from ..ops.math_ops import FUNCTIONS
+from ..ops.math_ops import truediv as divided
 
 WITHOUT_TYPE = (bool, int, float, complex, list, tuple, np.generic, np.ndarray)
 
