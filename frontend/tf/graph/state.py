@@ -290,9 +290,8 @@ class TfFunction(Implementing):
 
 def placeholder(dtype: Any = "float32", shape: Any = None, name: str | None = None) -> GraphTensor:
     """Make a tensor whose value is fed; float32 of unknown shape if nothing is said."""
-    spec = shape_spec(dtype, shape)
-    graph = get_default_graph()
-    return graph.add(Placeholder(), (), {"spec": spec}, name=name).outputs[0]
+    attributes = {"spec": shape_spec(dtype, shape)}
+    return get_default_graph().add(Placeholder(), (), attributes, name=name).outputs[0]
 
 
 def placeholder_with_default(
