@@ -174,12 +174,30 @@ def gradients(  # noqa: PLR0913  (each is an option of its own)
     if not ys:
         return [None for _ in xs]
     graph = ys[0].graph
-    xs = [known_in(graph, x) for x in xs]
-    nodes = (ColocatedNodes if colocate else GraphNodes)(graph_emit(graph))
+    emit = graph_emit(graph)
+    nodes = (ColocatedNodes if colocate else GraphNodes)(emit)
     order = sorted(graph.operations if within is None else within, key=lambda op: op.index)
+    if isinstance(graph, FuncGraph) and within is None and any(_is_outside(graph, x) for x in xs):
+        nodes, order = OutwardNodes(emit, graph), [*_operations_around(graph), *order]
+    else:
+        xs = [known_in(graph, x) for x in xs]
     given = _given(ys, grad_ys or [None] * len(ys))
     with graph.name_scope(name or "gradients"), graph.control_dependencies(None):
         return walk_back(nodes, order, given, [key_of(x) for x in xs], {x.edge for x in stop})
+
+
+def _is_outside(graph: FuncGraph, x: object) -> bool:
+    return isinstance(x, GraphTensor) and graph.is_inside(x.graph)
+
+
+def _operations_around(graph: FuncGraph) -> list[Operation]:
+    """Return the operations of the graphs that one is inside of, the outermost ones first."""
+    found: list[Operation] = []
+    outer = graph.outer
+    while outer is not None:
+        found[:0] = sorted(outer.operations, key=lambda op: op.index)
+        outer = outer.outer if isinstance(outer, FuncGraph) else None
+    return found
 
 
 def known_in(graph: Graph, x: object) -> object:
@@ -331,6 +349,48 @@ class ColocatedNodes(GraphNodes):
         """Return the gradients of the inputs and of the variables."""
         with op.graph.colocate_with(op):
             return super().gradients(op, received, wanted)
+
+
+@dataclass(frozen=True)
+class OutwardNodes(GraphNodes):
+    """Operations of a branch, a body or a function, and of the graphs that it is inside of.
+
+    What came in for a captured tensor goes on outside of it. What the run outside has recorded is
+    not to be had in there, so that the same is computed again.
+    """
+
+    graph: FuncGraph
+
+    def operands(self, op: Operation) -> Sequence[Hashable]:
+        """Return the inputs, and the keys of the variables; of a captured tensor itself."""
+        outside = self.outside(op)
+        return super().operands(op) if outside is None else [outside.edge]
+
+    def outside(self, op: Operation) -> GraphTensor | None:
+        """Return the tensor that an operation stands for inside of a graph."""
+        if op.inputs or not isinstance(op.graph, FuncGraph) or not op.outputs:
+            return None
+        found = op.graph.outside(op.outputs[0])
+        return found if isinstance(found, GraphTensor) else None
+
+    def gradients(
+        self, op: Operation, received: Sequence[object], wanted: Sequence[bool]
+    ) -> Sequence[object]:
+        """Return the gradients of the inputs and of the variables.
+
+        Raises `LookupError` for an operation outside that draws, reads or changes something.
+        """
+        if self.outside(op) is not None:
+            return received
+        if op.graph is self.graph or op.type == "ReadVariableOp":
+            return super().gradients(op, received, wanted)
+        if op.kind.stateful or states_of(op):
+            raise LookupError(
+                f"the gradient of node {op.name!r} ({op.type}) is asked for inside of a branch, a "
+                "loop or a function, and it is outside: what it drew or read is not known there"
+            )
+        again = self.graph.add(op.kind, [self.graph.owned(x) for x in op.inputs], op.attributes)
+        return super().gradients(again, received, wanted)
 
 
 def recorded(op: Operation, grads: Sequence[object], wanted: Sequence[bool]) -> list[object]:

@@ -1,0 +1,66 @@
+"""Gradients that are asked for inside of branches and loops, for what was computed outside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+
+def test_a_branch_asks_for_the_gradient_of_what_its_function_computed() -> None:
+    @tf.function
+    def chosen(x: tf.Tensor, which: tf.Tensor) -> list[tf.Tensor]:
+        m = x * x * 3.0
+        k = tf.sin(m) + tf.reduce_sum(m)
+
+        def first() -> list[tf.Tensor]:
+            return tf.gradients(m * k + x, [x, m])
+
+        def second() -> list[tf.Tensor]:
+            return [tf.gradients(k * 2.0, x)[0], tf.zeros_like(m)]
+
+        return tf.cond(which, first, second)
+
+    x = np.float32([0.3, 0.7])
+    m = 3 * x * x
+    k = np.sin(m) + m.sum()
+    of_m = k + m * np.cos(m) + m.sum()
+    for _ in range(3):
+        found = [y.numpy() for y in chosen(tf.constant(x), tf.constant(True))]
+        np.testing.assert_allclose(found, [of_m * 6 * x + 1, of_m], rtol=1e-5)
+        found = [y.numpy() for y in chosen(tf.constant(x), tf.constant(False))]
+        wanted = 2 * (np.cos(m) + 2) * 6 * x
+        np.testing.assert_allclose(found, [wanted, 0 * x], rtol=1e-5)
+
+
+def test_a_loop_and_a_branch_within_a_branch_ask_for_it_in_sessions() -> None:
+    graph = tf.compat.v1.Graph()
+    with graph.as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        v = x * 2.0
+        w = v * v
+
+        def body(i: tf.Tensor, s: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            return i + 1, s + tf.gradients(w * s, x)[0]
+
+        _, s = tf.while_loop(lambda i, s: i < 3, body, [0, tf.constant(1.0)])
+
+        def inner() -> tf.Tensor:
+            e = w * 0.5
+            return tf.cond(x > 1, lambda: tf.gradients(e * w, x)[0], lambda: tf.gradients(e, x)[0])
+
+        z = tf.cond(x > 0, inner, lambda: tf.gradients(v, x)[0])
+        for value, wanted in ((0.5, (125.0, 2.0)), (-0.5, (-27.0, 2.0)), (1.5, (2197.0, 108.0))):
+            np.testing.assert_allclose(session.run([s, z], {x: value}), wanted, rtol=1e-5)
+
+
+def test_what_python_did_outside_is_not_done_again() -> None:
+    @tf.function
+    def called(x: tf.Tensor) -> tf.Tensor:
+        noise = tf.py_function(lambda a: a * 2.0, [x * 3.0], tf.float32)
+        noise.set_shape([])
+        return tf.cond(x > 0, lambda: tf.gradients(noise * 2.0, x)[0], lambda: x)
+
+    with pytest.raises(LookupError, match=r"PyFunc.*inside of a branch"):
+        called(tf.constant(1.0))
