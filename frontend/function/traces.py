@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -155,6 +155,9 @@ TRACES = count()
 class ConcreteFunction:
     """One trace: a graph with named inputs and outputs."""
 
+    TAKES_INPUTS: ClassVar = False
+    """Whether what is given by position is for its inputs, if it is no tensor, too."""
+
     def __init__(
         self,
         function: Surface,
@@ -279,7 +282,7 @@ class ConcreteFunction:
         names = [x.op.name for x in self.graph.inputs]
         fits = len(args) + len(kwargs) == len(names) and kwargs.keys() == {*names[len(args) :]}
         parameters = [*self.function.signature.parameters][len(args) :]
-        tensors = all(isinstance(x, Tensor) for x in (*args, *kwargs.values()))
+        tensors = self.TAKES_INPUTS or all(isinstance(x, Tensor) for x in (*args, *kwargs.values()))
         if not fits or not tensors or (kwargs and kwargs.keys() == {*parameters}):
             return arguments_of_trace(self.function, self.bound, args, kwargs)
         return [*args, *(kwargs[n] for n in names[len(args) :])]

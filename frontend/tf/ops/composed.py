@@ -381,23 +381,6 @@ def batch_to_space(m: Maker, input: object, block_shape: object, crops: object) 
     return made
 
 
-remember_all(globals())
-
-
-def of_one_shape(*values: TfTensor) -> list[TfTensor]:
-    """Return values of one shape."""
-    wanted = tensor_shape(values[0])
-    for each in values[1:]:
-        wanted = broadcast_dynamic_shape(wanted, tensor_shape(each))
-    dims = [v.shape for v in values]
-    if all(d == dims[0] for d in dims) and dims[0].is_fully_defined():
-        return list(values)
-    made = [broadcast_to(v, wanted) for v in values]
-    for one in made:
-        one.set_shape(reduce(broadcast_static_shape, dims))
-    return made
-
-
 def saturate_cast(value: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:
     """Convert the elements to another type, whose range limits them; infinities are its ends.
 
@@ -486,3 +469,20 @@ def _roll_computed(m: Maker, x: object, shifts: object, axes: Sequence[int]) -> 
         behind = m.sub(m.iota(shape=(size,), axis=0, dtype=rows.i64), by)
         x = m.gather(x, m.mod(behind, m.extent_of(size, rows.i64)), axis=at)
     return x
+
+
+remember_all(globals())
+
+
+def of_one_shape(*values: TfTensor) -> list[TfTensor]:
+    """Return values of one shape."""
+    wanted = tensor_shape(values[0])
+    for each in values[1:]:
+        wanted = broadcast_dynamic_shape(wanted, tensor_shape(each))
+    dims = [v.shape for v in values]
+    if all(d == dims[0] for d in dims) and dims[0].is_fully_defined():
+        return list(values)
+    made = [broadcast_to(v, wanted) for v in values]
+    for one in made:
+        one.set_shape(reduce(broadcast_static_shape, dims))
+    return made

@@ -43,6 +43,7 @@ class WrappedGraph(TfFuncGraph):
 class WrappedFunction(ConcreteFunction):
     """The one trace of a function that builds a graph."""
 
+    TAKES_INPUTS = True
     graph: WrappedGraph
 
     def prune(
