@@ -127,6 +127,7 @@ def test_every_error_has_its_page_in_the_guide() -> None:
         assert f"Exit status {page.exit_status}." in text, page.code
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "text"), [(code, text) for code, _, text in ERRORS if "```python" in text]

@@ -24,7 +24,7 @@ from gravure.target import Target
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 SIZES = {"H": 6, "W": 11, "N": 2}
 """The numbers that stand for symbols."""

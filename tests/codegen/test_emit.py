@@ -20,7 +20,7 @@ from gravure.ir.interpret.loop_values import PURE
 from gravure.ir.interpret.loops import EFFECTS
 from gravure.target import Target
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 Array = np.ndarray[Any, Any]
 Both = Callable[..., list[tuple[Array, Array]]]

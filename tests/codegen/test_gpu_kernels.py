@@ -47,7 +47,7 @@ from gpu_cases import (
     run_wrong,
 )
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 Array = np.ndarray[Any, Any]
 NUMPY = {

@@ -22,7 +22,7 @@ from gravure.target import Target
 sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
 from chosen_device import chosen_driver
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 SMALL = Path(__file__).parent.parent / "models" / "small"
 NAMES = ("transformer", "resnet", "gru", "black_scholes")

@@ -22,7 +22,7 @@ from gravure.ir.types import dims
 from gravure.passes.analysis.kernels import recurrent
 from gravure.target import Target
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 RANDOM = np.random.default_rng(3)
 

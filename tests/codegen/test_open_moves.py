@@ -191,6 +191,7 @@ def check(text: str) -> None:
         np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4, err_msg=f"at {sizes}")
 
 
+@pytest.mark.sampled(2)
 @given(products())
 @settings(max_examples=12, deadline=None)
 def test_products_of_what_was_moved(text: str) -> None:

@@ -18,7 +18,7 @@ from gravure.frontend.programs.parallel import ParallelError
 from gravure.runtime.comm.local import run_ranks
 from gravure.runtime.comm.protocol import WorldError
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(3)
 
 ROOT = Path(__file__).parent.parent.parent
 MODELS = ROOT / "tests" / "models"

@@ -522,6 +522,7 @@ SMOOTH = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", SMOOTH, ids=str)
 def test_gradient_is_the_slope(case: Case) -> None:
     operands, weights = case.draw(), result_weights(case)

@@ -66,7 +66,7 @@ def prepared(program: Program, inputs: list[Array]) -> list[Array]:
     return interpret(program, inputs, weights=weights)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_every_level_computes_the_same(path: Path) -> None:
     program = load_program(path)
@@ -91,7 +91,7 @@ def gv_target() -> Any:
     return StringAttr("native")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("level", ["O0", "O1", "O2"])
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_compiled_code_computes_the_same(path: Path, level: str) -> None:

@@ -84,6 +84,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return {"wanted": wanted, "results": dict(results), **found}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*MODELS, "nested"])
 def test_a_library_computes_what_the_model_does(session: dict[str, Any], name: str) -> None:
     for trip in range(3):

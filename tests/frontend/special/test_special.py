@@ -13,6 +13,7 @@ from .record import CALLS, PICTURE, arrays
 RECORDED = json.loads(Path(__file__).with_name("values.json").read_text())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_values_and_gradients_are_tensorflows(name: str) -> None:
     staged = tf.function(lambda: CALLS[name](tf))
