@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -174,11 +175,11 @@ def gradients(  # noqa: PLR0913  (each is an option of its own)
     if not ys:
         return [None for _ in xs]
     graph = ys[0].graph
-    emit = graph_emit(graph)
-    nodes = (ColocatedNodes if colocate else GraphNodes)(emit)
+    nodes = GraphNodes(graph_emit(graph), colocate)
     order = sorted(graph.operations if within is None else within, key=lambda op: op.index)
     if isinstance(graph, FuncGraph) and within is None and any(_is_outside(graph, x) for x in xs):
-        nodes, order = OutwardNodes(emit, graph), [*_operations_around(graph), *order]
+        nodes = OutwardNodes(nodes.emit, colocate, graph=graph)
+        order = [*_operations_around(graph), *order]
     else:
         xs = [known_in(graph, x) for x in xs]
     given = _given(ys, grad_ys or [None] * len(ys))
@@ -263,9 +264,14 @@ def _run_again(op: Operation) -> Operation:
     here = STATE.context
     if not isinstance(here, FuncGraph) or not here.is_inside(op.graph):
         return op
+    return _once_more(here, op) or op
+
+
+def _once_more(graph: FuncGraph, op: Operation) -> Operation | None:
+    """Add an operation from outside to a graph; None if it changes, draws or reads something."""
     if op.kind.stateful or states_of(op):
-        return op
-    return here.add(op.kind, [here.owned(x) for x in op.inputs], op.attributes)
+        return None
+    return graph.add(op.kind, [graph.owned(x) for x in op.inputs], op.attributes)
 
 
 def _of_inputs(op: Operation) -> BackwardRule:
@@ -291,6 +297,8 @@ class GraphNodes:
 
     SUMS_AT_ONCE: ClassVar[bool] = False
     emit: Emitter
+    colocates: bool = False
+    """Whether what goes back through an operation runs on the device of that one."""
 
     def operands(self, op: Operation) -> Sequence[Hashable]:
         """Return the inputs, and the keys of the variables that are read."""
@@ -314,7 +322,12 @@ class GraphNodes:
         """
         if op.type == "ReadVariableOp":
             return received
-        grads = list(map(dense, received))
+        with op.graph.colocate_with(op) if self.colocates else nullcontext():
+            return self._through(op, list(map(dense, received)), wanted)
+
+    def _through(
+        self, op: Operation, grads: Sequence[object], wanted: Sequence[bool]
+    ) -> Sequence[object]:
         override = op.graph.override_of(op)
         if override is not None:
             made = OVERRIDES[override](op, *grads)
@@ -340,17 +353,6 @@ class GraphNodes:
         return self.emit(REGISTRY["gv.add"], dense(a), dense(b))
 
 
-class ColocatedNodes(GraphNodes):
-    """Operations whose gradients run where they do."""
-
-    def gradients(
-        self, op: Operation, received: Sequence[object], wanted: Sequence[bool]
-    ) -> Sequence[object]:
-        """Return the gradients of the inputs and of the variables."""
-        with op.graph.colocate_with(op):
-            return super().gradients(op, received, wanted)
-
-
 @dataclass(frozen=True)
 class OutwardNodes(GraphNodes):
     """Operations of a branch, a body or a function, and of the graphs that it is inside of.
@@ -359,7 +361,7 @@ class OutwardNodes(GraphNodes):
     not to be had in there, so that the same is computed again.
     """
 
-    graph: FuncGraph
+    graph: FuncGraph = field(kw_only=True)
 
     def operands(self, op: Operation) -> Sequence[Hashable]:
         """Return the inputs, and the keys of the variables; of a captured tensor itself."""
@@ -384,12 +386,13 @@ class OutwardNodes(GraphNodes):
             return received
         if op.graph is self.graph or op.type == "ReadVariableOp":
             return super().gradients(op, received, wanted)
-        if op.kind.stateful or states_of(op):
+        with self.graph.colocate_with(op) if self.colocates else nullcontext():
+            again = _once_more(self.graph, op)
+        if again is None:
             raise LookupError(
                 f"the gradient of node {op.name!r} ({op.type}) is asked for inside of a branch, a "
                 "loop or a function, and it is outside: what it drew or read is not known there"
             )
-        again = self.graph.add(op.kind, [self.graph.owned(x) for x in op.inputs], op.attributes)
         return super().gradients(again, received, wanted)
 
 

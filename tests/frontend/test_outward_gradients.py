@@ -64,3 +64,21 @@ def test_what_python_did_outside_is_not_done_again() -> None:
 
     with pytest.raises(LookupError, match=r"PyFunc.*inside of a branch"):
         called(tf.constant(1.0))
+
+
+def test_they_run_beside_what_they_go_back_through_if_that_is_wished() -> None:
+    v1 = tf.compat.v1
+    graph = v1.Graph()
+    with graph.as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [])
+        with tf.device("/cpu:0"):
+            w = tf.exp(x * 2.0)
+
+        def first() -> tf.Tensor:
+            (found,) = v1.gradients(w * w, x, colocate_gradients_with_ops=True)
+            groups = [op.colocation_groups() for op in found.graph.get_operations()]
+            assert [w.op.name.encode()] in [[y.removeprefix(b"loc:@") for y in g] for g in groups]
+            return found
+
+        z = tf.cond(x > 0, first, lambda: w)
+        np.testing.assert_allclose(session.run(z, {x: 0.5}), 4 * np.exp(2.0), rtol=1e-6)
