@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,13 @@ from ..core.host_ops import host
 from ..core.shapes import ShapeLike, TensorShape
 from . import random_ops as r
 from .creation import constant, eye, named_row, ones, zeros
+
+
+class PartOf(NamedTuple):
+    """Of which whole something is a part, and where it begins in it."""
+
+    whole: Sequence[int]
+    start: Sequence[int] = ()
 
 
 class Initializer:
@@ -32,19 +40,15 @@ class Initializer:
     ) -> TfTensor:
         """Return the value; `partition_info` says of which whole it is a part, and where."""
         wanted = dtype if dtype is not None else self.dtype
-        dims, row = [int(d or 0) for d in TensorShape(shape).as_list()], wanted or "float32"
+        dims = [int(d or 0) for d in TensorShape(shape).as_list()]
+        row = "float32" if wanted is None else wanted
         whole = getattr(partition_info, "full_shape", None)
         if whole is None:
             return self.make(dims, row)
-        return self.part(dims, row, list(whole), list(getattr(partition_info, "var_offset", ())))
+        start = getattr(partition_info, "var_offset", ())
+        return self.part(dims, row, PartOf(list(whole), list(start)))
 
-    def part(
-        self,
-        shape: Sequence[int],
-        dtype: DTypeLike | None,
-        whole: Sequence[int],
-        start: Sequence[int],
-    ) -> TfTensor:
+    def part(self, shape: Sequence[int], dtype: DTypeLike | None, of: PartOf) -> TfTensor:
         """Return the value of a part of a variable: of most it is as if it were one."""
         return self.make(shape, dtype)
 
@@ -104,16 +108,10 @@ class Identity(Initializer):
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         return eye(shape[0], shape[1], dtype=dtype) * self.gain
 
-    def part(
-        self,
-        shape: Sequence[int],
-        dtype: DTypeLike | None,
-        whole: Sequence[int],
-        start: Sequence[int],
-    ) -> TfTensor:
+    def part(self, shape: Sequence[int], dtype: DTypeLike | None, of: PartOf) -> TfTensor:
         """Return a part of the matrix of the whole."""
-        ends = [a + size for a, size in zip(start, shape, strict=True)]
-        return self.make(whole, dtype)[start[0] : ends[0], start[1] : ends[1]]
+        (row, column), (height, width) = of.start, shape
+        return self.make(of.whole, dtype)[row : row + height, column : column + width]
 
 
 class Random(Initializer):
@@ -248,17 +246,11 @@ class VarianceScaling(Random):
 
     def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Draw."""
-        return self.part(shape, dtype, shape, ())
+        return self.part(shape, dtype, PartOf(shape))
 
-    def part(
-        self,
-        shape: Sequence[int],
-        dtype: DTypeLike | None,
-        whole: Sequence[int],
-        start: Sequence[int],
-    ) -> TfTensor:
+    def part(self, shape: Sequence[int], dtype: DTypeLike | None, of: PartOf) -> TfTensor:
         """Draw a part: how many are added up is the whole's."""
-        into, out = fans(whole)
+        into, out = fans(of.whole)
         fan = {"fan_in": into, "fan_out": out, "fan_avg": (into + out) / 2}[self.mode]
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
