@@ -96,15 +96,14 @@ def function_of(name: str) -> str:
 
 def mark_most(items: list[pytest.Item]) -> None:
     """Mark all but one in n cases of tests that are `sampled(n)` as `sweep`, chance by name."""
-    tests: dict[str, list[pytest.Item]] = {}
+    tests: dict[tuple[str, int], list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("sampled") and not item.get_closest_marker("sweep"):
-            tests.setdefault(function_of(item.nodeid), []).append(item)
-    for cases in tests.values():
+        sampled = item.get_closest_marker("sampled")
+        if sampled and not item.get_closest_marker("sweep"):
+            tests.setdefault((function_of(item.nodeid), sampled.args[0]), []).append(item)
+    for (_, n), cases in tests.items():
         cases.sort(key=lambda item: crc32(item.nodeid.encode()))
-        sampled = cases[0].get_closest_marker("sampled")
-        assert sampled, "looked up above"
-        for item in cases[-(-len(cases) // sampled.args[0]) :]:
+        for item in cases[-(-len(cases) // n) :]:
             item.add_marker("sweep")
 
 
