@@ -44,7 +44,7 @@ class Standing:
     def smooth(self, op: Op) -> Sequence[SSAValue]:
         """Return the results that are floats."""
         pairs = zip(op.results, op.result_specs, strict=True)
-        return [r for r, spec in pairs if spec.dtype.is_float]
+        return [r for r, spec in pairs if spec.dtype.kind in "fc"]
 
     def gradients(self, op: Op, received: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
         """Return what the operation's rule says."""

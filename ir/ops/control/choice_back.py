@@ -108,7 +108,7 @@ class ChoiceGradient(OnTapes):
         kept: KeptChoice = call.attributes["kept"]
         condition, *operands = call.operands
         given = {n: as_value(g, kept.at) for n, g in enumerate(grads) if g is not None}
-        wanted = [n for n, x in enumerate(operands) if spec_of(x.type).dtype.is_float]
+        wanted = [n for n, x in enumerate(operands) if spec_of(x.type).dtype.kind in "fc"]
         taken = [*operands, *given.values()]
         ways = [BranchBack(branch, taken, [*given], wanted) for branch in kept.blocks]
         used = [

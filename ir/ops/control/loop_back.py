@@ -170,8 +170,8 @@ class LoopGradient(OnTapes):
         kept: Kept = call.attributes["kept"]
         count, at = kept.carried, kept.at
         carried, fixed = call.operands[:count], call.operands[count:]
-        smooth = [n for n, x in enumerate(carried) if spec_of(x.type).dtype.is_float]
-        kind = [n for n, x in enumerate(fixed) if spec_of(x.type).dtype.is_float]
+        smooth = [n for n, x in enumerate(carried) if spec_of(x.type).dtype.kind in "fc"]
+        kind = [n for n, x in enumerate(fixed) if spec_of(x.type).dtype.kind in "fc"]
         first = [or_zeros(grads[n], carried[n], at) for n in smooth]
         totals = [or_zeros(None, fixed[n], at) for n in kind]
         make = Maker(at)

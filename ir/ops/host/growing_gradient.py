@@ -126,8 +126,8 @@ class HostLoopGradient(OnTapes):
         kept: KeptLoop = call.attributes["kept"]
         count, at = kept.carried, kept.at
         carried, fixed = call.operands[2 : 2 + count], call.operands[2 + count :]
-        smooth = [n for n, x in enumerate(carried) if spec_of(x.type).dtype.is_float]
-        kind = [n for n, x in enumerate(fixed) if spec_of(x.type).dtype.is_float]
+        smooth = [n for n, x in enumerate(carried) if spec_of(x.type).dtype.kind in "fc"]
+        kind = [n for n, x in enumerate(fixed) if spec_of(x.type).dtype.kind in "fc"]
         first = [or_zeros(grads[n], call.results[n], at) for n in smooth]
         states = [*first, *(or_zeros(None, fixed[n], at) for n in kind)]
         body = one_trip_back(kept, smooth, kind)
