@@ -26,7 +26,7 @@ FLOATS = (f32, f64, f16, bf16)
 INTEGERS = (i32, i64, i8, i16, u8, u16, u32, u64)
 
 FLOAT, INTEGER, BOOL, ANY = "f", "iu", "b", "biufcns"
-REAL, NUMBER = INTEGER + FLOAT, INTEGER + FLOAT + "c"
+REAL, NUMBER, INEXACT = INTEGER + FLOAT, INTEGER + FLOAT + "c", FLOAT + "c"
 
 _KINDS = {
     FLOAT: "a float",
@@ -34,6 +34,8 @@ _KINDS = {
     BOOL: "bool",
     REAL: "an integer or a float",
     NUMBER: "a number",
+    INEXACT: "a float or a complex number",
+    "c": "complex",
 }
 
 
@@ -183,6 +185,12 @@ class Elementwise(Op):
     @classmethod
     def evaluate(cls, *operands: Any, **attributes: Any) -> Sequence[Array]:
         """Compute the numpy function, or the formula in f64, and round."""
+        if operands[0].dtype.kind == "c":
+            if cls.COMPLEX_FUNCTION is not None:
+                return (np.asarray(cls.COMPLEX_FUNCTION(*operands)),)
+            if cls.FUNCTION is None:
+                whole: Any = REGISTRY["gv.complex"]
+                return (whole.evaluated(cls, operands),)
         if cls.FUNCTION is not None:
             function = cls.FUNCTION if cls.RESULT else in_wide(cls.FUNCTION)
             return (np.asarray(function(*operands)),)
@@ -194,17 +202,26 @@ class Elementwise(Op):
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Return `backward`, summed over what was broadcast, for operands that are floats."""
-        if any(spec.dtype.kind == "c" for spec in call.specs):
-            raise NotImplementedError(f"{cls.name} has no gradient on complex numbers")
-        if not call.specs[-1].dtype.is_float:
+        kind = call.specs[-1].dtype.kind
+        if kind not in INEXACT:
             return (None,) * len(call.operands)
-        values = (grads[0], call.results[0], *call.operands)
+        flip = _conjugate(call) if kind == "c" else _itself
+        values = (flip(grads[0]), call.results[0], *call.operands)
         math = EmitMath(call.emit)
         found = cls.backward(*(Term(math, v) for v in values), **call.attributes)
         return [
-            None if term is None else unbroadcast(call, term.value, spec)
+            None if term is None else unbroadcast(call, flip(term.value), spec)
             for term, spec in zip(found, call.specs, strict=True)
         ]
+
+
+def _conjugate(call: Call) -> Callable[[Any], Any]:
+    """Return what takes conjugates: the gradient of f(z) is that of w times conj(f'(z))."""
+    return lambda x: call.emit(REGISTRY["gv.conj"], x)
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 @lru_cache(maxsize=4096)

@@ -31,7 +31,7 @@ from .program import Program, by_name
 from .types import dims
 from .types.dims import Dim
 from .types.tensor import TensorSpec
-from .types.values import ANY, Spec, is_compilable, value_spec
+from .types.values import ANY, Spec, is_compilable, is_complex, value_spec
 
 BESIDE = "beside"
 """The attribute of a step that goes on beside what follows."""
@@ -113,9 +113,26 @@ def is_host(op: Operation) -> bool:
     """
     if isinstance(op, HostOp | CallOp):
         return True
-    if not all(is_compilable(value.type) for value in (*op.operands, *op.results)):
+    if not is_in_parts(op):
         return True
     return any(is_host(inner) for r in op.regions for b in r.blocks for inner in b.ops)
+
+
+def is_in_parts(op: Operation) -> bool:
+    """Say whether compiled code can have an operation's values, complex ones by their parts."""
+    types = [value.type for value in (*op.operands, *op.results)]
+    if all(map(is_compilable, types)):
+        return True
+    if not all(map(may_be_told, types)):
+        return False
+    if not isinstance(op, Op):
+        return True
+    return bool(op.regions) or op.takes_parts(len(op.operands), op.plain_attributes())
+
+
+def may_be_told(type_: Attribute) -> bool:
+    """Say whether a compiled function can be given such a value, or give one."""
+    return is_compilable(type_) or is_complex(type_)
 
 
 def has_host_steps(program: Program) -> bool:
@@ -127,20 +144,21 @@ def has_host_steps(program: Program) -> bool:
     fine: set[int] = set()
     """Types that compiled code can have, by identity: most values share one."""
     for name in reached:
-        function = known[name]
-        if not all(map(is_compilable, function.function_type.inputs)):
+        inputs = known[name].function_type.inputs
+        if not all(map(may_be_told, inputs)):
             return True
-        for op in function.body.walk():
+        has_complex = any(map(is_complex, inputs))
+        for op in known[name].body.walk():
             if isinstance(op, HostOp) or DEVICE in op.attributes:
                 return True
             if isinstance(op, CallOp):
                 callee = op.callee.root_reference.data
                 reached += [callee] if callee not in reached else []
-            for result in op.results:
-                if id(result.type) not in fine:
-                    if not is_compilable(result.type):
-                        return True
-                    fine.add(id(result.type))
+            new = [x.type for x in op.results if id(x.type) not in fine]
+            has_complex = has_complex or any(map(is_complex, new))
+            if (new or has_complex) and not is_in_parts(op):
+                return True
+            fine.update(map(id, new))
     return False
 
 

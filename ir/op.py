@@ -279,6 +279,18 @@ class Op(Operation, metaclass=OpKind):
     NODE: ClassVar[str | None] = None
     """What TensorFlow's graphs call it, where that is not the name in capitals: `AddV2`."""
 
+    PARTWISE: ClassVar[bool] = False
+    """Whether of complex operands each part of the result is what it makes of their parts."""
+
+    COMPLEX: ClassVar[Callable[..., Any] | None] = None
+    """What makes the result of complex operands by their parts, where that is one formula."""
+
+    COMPLEX_FUNCTION: ClassVar[Callable[..., Any] | None] = None
+    """What gives the same bits as that formula on complex arrays, in numpy's steps."""
+
+    IS_VIEW: ClassVar[bool] = False
+    """Whether the result is the operand's memory, read as another tensor."""
+
     traits = OpTraits(lambda: (Pure(),))
 
     @classmethod
@@ -354,6 +366,20 @@ class Op(Operation, metaclass=OpKind):
     def decompose(cls, call: Call) -> Any:
         """Return the result made by other operations through `call.emit`."""
         raise NotImplementedError(f"{cls.name} does not decompose")
+
+    @classmethod
+    def by_parts(cls, make: Any, *operands: Any, **attributes: Any) -> Any:
+        """Return the result of complex operands by their parts: a `Complex`, or a real tensor."""
+        if cls.COMPLEX is None:
+            raise NotImplementedError(f"{cls.name} does not take complex numbers apart")
+        return cls.COMPLEX(*operands)
+
+    @classmethod
+    def takes_parts(cls, count: int, attributes: Mapping[str, Any]) -> bool:
+        """Say whether it can be made of the parts of so many operands, as compiled code has to."""
+        del attributes
+        known = cls.PARTWISE or cls.COMPLEX is not None or cls.has("by_parts")
+        return known or cls.IS_VIEW or cls.moved(count) is not None
 
     @classmethod
     def iteration(cls, *specs: Any, **attributes: Any) -> Any:

@@ -72,6 +72,7 @@ from ..ir.program import (
 from ..ir.types import dims
 from ..ir.types.attributes import to_attribute
 from ..ir.types.dims import Dim
+from ..ir.types.dtypes import PARTS
 from ..ir.types.tensor import Array, TensorSpec, memref_of, spec_of
 from .analysis.memory.copies import Copies
 from .base import Pass
@@ -253,7 +254,7 @@ class Bufferiser:
             self.choose(op)
         elif isinstance(op, While):
             self.loop(op)
-        elif isinstance(op, Op) and op.name == "gv.reshape":
+        elif isinstance(op, Op) and op.IS_VIEW:
             self.view(op)
         elif isinstance(op, Told):
             self.tell(op)
@@ -271,7 +272,7 @@ class Bufferiser:
     def view(self, op: Op) -> None:
         """Make a reshape a view of its source."""
         source = self.buffers[op.operands[0]]
-        self.insert(op, View.of(source, op.result_specs[0].dims))
+        self.insert(op, View.as_spec(source, op.result_specs[0]))
 
     def tell(self, op: Told) -> None:
         """Read a size from memory; the result is the first part of a buffer."""
@@ -404,9 +405,15 @@ class Bufferiser:
 
     def copy(self, source: SSAValue, target: SSAValue, before: Operation) -> None:
         """Copy a buffer, if it has elements."""
-        if spec_of(source.type).size != 0:
-            made = self.copies.launch(source, target)
-            _block_of(before).insert_op_before(made, before)
+        spec = spec_of(source.type)
+        if spec.size == 0:
+            return
+        if spec.dtype in PARTS:
+            views = [View.as_spec(x, in_parts(spec)) for x in (source, target)]
+            _block_of(before).insert_ops_before(views, before)
+            source, target = (view.results[0] for view in views)
+        made = self.copies.launch(source, target)
+        _block_of(before).insert_op_before(made, before)
 
     def destination(self, op: Operation, result: SSAValue) -> SSAValue:
         """Return the output that a result is, or a new buffer in the workspace."""
@@ -415,7 +422,7 @@ class Bufferiser:
         if output is not None:
             if output.type == memref_of(spec):
                 return output
-            view = View.of(output, spec.dims)
+            view = View.as_spec(output, spec)
             _block_of(op).insert_op_before(view, op)
             return view.results[0]
         made = self.space(op, spec)
@@ -433,8 +440,9 @@ class Bufferiser:
         """Return the output that a value is, itself or through reshapes."""
         output, use = self.outputs.get(value), value.first_use
         while output is None and use is not None:
-            if use.operation.name == "gv.reshape":
-                output = self.output(use.operation.results[0])
+            user = use.operation
+            if isinstance(user, Op) and user.IS_VIEW:
+                output = self.output(user.results[0])
             use = use._next_use
         return output
 
@@ -458,9 +466,14 @@ def is_made_in(value: SSAValue, block: Block) -> bool:
     return isinstance(owner, CallOp | If | While) and owner.parent is block
 
 
+def in_parts(spec: TensorSpec) -> TensorSpec:
+    """Return a complex tensor's spec as that of its parts."""
+    return TensorSpec(PARTS[spec.dtype], (*spec.dims, 2))
+
+
 def viewed(value: SSAValue) -> SSAValue:
     """Return the value behind reshapes."""
-    while isinstance(value.owner, Op) and value.owner.name == "gv.reshape":
+    while isinstance(value.owner, Op) and value.owner.IS_VIEW:
         value = value.owner.operands[0]
     return value
 

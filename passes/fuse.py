@@ -30,6 +30,7 @@ from ..capabilities import Capabilities
 from ..errors import UnsupportedOp
 from ..ir import (
     SOURCE,
+    GraphEmit,
     Op,
     Program,
     block_for,
@@ -39,6 +40,7 @@ from ..ir import (
     set_operands,
     uses_of,
 )
+from ..ir.ops.complex import OfPairs, Pairs
 from ..ir.ops.control.control import Control
 from ..ir.ops.selecting import Told
 from ..ir.ops.structure import Constant, Kernel, Weight, Yield
@@ -46,6 +48,7 @@ from ..ir.program import functions, laid_over, set_level
 from ..ir.types.indices import NeedSplit, Token, of
 from ..ir.types.shapes import normalize_axes
 from ..ir.types.tensor import TensorSpec, spec_of
+from ..ir.types.values import is_complex
 from .analysis.blocks import blocks_of
 from .analysis.kernels.kinds import (
     KINDS,
@@ -176,7 +179,7 @@ class Grouping:
 
     def kind(self, op: Op) -> str:
         """Return the kind of kernel that the operation would be alone."""
-        if op.name == "gv.reshape":
+        if op.IS_VIEW:
             return "view"
         if is_readable(op):
             return "map"
@@ -488,16 +491,18 @@ class Grouping:
             if index in over:
                 continue  # `bufferise` copies it
             base = value
-            while isinstance(base.owner, Op) and base.owner.name == "gv.reshape":
+            while isinstance(base.owner, Op) and base.owner.IS_VIEW:
                 base = base.owner.operands[0]
             if isinstance(base.owner, Kernel | Control) and base not in taken:
                 taken.add(base)
                 continue
-            body = Block(arg_types=[value.type])
+            emit = GraphEmit.before(last)
+            is_whole = is_complex(value.type)
+            source = emit(Pairs, value) if is_whole else value
+            body = Block(arg_types=[source.type])
             body.add_op(Yield.make(body.args[0]))
-            kernel = Kernel.make_from([value], body, "map")
-            self.block.insert_op_before(kernel, last)
-            last.operands[index] = kernel.results[0]
+            (copy,) = emit.insert(Kernel.make_from([source], body, "map"))
+            last.operands[index] = emit(OfPairs, copy) if is_whole else copy
             self.options.count("copies of results")
 
     def needs_buffer(self, group: Group, op: Operation) -> bool:
@@ -627,7 +632,7 @@ def finished_product(op: Op) -> Op | None:
 
 def _outside(op: Op) -> bool:
     """Say whether an operation stays outside of kernels."""
-    return isinstance(op, Weight | Control | Told) or (
+    return isinstance(op, Weight | Control | Told | Pairs | OfPairs) or (
         isinstance(op, Constant) and not is_splat(op)
     )
 

@@ -113,7 +113,7 @@ def view_of(output: SSAValue, buffer: Buffer) -> SSAValue:
     """Return an output as the tensor that a buffer holds."""
     if output.type == buffer.results[0].type:
         return output
-    view = View.of(output, buffer.result_specs[0].dims)
+    view = View.as_spec(output, buffer.result_specs[0])
     assert buffer.parent is not None, "a buffer stands in a block"
     buffer.parent.insert_op_before(view, buffer)
     return view.results[0]

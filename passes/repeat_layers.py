@@ -535,7 +535,7 @@ class Function:
         body.add_op(made)
         if value is base:
             return made.results[0]
-        made = View.of(made.results[0], spec_of(value.type).dims)
+        made = View.as_spec(made.results[0], spec_of(value.type))
         body.add_op(made)
         return made.results[0]
 

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..ir import Program, operands_of, operations
+from ..ir import Op, Program, operands_of, operations
 from ..ir.host import symbols_of
 from ..ir.interpret.launch import kernel_symbols
 from ..ir.levels import KIND
@@ -205,9 +205,10 @@ def readers(value: SSAValue) -> list[Operation]:
     waiting = [value]
     while waiting:
         for use in waiting.pop().uses:
-            if use.operation.name == "gv.reshape":
-                waiting.append(use.operation.results[0])
-            found[use.operation] = None
+            user = use.operation
+            if isinstance(user, Op) and user.IS_VIEW:
+                waiting.append(user.results[0])
+            found[user] = None
     return list(found)
 
 

@@ -7,14 +7,13 @@ A length of small factors takes one stage a factor, each element-wise on cut and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..families import spec_of_value
 from ..types.dims import product
-from ..types.dtypes import DType
+from .complex import Complex
 from .functions import cut
 from .maker import Emit, Maker
 
@@ -23,53 +22,6 @@ MOST_POINTS = 1 << 22
 
 LARGEST_FACTOR = 4096
 """A larger prime factor is refused: its matrix would take too much memory."""
-
-
-@dataclass(frozen=True)
-class Complex:
-    """A complex tensor as two."""
-
-    make: Any
-    real: Any
-    imag: Any
-
-    @property
-    def dtype(self) -> DType:
-        """Return the element type of both parts."""
-        return spec_of_value(self.real).dtype
-
-    def __add__(self, other: Complex) -> Complex:
-        real = self.make.add(self.real, other.real)
-        return Complex(self.make, real, self.make.add(self.imag, other.imag))
-
-    def __sub__(self, other: Complex) -> Complex:
-        real = self.make.sub(self.real, other.real)
-        return Complex(self.make, real, self.make.sub(self.imag, other.imag))
-
-    def scaled(self, factor: float) -> Complex:
-        """Multiply by a real number."""
-        number = self.make.number(factor, self.dtype)
-        real = self.make.mul(self.real, number)
-        return Complex(self.make, real, self.make.mul(self.imag, number))
-
-    def turned(self) -> Complex:
-        """Multiply by the imaginary unit."""
-        return Complex(self.make, self.make.neg(self.imag), self.real)
-
-    def times(self, factor: np.ndarray[Any, Any]) -> Complex:
-        """Multiply by complex numbers that broadcast."""
-        make, parts = self.make, (factor.real, factor.imag)
-        real, imag = (make.constant(value=p.astype(self.dtype.numpy)) for p in parts)
-        return Complex(
-            make,
-            make.sub(make.mul(self.real, real), make.mul(self.imag, imag)),
-            make.add(make.mul(self.real, imag), make.mul(self.imag, real)),
-        )
-
-    def reshaped(self, shape: Sequence[Any]) -> Complex:
-        """Give both parts another shape."""
-        made = [self.make.reshape(x, shape=tuple(shape)) for x in (self.real, self.imag)]
-        return Complex(self.make, *made)
 
 
 def factors(count: int) -> list[int]:

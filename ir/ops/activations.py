@@ -6,8 +6,9 @@ import math as python_math
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ..compose import complex as whole
 from ..facts import Scaling
-from ..families import FLOATS, INTEGERS, REAL, Unary, unary_samples
+from ..families import FLOATS, INEXACT, INTEGERS, REAL, Unary, unary_samples
 from ..op import register
 from ..samples import Sample
 from ..scalar_math import Term
@@ -24,6 +25,8 @@ class Sigmoid(Unary):
     """The logistic function."""
 
     name = "gv.sigmoid"
+    COMPLEX: ClassVar = whole.sigmoid
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Sigmoid"
 
     @classmethod

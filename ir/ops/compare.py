@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..compose import complex as whole
 from ..compose.maker import Maker
 from ..facts import Scaling
 from ..families import (
@@ -54,6 +55,8 @@ class Equal(Comparison):
     """Whether elements are equal."""
 
     name = "gv.equal"
+    COMPLEX: ClassVar = whole.equal
+    COMPLEX_FUNCTION: ClassVar = np.equal
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Equal"
     KINDS: ClassVar = ANY
@@ -67,6 +70,8 @@ class NotEqual(Comparison):
     """Whether elements differ; true where an operand is NaN."""
 
     name = "gv.not_equal"
+    COMPLEX: ClassVar = whole.not_equal
+    COMPLEX_FUNCTION: ClassVar = np.not_equal
     COMMUTATIVE: ClassVar = True
     KINDS: ClassVar = ANY
     FUNCTION: ClassVar = np.not_equal
@@ -228,6 +233,7 @@ class Select(Elementwise):
     COMPILED_ALONE: ClassVar = True
 
     name = "gv.select"
+    PARTWISE: ClassVar = True
     NEAR: ClassVar = False
     ONNX: ClassVar = "Where"
     SAMPLES: ClassVar = (

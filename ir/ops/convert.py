@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..families import FLOATS, Elementwise, Unary, unary_samples
-from ..op import Array, Call, register
+from ..compose import complex as whole
+from ..families import FLOATS, INEXACT, Elementwise, Unary, spec_of_value, unary_samples
+from ..op import REGISTRY, Array, Call, register
 from ..samples import Sample
 from ..scalar_math import NumpyMath, Term
 from ..types import numerics
 from ..types.dtypes import (
     DTYPES,
     NARROW,
+    PARTS,
     DType,
     bf16,
     bool_,
@@ -91,12 +93,25 @@ class Cast(Elementwise):
         return (numerics.saturate(x, dtype),)
 
     @classmethod
-    def gradient(cls, call: Call, *grads: object) -> Sequence[object]:
-        """Convert back, between floats."""
-        source = call.specs[0].dtype
-        if not (source.is_float and call.attributes["dtype"].is_float):
+    def by_parts(cls, make: Any, x: Any, *, dtype: DType) -> Any:
+        """Convert both parts; of real numbers, those that there are none of are 0."""
+        if dtype not in PARTS:
+            return make.logical_or(make.to(x.real, bool_), make.to(x.imag, bool_))
+        part = PARTS[dtype]
+        if isinstance(x, whole.Complex):
+            return x.to(part)
+        return whole.Complex(make, make.to(x, part), make.filled(0, part, spec_of_value(x).dims))
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Convert back, between floats and complex numbers."""
+        source, dtype = call.specs[0].dtype, call.attributes["dtype"]
+        if source.kind not in INEXACT or dtype.kind not in INEXACT:
             return (None,)
-        return (call.emit(Cast, grads[0], dtype=source),)
+        given = grads[0]
+        if dtype.kind == "c" and source.kind != "c":
+            given = call.emit(REGISTRY["gv.real"], given)
+        return (call.emit(Cast, given, dtype=source),)
 
 
 class Rounding(Unary):

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..compose import complex as whole
 from ..facts import Scaling
-from ..families import FLOATS, INTEGERS, NUMBER, REAL, Binary, Unary, binary_samples, unary_samples
+from ..families import (
+    FLOATS,
+    INEXACT,
+    INTEGERS,
+    NUMBER,
+    REAL,
+    Binary,
+    Unary,
+    binary_samples,
+    unary_samples,
+)
 from ..op import REGISTRY, Array, Call, register
 from ..scalar_math import NumpyMath, Term
 from ..types import numerics
-from ..types.dtypes import c64, c128
+from ..types.dtypes import PARTS, c64, c128
+from ..types.tensor import TensorSpec
 
 
 @register
@@ -20,6 +33,7 @@ class Add(Binary):
     """The sum of two tensors; integers wrap."""
 
     name = "gv.add"
+    PARTWISE: ClassVar = True
     NODE: ClassVar = "AddV2"
     SCALES: ClassVar = Scaling.ALL
     COMMUTATIVE: ClassVar = True
@@ -39,6 +53,7 @@ class Sub(Binary):
     """The difference of two tensors; integers wrap."""
 
     name = "gv.sub"
+    PARTWISE: ClassVar = True
     SCALES: ClassVar = Scaling.ALL
     ONNX: ClassVar = "Sub"
     KINDS: ClassVar = NUMBER
@@ -56,6 +71,8 @@ class Mul(Binary):
     """The product of two tensors, element by element; integers wrap."""
 
     name = "gv.mul"
+    COMPLEX: ClassVar = operator.mul
+    COMPLEX_FUNCTION: ClassVar = numerics.complex_multiply
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Mul"
     KINDS: ClassVar = NUMBER
@@ -77,6 +94,8 @@ class Div(Binary):
     """The quotient of two tensors; of integers, rounded towards zero, and 0 where divided by 0."""
 
     name = "gv.div"
+    COMPLEX: ClassVar = operator.truediv
+    COMPLEX_FUNCTION: ClassVar = numerics.complex_divide
     COMPILED_ALONE: ClassVar = True
     COMPILED_KINDS: ClassVar = "iu"
     NODE: ClassVar = "RealDiv"
@@ -193,9 +212,10 @@ class Pow(Binary):
     """
 
     name = "gv.pow"
+    COMPLEX: ClassVar = whole.power
     COMPILED_ALONE: ClassVar = True
     COMPILED_KINDS: ClassVar = "iu"
-    KINDS: ClassVar = REAL
+    KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = _power
     NEAR: ClassVar = True
     SAMPLES: ClassVar = (
@@ -235,8 +255,9 @@ class Pow(Binary):
 
     @classmethod
     def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
-        """Multiply by b * a**(b - 1), and by y * log(a) where a is positive."""
-        log = (a > 0).where((a > 0).where(a, 1.0).apply("log"), 0.0)
+        """Multiply by b * a**(b - 1), and by y * log(a) where a has one."""
+        has_one = a.differs(0) if a.dtype.kind == "c" else a > 0
+        log = has_one.where(has_one.where(a, 1.0).apply("log"), 0.0)
         slope = b.equals(0).where(0.0, b * a.apply("pow", b - 1.0))
         return (grad * slope, grad * y * log)
 
@@ -286,6 +307,7 @@ class Neg(Unary):
     """The opposite of each element; integers wrap."""
 
     name = "gv.neg"
+    PARTWISE: ClassVar = True
     SCALES: ClassVar = Scaling.ALL
     INVOLUTION: ClassVar = True
     ONNX: ClassVar = "Neg"
@@ -304,17 +326,33 @@ class Abs(Unary):
     """The absolute value; the lowest integer is its own."""
 
     name = "gv.abs"
+    COMPLEX: ClassVar = whole.absolute
+    COMPLEX_FUNCTION: ClassVar = numerics.complex_absolute
     SCALES: ClassVar = Scaling.POSITIVE
     IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Abs"
-    KINDS: ClassVar = REAL
+    KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = np.absolute
     SAMPLES: ClassVar = unary_samples(*FLOATS, *INTEGERS)
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the operand's spec; of complex numbers, real ones."""
+        (made,) = super().infer(x)
+        return (made.with_dtype(PARTS.get(x.dtype, x.dtype)),)
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """Multiply by the sign."""
         return (grad * x.emitted("sign"),)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Go along each complex number's own direction; 0 has none."""
+        if call.specs[0].dtype.kind != "c":
+            return super().gradient(call, *grads)
+        wide = call.emit(REGISTRY["gv.cast"], grads[0], dtype=call.specs[0].dtype)
+        return (call.emit(Mul, wide, call.emit(Sign, call.operands[0])),)
 
 
 @register
@@ -322,10 +360,11 @@ class Sign(Unary):
     """-1, 0 or 1; NaN of NaN."""
 
     name = "gv.sign"
+    COMPLEX: ClassVar = whole.sign
     COMPILED_ALONE: ClassVar = True
     IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Sign"
-    KINDS: ClassVar = REAL
+    KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = np.sign
     SAMPLES: ClassVar = unary_samples(*FLOATS, *INTEGERS)
 
@@ -350,6 +389,8 @@ class Reciprocal(Unary):
     """One over each element."""
 
     name = "gv.reciprocal"
+    COMPLEX: ClassVar = whole.reciprocal
+    KINDS: ClassVar = INEXACT
     COMPILED_ALONE: ClassVar = True
     NEAR: ClassVar = False
     ONNX: ClassVar = "Reciprocal"

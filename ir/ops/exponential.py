@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..families import FLOATS, Unary, unary_samples
+from ..compose import complex as whole
+from ..families import FLOATS, INEXACT, Unary, unary_samples
 from ..op import register
 from ..scalar_math import Term
 from ..types import numerics
@@ -19,6 +20,8 @@ class Exp(Unary):
     """The number e to the power of each element."""
 
     name = "gv.exp"
+    COMPLEX: ClassVar = whole.exp
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Exp"
     FUNCTION: ClassVar = np.exp
     NEAR: ClassVar = True
@@ -48,6 +51,8 @@ class Expm1(Unary):
     """exp(x) - 1, precise near 0."""
 
     name = "gv.expm1"
+    COMPLEX: ClassVar = whole.expm1
+    KINDS: ClassVar = INEXACT
     FUNCTION: ClassVar = np.expm1
     NEAR: ClassVar = True
 
@@ -62,6 +67,8 @@ class Log(Unary):
     """The natural logarithm; NaN of negative numbers, -inf of 0."""
 
     name = "gv.log"
+    COMPLEX: ClassVar = whole.log
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Log"
     FUNCTION: ClassVar = np.log
     NEAR: ClassVar = True
@@ -108,6 +115,8 @@ class Log1p(Unary):
     """log(1 + x), precise near 0."""
 
     name = "gv.log1p"
+    COMPLEX: ClassVar = whole.log1p
+    KINDS: ClassVar = INEXACT
     FUNCTION: ClassVar = np.log1p
     NEAR: ClassVar = True
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=-0.8, high=9.0)
@@ -123,6 +132,8 @@ class Sqrt(Unary):
     """The square root; NaN of negative numbers."""
 
     name = "gv.sqrt"
+    COMPLEX: ClassVar = whole.sqrt
+    KINDS: ClassVar = INEXACT
     COMPILED_ALONE: ClassVar = True
     ONNX: ClassVar = "Sqrt"
     FUNCTION: ClassVar = np.sqrt
@@ -139,6 +150,8 @@ class Rsqrt(Unary):
     """One over the square root."""
 
     name = "gv.rsqrt"
+    COMPLEX: ClassVar = whole.rsqrt
+    KINDS: ClassVar = INEXACT
     SAMPLES: ClassVar = Log.SAMPLES
 
     @classmethod

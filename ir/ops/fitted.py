@@ -19,6 +19,7 @@ class Fitted(Op):
     """The tensor itself, whose shape must turn out to be this one."""
 
     name = "gv.fitted"
+    PARTWISE: ClassVar = True
     SAMPLES: ClassVar = (Sample(((2, 3),), {"shape": (2, 3)}, MOVED),)
 
     @classmethod

@@ -109,6 +109,16 @@ class Fourier(Op):
         return make.concat(*deep, axis=spec.rank - 1)
 
     @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Transform back: the matrix of a transform is the conjugate of its inverse's."""
+        if call.attributes["half"]:
+            raise NotImplementedError(f"{cls.name}: a half has no gradient")
+        spec, inverse = call.specs[0], not call.attributes["inverse"]
+        table = turns(spec.static_shape[-2], inverse=inverse).astype(spec.dtype.numpy)
+        make = Maker(call.emit)
+        return (make.fourier(grads[0], make.constant(value=table), inverse=inverse), None)
+
+    @classmethod
     def work(
         cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
     ) -> Work:

@@ -166,6 +166,7 @@ class WithGradient(Op):
     """
 
     name = "gv.with_gradient"
+    PARTWISE: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(
             ((2, 3), (4,), ()),

@@ -7,12 +7,14 @@ an index into the result.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from ..compose.functions import cut, dilate, flip, pad_index, resize_edges, sum_along
+from ..compose.maker import Maker
 from ..demands import at_most, expect_elements, may_equal, same
 from ..facts import KernelForm
 from ..families import expect_same, spec_of_value, unbroadcast
@@ -37,6 +39,7 @@ class Reshape(Op):
     """The same elements in row-major order in another shape."""
 
     name = "gv.reshape"
+    IS_VIEW: ClassVar = True
     OF_SIZES: ClassVar = True
     WORKLESS: ClassVar = True
     BIJECTIVE: ClassVar = True
@@ -384,6 +387,12 @@ class Pad(Op):
             if mode != "constant" and pads[axis] != (0, 0):
                 expect_elements(axis, before, after, f"for mode {mode!r} to repeat")
         return (x.with_shape(shape),)
+
+    @classmethod
+    def by_parts(cls, make: Maker, x: Any, *, pads: Any, mode: str, value: float) -> Any:
+        """Pad both parts, the imaginary one with 0."""
+        real = make.pad(x.real, pads=pads, mode=mode, value=value)
+        return replace(x, real=real, imag=make.pad(x.imag, pads=pads, mode=mode, value=0.0))
 
     @classmethod
     def evaluate(cls, x: Array, *, pads: Any, mode: str, value: float) -> Sequence[Array]:

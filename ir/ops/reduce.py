@@ -139,6 +139,7 @@ class Sum(Fold):
     """The sum of the elements; integers wrap."""
 
     name = "gv.sum"
+    PARTWISE: ClassVar = True
     KINDS: ClassVar = NUMBER
     COMBINER: ClassVar = "add"
     SAMPLES: ClassVar = reduction_samples(*FLOATS, *INTEGERS, c64)

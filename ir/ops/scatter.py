@@ -6,7 +6,7 @@ happen in the row-major order of the updates, so that of equal indices the last 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, ClassVar
 
@@ -90,6 +90,11 @@ class Scatter(Op):
         """Combine each update, unless it replaces."""
         combines = attributes["reduction"] != "none"
         return Work(flops=prod(operands[2].static_shape) if combines else 0)
+
+    @classmethod
+    def takes_parts(cls, count: int, attributes: Mapping[str, Any]) -> bool:
+        """Say that both parts are put or added alike."""
+        return attributes["reduction"] in ("none", "add")
 
     @classmethod
     def write(cls, x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:

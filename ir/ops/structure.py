@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -11,13 +11,14 @@ from xdsl.ir import Attribute, Block, BlockArgument, OpTraits, Region, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ..compose.complex import Complex
 from ..demands import may_equal
 from ..interpret.launch import interpret_launch
 from ..op import Array, Op, register
 from ..reading import Reading
 from ..types.attributes import Symbol, integer_attribute, to_attribute, to_python
 from ..types.dims import Dim, evaluate
-from ..types.dtypes import DType, i64, string
+from ..types.dtypes import PARTS, WHOLE, DType, i64, string
 from ..types.indices import Indices
 from ..types.tensor import TensorSpec, memref_of, spec_of, spec_of_array
 
@@ -45,6 +46,11 @@ class Constant(Op):
         return (value,)
 
     @classmethod
+    def by_parts(cls, make: Any, *, value: Array) -> Any:
+        """Return two constants."""
+        return Complex(make, *(make.constant(value=np.array(x)) for x in (value.real, value.imag)))
+
+    @classmethod
     def element_at(
         cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
     ) -> Any:
@@ -68,6 +74,11 @@ class Weight(Op):
         """Return the declared spec."""
         return (TensorSpec(dtype, shape),)
 
+    @classmethod
+    def takes_parts(cls, count: int, attributes: Mapping[str, Any]) -> bool:
+        """Say so: it is memory."""
+        return True
+
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
         """Return the stored array."""
         return (np.asarray(machine.weights[str(self.plain_attributes()["weight"])]),)
@@ -86,6 +97,11 @@ class Yield(Op):
     def infer(cls, *xs: TensorSpec) -> Sequence[TensorSpec]:
         """Return nothing: a terminator has no results."""
         return ()
+
+    @classmethod
+    def takes_parts(cls, count: int, attributes: Mapping[str, Any]) -> bool:
+        """Say so: it computes nothing."""
+        return True
 
 
 Yield.traits = OpTraits(lambda: (IsTerminator(),))
@@ -225,6 +241,12 @@ class View(Op):
         spec = spec_of(source.type).with_shape(shape)
         return cls.build_unchecked([source], [memref_of(spec)], {"shape": tuple(shape)})
 
+    @classmethod
+    def as_spec(cls, source: SSAValue, spec: TensorSpec) -> View:
+        """Create a view of a buffer as a tensor of another shape; `AsParts` of another type."""
+        kind = cls if spec_of(source.type).dtype == spec.dtype else AsParts
+        return kind.build_unchecked([source], [memref_of(spec)], {"shape": spec.dims})
+
     def verify_(self) -> None:
         """Check that the number of elements is kept."""
         source, result = self.specs[0], self.result_specs[0]
@@ -237,6 +259,31 @@ class View(Op):
         view: Array = operands[0].reshape(shape)
         assert np.shares_memory(view, operands[0]) or not view.size, "a view was copied"
         return (view,)
+
+
+@register
+class AsParts(View):
+    """The memory of complex numbers as that of their parts, along a last axis of two; or back."""
+
+    name = "gv.as_parts"
+
+    @classmethod
+    def infer(cls, source: TensorSpec, *, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+        """Return the shape with the other type."""
+        return (TensorSpec(PARTS.get(source.dtype) or WHOLE[source.dtype], shape),)
+
+    def verify_(self) -> None:
+        """Check that the number of parts is kept."""
+        source, result = self.specs[0], self.result_specs[0]
+        wide, parts = (source, result) if source.dtype in PARTS else (result, source)
+        if PARTS.get(wide.dtype) != parts.dtype or parts.dims != (*wide.dims, 2):
+            raise VerifyException(f"a view of {source} cannot be {result}")
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
+        """Return the array as another type, on the same memory."""
+        spec = self.result_specs[0]
+        shape = tuple(evaluate(d, machine.symbols) for d in spec.dims)
+        return (operands[0].reshape(-1).view(spec.dtype.numpy).reshape(shape),)
 
 
 @register

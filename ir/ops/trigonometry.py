@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..families import FLOATS, Binary, Unary, binary_samples, unary_samples
+from ..compose import complex as whole
+from ..families import FLOATS, INEXACT, Binary, Unary, binary_samples, unary_samples
 from ..op import register
 from ..scalar_math import Term
 
@@ -17,6 +18,8 @@ class Sin(Unary):
     """The sine."""
 
     name = "gv.sin"
+    COMPLEX: ClassVar = whole.sin
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Sin"
     FUNCTION: ClassVar = np.sin
     NEAR: ClassVar = True
@@ -32,6 +35,8 @@ class Cos(Unary):
     """The cosine."""
 
     name = "gv.cos"
+    COMPLEX: ClassVar = whole.cos
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Cos"
     FUNCTION: ClassVar = np.cos
     NEAR: ClassVar = True
@@ -47,6 +52,8 @@ class Tan(Unary):
     """The tangent."""
 
     name = "gv.tan"
+    COMPLEX: ClassVar = whole.tan
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Tan"
     FUNCTION: ClassVar = np.tan
     NEAR: ClassVar = True
@@ -126,6 +133,8 @@ class Sinh(Unary):
     """The hyperbolic sine."""
 
     name = "gv.sinh"
+    COMPLEX: ClassVar = whole.sinh
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Sinh"
     FUNCTION: ClassVar = np.sinh
     NEAR: ClassVar = True
@@ -141,6 +150,8 @@ class Cosh(Unary):
     """The hyperbolic cosine."""
 
     name = "gv.cosh"
+    COMPLEX: ClassVar = whole.cosh
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Cosh"
     FUNCTION: ClassVar = np.cosh
     NEAR: ClassVar = True
@@ -156,6 +167,8 @@ class Tanh(Unary):
     """The hyperbolic tangent."""
 
     name = "gv.tanh"
+    COMPLEX: ClassVar = whole.tanh
+    KINDS: ClassVar = INEXACT
     ONNX: ClassVar = "Tanh"
     FUNCTION: ClassVar = np.tanh
     NEAR: ClassVar = True

@@ -153,6 +153,11 @@ f6e2m3 = DType("f6e2m3", np.dtype(ml_dtypes.float6_e2m3fn), Float6E2M3FNType(), 
 f6e3m2 = DType("f6e3m2", np.dtype(ml_dtypes.float6_e3m2fn), Float6E3M2FNType(), "n", 25)
 f4e2m1 = DType("f4e2m1", np.dtype(ml_dtypes.float4_e2m1fn), Float4E2M1FNType(), "n", 26)
 
+PARTS: dict[DType, DType] = {c64: f32, c128: f64}
+"""The type of the parts of complex numbers."""
+WHOLE: dict[DType, DType] = {part: whole for whole, part in PARTS.items()}
+"""The type of complex numbers by that of their parts."""
+
 NARROW = (
     i4, u4, i2, u2, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f6e2m3, f6e3m2, f4e2m1,
 )  # fmt: skip

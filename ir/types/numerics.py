@@ -81,6 +81,27 @@ def in_wide(function: Callable[..., Array]) -> Callable[..., Array]:
     return run
 
 
+def complex_multiply(x: Array, y: Array) -> Array:
+    """Return products of complex numbers; each step is rounded, as in compiled code.
+
+    numpy's own bits depend on the processor, and on where the elements lie.
+    """
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    made = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x, y))
+    made.real = a * c - b * d
+    made.imag = a * d + b * c
+    return made
+
+
+def complex_absolute(z: Array) -> Array:
+    """Return the sizes of complex numbers; each step is rounded, as in compiled code."""
+    a, b = np.abs(z.real), np.abs(z.imag)
+    large, small = np.maximum(a, b), np.minimum(a, b)
+    ratio = np.where(large == 0, large, small / large)
+    made = np.sqrt(ratio * ratio + 1) * large
+    return np.asarray(np.where(np.isinf(a) | np.isinf(b), large.dtype.type(np.inf), made))
+
+
 def complex_divide(x: Array, y: Array) -> Array:
     """Return quotients of complex numbers, the divisor scaled by the larger one of its parts.
 

@@ -123,6 +123,13 @@ def is_compilable(type_: Attribute) -> bool:
     return found.shape is not None and not found.dtype.is_text and found.dtype.kind != "c"
 
 
+def is_complex(type_: Attribute) -> bool:
+    """Say whether a value of this type is a tensor of complex numbers, of known rank."""
+    if not isinstance(type_, TensorType | MemRefType):
+        return False
+    return spec_of(type_).dtype.kind == "c"
+
+
 @overload
 def held(spec: TensorSpec) -> TensorSpec: ...
 @overload

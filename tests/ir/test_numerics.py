@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gravure.ir import DTYPES, REGISTRY, Array, Call, DType, EagerEmit, spec, spec_of_array
+from gravure.ir import DTYPES, REGISTRY, Call, DType, EagerEmit, spec, spec_of_array
 from gravure.ir.scalar_math import NumpyMath, Term
 from gravure.ir.types import numerics
 from gravure.ir.types.dtypes import bf16, f16, f32, f64, i8, i32, i64, u8, u64
@@ -175,7 +175,7 @@ def test_numbers_beside_a_term_take_its_type() -> None:
 @pytest.mark.parametrize(
     ("op", "operands", "message"),
     [
-        ("gv.sqrt", [i32], "element type i32, expected a float"),
+        ("gv.sqrt", [i32], "element type i32, expected a float or a complex number"),
         ("gv.logical_and", [f32, f32], "element type f32, expected bool"),
         ("gv.bitwise_or", [f32, f32], "element type f32, expected an integer"),
         ("gv.add", [DTYPES["bool"]] * 2, "element type bool, expected a number"),
@@ -207,11 +207,13 @@ def test_attributes_are_checked() -> None:
         assert str(raised.value) == message
 
 
-def test_complex_gradient_is_refused_by_name() -> None:
-    x: Array = np.array([1j], np.complex64)
-    call = Call(REGISTRY["gv.neg"], [x], [-x], {}, [spec_of_array(x)], EagerEmit())
-    with pytest.raises(NotImplementedError, match=r"gv\.neg has no gradient on complex numbers"):
-        REGISTRY["gv.neg"].gradient(call, x)
+def test_the_gradient_of_complex_numbers_takes_conjugates() -> None:
+    x, grad = (np.array([z], np.complex64) for z in (2 - 1j, 1 + 3j))
+    for name, slope in (("neg", -1), ("exp", np.exp(x)), ("reciprocal", -1 / (x * x))):
+        op = REGISTRY[f"gv.{name}"]
+        call = Call(op, [x], op.evaluate(x), {}, [spec_of_array(x)], EagerEmit())
+        (found,) = op.gradient(call, grad)
+        np.testing.assert_allclose(found, grad * np.conj(slope), rtol=1e-6)
 
 
 def emit_count(op: str, *shapes: tuple[int, ...]) -> list[str]:

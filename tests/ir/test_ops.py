@@ -73,6 +73,7 @@ WITHOUT_SAMPLES = {
     "gv.require": "raises where a condition does not hold, tested with the frontend",
     "gv.tell": "tested with the planned level",
     "gv.told": "its size is known in a run only, tested in frontend/test_told_sizes.py",
+    "gv.as_parts": "a place in memory, tested with the planned level",
     "gv.view": "a place in memory, tested with the planned level",
     "gv.weight": "reads the program's store",
     "gv.while": "regions, tested in test_control.py",
@@ -139,7 +140,7 @@ def draw(dtype: DType, shape: Sequence[int], low: float, high: float, random: An
         return np.asarray(random.integers(low, high, shape, endpoint=True)).astype(dtype.numpy)
     values = np.asarray(random.uniform(low, high, shape))
     if dtype.kind == "c":
-        values = values + 1j * random.uniform(low, high, shape)
+        values = np.asarray(values + 1j * random.uniform(low, high, shape))
     return values.astype(dtype.numpy)
 
 
