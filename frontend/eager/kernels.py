@@ -22,9 +22,8 @@ from ...ir.types.numerics import in_wide
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
-from ..values import complex_math
 from ..values.origin import short, user_line
-from .complex_parts import PAIRS, of_pairs
+from .complex_parts import of_formula
 from .in_loops import IN_LOOPS
 from .settled import settled
 
@@ -73,8 +72,7 @@ def host(name: str, function: Callable[..., object]) -> type[HostOp]:
 
 
 _ON_COMPLEX = {
-    "gv.pow": "power",
-    **{f"gv.a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    f"gv.a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
 }
 
 
@@ -82,7 +80,7 @@ def on_complex(op: type[Op]) -> type[Op]:
     """Return the host operation that stands in for one that complex numbers do not have."""
     name = op.name.removeprefix("gv.")
     numpy_name = _ON_COMPLEX.get(op.name, name)
-    function: object = complex_math.FUNCTIONS.get(op.name) or getattr(np, numpy_name, None)
+    function: object = getattr(np, numpy_name, None)
     return op if function is None else host(name, function)
 
 
@@ -109,14 +107,23 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
         for row in rows.DTYPES.values()
         if row.kind in op.KINDS
     }
+    if op.COMPLEX is not None and REGISTRY.get(op.name) is op:
+        kernels |= {row.numpy: on_complex_arrays(op, row) for row in COMPLEX}
     if is_compiled(op):
         return kernels | {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
-    if op.name in PAIRS:
-        make = partial(of_pairs, op.name)
-        kernels |= {row.numpy: by_need(kernels[row.numpy], make) for row in COMPLEX}
     if REGISTRY.get(op.name) is op and op.name not in SIGNED and "f" in op.KINDS:
         kernels |= {row.numpy: of_halves(op, row, kernels[row.numpy]) for row in HALVES}
     return kernels
+
+
+def on_complex_arrays(op: type[Elementwise], row: rows.DType) -> Kernel:
+    """Return what computes an operation on complex numbers, with the bits of compiled code."""
+    function = op.COMPLEX_FUNCTION
+    if function is None:
+        return of_formula(op, row)
+    by_numpy = quiet(function)
+    make = partial(of_formula, op, row)
+    return by_numpy if op.RESULT else by_need(by_numpy, make, many=SOME)
 
 
 def of_halves(op: type[Elementwise], row: rows.DType, function: Kernel) -> Kernel:
@@ -137,11 +144,13 @@ def is_compiled(op: type[Elementwise]) -> bool:
     return op.is_near() and REGISTRY.get(op.name) is op
 
 
-def by_need(before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = False) -> Kernel:
+def by_need(
+    before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = False, many: int = 0
+) -> Kernel:
     """Return what computes by numpy's steps until compiled code of the same bits pays.
 
-    It does if it was called often, and where there is much to do: unless numpy's steps are simple,
-    at the first call.
+    It does if it was called often, and where there is much to do, `many` elements or `MANY`: unless
+    numpy's steps are simple, at the first call.
     """
     made: list[Kernel] = []
     left = OFTEN
@@ -151,7 +160,7 @@ def by_need(before: Kernel, make: Callable[[], Kernel], *, is_simple: bool = Fal
         nonlocal left
         if not made:
             most = max([x.size for x in arrays])
-            if left > 0 and (is_simple or most < MANY):
+            if left > 0 and (is_simple or most < (many or MANY)):
                 left -= 1 + most // MUCH
                 first: Array = before(*arrays)
                 return first
@@ -234,7 +243,12 @@ class Runner:
 
     def function(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Return what gives the result on arrays like these as compiled code does, if it must."""
-        if not issubclass(self.op, Elementwise) or not is_compiled(self.op):
+        if not issubclass(self.op, Elementwise):
+            return None
+        if arrays[-1].dtype.kind == "c" and self.op.COMPLEX is not None:
+            whole = rows.of_numpy(arrays[-1].dtype)
+            return self.kernels.get(whole.numpy) or on_complex_arrays(self.op, whole)
+        if not is_compiled(self.op):
             return None
         row = next((row for row in ALIKE if row.numpy == arrays[0].dtype), None)
         if row is None:

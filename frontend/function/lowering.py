@@ -78,7 +78,6 @@ from .in_common import (
     is_steady,
     way_out,
 )
-from .recorded_rules import is_hidden
 from .regions import ChoiceOfGraphs, Growing, LoopGraph, RegionFrame, Turning, run_inside
 
 INLINE = 1024
@@ -123,9 +122,6 @@ class StagingFrame(RegionFrame):
         if self.shared.has_host and (kind.waits or kind.is_numbers):
             step = waiting(op) if kind.waits else Interpreted(op)
             return self.host_step(op, step, inputs, None)
-        in_part = self.recorded is not None or not self.top
-        if in_part and self.shared.has_host and is_hidden(op):
-            return self.host_step(op, Interpreted(op), inputs, backward_of(op))
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
             return kind.run(self, op, inputs)
         return self.plain(op, inputs)

@@ -1,8 +1,8 @@
 """Go back through complex numbers where a run is recorded.
 
-The IR has none: numpy computes them, which a recording does not see. An operation of a graph on
-them is entered in the recording as a whole. Its gradient is the one that graphs give it: worked out
-in a graph of its own, which is made once for each combination of types.
+numpy computes some of what is done with them, which a recording does not see. So an operation of a
+graph on them is entered in the recording as a whole. Its gradient is the one that graphs give it:
+worked out in a graph of its own, which is made once for each combination of types.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from ...codegen.compile import Options
 from ...counting import is_counted
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
-from ...ir import DEVICE, REGISTRY, Array, Interpreter, Op, Program, TensorSpec, spec_of
+from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
 from ...ir.host import WHOLE, HostOp, host_steps, symbols_in
 from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.host_control import HostLoop
@@ -47,8 +47,6 @@ from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
 from ...runtime.tracing import EARS, span
 from ...runtime.values import ValueInfo, to_value
-from ..eager.complex_parts import PAIRS
-from ..eager.kernels import computed
 from ..values.texts import Text, as_objects
 from .compiled import CompiledModel, compile_piece, compile_program, load_compiled
 from .gpu import DeviceModel, load_on_gpu
@@ -342,8 +340,6 @@ class Stepper(Interpreter):
         with span("host step", op.name.removeprefix("gv.")):
             if not (op.regions or isinstance(op, PythonStep)):  # these hand texts on
                 here = of_objects(here)
-            if op.name in PAIRS:  # of complex numbers: others are in pieces
-                return computed(REGISTRY[op.name], here, {})  # type: ignore[arg-type]
             return super().operation(op, here, values)
 
     def run(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:

@@ -25,7 +25,6 @@ from ...ir.ops.structure import Yield
 from ...ir.types import dims
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
-from ..eager.complex_parts import PAIRS
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
 Shape: TypeAlias = tuple[int | str | DimExpr, ...]
@@ -332,7 +331,7 @@ def _goes_straight(op: Operation, known: set[str]) -> bool:
         return False
     if isinstance(op, CallOp | ReadSizes):
         return True
-    if not isinstance(op, Op) or op.regions or not op.PURE or op.name in PAIRS:
+    if not isinstance(op, Op) or op.regions or not op.PURE:
         return False
     if isinstance(op, HostOp):
         plain = type(op).interpret is HostOp.interpret and type(op).evaluated is HostOp.evaluated

@@ -11,7 +11,6 @@ from ...ir.ops.host.python_step import PythonStep
 from ...ir.ops.structure import Constant
 from ...ir.types.values import Spec
 from ...lazy import cached_property
-from ..eager.complex_parts import PAIRS
 
 
 class Turn:
@@ -38,12 +37,7 @@ class Turn:
     def is_plain(self) -> bool:
         """Say whether it is a step that is its function of arrays, and no more than that."""
         step = self.step
-        return step is not None and type(step).interpret is HostOp.interpret and not self.is_pair
-
-    @cached_property
-    def is_pair(self) -> bool:
-        """Say whether it computes with pairs of numbers."""
-        return self.op.name in PAIRS
+        return step is not None and type(step).interpret is HostOp.interpret
 
     @cached_property
     def attributes(self) -> dict[str, object]:

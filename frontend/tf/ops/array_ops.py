@@ -88,7 +88,7 @@ def transpose(m: Maker, a: object, perm: object = None, conjugate: bool = False)
     """Exchange the axes; all of them backwards if no order is given."""
     rank = spec_of_value(a).rank
     if conjugate and spec_of_value(a).dtype.kind == "c":
-        a = np.conj(elements(a))
+        a = m.conj(a)
     order = (
         tuple(reversed(range(rank)))
         if perm is None

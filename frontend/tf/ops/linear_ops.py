@@ -363,9 +363,7 @@ def cholesky_solve(chol: object, rhs: object, name: str | None = None) -> TfTens
 @op("MatrixTranspose", "a", strict=False, label="matrix_transpose")
 def matrix_transpose(m: Maker, a: object, conjugate: bool = False) -> object:
     """Exchange the last two axes."""
-    if conjugate and _is_complex(a) and not is_unknown(a):
-        a = np.conj(elements(a))
-    return _transposed(m, a)
+    return _transposed(m, m.conj(a) if conjugate and _is_complex(a) else a)
 
 
 def adjoint(matrix: object, name: str | None = None) -> TfTensor:

@@ -13,7 +13,7 @@ from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import product
 from ....ir.types.dtypes import DType
-from ....ir.types.tensor import Array, TensorSpec
+from ....ir.types.tensor import Array
 from ...eager.complex_functions import COMPLEX
 from ...eager.remembered import remember_all, remembered
 from ...graph.func_graph import FuncGraph
@@ -67,16 +67,6 @@ def _complex(x: object, function: Callable[..., object]) -> object:
     return at_once(lambda z: np.asarray(function(z)).astype(z.dtype, copy=False), x)
 
 
-def _complex_pair(x: object, y: object, function: Callable[..., object]) -> Abstract | Array:
-    """Return what numpy gives for two tensors of complex numbers."""
-    if is_unknown(x) or is_unknown(y):
-        a, b = spec_of_value(x), spec_of_value(y)
-        known = a.is_static and b.is_static
-        dims = np.broadcast_shapes(a.static_shape, b.static_shape) if known else None
-        return Abstract(TensorSpec(a.dtype, dims))
-    return np.asarray(function(elements(x), elements(y))).astype(elements(x).dtype)
-
-
 DIVISIONS = ("floor_divide", "mod", "div")
 REFUSING = (*DIVISIONS, "pow")
 
@@ -101,9 +91,7 @@ def _binary(type_: str, gv: str, label: str = "") -> Callable[..., TfTensor]:
         _check_broadcast(x, y)
         if gv in DIVISIONS:
             require_no_zeros(m, y)
-        if gv == "pow" and spec_of_value(x).dtype.kind == "c":
-            return _complex_pair(x, y, np.power)
-        if gv == "pow":
+        if gv == "pow" and spec_of_value(x).dtype.kind != "c":
             require_no_negatives(m, y)
         if gv == "mul" and spec_of_value(x).dtype == rows.bool_:
             return m.logical_and(x, y)  # the product of truth values
@@ -186,7 +174,7 @@ def squared_difference(m: Maker, x: object, y: object) -> object:
     """Square the differences."""
     d = m.sub(x, y)
     if spec_of_value(d).dtype.kind == "c":
-        return m.mul(d, _complex(d, np.conj))
+        return m.mul(d, m.conj(d))
     return m.mul(d, d)
 
 
@@ -222,17 +210,10 @@ def identity(m: Maker, input: object) -> object:
 def _cast(m: Maker, x: object, dtype: DType) -> object:
     row = spec_of_value(x).dtype
     if row.kind == "c" and dtype.kind != "c":
-        x, row = _real_part(x), rows.f32 if row.size == 8 else rows.f64
+        x, row = m.real(x), rows.PARTS[row]
     if row.is_float and dtype.kind in "iu" and dtype.size < 4:
         x = m.cast(x, dtype=rows.i32)  # what does not fit wraps
     return m.cast(x, dtype=dtype)
-
-
-def _real_part(x: object) -> Abstract | Array:
-    if is_unknown(x):
-        row = rows.f32 if spec_of_value(x).dtype.size == 8 else rows.f64
-        return Abstract(spec_of_value(x).with_dtype(row))
-    return np.array(elements(x).real)
 
 
 def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:
@@ -375,11 +356,9 @@ def reduce_euclidean_norm(
 ) -> object:
     """Return the root of the sum of squares along axes."""
     axes, row, x = axes_of(input_tensor, axis), spec_of_value(input_tensor).dtype, input_tensor
-    other = _complex(x, np.conj) if row.kind == "c" else x
+    other = m.conj(x) if row.kind == "c" else x
     total = m.sum(m.mul(x, other), axes=axes, keepdims=bool(keepdims))
-    if row.kind == "c":
-        return _complex(total, np.sqrt)
-    return m.sqrt(total) if row.is_float else m.cast(m.sqrt(m.to(total, rows.f64)), dtype=row)
+    return m.cast(m.sqrt(m.to(total, rows.f64)), dtype=row) if row.is_integer else m.sqrt(total)
 
 
 def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:
@@ -426,7 +405,11 @@ def _scan(type_: str, gv: str) -> Callable[..., TfTensor]:
         if not -rank <= axis < rank:
             raise TypeError(f"Expected scan axis in the range [-{rank}, {rank}), but got {axis}")
         if spec_of_value(x).dtype.kind == "c":
-            return _complex(x, lambda z: _scanned(getattr(np, gv), z, axis, exclusive, reverse))
+            if gv == "cumprod":
+                return _complex(x, lambda z: _scanned(np.cumprod, z, axis, exclusive, reverse))
+            both = (m.cumsum(part, axis=axis, exclusive=exclusive, reverse=reverse)
+                    for part in (m.real(x), m.imag(x)))  # fmt: skip
+            return m.complex(*both)
         return getattr(m, gv)(x, axis=axis, exclusive=exclusive, reverse=reverse)
 
     return function
@@ -451,7 +434,7 @@ def _product(
         if turned and adjoint:
             raise ValueError(f"Only one of transpose_{which} and adjoint_{which} can be True.")
     if spec_of_value(a).dtype.kind == "c":
-        a, b = (_complex(x, np.conj) if c else x for x, c in ((a, adjoint_a), (b, adjoint_b)))
+        a, b = (m.conj(x) if c else x for x, c in ((a, adjoint_a), (b, adjoint_b)))
     row = row_of(output_type)
     if row is not None:
         a, b = m.to(a, row), m.to(b, row)
@@ -490,27 +473,22 @@ def identity_n(input: Iterable[object], name: str | None = None) -> list[TfTenso
     return [identity(x) for x in input]
 
 
-def _parts(
-    type_: str, function: Callable[..., object], *, real: bool = True
-) -> Callable[..., TfTensor]:
-    """Return a function of complex numbers that numpy carries out."""
+def _parts(type_: str, gv: str) -> Callable[..., TfTensor]:
+    """Return a function of complex numbers; real ones are their own real parts."""
 
     @op(type_, "input", strict=False)
     def made(m: Maker, input: object) -> object:
-        """Compute on the host; real numbers are their own real parts."""
+        """Compute it of complex numbers."""
         spec = spec_of_value(input)
         if spec.dtype.kind != "c":
-            return m.filled(0, spec.dtype, spec.dims) if function is np.imag else input
-        if is_unknown(input):
-            half = {"complex64": rows.f32, "complex128": rows.f64}.get(str(spec.dtype.numpy))
-            return Abstract(spec.with_dtype(half) if real and half else spec)
-        return at_once(function, input)
+            return m.filled(0, spec.dtype, spec.dims) if gv == "imag" else input
+        return getattr(m, gv)(input)
 
     return made
 
 
-_real, imag = _parts("Real", np.real), _parts("Imag", np.imag)
-_conj = _parts("Conj", np.conj, real=False)
+_real, imag = _parts("Real", "real"), _parts("Imag", "imag")
+_conj = _parts("Conj", "conj")
 
 
 def _of_numbers(function: Callable[..., TfTensor], value: object, name: str | None) -> TfTensor:
@@ -532,7 +510,7 @@ def conj(x: object, name: str | None = None) -> TfTensor:
     return _of_numbers(_conj, x, name)
 
 
-_complex_abs = _parts("ComplexAbs", np.abs)
+_complex_abs = _parts("ComplexAbs", "abs")
 
 
 @op("Complex", "real", "imag")
@@ -544,20 +522,7 @@ def complex_(m: Maker, real: object, imag: object) -> object:
             f"The `real` and `imag` components have incorrect types: {types[0]} {types[1]}. They "
             "must be consistent, and one of [tf.float32, tf.float64]"
         )
-    if is_unknown(real) or is_unknown(imag):
-        made = m.add(*(Abstract(spec_of_value(part)) for part in (real, imag)))
-        wide = rows.c64 if types[0] == rows.f32 else rows.c128
-        return Abstract(spec_of_value(made).with_dtype(wide))
-    return at_once(_put_together, real, imag)
-
-
-def _put_together(real: Array, imag: Array) -> Array:
-    """Return the complex numbers of two parts."""
-    if real.shape != imag.shape:
-        real, imag = np.broadcast_arrays(real, imag)
-    made = np.empty(real.shape, np.complex128 if real.dtype == np.float64 else np.complex64)
-    made.real, made.imag = real, imag
-    return made
+    return m.complex(real, imag)
 
 
 def by_parts(function: Callable[..., TfTensor], xs: Sequence[TfTensor]) -> TfTensor:

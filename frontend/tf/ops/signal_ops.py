@@ -13,12 +13,18 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ....ir.compose.functions import cut
+from ....ir.compose.maker import Maker
+from ....ir.families import spec_of_value
 from ....ir.op import Array
+from ....ir.ops.fourier import has_kernel, turns
+from ....ir.types import dtypes as rows
 from ...eager.fourier import transformed, transformed_half
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
+from ..core.calls import perform, rule
 from ..core.host_ops import host
 from ..core.values import InGraph, InvalidTypesError, convert, graph_of, shape_spec, static, whole
 from .array_ops import expand_dims, pad, reshape, shape, transpose, where
@@ -61,8 +67,36 @@ def _host(function: Callable[[Array], Array], x: TfTensor, dims: Dims, dtype: st
         return dressed(graph.add(kind, [graph.owned(x)], specs=[spec]).outputs[0])
 
 
+FEW = 1 << 14
+"""So few numbers are transformed by compiled code of functions, beside which a step costs more."""
+
+
+@rule("FFT")
+def _compiled(m: Maker, x: object, inverse: bool) -> object:
+    """Transform rows of complex numbers whose length has a kernel."""
+    spec = spec_of_value(x)
+    count, part = spec.static_shape[-1], rows.PARTS[spec.dtype]
+    deep = (*spec.dims, 1)
+    sides = [m.reshape(side, shape=deep) for side in (m.real(x), m.imag(x))]
+    table = m.constant(value=turns(count, inverse=inverse).astype(part.numpy))
+    made = m.fourier(m.concat(*sides, axis=spec.rank), table, inverse=inverse)
+    if inverse:
+        made = m.mul(made, m.number(1 / count, part))
+    found = (cut(m.emit, made, spec.rank, i, i + 1) for i in range(2))
+    return m.complex(*(m.reshape(side, shape=spec.dims) for side in found))
+
+
+def _is_compiled(x: TfTensor) -> bool:
+    """Say whether the code of a function transforms the rows of a tensor."""
+    if graph_of([x]) is None or not x.spec.is_static or not x.spec.dims:
+        return False
+    return 0 < prod(x.spec.static_shape) <= FEW and has_kernel(x.spec.static_shape[-1])
+
+
 def _turned(name: str, x: TfTensor, axes: tuple[int, ...]) -> TfTensor:
     """Return what numpy's transform of complex numbers along axes gives."""
+    if axes == (-1,) and _is_compiled(x):
+        return perform("FFT", [x], inverse=name == "ifftn")
     if axes == (-1,):
         return _host(partial(_rows, inverse=name == "ifftn"), x, x.shape._dims, x.dtype.name)
     function = getattr(np.fft, name)
