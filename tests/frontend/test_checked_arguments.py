@@ -66,6 +66,26 @@ def test_norms_are_of_integers_and_of_complex_numbers_too():
     assert found.numpy() == pytest.approx(26**0.5)
 
 
+def test_norms_of_complex_numbers_are_real_but_for_the_euclidean_one():
+    z = tf.constant([[1 + 1j, 2 - 1j], [3j, 1 + 1j]], tf.complex64)
+    plain = np.array(z)
+
+    def norms(z):
+        return [
+            tf.norm(z), tf.norm(z, 1), tf.norm(z[0], np.inf), tf.norm(z, 2, axis=[0, 1]),
+            tf.norm(z, 1, axis=[0, 1]),
+        ]  # fmt: skip
+
+    wanted = [
+        np.linalg.norm(plain.ravel()), np.abs(plain).sum(), np.abs(plain[0]).max(),
+        np.linalg.norm(plain, 2), np.linalg.norm(plain, 1),
+    ]  # fmt: skip
+    staged = tf.function(norms)
+    for found in (norms(z), *[staged(z) for _ in range(3)]):
+        assert [x.dtype for x in found] == [tf.complex64, *[tf.float32] * 4]
+        np.testing.assert_allclose([np.real(x) for x in found], wanted, rtol=1e-6)
+
+
 def test_complex_numbers_have_numbers_put_around_them():
     z = tf.constant([[1 + 2j, 3.0]], tf.complex64)
     found = tf.pad(z, [[1, 0], [0, 1]], constant_values=2j)

@@ -17,6 +17,7 @@ from ....ir.types.dims import Dim, DimExpr, product
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor, computed
 from ...graph.graph import GraphTensor
+from ...graph.inference import Abstract, is_unknown
 from ...values.best import among_best
 from ...values.run_errors import UnimplementedError
 from ..core import shape_rules as shapes_of
@@ -627,9 +628,12 @@ def _norm(
 
 @op("SpectralNorm", "tensor", strict=False, differentiable=None)
 def _spectral(m: Maker, tensor: object, axes: tuple[int, ...], keepdims: bool) -> object:
-    """Return the largest singular value of matrices."""
+    """Return the largest singular value of matrices, which is real."""
+    if is_unknown(tensor):
+        made = spec_of_value(m.sum(tensor, axes=axes, keepdims=keepdims))
+        return Abstract(made.with_dtype(rows.PARTS.get(made.dtype, made.dtype)))
     array = elements(tensor)
-    return np.linalg.norm(array, 2, axes, keepdims).astype(array.dtype)
+    return np.linalg.norm(array, 2, axes, keepdims).astype(array.real.dtype)
 
 
 def norm(
@@ -649,11 +653,12 @@ def norm(
         kind = "matrix" if is_matrix else "vector"
         raise ValueError(f"'ord' must be a supported {kind} norm, got {ord}")
     axes = None if known is None else tuple(known)
-    if x.spec.dtype.kind == "c":
-        return OPERATORS["cast"](norm(OPERATORS["abs"](x), ord, axis, keepdims, name), x.dtype)
     if is_matrix and ord == 2:
         return _spectral(x, axes=axes, keepdims=keepdims, name=name)
     plain = "euclidean" if ord in (2, "fro") else ord
+    if x.spec.dtype.kind == "c":
+        found = norm(OPERATORS["abs"](x), ord, axis, keepdims, name)
+        return OPERATORS["cast"](found, x.dtype) if plain == "euclidean" else found
     return _norm(x, ord=plain, axes=axes, keepdims=keepdims, matrix=is_matrix, name=name)
 
 
