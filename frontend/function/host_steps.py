@@ -30,13 +30,13 @@ from ...ir.types.dtypes import DType, string
 from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import ANY
 from ..eager.recorded import EMIT, Box, Recorded, unboxed
+from ..eager.text_arrays import as_value
 from ..graph.execute import Plan, failure, located
 from ..graph.frame import Frame, LoweringError, NotStageableError, Store
 from ..graph.graph import GraphTensor, Operation
 from ..graph.inference import is_of_operations
 from ..graph.inference import spec_of as spec_of_elements
 from ..graph.kinds import Composite, NoGradientError, Primitive
-from ..graph.text_arrays import as_value
 from ..graph.variables import Handle, VariableState
 from ..models.later import Pace
 from ..values.devices import PlacementError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -35,6 +35,7 @@ from ..graph.frame import (
     Store,
     counter_of,
 )
+from ..graph.tolls import Account
 from ..graph.variables import Handle, VariableState
 from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
@@ -42,7 +43,9 @@ from ..models.pieces import SteppedModel
 from .host_steps import appending
 from .in_common import FaultVariable, Shared, Way
 from .lowering import StagingFrame
-from .staged import COMPILE_AFTER, Written, name_argument, refused
+from .staged import NOTHING, Shapes, Written, counted, is_due, name_argument, refused
+
+T = TypeVar("T")
 
 
 class BackwardFrame(StagingFrame):
@@ -210,7 +213,7 @@ class Gradients:
     """The programs of a function by the shapes of its arguments, made when they pay."""
 
     def __init__(self) -> None:
-        self.known: dict[object, StagedGradient | int | None] = {}
+        self.known: dict[object, StagedGradient | Account | None] = {}
 
     @property
     def made(self) -> int:
@@ -219,15 +222,23 @@ class Gradients:
 
     def may_come(self, specs: Sequence[TensorSpec]) -> bool:
         """Say whether there may be programs for arguments some time."""
-        return self.known.get(tuple(spec.shape for spec in specs), 0) is not None
+        return self.known.get(self.key(specs), NOTHING) is not None
+
+    @staticmethod
+    def key(specs: Sequence[TensorSpec]) -> Shapes:
+        """Return what programs are known by: the shapes of arguments."""
+        return tuple(spec.shape for spec in specs)
 
     def get(self, plan: Plan, specs: Sequence[TensorSpec]) -> StagedGradient | None:
-        """Return the programs for arguments, once the function was called often enough."""
-        key = tuple(spec.shape for spec in specs)
-        found = self.known.get(key, 0)
-        if isinstance(found, int):
-            if found < COMPILE_AFTER and not plan.slides:
-                self.known[key] = found + 1
+        """Return the programs for arguments, once they pay."""
+        key = self.key(specs)
+        found = self.known.get(key, NOTHING)
+        if isinstance(found, Account):
+            if not is_due(plan, found, at_once=plan.slides):
                 return None
             found = self.known[key] = staged_gradient(plan, specs)
         return found
+
+    def counted(self, specs: Sequence[TensorSpec], run: Callable[[], T]) -> T:
+        """Run the function for arguments operation by operation, and count what that takes."""
+        return counted(self.known.setdefault(self.key(specs), Account()), run)

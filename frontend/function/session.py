@@ -33,16 +33,14 @@ from ..graph.graph import Graph, GraphTensor, Operation, dims_or_none
 from ..graph.kinds import DEAD, MissingFeedError
 from ..graph.placement import available_with, check_placement
 from ..graph.symbolic import ForeignTensorError, NameFormError, NoSuchNameError
+from ..graph.tolls import Account
 from ..graph.variables import Held
 from ..models.pieces import on_host
 from ..values.context import Context, Recorder, stack
 from ..values.dtypes import named
 from ..values.run_errors import InvalidArgumentError
 from .in_common import Where
-from .staged import Staged, compiled_for, refused
-
-COMPILE_AFTER = 4
-"""A plan is compiled when it has been run so often with feeds of the same shapes."""
+from .staged import Staged, compiled_for, counted, refused
 
 
 class KnownFetch:
@@ -91,7 +89,7 @@ class Session:
         """Whether what asks for a device that is not there runs elsewhere."""
         self.processors = 0
         """As how many devices the processor appears; 0: as many as elsewhere in the process."""
-        self.wishes = Wishes(after=COMPILE_AFTER)
+        self.wishes = Wishes()
         """How plans are compiled, and when."""
         self.compiles = 0
         """How many plans were made."""
@@ -193,15 +191,16 @@ class Session:
     def _run_piece(self, frame: Frame, plan: Plan, values: list[Array]) -> list[object]:
         """Run a plan that waits for nothing, or a piece of one between waits."""
         where = Where(soft=self.soft_placement, processors=self.processors)
-        after = self.wishes.after
-        alone = after is None or OWN.traces  # who looks at a step sees each operation by itself
+        wanted = self.wishes.at_once
+        alone = wanted is None or OWN.traces  # who looks at a step sees each operation by itself
         never = alone and not plan.asks_for_gpu
-        after = 0 if after is None or plan.slides else after
-        native = None if never else compiled_for(plan, values, after, where)
+        at_once = wanted is not False or plan.slides
+        native = None if never else compiled_for(plan, values, where, at_once=at_once)
         if native is not None:
             return [on_host(value) for value in native.run(self.store, values)]
+        account = plan.compiled.setdefault(tuple(x.shape for x in values), Account())
         with nullcontext() if plan.calls_python or plan.waits else Held(plan.changed):
-            return plan.run(frame, values)
+            return counted(account, partial(plan.run, frame, values))
 
     def _missing(self, op: Operation) -> InvalidArgumentError:
         spec = op.outputs[0].spec

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -25,6 +25,7 @@ from ...ir.program import (
     set_level,
     set_requirements,
 )
+from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DTYPES, string
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.gpu.device_array import DeviceArray
@@ -32,6 +33,7 @@ from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import Draws, touched_in
+from ..graph.tolls import TALLY, Account
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
@@ -42,13 +44,11 @@ from .host_steps import RUNS, Again, Done, ShapesChangedError, appending
 from .in_common import FaultVariable, Shared, Where
 from .lowering import StagingFrame
 
-COMPILE_AFTER = 2
-"""A function is compiled when it has been called so often with arguments of the same shapes."""
-LARGE = 1000
-"""A function of so many operations is compiled at its first call: to run it one operation after
-the other takes a tenth of the time, and it is called again."""
-HEAVY = 1 << 24
-"""So is one whose operations make so many elements: what one call more takes, compiling does."""
+T = TypeVar("T")
+Shapes: TypeAlias = "tuple[Sequence[int | DimExpr] | None, ...]"
+"""Those of arguments."""
+NOTHING = Account()
+"""What was spent before the first call."""
 
 
 class Written:
@@ -237,7 +237,7 @@ class Staged:
         except ShapesChangedError:
             self.is_stale = True
             for key in [k for k, made in self.plan.compiled.items() if made is self]:
-                self.plan.compiled[key] = 0
+                self.plan.compiled[key] = Account()
         finally:
             RUNS.done, RUNS.store = outer
         store.draws.clear()
@@ -346,9 +346,9 @@ def refused(plan: Plan, error: Exception) -> None:
 
 
 def compiled_for(
-    plan: Plan, arrays: Sequence[Any], after: int, where: Where | None = None
+    plan: Plan, arrays: Sequence[Any], where: Where | None = None, *, at_once: bool = False
 ) -> Staged | None:
-    """Return the compiled plan for arrays of these shapes, once it was run often enough.
+    """Return the compiled plan for arrays of these shapes, once that pays or `at_once`.
 
     What is to run on a GPU is compiled at once, for it runs there only compiled; raises a
     `PlacementError` where it cannot be, unless it may run elsewhere.
@@ -356,19 +356,33 @@ def compiled_for(
     shapes = tuple(x.shape for x in arrays)
     if where is not None and (where.device or plan.asks_for_gpu):
         return placed_for(plan, arrays, (where, *shapes), where)
-    known: Staged | int | None = plan.compiled.get(shapes, 0)
-    if isinstance(known, int):
-        if known < after:
-            plan.compiled[shapes] = known + 1
+    known: Staged | Account | None = plan.compiled.get(shapes, NOTHING)
+    if isinstance(known, Account):
+        if not is_due(plan, known, at_once=at_once):
             return None
-        if not plan.making.acquire(blocking=not after):
+        if not plan.making.acquire(blocking=at_once):
             return None  # another thread compiles it; meanwhile this one goes on as before
         try:
             known = plan.compiled.get(shapes)
-            return compiled_now(plan, arrays, shapes) if isinstance(known, int | None) else known
+            return known if isinstance(known, Staged) else compiled_now(plan, arrays, shapes)
         finally:
             plan.making.release()
     return known
+
+
+def is_due(plan: Plan, account: Account, *, at_once: bool) -> bool:
+    """Say whether a plan is to be compiled now, as soon as it can be or once that pays."""
+    wanted = at_once or account.is_due(plan.toll, plan.price)
+    return wanted and account.calls >= account.after
+
+
+def counted(account: object, run: Callable[[], T]) -> T:
+    """Run something operation by operation, and take note in an account of what that takes."""
+    before = TALLY.spent
+    made = run()
+    if isinstance(account, Account):
+        account.note(TALLY.spent - before)
+    return made
 
 
 def _argument_spec(array: Array) -> TensorSpec:
@@ -376,13 +390,14 @@ def _argument_spec(array: Array) -> TensorSpec:
     return TensorSpec(string, array.shape) if array.dtype.kind == "O" else spec_of_array(array)
 
 
-def compiled_now(plan: Plan, arrays: Sequence[Array], shapes: Hashable) -> Staged | None:
+def compiled_now(plan: Plan, arrays: Sequence[Array], shapes: Shapes) -> Staged | None:
     """Return the plan compiled for arrays of these shapes; keep it, or that it cannot be."""
     try:
         made = staged(plan, [_argument_spec(x) for x in arrays])
     except NotSeenError:
         plan.early += 1
-        plan.compiled[shapes] = -(2 ** min(plan.early, 12))
+        account = plan.compiled.setdefault(shapes, Account())
+        account.after = account.calls + 2 ** min(plan.early, 12)
         return None
     plan.compiled[shapes] = made
     return made

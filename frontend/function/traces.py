@@ -38,6 +38,7 @@ from ..graph.gradients import gradients, node_backward
 from ..graph.graph import Graph, GraphTensor, dims_or_none, within
 from ..graph.kinds import Composite, Const, Primitive, Stop
 from ..graph.placement import check_placement
+from ..graph.tolls import Account
 from ..graph.variables import ReadVariable, VariableState
 from ..models.compiled import tag_of
 from ..models.pieces import on_host
@@ -66,7 +67,7 @@ from .on_device import (
     wanted_place,
 )
 from .recorded_rules import is_hidden, way_back
-from .staged import COMPILE_AFTER, HEAVY, LARGE, Export, Staged, compiled_for
+from .staged import Export, Staged, compiled_for, counted
 
 if TYPE_CHECKING:
     from .libraries import Sizes
@@ -345,11 +346,8 @@ class ConcreteFunction:
         if self.is_watched(inputs):
             if (made := self.call_staged(store, inputs)) is not None:
                 return made
-            comes = self.gradients.may_come([x.spec for x in inputs])
-            if comes and self.is_one_step(inputs) and not self.graph.whole_plan().calls_python:
-                return self.call_apart(store, inputs)
-            found = self.graph.run(TapeFrame(store, apply), inputs)
-            return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
+            specs = [x.spec for x in inputs]
+            return self.gradients.counted(specs, lambda: self.call_watched(store, inputs))
         place = wanted_place(inputs)
         if isinstance(place, RemoteDevice) and place.work is not None:
             return [as_result(x, self.function.wrap) for x in place.work.call(self, inputs)]
@@ -357,18 +355,26 @@ class ConcreteFunction:
         with entered(None), running_on(None, soft=True):
             arrays = [x.held if isinstance(x, DeviceTensor) else x.text or x._array for x in inputs]
             plan = self.graph.whole_plan()
-            large = len(plan.ops) >= LARGE or plan.size >= HEAVY
-            at_once = large or plan.slides or self.graph.is_exact
-            after = 0 if at_once else COMPILE_AFTER
-            native = compiled_for(plan, arrays, after, where)
+            at_once = plan.slides or self.graph.is_exact
+            native = compiled_for(plan, arrays, where, at_once=at_once)
             if native is not None:
                 found = native.run(store, arrays)
             else:
-                found = self.graph.run(Frame(store), [*map(on_host, arrays)])
+                account = plan.compiled.setdefault(tuple(x.shape for x in arrays), Account())
+                run = partial(self.graph.run, Frame(store), [*map(on_host, arrays)])
+                found = counted(account, run)
         wrap = self.function.wrap
         if place.kind == "cpu" and place.index:
             found = [PlacedTensor(on_host(x), place) for x in found]
         return [as_result(x, wrap) for x in found]
+
+    def call_watched(self, store: Store, inputs: Sequence[Tensor]) -> Sequence[object]:
+        """Run operation by operation, so that a tape sees each of them, or their sum."""
+        comes = self.gradients.may_come([x.spec for x in inputs])
+        if comes and self.is_one_step(inputs) and not self.graph.whole_plan().calls_python:
+            return self.call_apart(store, inputs)
+        found = self.graph.run(TapeFrame(store, apply), inputs)
+        return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
 
     def is_watched(self, inputs: Sequence[object]) -> bool:
         """Say whether a tape wants gradients that go through a call."""

@@ -33,6 +33,7 @@ from .frame import Frame, Guarded, LoweringError, Store
 from .graph import GraphTensor, Operation
 from .kinds import DEAD, Const, MissingFeedError
 from .placement import asks, graphs_in
+from .tolls import ELEMENTS, TALLY, price_of, toll_of
 from .transfers import Hop, brought
 
 
@@ -74,8 +75,8 @@ class Wishes:
     """Whether a session calls several Python functions at the same time."""
     threads_each: int = 0
     """How many of them go on at once on each device; 0: as many as there are."""
-    after: int | None = 0
-    """A session compiles it when it was run so often with feeds of the same shapes; None: never."""
+    at_once: bool | None = False
+    """Whether a session compiles it at its first run, and not once that pays; None: never."""
 
 
 class Plan:
@@ -109,7 +110,7 @@ class Plan:
         self.early = 0
         """How often it was too early to compile it: not all of it had been run."""
         self.compiled: dict[object, Any] = {}
-        """By shapes: the compiled plan, how often it was run before that, or None."""
+        """By shapes: the compiled plan, the `Account` of what was run before that, or None."""
         self.hops: dict[Operation, dict[GraphTensor, Hop]] = {}
         """The operands that come from another device of this process in 16 bits."""
         self.queues: dict[Operation, ReadyQueue] = {}
@@ -130,10 +131,14 @@ class Plan:
         return any(slides_over_much(op) for op in self.ops)
 
     @cached_property
-    def size(self) -> int:
-        """Return how many elements the operations make, as far as that is known."""
-        specs = (out.spec for op in self.ops for out in op.outputs)
-        return sum(prod(spec.static_shape) for spec in specs if spec.is_static)
+    def toll(self) -> int:
+        """Return what a run takes, operation by operation, without what is inside of these."""
+        return toll_of(self.ops)
+
+    @cached_property
+    def price(self) -> int:
+        """Return what compiling it takes."""
+        return price_of(self.ops)
 
     def run(self, frame: Frame, values: Sequence[object]) -> list[object]:
         """Return what the fetches are; None for operations."""
@@ -142,6 +147,8 @@ class Plan:
             env[tensor] = value
             frame.bind(tensor, value)
         ops = self.structured if frame.is_staging else self.ops
+        if not frame.is_staging:
+            TALLY.spent += self.toll
         outer, devices = frame.device, frame.placed(ops)
         if self.waits and not self.is_piece and frame.order is None and ops[0].graph.is_open:
             self.run_waiting(frame, env, devices)
@@ -350,7 +357,9 @@ class Plan:
                 if value is not DEAD and not is_static(tensor):
                     frame.bind(tensor, value)
                     if not frame.is_staging:
-                        tensor.see(np.shape(unboxed(value)))
+                        shape = np.shape(unboxed(value))
+                        TALLY.spent += prod(shape) >> ELEMENTS
+                        tensor.see(shape)
 
 
 Part: TypeAlias = "Operation | Plan"

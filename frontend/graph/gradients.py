@@ -44,6 +44,7 @@ class Backward(Kind):
 
     devices = EVERYWHERE
     stateful = False
+    goes_back = True
 
     def __init__(
         self, forward: Operation, wanted: Sequence[int], variables: Sequence[Stateful]

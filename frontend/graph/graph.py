@@ -60,6 +60,8 @@ class Kind:
     """Whether it calls Python that somebody wrote."""
     slides: bool = False
     """Whether it multiplies windows: carried out by itself, it is compiled for its sizes."""
+    goes_back: bool = False
+    """Whether it gives the gradients of another operation, from what was recorded there."""
     reads_text: bool = False
     """Whether many texts may be given as a row of bytes, and not as objects."""
     is_numbers: bool = False

@@ -20,8 +20,8 @@ from ...ir.types.dims import Dim, DimExpr, evaluate, substitute, symbol, symbols
 from ...ir.types.dtypes import i32
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..dims.unknown import unknown_dim
+from ..eager.text_arrays import check_on_text
 from ..values.texts import TEXT
-from .text_arrays import check_on_text
 
 FOLDED = 64
 """Values of up to so many elements are followed through operations."""

@@ -20,6 +20,7 @@ from ...ir.op import Array, Call, Op
 from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec, spec_of_array
+from ..eager.text_arrays import as_values, emit_text, is_text
 from ..values.context import STATE, Emitter
 from ..values.texts import Text, as_kept
 from .frame import Frame, NotStageableError
@@ -34,7 +35,6 @@ from .inference import (
     is_small,
     spec_of,
 )
-from .text_arrays import as_values, emit_text, is_text
 
 
 class NoGradientError(LookupError):

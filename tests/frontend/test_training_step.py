@@ -177,13 +177,3 @@ def test_compiled_functions_run_on_as_many_threads_as_were_asked_for():
         threading_of.set_intra_op_parallelism_threads(0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="-1 threads, expected 0 or more"):
         threading_of.set_intra_op_parallelism_threads(-1)
-
-
-def test_a_function_that_makes_many_elements_is_compiled_at_its_first_call(monkeypatch):
-    monkeypatch.setattr("gravure.frontend.function.traces.HEAVY", 2 * 64)
-    double, twice = (tf.function(lambda a: a + a), tf.function(lambda a: a + a + a))
-    x = tf.constant(np.ones((8, 8), "f"))
-    for function, compiled in ((double, False), (twice, True)):
-        function(x)
-        [known] = function.get_concrete_function(x).graph.whole_plan().compiled.values()
-        assert (known != 1) == compiled

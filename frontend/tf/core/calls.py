@@ -18,6 +18,7 @@ from ....ir.op import Array
 from ...eager.kernels import OperandError
 from ...eager.remembered import depends_on_state, notes_of, remembered
 from ...eager.tensor import Tensor, apply
+from ...eager.text_arrays import as_values, emit_text
 from ...graph.gradients import node_backward
 from ...graph.kinds import (
     COMPLEX_GRADIENTS,
@@ -28,7 +29,6 @@ from ...graph.kinds import (
     complex_gradient,
     register_rule,
 )
-from ...graph.text_arrays import as_values, emit_text
 from ...values.context import STATE, record, unrecorded
 from ...values.origin import short, user_line
 from ...values.run_errors import OpError

@@ -124,7 +124,7 @@ class Session(CoreSession):
             self._queue(plan, found)
             plan.hops = hops(plan.ops, plan.fed, found, self.config.bits)
             if plan.hops and plan.structured != plan.ops:
-                plan.wishes = replace(plan.wishes, after=None)  # (ways are those of single nodes)
+                plan.wishes = replace(plan.wishes, at_once=None)  # (ways are those of single nodes)
         if self.config.log_placement:
             for op, name in found.items():
                 print(f"{op.name}: ({op.type}): {name}", file=sys.stderr)

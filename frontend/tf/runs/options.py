@@ -13,7 +13,6 @@ from typing import Any
 from ....runtime.comm.protocol import transfer_bits
 from ....runtime.devices import gpu_names
 from ...formats.messages import ConfigProto, OptimizerOptions, RewriterConfig, RunOptions
-from ...function.session import COMPILE_AFTER
 from ...graph.execute import Wishes
 from ...models.threads import Asked as AskedThreads
 from ...values.devices import DeviceName, parse_device
@@ -104,7 +103,7 @@ def refuse_others(message: object, acted: tuple[str, ...]) -> None:
         raise UnimplementedError("; ".join(found))
 
 
-USUAL = Wishes(after=COMPILE_AFTER)
+USUAL = Wishes()
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ def wishes_of(message: Any) -> Wishes:
         name for switch, name in PASSES.items() if getattr(rewriter, switch) == RewriterConfig.OFF
     ]
     plain = optimizer.opt_level == OptimizerOptions.L0 or rewriter.disable_meta_optimizer
-    when = {OptimizerOptions.OFF: None, OptimizerOptions.DEFAULT: COMPILE_AFTER}
+    at_once = {OptimizerOptions.OFF: None, OptimizerOptions.DEFAULT: False}
     beside = message.inter_op_parallelism_threads or AskedThreads.beside
     return Wishes(
         level="O0" if plain else "O2",
@@ -174,7 +173,7 @@ def wishes_of(message: Any) -> Wishes:
         overlap=beside != 1,
         threads_each=max(beside, 0),
         threads=message.intra_op_parallelism_threads,
-        after=when.get(optimizer.global_jit_level, 0),
+        at_once=at_once.get(optimizer.global_jit_level, True),
     )
 
 

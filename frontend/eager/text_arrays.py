@@ -17,9 +17,9 @@ from ...ir.op import Array, Op
 from ...ir.ops.scatter import ScatterNd
 from ...ir.scalar_math import ScalarMath, UnknownStepError
 from ...ir.types.tensor import TensorSpec
-from ..eager.recorded import EMIT
 from ..values.moving import is_moved, move
 from ..values.texts import FEW, TEXT, Text, Texts, behind_each_other, in_a_row
+from .recorded import EMIT
 
 
 class TextMath(ScalarMath):

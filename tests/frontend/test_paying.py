@@ -1,0 +1,168 @@
+"""When functions are compiled: by what their calls and compiling cost, which is counted."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.function.staged import Staged
+from gravure.frontend.graph.tolls import SHARE, Account
+
+pytestmark = pytest.mark.paying
+X = tf.constant(np.linspace(0, 1, 12).reshape(3, 4).astype("f"))
+
+
+def plan_of(function, *arguments):
+    return function.get_concrete_function(*arguments).graph.whole_plan()
+
+
+def known(function, *arguments):
+    """Return what is known of the only shapes that a function was called with."""
+    [found] = plan_of(function, *arguments).compiled.values()
+    return found
+
+
+def first_compiled(function, *arguments):
+    """Return which call is the first one that compiled code makes, from one."""
+    for number in range(1, 2000):
+        function(*arguments)
+        if isinstance(known(function, *arguments), Staged):
+            return number
+    raise AssertionError("it is never compiled")
+
+
+def chain(count):
+    """Return a function of some operations."""
+
+    @tf.function
+    def function(x):
+        for factor in range(count):
+            x = tf.sin(x) * float(factor)
+        return x
+
+    return function
+
+
+def test_a_function_is_compiled_once_its_calls_have_taken_half_of_what_compiling_takes():
+    function = chain(3)
+    plan = plan_of(function, X)
+    assert first_compiled(function, X) == -(-SHARE * plan.price // plan.toll)
+
+
+def test_it_is_the_same_call_each_time_whatever_the_clock_says(monkeypatch):
+    first = first_compiled(chain(4), X)
+    for name in ("perf_counter", "perf_counter_ns", "monotonic", "process_time", "time"):
+        monkeypatch.setattr(f"time.{name}", lambda: 0)
+    assert first_compiled(chain(4), X) == first
+
+
+def test_a_call_that_takes_as_much_by_itself_is_compiled_at_once():
+    much = tf.zeros([1 << 13, 1 << 10])
+    assert first_compiled(chain(3), much) == 1
+    assert first_compiled(chain(3), X) > 100
+
+
+def rounds():
+    """Return a function that goes round as often as it is told."""
+
+    @tf.function
+    def function(x, count):
+        for _ in tf.range(count):
+            x = x * 0.5 + 1.0
+        return x
+
+    return function
+
+
+def test_the_trips_of_a_loop_count_as_they_are_made():
+    few, some, many = (first_compiled(rounds(), X, tf.constant(n)) for n in (1, 10, 1000))
+    assert few > 2 * some > 8 == 4 * many
+
+
+def test_branches_and_calls_count_as_they_are_taken():
+    inner = chain(20)
+
+    @tf.function
+    def either(x, much):
+        return inner(x) if much else x
+
+    plan = plan_of(either, X, tf.constant(True))
+    for much in (False, True):
+        either(X, tf.constant(much))
+        account = known(either, X, tf.constant(much))
+        assert (account.last > 2 * plan.toll) == much
+    assert account.calls == 2
+
+
+def test_elements_of_sizes_that_are_not_known_count_as_they_come():
+    signature = [tf.TensorSpec([None], tf.float32)]
+    function = tf.function(lambda x: x * 2.0 + 1.0, input_signature=signature)
+    accounts = {}
+    for size in (4, 1 << 20):
+        function(tf.zeros([size]))
+        accounts[size] = plan_of(function).compiled[(size,),]
+    assert accounts[1 << 20].last > accounts[4].last + 500
+
+
+def test_each_shape_has_an_account_of_its_own():
+    signature = [tf.TensorSpec([None], tf.float32)]
+    function = tf.function(lambda x: tf.sin(x) * 2.0 + 1.0, input_signature=signature)
+    for _ in range(5):
+        function(tf.zeros([3]))
+    function(tf.zeros([4]))
+    made = plan_of(function).compiled
+    assert [made[shape,].calls for shape in ((3,), (4,))] == [5, 1]
+
+
+def test_calls_under_a_tape_are_counted_for_the_programs_of_both_ways():
+    function = chain(4)
+    concrete = function.get_concrete_function(X)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            y = function(X)
+        assert np.isfinite(tape.gradient(y, X)).all()
+    [account] = concrete.gradients.known.values()
+    assert account.calls == 3
+    assert account.spent >= 3 * concrete.graph.whole_plan().toll
+
+
+def test_a_session_counts_its_runs():
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [3])
+        y = tf.sin(x) * 2.0
+        with tf.compat.v1.Session() as session:
+            plans = session._plans
+            for _ in range(5):
+                session.run(y, {x: np.ones(3, "f")})
+            [plan] = plans.values()
+            [account] = plan.compiled.values()
+            assert account.calls == 5
+            while not isinstance(plan.compiled[(3,),], Staged):
+                session.run(y, {x: np.ones(3, "f")})
+                assert plan.compiled[(3,),] is not None
+    assert account.ahead(plan.toll) >= SHARE * plan.price
+
+
+def step_of_training():
+    """Return a step, and the weights that it changes."""
+    weights = tf.Variable(np.linspace(-1, 1, 16).reshape(4, 4).astype("f"))
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            y = tf.tanh(x @ weights)
+        weights.assign_sub(0.01 * tape.gradient(y, weights))
+        return y * tf.random.stateless_uniform([3, 4], [1, 2])
+
+    return step, weights
+
+
+@pytest.mark.parametrize("first", [0, 1, 3])
+def test_a_call_gives_the_same_bits_before_and_behind(first, monkeypatch):
+    def run(first):
+        step, weights = step_of_training()
+        monkeypatch.setattr(Account, "is_due", lambda account, *_: account.calls >= first)
+        made = [step(X).numpy().tobytes() for _ in range(5)]
+        return made, weights.numpy().tobytes()
+
+    assert run(first) == run(5)
