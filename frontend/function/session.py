@@ -40,7 +40,7 @@ from ..values.context import Context, Recorder, stack
 from ..values.dtypes import named
 from ..values.run_errors import InvalidArgumentError
 from .in_common import Where
-from .staged import Staged, compiled_for, counted, refused
+from .staged import Staged, compiled_for, counted, refused, run_rest
 
 
 class KnownFetch:
@@ -198,7 +198,10 @@ class Session:
         native = None if never else compiled_for(plan, values, where, at_once=at_once)
         if native is not None:
             return [on_host(value) for value in native.run(self.store, values)]
-        account = plan.compiled.setdefault(tuple(x.shape for x in values), Account())
+        account = None
+        if not never:
+            account = plan.compiled.setdefault(tuple(x.shape for x in values), Account())
+            frame.run_rest = None if self.processors else partial(run_rest, self.store)
         with nullcontext() if plan.calls_python or plan.waits else Held(plan.changed):
             return counted(account, partial(plan.run, frame, values))
 

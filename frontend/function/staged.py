@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
@@ -383,6 +384,28 @@ def counted(account: object, run: Callable[[], T]) -> T:
     if isinstance(account, Account):
         account.note(TALLY.spent - before)
     return made
+
+
+def run_rest(store: Store, plan: Plan, values: Sequence[object], spent: int) -> list[object] | None:
+    """Return what the rest of a loop gives, of which the trips until now took so much.
+
+    It is compiled once it is as if a function had been called for them; None: it is not, or cannot
+    be. It goes on from what is carried, so that the trips are the same.
+    """
+    arrays = [np.asarray(x) for x in values if isinstance(x, np.ndarray | np.generic)]
+    if len(arrays) < len(values) or any(x.dtype.kind not in "biufc" for x in arrays):
+        return None
+    shapes = tuple(x.shape for x in arrays)
+    known: Staged | Account | None = plan.compiled.get(shapes, NOTHING)
+    if isinstance(known, Account):
+        if not Account(spent=spent).is_due(0, plan.price) or plan.calls_python:
+            return None
+        try:
+            known = Staged(plan, [spec_of_array(x) for x in arrays])
+        except NotStageableError:
+            known = None  # whoever compiles the function says why
+        plan.compiled[shapes] = known
+    return None if known is None or known.calls else known.run(store, arrays)
 
 
 def _argument_spec(array: Array) -> TensorSpec:

@@ -67,7 +67,7 @@ from .on_device import (
     wanted_place,
 )
 from .recorded_rules import is_hidden, way_back
-from .staged import Export, Staged, compiled_for, counted
+from .staged import Export, Staged, compiled_for, counted, run_rest
 
 if TYPE_CHECKING:
     from .libraries import Sizes
@@ -361,7 +361,8 @@ class ConcreteFunction:
                 found = native.run(store, arrays)
             else:
                 account = plan.compiled.setdefault(tuple(x.shape for x in arrays), Account())
-                run = partial(self.graph.run, Frame(store), [*map(on_host, arrays)])
+                frame = Frame(store, run_rest=partial(run_rest, store))
+                run = partial(self.graph.run, frame, [*map(on_host, arrays)])
                 found = counted(account, run)
         wrap = self.function.wrap
         if place.kind == "cpu" and place.index:

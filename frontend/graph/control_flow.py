@@ -22,6 +22,7 @@ from .frame import Frame, Stateful, Touched
 from .func_graph import FuncGraph, has_effect, smooth_operands_of, touched_by
 from .gradients import node_backward
 from .graph import EVERYWHERE, Graph, GraphTensor, Kind, Operation, dims_or_none, within
+from .tolls import LEAST, TALLY
 
 
 class ControlFlowError(GraphError, TypeError, ValueError):
@@ -163,6 +164,8 @@ class GraphLoop(Kind):
     devices = EVERYWHERE
 
     type = "While"
+    alone: FuncGraph | None = None
+    """The loop as a graph of its own, once that was asked for."""
 
     def __init__(self, test: FuncGraph, body: FuncGraph, specs: Sequence[TensorSpec]) -> None:
         self.test, self.body, self.specs = test, body, list(specs)
@@ -198,9 +201,27 @@ class GraphLoop(Kind):
         count, first = len(self.specs), len(self.test.captured)
         now = list(inputs[:count])
         fixed, others = inputs[count : count + first], inputs[count + first :]
-        while bool(np.asarray(self.test.run(frame, [*now, *fixed])[0])):
+        before = TALLY.spent
+        while True:
+            spent = TALLY.spent - before
+            if spent >= LEAST and frame.run_rest is not None and frame.recorded is None:
+                made = frame.run_rest(self.rest(op).whole_plan(), [*now, *fixed, *others], spent)
+                if made is not None:
+                    return made
+            if not bool(np.asarray(self.test.run(frame, [*now, *fixed])[0])):
+                return now
             now = self.body.run(frame, [*now, *others])
-        return now
+
+    def rest(self, op: Operation) -> FuncGraph:
+        """Return the loop as a graph of its own, which begins with what is carried by now."""
+        if self.alone is None:
+            made = FuncGraph(f"the loop {op.name!r}", None, op.graph.tensor_class)
+            others = [x.spec for x in op.inputs[len(self.specs) :]]
+            with entered(made):
+                given = [made.argument(spec, "carried") for spec in (*self.specs, *others)]
+                made.finish(made.add(self, given).outputs)
+            self.alone = made
+        return self.alone
 
     def touched(self) -> Sequence[Touched]:
         """Return the variables read or written inside."""

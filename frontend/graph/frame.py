@@ -377,6 +377,8 @@ class Frame:
     """Chooses among the operations that are ready, by their count; None: as they were made."""
     run_piece: Callable[..., list[object]] | None = None
     """Runs a piece of a plan of which other parts wait; None: one operation after the other."""
+    run_rest: Callable[..., list[object] | None] | None = None
+    """Runs what is left of a loop by compiled code, once that pays; None: trip by trip."""
     patient: bool = True
     """Whether an operation on a queue waits, or raises a `WouldWaitError`."""
     device: str = ""

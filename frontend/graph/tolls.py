@@ -35,6 +35,8 @@ ELEMENTS = 11
 
 PROGRAM = 40_000
 """What it takes to compile anything, ..."""
+LEAST = int(SHARE * PROGRAM)
+"""What is spent before that may pay."""
 PLACED = 1_000
 """... for each operation, ..."""
 PLACED_BACK = 3_600

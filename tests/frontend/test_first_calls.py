@@ -5,6 +5,7 @@ import pytest
 
 import gravure.tf as tf
 from gravure.codegen import compile as lowering
+from gravure.frontend.function.staged import Staged
 from gravure.passes.analysis.rewrite import RuleBook
 
 
@@ -68,7 +69,7 @@ def test_windows_are_compiled_as_one_where_each_would_be_by_itself(size, compile
     blurred, images = slid(size)
     blurred(images)
     [known] = blurred.get_concrete_function(images).graph.whole_plan().compiled.values()
-    assert (known != 1) == compiled
+    assert isinstance(known, Staged) == compiled
 
 
 def test_a_session_compiles_windows_of_open_sizes_at_once():

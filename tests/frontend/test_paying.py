@@ -78,6 +78,72 @@ def test_the_trips_of_a_loop_count_as_they_are_made():
     assert few > 2 * some > 8 == 4 * many
 
 
+def long_loops():
+    """Return functions that go round often, with arguments for that."""
+    total = tf.Variable(0.0)
+
+    @tf.function
+    def until(limit):
+        count, odd = 0, 0
+        while count < limit:
+            if count % 2 == 1:
+                odd += count
+            count += 1
+        return count, odd
+
+    @tf.function
+    def drawn(limit):
+        total.assign(0.0)
+        x = tf.zeros([2])
+        for i in tf.range(limit):
+            x += tf.random.stateless_uniform([2], tf.stack([i, 3])) + tf.random.uniform([2])
+            total.assign_add(1.0)
+        return x, total.read_value()
+
+    @tf.function
+    def nested(limit):
+        made = tf.TensorArray(tf.int32, size=limit)
+        for i in tf.range(limit):
+            inner = 0
+            for j in tf.range(i):
+                inner += j
+            made = made.write(i, inner)
+        return made.stack()
+
+    return {"until": (until, 3000), "drawn": (drawn, 600), "nested": (nested, 60)}
+
+
+@pytest.mark.parametrize("name", ["until", "drawn", "nested"])
+def test_what_is_left_of_a_long_loop_is_compiled_in_the_first_call(name, monkeypatch):
+    function, limit = long_loops()[name]
+    tf.random.set_seed(7)
+    found = [np.asarray(x) for x in tf.nest.flatten(function(tf.constant(limit)))]
+    assert isinstance(known(function, tf.constant(limit)), Account)
+    loops = [op.kind for op in plan_of(function, tf.constant(limit)).ops if op.type == "While"]
+    [rest] = [made for kind in loops for made in kind.alone.whole_plan().compiled.values()]
+    assert isinstance(rest, Staged)
+    monkeypatch.setattr(Account, "is_due", lambda *_: False)
+    tf.random.set_seed(7)
+    wanted = [np.asarray(x) for x in tf.nest.flatten(long_loops()[name][0](tf.constant(limit)))]
+    for one, other in zip(found, wanted, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_a_loop_that_cannot_be_compiled_goes_on_as_before():
+    seen = []
+
+    @tf.function
+    def noted(limit):
+        count = 0
+        while count < limit:
+            tf.py_function(lambda x: seen.append(int(x)), [count], [])
+            count += 1
+        return count
+
+    assert int(noted(tf.constant(700))) == 700
+    assert seen == [*range(700)]
+
+
 def test_branches_and_calls_count_as_they_are_taken():
     inner = chain(20)
 
