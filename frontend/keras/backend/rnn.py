@@ -1,4 +1,4 @@
-"""Recurrence: steps along an axis of time, as one compiled loop."""
+"""Recurrence: steps along an axis of time, written out where they are few, else as a loop."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import NoReturn, TypeAlias
 from keras.src import tree as _tree
 
 from ...eager.tensor import Tensor
+from ...graph.scan import scanned as _scanned
+from ...tf.core.values import InGraph as _InGraph
+from ...tf.core.values import graph_of as _graph_of
 from ...tf.graph import loops as _loops
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
@@ -19,6 +22,11 @@ Tree: TypeAlias = object
 States: TypeAlias = "tuple[Tree, ...]"
 Step: TypeAlias = Callable[[Tree, States], tuple[Tree, Tree]]
 _F = _m.FUNCTIONS
+BLOCK = 10
+"""So many steps are written out in a trip of a loop: what a trip takes by itself is little then."""
+LONG = 4 * BLOCK
+"""From so many steps on there is a loop: to compile what is written out takes as long as there are
+steps, a tenth of a second for each and each layer."""
 
 
 def _swapped(x: TensorLike) -> Tensor:
@@ -120,10 +128,41 @@ class Recurrence:
             output, new = self._one(list(now), held, before, masked)
             return [*_tree.flatten(new), *_tree.flatten(output)]
 
-        found = _loops.scan(turned, list(rows), [*_tree.flatten(states), *_tree.flatten(blank)])
+        found = scan(turned, list(rows), [*_tree.flatten(states), *_tree.flatten(blank)])
         outputs = _tree.pack_sequence_as(first, list(found[flat_states:]))
         last = _tree.pack_sequence_as(states, [x[-1] for x in found[:flat_states]])
         return outputs, last
+
+
+Turn: TypeAlias = Callable[[Sequence[Tensor], Sequence[Tensor]], "list[Tensor]"]
+"""What gives the next states of states and the rows of a step."""
+
+
+def scan(turned: Turn, rows: list[Tensor], states: list[Tensor]) -> Sequence[Tensor]:
+    """Return the states of all steps; in a graph many of them by a loop over blocks of some."""
+    graph, count = _graph_of([*rows, *states]), rows[0].shape[0]
+    known = all(None not in tuple(x.shape) for x in (*rows, *states))
+    if graph is None or not known or count < LONG:
+        made: Sequence[Tensor] = _loops.scan(turned, rows, states)
+        return made
+    whole = count // BLOCK * BLOCK
+
+    def block(carried: list[Tensor], *now: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """Write some steps out."""
+        made = []
+        for place in range(BLOCK):
+            carried = turned(carried, [x[place] for x in now])
+            made.append(carried)
+        return carried, [_a.stack(list(column)) for column in zip(*made, strict=True)]
+
+    with _InGraph(graph):
+        parts = [_a.reshape(x[:whole], [-1, BLOCK, *x.shape[1:]]) for x in rows]
+        last, stacks = _scanned(graph, block, states, parts, whole // BLOCK)
+        found = [_a.reshape(x, [whole, *x.shape[2:]]) for x in stacks]
+        if whole == count:
+            return found
+        rest = _loops.scan(turned, [x[whole:] for x in rows], list(last))
+        return [_a.concat(list(both), 0) for both in zip(found, rest, strict=True)]
 
 
 def _chosen(holds: Tensor, x: Tensor, old: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import math
 import pytest
 
 import gravure.tf as tf
-from gravure.frontend.graph.tolls import Account
+from gravure.frontend.function import staged
 from gravure.frontend.tf.graph import state
 from gravure.frontend.tf.graph.state import TfFunction
 
@@ -69,7 +69,7 @@ def test_a_program_is_compiled(name, monkeypatch):
             super().__init__(*args, **options)
             made.append(self)
 
-    monkeypatch.setattr(Account, "is_due", lambda *_: True)
+    monkeypatch.setattr(staged, "is_due", lambda *_, **__: True)
     monkeypatch.setattr(state, "TfFunction", Noted)
     check(name, outcome(PROGRAMS[name], tf))
     every = [trace for function in made for trace in function.cache.values()]
