@@ -8,7 +8,8 @@ branch runs only if that branch is taken, effects included.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeVar
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,16 +32,32 @@ class ControlFlowError(GraphError, TypeError, ValueError):
     code = "GV2330"
 
 
+class PartOf(NamedTuple):
+    """What a graph is a part of: the name of a choice or a loop, and which branch it is."""
+
+    name: str
+    branch: tuple[int, str] | None = None
+
+
 def traced(
     label: str,
     graph: Graph,
     function: Callable[..., object],
     specs: Sequence[TensorSpec],
     tree: object,
+    part: PartOf | None = None,
 ) -> tuple[FuncGraph, Any]:
-    """Return a function of no or some arguments as a graph, and the structure that it returns."""
+    """Return a function of no or some arguments as a graph, and the structure that it returns.
+
+    In a graph that runs only what is asked for, it is such a graph, too. In a function, what is
+    made in it is named by what it is a part of.
+    """
+    name, branch = part or PartOf("")
     inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
-    with entered(inner):
+    inner.runs_effects = isinstance(graph, FuncGraph) and graph.runs_effects
+    inner.branch = branch
+    outside = graph.unique_name(name, mark=False) if isinstance(graph, FuncGraph) and name else ""
+    with entered(inner), inner.name_scope(outside and f"{outside}/"):
         given = [inner.argument(spec, "arg") for spec in specs]
         made = function(*nest.pack(tree, given)) if specs else function()
         outputs = [inner.output(x) for x in nest.flatten(made) if x is not None]
@@ -120,6 +137,8 @@ def add(
 
 
 Made = TypeVar("Made")
+CHOICES = count()
+"""The numbers of choices."""
 
 
 def choose(
@@ -134,8 +153,11 @@ def choose(
     They are in the order of the index. Of an `If`, what runs where it holds is traced first, as
     it may make what the other one asks for.
     """
-    turns = slice(None, None, -1 if type_ == "If" else 1)
-    made = [traced("a branch", graph, f, (), ()) for f in functions[turns]][turns]
+    turns, number = slice(None, None, -1 if type_ == "If" else 1), next(CHOICES)
+    called = ["false_fn", "true_fn"] if type_ == "If" else map("branch {}".format, count())
+    parts = [PartOf(name or "", (number, each)) for each, _ in zip(called, functions, strict=False)]
+    pairs = [*zip(functions, parts, strict=True)][turns]
+    made = [traced("a branch", graph, f, (), (), part) for f, part in pairs][turns]
     structure = made[0][1]
     rows = [[t.spec.dtype for t in b.outputs] for b, _ in made]
     if any(row != rows[0] for row in rows):
@@ -243,8 +265,9 @@ def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
 ) -> list[GraphTensor]:
     """Add a loop to a graph; return what it carries in the end."""
     specs = list(invariants or [value.spec for value in values])
-    tested, _ = traced("a loop's test", graph, test, specs, tree)
-    inner, _ = traced("a loop's body", graph, body, specs, tree)
+    part = PartOf(name or "")
+    tested, _ = traced("a loop's test", graph, test, specs, tree, part)
+    inner, _ = traced("a loop's body", graph, body, specs, tree, part)
     if len(inner.outputs) != len(specs):
         raise ControlFlowError(
             f"the body gives {len(inner.outputs)} values, the loop carries {len(specs)}"
@@ -259,8 +282,9 @@ def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
         ):
             raise ControlFlowError(
                 f"loop variable {place} enters with shape {dims_or_none(wanted.shape)} but has "
-                f"shape {dims_or_none(given.spec.shape)} after one iteration",
-                hint="use shape_invariants to say which sizes change",
+                f"shape {dims_or_none(given.spec.shape)} after one iteration. To allow the shape "
+                "to vary across iterations, use the `shape_invariants` argument of tf.while_loop "
+                "to specify a less-specific shape.",
             )
     kind = GraphLoop(tested, inner, specs)
     taken = [*values, *tested.captures, *inner.captures]

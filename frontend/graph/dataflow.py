@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..values.run_errors import InvalidArgumentError
 from .control_flow import ControlFlowError, GraphChoice, GraphLoop
 from .execute import RECOVERY
 from .func_graph import PLACEHOLDER, FuncGraph
@@ -67,6 +68,8 @@ def recover_loops(
         ):  # a loop inside of another is found in that one's body
             left = replaced(frame, reach[frame.name], left)
     for op in left:
+        check_frames(op)
+    for op in left:
         if op.type in LOOP_NODES and not (op.type == "Enter" and op.attributes["is_constant"]):
             raise refused(op, "belongs to no loop")
     made = {tensor for op in left for tensor in op.outputs}
@@ -74,6 +77,14 @@ def recover_loops(
         if isinstance(fetch, GraphTensor) and fetch not in made and fetch.op in set(ops):
             raise refused(fetch.op, "has a value in each trip of a loop, expected what is outside")
     return in_order(left)
+
+
+def check_frames(op: Operation) -> None:
+    """Raise where an operation takes tensors that came into different loops."""
+    names = {t.op.attributes["frame_name"]: t.op.name for t in op.inputs if t.op.type == "Enter"}
+    if len(names) > 1:
+        places = " and ".join(f"{node!r} is in frame {name!r}" for name, node in names.items())
+        raise InvalidArgumentError(f"node {op.name!r} has inputs from different frames: {places}")
 
 
 def find_frames(ops: Sequence[Operation]) -> list[LoopFrame]:

@@ -7,7 +7,7 @@ with effects run, in the order of the program, whether or not something is retur
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -47,6 +47,8 @@ class FuncGraph(Graph):
         self.name = self.counted_by = label
         """How it is called in errors, and by what its random operations count in all processes."""
         self.outer = outer
+        self.branch: tuple[int, str] | None = None
+        """The number of the choice that it is a branch of, and how it is called there."""
         self.tensor_class = tensor_class
         self.inputs: list[GraphTensor] = []
         self.outputs: list[GraphTensor] = []
@@ -104,7 +106,7 @@ class FuncGraph(Graph):
             return known[1]
         if isinstance(tensor, GraphTensor):
             if not self.is_inside(tensor.graph):
-                raise leaked(tensor)
+                raise leaked(tensor, self.elsewhere(tensor))
         elif tensor.direct and np.asarray(tensor).dtype.kind == "O":
             return self.constant(np.asarray(tensor))
         made = self.add(PLACEHOLDER, (), {"spec": tensor.spec}, name="captured").outputs[0]
@@ -115,6 +117,18 @@ class FuncGraph(Graph):
     def outside(self, silent: GraphTensor) -> Tensor | None:
         """Return the tensor that a silent input stands for, None if it is no such input."""
         return next((x for x, made in self.captured.values() if made is silent), None)
+
+    def elsewhere(self, tensor: GraphTensor) -> str:
+        """Return in which other branch of a choice around this graph a tensor was made, if so."""
+        there = dict(_choices(tensor.graph))
+        return next(
+            (
+                f"Tensor {tensor.name} in {there[choice]} is accessed from {called}. "
+                for choice, called in _choices(self)
+                if there.get(choice, called) != called
+            ),
+            "",
+        )
 
     def is_inside(self, graph: Graph) -> bool:
         """Say whether this graph was begun inside another one, which goes on."""
@@ -213,6 +227,14 @@ class FuncGraph(Graph):
         for op in self.operations:
             found.update(dict.fromkeys(op.kind.variables(op)))
         return list(found)
+
+
+def _choices(graph: Graph | None) -> Iterator[tuple[int, str]]:
+    """Yield in which branches of which choices a graph is, the innermost first."""
+    while isinstance(graph, FuncGraph):
+        if graph.branch is not None:
+            yield graph.branch
+        graph = graph.outer
 
 
 def graph_around(context: Context | None) -> Graph | None:

@@ -205,10 +205,10 @@ def _operations_around(graph: FuncGraph) -> list[Operation]:
 def known_in(graph: Graph, x: object) -> object:
     """Return what a tensor from outside of a branch, a body or a function is inside of it."""
     outer: Graph | None = getattr(graph, "outer", None)
-    if not isinstance(x, GraphTensor) or x.graph is graph or outer is None:
-        return x
     captured: dict[int, tuple[object, GraphTensor]] = getattr(graph, "captured", {})
-    there = known_in(outer, x)
+    if isinstance(x, GraphTensor) and (x.graph is graph or outer is None):
+        return x
+    there = known_in(outer, x) if isinstance(x, GraphTensor) and outer is not None else x
     for tensor, inside in captured.values():
         if tensor is there or (isinstance(tensor, GraphTensor) and isinstance(there, GraphTensor)
                                and tensor.edge is there.edge):  # fmt: skip

@@ -195,10 +195,10 @@ class SymbolicTensor(Tensor):
         return f"gravure.SymbolicTensor({self.spec}, {self.graph.name})"
 
 
-def leaked(tensor: SymbolicTensor) -> LeakedTensorError:
+def leaked(tensor: SymbolicTensor, start: str = "") -> LeakedTensorError:
     """Return the error for a tensor that is used outside of where it belongs."""
     return LeakedTensorError(
-        f"a tensor of {tensor.graph.name} is used outside of it ({tensor.described()})",
+        f"{start}a tensor of {tensor.graph.name} is used outside of it ({tensor.described()})",
         location=short(user_line()),
         hint="return it from there, and use what is returned",
     )

@@ -9,7 +9,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
+
+Tree = TypeVar("Tree")
 
 
 class Parted:
@@ -69,6 +71,29 @@ def flatten(structure: object) -> list[Any]:
     if isinstance(structure, TensorGroup):
         return list(structure.components())
     return [structure]
+
+
+def wholes(structure: object) -> list[object]:
+    """Return the leaves from left to right, of which composites are some."""
+    if isinstance(structure, Mapping):
+        return [leaf for value in structure.values() for leaf in wholes(value)]
+    if isinstance(structure, list | tuple):
+        return [leaf for value in structure for leaf in wholes(value)]
+    return [structure]
+
+
+def pack_wholes(structure: Tree, leaves: Iterable[object]) -> Tree:
+    """Return a structure like another one with other leaves, of which composites are some."""
+    return cast("Tree", _packed(structure, iter(leaves)))
+
+
+def _packed(structure: object, leaves: Iterator[object]) -> object:
+    if isinstance(structure, Mapping):
+        made = {key: _packed(value, leaves) for key, value in structure.items()}
+        return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]
+    if isinstance(structure, list | tuple):
+        return pack_level(structure, [_packed(value, leaves) for value in structure])
+    return next(leaves)
 
 
 def pack_level(structure: Any, parts: list[object]) -> object:

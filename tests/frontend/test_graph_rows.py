@@ -266,7 +266,7 @@ def test_d4_loops_have_any_number_of_trips(graph):
     found = tf.while_loop(lambda i, p: i < n, lambda i, p: [i + 1, p * 2], [0, 1])[1]
     s = v1.Session()
     assert [s.run(found, {n: k}) for k in (5, 0)] == [32, 1]
-    with pytest.raises(ValueError, match="use shape_invariants"):
+    with pytest.raises(ValueError, match="use the `shape_invariants` argument"):
         tf.while_loop(
             lambda x: tf.size(x) < 5, lambda x: [tf.concat([x, x], 0)], [tf.constant([1.0])]
         )

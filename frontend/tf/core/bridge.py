@@ -45,6 +45,9 @@ from .shapes import ShapeLike, TensorShape
 SLICED: WeakKeyDictionary[Operation, Callable[[object], object]] = WeakKeyDictionary()
 """What indexing a variable in a graph gives -> what assigns to that part of the variable."""
 
+CHANGED: WeakKeyDictionary[Operation, Callable[[], TfTensor]] = WeakKeyDictionary()
+"""What changes a variable in a graph -> what reads the variable behind that."""
+
 OPERATORS: dict[str, Callable[..., TfTensor]] = {}
 """The operators' functions, filled in by `math_ops` and `array_ops`."""
 
@@ -524,6 +527,13 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
         if self.op not in SLICED:
             raise AttributeError("'SymbolicTensor' object has no attribute 'assign'")
         return SLICED[self.op]
+
+    @property
+    def read_value(self) -> Callable[[], TfTensor]:
+        """Read the variable that this is the new value of; other tensors have no such method."""
+        if self.op not in CHANGED:
+            raise AttributeError("'SymbolicTensor' object has no attribute 'read_value'")
+        return CHANGED[self.op]
 
     def consumers(self) -> list[Operation]:
         """Return the operations that take the tensor, one for each input that it is."""

@@ -145,7 +145,13 @@ def as_dtype(type_value: object) -> TfDataType:
         and hasattr(type_value, "dtype")
     ):
         return as_dtype(np.dtype(type_value.dtype))
-    return TYPES[dtypes.as_dtype(type_value).name]
+    try:
+        return TYPES[dtypes.as_dtype(type_value).name]
+    except TypeError as error:
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType. "
+            f"{error}"
+        ) from None
 
 
 def of_row(row: DType) -> TfDataType:

@@ -16,6 +16,10 @@ from .values import convert, shape_spec
 class TypeSpec:
     """What a value is like: one tensor, or several."""
 
+    def as_invariant(self, shape: ShapeLike) -> TypeSpec:
+        """Return what a loop carries where a shape is stated for it, or raise `TypeError`."""
+        raise TypeError(f"a loop carries {self!r}, of which no shape {shape} can be stated")
+
 
 class Specified:
     """A value of several tensors that says what it is like."""

@@ -15,6 +15,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ...eager.tape import GradientTape as CoreTape
 from ...eager.tape import wants_zeros
+from ...function.variable import Variable as CoreVariable
 from ...graph.control_flow import ControlFlowError, choose
 from ...graph.gradients import OVERRIDES
 from ...graph.gradients import gradients as graph_gradients
@@ -25,6 +26,7 @@ from ...values import nest
 from ...values.context import STATE, Use
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import (
+    InternalError,
     InvalidArgumentError,
     OpError,
     OutOfRangeError,
@@ -34,12 +36,13 @@ from ...values.run_errors import (
 )
 from ..core.bridge import TfTensor, dressed, dressed_leaves, row_of, wrap
 from ..core.calls import perform, rule
+from ..core.element_types import as_dtype
 from ..core.required import known, require
 from ..core.specs import TensorSpec
 from ..core.structures import PartSpec
 from ..core.values import InGraph, convert, graph_of
 from ..ops.creation import zeros_like
-from ..ops.indexed_slices import as_argument, as_slices, holds_slices, of_use
+from ..ops.indexed_slices import IndexedSlices, as_argument, as_slices, holds_slices, of_use
 from ..ops.math_ops import identity
 from .tensor_array import TensorArray
 
@@ -79,17 +82,22 @@ def cond(
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()
     with InGraph(graph):
-        return _chosen(graph, truth(pred), [false_fn, true_fn], name, "If")
+        return _chosen(graph, truth(pred), [false_fn, true_fn], name or "cond", "If")
 
 
 def _chosen(
-    graph: Graph, index: TfTensor, functions: Sequence[Branch], name: str | None, type_: str
+    graph: Graph, index: TfTensor, functions: Sequence[Branch], name: str, type_: str
 ) -> object:
     """Add a choice to a graph: tensors stand for arrays of tensors and for slices meanwhile."""
     given = OfBranches()
     try:
         made = choose(graph, index, [given.of(f) for f in functions], name, type_)
     except ControlFlowError as error:
+        if type_ == "If" and (place := given.mismatch()) is not None:
+            raise ControlFlowError(
+                f"Cannot reconcile tf.cond {place}-th outputs: one branch gives IndexedSlices and "
+                f"the other one a tensor. {error}"
+            ) from None
         what = "true_fn and false_fn" if type_ == "If" else "branch_fns"
         called = "tf.cond" if type_ == "If" else "tf.switch_case"
         raise ControlFlowError(
@@ -106,6 +114,8 @@ class OfBranches:
         self.arrays: list[TensorArray | None] = []
         """The arrays of tensors among the leaves, as the last branch that was traced gave them."""
         self.has_slices = False
+        self.rows: list[list[bool]] = []
+        """Which values of each branch are slices."""
 
     def of(self, branch: Branch) -> Branch:
         """Return a function that gives tensors: true for an operation, once it has been run."""
@@ -113,12 +123,18 @@ class OfBranches:
         def run() -> object:
             made = branch()
             self.has_slices = holds_slices([made])
+            self.rows.append([isinstance(x, IndexedSlices) for x in nest.flatten(made)])
             parts = nest.map_structure(as_argument, made) if self.has_slices else made
             leaves = nest.flatten(parts)
             self.arrays = [x if isinstance(x, TensorArray) else None for x in leaves]
             return nest.pack(parts, [_leaf_of_branch(x) for x in leaves])
 
         return run
+
+    def mismatch(self) -> int | None:
+        """Return the first place where one branch gives slices and another one a tensor."""
+        columns = enumerate(zip(*self.rows, strict=False))
+        return next((at for at, column in columns if len(set(column)) > 1), None)
 
     def packed(self, made: object) -> object:
         """Return the result of the choice in the structure that its functions give."""
@@ -161,8 +177,8 @@ def switch_case(
     if graph is None:
         at = int(branch_index)
         return functions[at if 0 <= at < len(functions) else -1]()
-    with InGraph(graph):
-        return _chosen(graph, convert(branch_index), functions, name, "Case")
+    with InGraph(graph), graph.name_scope(name):
+        return _chosen(graph, convert(branch_index), functions, "indexed_case", "Case")
 
 
 def case(
@@ -459,7 +475,12 @@ def stop_gradient(input: object, name: str | None = None) -> TfTensor:
         return dressed(graph.add(Stop(), [graph.owned(x)], name=name).outputs[0])
 
 
+class NoElementTypeError(Exception):
+    """A Python function in a graph gives what has no element type."""
+
+
 PYTHON_ERRORS: dict[type[Exception], type[OpError]] = {
+    NoElementTypeError: InternalError,
     TypeError: InvalidArgumentError,
     ValueError: InvalidArgumentError,
     StopIteration: OutOfRangeError,
@@ -481,6 +502,23 @@ def _with_errors(function: Callable[..., object], *, single: bool) -> Callable[.
             text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
             raise kind(text) from error
         return made if single or isinstance(made, list | tuple) else [made]
+
+    return run
+
+
+def _without_variables(function: Callable[..., object]) -> Callable[..., object]:
+    """Return a function that raises where the function gives a variable, which has no one value."""
+
+    @functools.wraps(function)
+    def run(*args: object) -> object:
+        made = function(*args)
+        for x in made if isinstance(made, list | tuple) else [made]:
+            if isinstance(x, CoreVariable):
+                raise RuntimeError(
+                    f"Attempting to return a variable from a Python function in a graph: {x!r}, "
+                    "expected a tensor, as its `read_value()` is"
+                )
+        return made
 
     return run
 
@@ -515,8 +553,8 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
     if is_smooth and any(isinstance(x, nest.TensorGroup) for x in [*inp, *stated]):
         parts = _python_of_parts(func, inp, stated, name)
         return parts[0] if single and stated else parts
-    outs = [getattr(t, "dtype", t) for t in stated]
-    func = _with_errors(func, single=single)
+    outs = [None if t is None else as_dtype(getattr(t, "dtype", t)) for t in stated]
+    func = _with_errors(_without_variables(func) if is_smooth else func, single=single)
     graph = graph_of(list(inp))
     if graph is None:
         made = func(*[convert(x) for x in inp])
@@ -574,8 +612,15 @@ def _is_as_stated(value: object, stated: object) -> bool:
 
 
 def _of_row(value: object, row: DType | None, at: int) -> object:
-    """Return an array, or raise `TypeError` where it is not of the type that was stated."""
+    """Return an array, or raise `TypeError` where it is not of the type that was stated.
+
+    What is no array at all, or one of records, is of no type that there is.
+    """
     kind = getattr(value, "dtype", None)
+    if kind is not None and getattr(kind, "names", None):
+        raise NoElementTypeError(f"Unsupported numpy data type: {kind}, expected {row}")
+    if isinstance(value, dict | set | type):
+        raise NoElementTypeError(f"Unsupported object type {type(value).__name__}, expected {row}")
     if row is None or kind is None or (row.kind == "s" and kind.kind in "USO"):
         return value
     if kind != row.numpy:
@@ -612,7 +657,8 @@ def numpy_function(
         checked = [_of_row(value, row, at) for at, (value, row) in enumerate(pairs)]
         return made if not checked else checked if several else checked[0]
 
-    return _python(called, inp, Tout, name, is_smooth=False)
+    found = _python(called, inp, Tout, name, is_smooth=False)
+    return found if stateful or rows_ else []
 
 
 def tuple_(

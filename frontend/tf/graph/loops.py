@@ -17,10 +17,11 @@ from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape
-from ..core.specs import TensorSpec
+from ..core.specs import TensorSpec, TypeSpec
 from ..core.values import InGraph, convert, graph_of, shape_spec
 from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
+from ..runs.carried import Apart, Stated
 from .flow import stop_gradient, truth
 from .tensor_array import TensorArray, element_at, listed
 
@@ -44,16 +45,39 @@ def while_loop(
     single = not isinstance(loop_vars, list | tuple)
     if not single and not loop_vars:
         raise ValueError("No loop variables provided")
-    tree = [loop_vars] if single else loop_vars
+    tree = list(loop_vars) if isinstance(loop_vars, list | tuple) else [loop_vars]
     flat = nest.flatten(tree)
     graph = graph_of([x._graph_or_flow() if isinstance(x, TensorArray) else x for x in flat])
     if graph is None:
         found = _now(cond, body, tree, maximum_iterations)
     else:
         with InGraph(graph):
-            found = _Loop(graph, tree, shape_invariants).run(cond, body, maximum_iterations, name)
-    made = found[0] if single else nest.pack(loop_vars, nest.flatten(found))
+            found = _in_graph(graph, (cond, body), tree, shape_invariants, maximum_iterations, name)
+    made = found[0] if single else nest.pack_wholes(loop_vars, nest.wholes(found))
     return _ended(made, back_prop)
+
+
+def _in_graph(
+    graph: Graph,
+    loop: tuple[Body, Body],
+    tree: Sequence[object],
+    stated: object,
+    most: object,
+    name: str | None,
+) -> list[object]:
+    """Add a loop, of a condition and a body, to a graph; of composites, it carries the tensors."""
+    cond, body = loop
+    if not any(isinstance(x, nest.Parted) for x in nest.wholes(tree)):
+        return _Loop(graph, tree, stated).run(cond, body, most, name)
+    apart = Apart(tree, None if stated is None else _stated(stated))
+
+    def turn(*now: object) -> object:
+        return apart.tensors(_listed(body(*apart.whole(now)), tree))
+
+    test = lambda *now: cond(*apart.whole(now))  # noqa: E731
+    own = lambda x: None if isinstance(x, TensorArray) else convert(x).shape  # noqa: E731
+    each = _Loop(graph, apart.tensors(tree), apart.shapes(own))
+    return apart.whole(each.run(test, turn, most, name))
 
 
 def _ended(made: object, back_prop: bool) -> object:
@@ -63,7 +87,7 @@ def _ended(made: object, back_prop: bool) -> object:
     return nest.map_structure(lambda x: stop_gradient(x) if isinstance(x, GraphTensor) else x, made)
 
 
-def _listed(made: object, tree: Any) -> object:
+def _listed(made: object, tree: Sequence[object]) -> object:
     """Return what a body gives as a list: one value stands for a list of one."""
     if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
         if isinstance(made, list | tuple) and not isinstance(tree[0], list | tuple):
@@ -79,19 +103,23 @@ def _as_many(made: list[object], count: int) -> list[object]:
     """Return the leaves of what a body gives, or raise if the loop carries more or fewer."""
     if len(made) != count:
         raise ValueError(
-            f"The two structures don't have the same nested structure: the body gives "
-            f"{len(made)} values, the loop carries {count}"
+            "The two structures don't have the same nested structure: they do not have the same "
+            f"number of elements, the body gives {len(made)} values, the loop carries {count}"
         )
     return made
 
 
 def _now(cond: Any, body: Any, tree: Any, most: Any) -> Any:
-    now, trips, count = list(tree), 0, len(nest.flatten(tree))
+    now, trips, count = list(tree), 0, len(nest.wholes(tree))
     while bool(cond(*now)) and (most is None or trips < int(most)):
         made, trips = _listed(body(*now), tree), trips + 1
-        leaves = _as_many(nest.flatten(made), count)
-        now = nest.pack(list(tree), [_leaf(x) for x in leaves])
-    return nest.pack(list(tree), [_leaf(x) for x in nest.flatten(now)])
+        leaves = _as_many(nest.wholes(made), count)
+        now = nest.pack_wholes(list(tree), [_whole(x) for x in leaves])
+    return nest.pack_wholes(list(tree), [_whole(x) for x in nest.wholes(now)])
+
+
+def _whole(value: object) -> object:
+    return value if isinstance(value, nest.Parted) else _leaf(value)
 
 
 def _leaf(value: object) -> TensorArray | TfTensor:
@@ -101,7 +129,7 @@ def _leaf(value: object) -> TensorArray | TfTensor:
 class _Loop:
     """A loop of a graph: what it carries, and in which shapes."""
 
-    def __init__(self, graph: Graph, tree: Any, invariants: object) -> None:
+    def __init__(self, graph: Graph, tree: Sequence[object], invariants: object) -> None:
         self.graph, self.tree = graph, list(tree)
         self.flat = [_leaf(x) for x in nest.flatten(self.tree)]
         self.arrays = [x if isinstance(x, TensorArray) else None for x in self.flat]
@@ -145,7 +173,7 @@ class _Loop:
         ]
         return nest.pack(self.tree, leaves)
 
-    def run(self, cond: Body, body: Body, most: object, name: str | None) -> object:
+    def run(self, cond: Body, body: Body, most: object, name: str | None) -> list[object]:
         """Add the loop to the graph."""
         self.start(body)
         values, shapes = self.carried()
@@ -170,12 +198,23 @@ class _Loop:
             return [trips + 1, *(_flow(x) for x in made)]
 
         every = [first, *values]
-        found = loop(self.graph, test, step, every, every, [first.spec, *specs], name)[1:]
-        return self.packed(found)
+        found = loop(self.graph, test, step, every, every, [first.spec, *specs], name or "while")[
+            1:
+        ]
+        return list(self.packed(found))
 
 
 def _flow(value: object) -> TfTensor:
     return value.carried()[0] if isinstance(value, TensorArray) else convert(value)
+
+
+def _stated(invariants: object) -> list[Stated]:
+    """Return the shapes and descriptions in a structure."""
+    if isinstance(invariants, TensorShape | TypeSpec) or invariants is None:
+        return [invariants]
+    if not isinstance(invariants, list | tuple):
+        raise TypeError(f"{invariants!r} is no shape invariant, expected a shape or a TypeSpec")
+    return [leaf for each in invariants for leaf in _stated(each)]
 
 
 def _leaves(shapes: Any) -> list[object]:

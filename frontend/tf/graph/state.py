@@ -45,7 +45,7 @@ from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
 from ..ops.array_ops import ensure_shape
-from ..ops.assigned_slices import assign_slice
+from ..ops.assigned_slices import assign_slice, noted
 from ..ops.gathering import (
     gather,
     gather_nd,
@@ -511,7 +511,7 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
         self, method: Callable[..., Any], value: object, read: bool = True, name: str | None = None
     ) -> Any:
         with InGraph(self._home() or graph_of([value])):
-            made = method(value, read_value=read, name=name)
+            made = noted(method(value, read_value=read, name=name), self.read_value)
         if read:
             return made
         return None if made is self else made.op

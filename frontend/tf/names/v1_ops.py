@@ -278,13 +278,18 @@ def cond(
     fn1: object = None,
     fn2: object = None,
 ) -> object:
-    """Run one of two functions, which have older names too."""
+    """Run one of two functions, which have older names too.
+
+    Where operations run at once, a list of one value gives the value unless it is `strict`.
+    """
     if isinstance(pred, bool) and not executing_eagerly():
         raise TypeError("pred must not be a Python bool")
     for what, function, older in (("true_fn", true_fn, fn1), ("false_fn", false_fn, fn2)):
         if function is not None and older is not None:
             raise TypeError(f"cond(): {what!r} may be given by one of its names only")
-    return structured_cond(pred, true_fn or fn1, false_fn or fn2, name)
+    made = structured_cond(pred, true_fn or fn1, false_fn or fn2, name)
+    alone = isinstance(made, list | tuple) and len(made) == 1 and executing_eagerly()
+    return made[0] if alone and not strict else made
 
 
 def while_loop(

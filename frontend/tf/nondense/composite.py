@@ -15,11 +15,11 @@ from ...values.dtypes import DataType
 from ...values.texts import TEXT
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.host_ops import host
-from ..core.specs import TensorSpec, TypeSpec
+from ..core.specs import Specified, TensorSpec, TypeSpec
 from ..core.structures import Part, PartSpec
 
 
-class CompositeTensor(nest.TensorGroup, Part):
+class CompositeTensor(nest.TensorGroup, Part, Specified):
     """A value that is made of several tensors.
 
     Where a tensor is wanted in its place, it says so (`NotDenseError`): the function that was

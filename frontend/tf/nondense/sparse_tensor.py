@@ -247,6 +247,16 @@ class SparseTensorSpec(CompositeSpec):
             TensorSpec([rank], "int64"),
         ]
 
+    def as_invariant(self, shape: ShapeLike) -> SparseTensorSpec:
+        """Return the description of values of a rank: the shape that is stated is `[rank]`."""
+        dims = TensorShape(shape)._dims
+        if dims is not None and len(dims) != 1:
+            raise ValueError(
+                f"the shape invariant of a SparseTensor is [rank], found {TensorShape(shape)}"
+            )
+        return SparseTensorSpec(None if not dims or dims[0] is None else [None] * dims[0],
+                                self.dtype)  # fmt: skip
+
     def relaxed(self) -> SparseTensorSpec:
         """Return the description of values of this rank and any size."""
         rank = self.shape.rank

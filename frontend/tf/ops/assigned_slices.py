@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+from weakref import ref
+
 import numpy as np
 
 from ...function.variable import Variable
+from ...graph.graph import GraphTensor
 from ...values.given import Index
+from ..core.bridge import CHANGED, TfTensor
 from ..core.values import InGraph
 from .array_ops import broadcast_to, reshape, shape
 from .creation import constant
 from .gathering import tensor_scatter_nd_update
+
+Changed = TypeVar("Changed")
 
 
 def assign_slice(variable: Variable, key: Index, value: object, name: str | None = None) -> object:
@@ -22,3 +30,19 @@ def assign_slice(variable: Variable, key: Index, value: object, name: str | None
             reshape(variable, [-1]), reshape(places, [-1, 1]), reshape(updates, [-1])
         )
         return variable.assign(reshape(flat, dims), name=name)
+
+
+def noted(changed: Changed, read: Callable[[], TfTensor]) -> Changed:
+    """Return what a change of a variable gives; in a graph it reads the variable behind that."""
+    if not isinstance(changed, GraphTensor):
+        return changed
+    op = ref(changed.op)
+
+    def behind() -> TfTensor:
+        made = op()
+        assert made is not None, "its result is asked"
+        with made.graph.control_dependencies([made]):
+            return read()
+
+    CHANGED[changed.op] = behind
+    return changed

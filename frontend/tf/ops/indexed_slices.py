@@ -170,7 +170,7 @@ class IndexedSlicesSpec(TypeSpec):
         self.dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
         self.indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
 
-    def parts(self) -> object:
+    def parts(self) -> ArgumentParts:
         """Return the specs of the parts, as the parts of slices stand."""
         whole = self.shape._dims
         values = None if whole is None else [*self.indices_shape.as_list(), *whole[1:]]
@@ -178,6 +178,19 @@ class IndexedSlicesSpec(TypeSpec):
         kind = self.dense_shape_dtype
         sizes = None if kind is None else Spec([self.shape.rank], kind)
         return ArgumentParts(Spec(values, self.dtype), places, sizes)
+
+    def components(self) -> list[Spec]:
+        """Return the specs of the tensors that there are."""
+        return [x for x in self.parts() if isinstance(x, Spec)]
+
+    def as_invariant(self, shape: ShapeLike) -> IndexedSlicesSpec:
+        """Return the description of slices whose values have a shape."""
+        dims = TensorShape(shape)._dims
+        whole = None if dims is None else [None, *dims[1:]]
+        first = None if dims is None else dims[:1]
+        return IndexedSlicesSpec(
+            whole, self.dtype, self.indices_dtype, self.dense_shape_dtype, first
+        )
 
     def form(self) -> tuple[Hashable, ...]:
         """Return all that it says."""
