@@ -109,16 +109,11 @@ class Bound:
         given = [self.arguments[name] for name in signature]
         values = nest.flatten(given)
         if len(wanted) != len(values):
-            raise TypeError(
-                f"Binding inputs to function {self.function.label!r} failed due to "
-                f"{len(values)} values, expected {len(wanted)}"
-            )
+            refuse(self.function, f"{len(values)} values, expected {len(wanted)}")
         try:
             nest.assert_same(declared, given, check_types=False)
         except ValueError as error:
-            raise TypeError(
-                f"Binding inputs to function {self.function.label!r} failed due to `{error}`"
-            ) from None
+            refuse(self.function, error)
         for place, (value, each) in enumerate(zip(values, wanted, strict=True)):
             spec = spec_for(each)
             if each is None and value is None:
@@ -134,10 +129,8 @@ class Bound:
             found = spec_for(value)
             assert found is not None, "the value was converted"
             if not within(found, spec):
-                raise TypeError(
-                    f"Binding inputs to function {self.function.label!r} failed due to `Can not "
-                    f"cast {self.function.seen(found)} to {self.function.seen(spec)}`"
-                )
+                seen = self.function.seen
+                refuse(self.function, f"Can not cast {seen(found)} to {seen(spec)}")
             self.leaves[place] = value
             self.specs[place] = spec
             self.labels[place] = _label(each) or self.labels[place]
@@ -322,6 +315,9 @@ def _without_values(
         return made if type(tree) is dict else type(tree)(made)  # type: ignore[call-arg]
     if isinstance(tree, list | tuple):
         return nest.pack_level(tree, [_without_values(x, places, kept) for x in tree])
+    if nest.is_own(tree):
+        parts = [_without_values(x, places, kept) for x in nest.own_parts(tree)]
+        return nest.with_own_parts(tree, parts)
     place = next(places)
     return kept.get(place, tree)
 
@@ -334,6 +330,9 @@ def _as_declared(declared: object, tree: object) -> object:
         return {key: _as_declared(declared[key], value) for key, value in tree.items()}
     if isinstance(tree, list | tuple) and isinstance(declared, list | tuple):
         return nest.pack_level(tree, list(map(_as_declared, declared, tree)))
+    if nest.is_own(tree) and nest.is_own(declared):
+        parts = zip(nest.own_parts(declared), nest.own_parts(tree), strict=True)
+        return nest.with_own_parts(tree, [_as_declared(*pair) for pair in parts])
     return tree
 
 
@@ -387,6 +386,19 @@ class ByIdentity:
         return mine is not None and mine is other.ref()
 
 
+class ByEquality:
+    """What is said of an object by what it is equal to: it need not have a hash."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByEquality) and bool(self.value == other.value)
+
+
 def structure_key(tree: object) -> Hashable:
     """Return what nested structures of one form have in common."""
     if isinstance(tree, dict):
@@ -395,6 +407,9 @@ def structure_key(tree: object) -> Hashable:
         return (type(tree).__name__, *map(structure_key, tree))
     if isinstance(tree, nest.TensorGroup):
         return (type(tree).__name__, tree.form())
+    if nest.is_own(tree):
+        parts = map(structure_key, nest.own_parts(tree))
+        return (type(tree), ByEquality(tree.__tf_flatten__()[0]), *parts)
     return None
 
 
@@ -436,7 +451,7 @@ def arguments_of_trace(
 def refuse(function: Surface, reason: object) -> NoReturn:
     """Raise `TypeError`: arguments do not fit a function or a trace."""
     raise TypeError(
-        f"Binding inputs to function {function.label!r} failed due to `{reason}`"
+        f"Binding inputs to tf.function failed due to `{reason}`, of function {function.label!r}"
     ) from None
 
 

@@ -248,7 +248,7 @@ class Function:
             found = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(
-                f"Binding inputs to function {self.label!r} failed due to `{error}`"
+                f"Binding inputs to tf.function failed due to `{error}`, of function {self.label!r}"
             ) from None
         found.apply_defaults()
         arguments = dict(found.arguments)

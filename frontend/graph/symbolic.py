@@ -198,7 +198,8 @@ class SymbolicTensor(Tensor):
 def leaked(tensor: SymbolicTensor, start: str = "") -> LeakedTensorError:
     """Return the error for a tensor that is used outside of where it belongs."""
     return LeakedTensorError(
-        f"{start}a tensor of {tensor.graph.name} is used outside of it ({tensor.described()})",
+        f"{start}a tensor of {tensor.graph.name} is used outside of it, where it is out of scope "
+        f"({tensor.described()})",
         location=short(user_line()),
         hint="return it from there, and use what is returned",
     )

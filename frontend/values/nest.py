@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeGuard, TypeVar, cast
 
 Tree = TypeVar("Tree")
 
@@ -51,6 +51,32 @@ class TensorGroup(Parted):
         raise NotImplementedError
 
 
+class Own(Protocol):
+    """A value of a class that programs make, which says itself of which parts it is made."""
+
+    def __tf_flatten__(self) -> tuple[object, Iterable[object]]:
+        """Return what else there is to it, and its parts, which are structures."""
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: object, leaves: tuple[object, ...]) -> object:
+        """Return a value of other parts."""
+
+
+def is_own(value: object) -> TypeGuard[Own]:
+    """Say whether a value takes itself apart."""
+    return hasattr(type(value), "__tf_flatten__") and not isinstance(value, type)
+
+
+def own_parts(value: Own) -> tuple[object, ...]:
+    """Return the parts of a value that takes itself apart."""
+    return tuple(value.__tf_flatten__()[1])
+
+
+def with_own_parts(value: Own, parts: Iterable[object]) -> object:
+    """Return a value like one that takes itself apart, of other parts."""
+    return type(value).__tf_unflatten__(value.__tf_flatten__()[0], tuple(parts))
+
+
 class Several(tuple[object, ...]):
     """What several have of one value: a leaf of a structure where only wholes are looked at."""
 
@@ -59,7 +85,7 @@ class Several(tuple[object, ...]):
 
 def is_nested(value: object) -> bool:
     """Say whether a value is a structure and not a leaf."""
-    return isinstance(value, list | tuple | Mapping | TensorGroup)
+    return isinstance(value, list | tuple | Mapping | TensorGroup) or is_own(value)
 
 
 def flatten(structure: object) -> list[Any]:
@@ -70,6 +96,8 @@ def flatten(structure: object) -> list[Any]:
         return [leaf for value in structure for leaf in flatten(value)]
     if isinstance(structure, TensorGroup):
         return list(structure.components())
+    if is_own(structure):
+        return [leaf for part in own_parts(structure) for leaf in flatten(part)]
     return [structure]
 
 
@@ -79,6 +107,8 @@ def wholes(structure: object) -> list[object]:
         return [leaf for value in structure.values() for leaf in wholes(value)]
     if isinstance(structure, list | tuple):
         return [leaf for value in structure for leaf in wholes(value)]
+    if is_own(structure):
+        return [leaf for part in own_parts(structure) for leaf in wholes(part)]
     return [structure]
 
 
@@ -93,6 +123,8 @@ def _packed(structure: object, leaves: Iterator[object]) -> object:
         return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple):
         return pack_level(structure, [_packed(value, leaves) for value in structure])
+    if is_own(structure):
+        return with_own_parts(structure, [_packed(x, leaves) for x in own_parts(structure)])
     return next(leaves)
 
 
@@ -123,6 +155,8 @@ def _pack(structure: object, leaves: Iterator[object], whole: Whole) -> object:
         return pack_level(structure, [_pack(value, leaves, whole) for value in structure])
     if isinstance(structure, TensorGroup):
         return whole(structure, [next(leaves) for _ in structure.components()])
+    if is_own(structure):
+        return with_own_parts(structure, [_pack(x, leaves, whole) for x in own_parts(structure)])
     return next(leaves)
 
 
@@ -133,6 +167,8 @@ def described(structure: object) -> Any:
         return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple):
         return pack_level(structure, [described(value) for value in structure])
+    if is_own(structure):
+        return with_own_parts(structure, map(described, own_parts(structure)))
     return structure.described() if isinstance(structure, TensorGroup) else structure
 
 
@@ -155,6 +191,9 @@ def assert_same(a: Any, b: Any, *, check_types: bool = True) -> None:
     if isinstance(a, TensorGroup) or isinstance(b, TensorGroup):
         _assert_alike(a, b)
         return
+    if is_own(a) or is_own(b):
+        _assert_own(a, b, check_types=check_types)
+        return
     if isinstance(a, Mapping) != isinstance(b, Mapping):
         raise TypeError(f"The two structures don't have the same type: {type(a)}, {type(b)}")
     if check_types and not isinstance(a, Mapping) and type(a) is not type(b):
@@ -166,6 +205,15 @@ def assert_same(a: Any, b: Any, *, check_types: bool = True) -> None:
         raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
     for key in keys[0]:
         assert_same(a[key], b[key], check_types=check_types)
+
+
+def _assert_own(a: object, b: object, *, check_types: bool) -> None:
+    """Raise unless two values take themselves apart alike."""
+    if not (is_own(a) and is_own(b) and type(a) is type(b)):
+        raise TypeError(f"The two structures don't have the same type: {type(a)}, {type(b)}")
+    if a.__tf_flatten__()[0] != b.__tf_flatten__()[0]:
+        raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
+    assert_same(own_parts(a), own_parts(b), check_types=check_types)
 
 
 def _assert_alike(a: object, b: object) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ...values.nest import Parted, Several, assert_same, pack_level
+from ...values.nest import (
+    Parted,
+    Several,
+    assert_same,
+    is_own,
+    own_parts,
+    pack_level,
+    with_own_parts,
+)
 
 
 def is_nested(structure: object) -> bool:
-    """Say whether a value is a list, tuple or dictionary."""
-    return isinstance(structure, list | tuple | Mapping) and not isinstance(structure, Several)
+    """Say whether a value is a list, tuple or dictionary, or takes itself apart."""
+    if isinstance(structure, list | tuple | Mapping):
+        return not isinstance(structure, Several)
+    return is_own(structure)
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
@@ -26,6 +36,9 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
         return [leaf for value in structure for leaf in flatten(value, expand_composites)]
     if expand_composites and isinstance(structure, Parted):
         return list(structure.components())
+    if is_own(structure):
+        parts = own_parts(structure)
+        return [leaf for value in parts for leaf in flatten(value, expand_composites)]
     return [structure]
 
 
@@ -51,6 +64,9 @@ def _pack(structure: object, leaves: Iterator[object], expands: bool) -> object:
         return pack_level(structure, [_pack(value, leaves, expands) for value in structure])
     if expands and isinstance(structure, Parted):
         return structure.with_components([next(leaves) for _ in structure.components()])
+    if is_own(structure):
+        parts = [_pack(value, leaves, expands) for value in own_parts(structure)]
+        return with_own_parts(structure, parts)
     return next(leaves)
 
 

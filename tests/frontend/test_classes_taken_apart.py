@@ -1,0 +1,62 @@
+"""Classes of a program's own that say of which parts they are made, in functions and loops."""
+
+import dataclasses
+
+import pytest
+
+import gravure.tf as tf
+
+
+@dataclasses.dataclass
+class Masked:
+    mask: object
+    value: object
+
+    def __tf_flatten__(self):
+        return (self.mask,), (self.value,)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata, leaves):
+        return cls(metadata[0], leaves[0])
+
+
+def test_a_function_takes_and_gives_them():
+    traces = []
+
+    @tf.function
+    def f(x, y):
+        traces.append(x.mask)
+        return Masked(x.mask + y.mask, (x.value, y.value * 2.0))
+
+    made = f(Masked([True], tf.constant([1.0])), Masked([False], tf.constant([2.0])))
+    assert made.mask == [True, False]
+    assert [x.numpy().tolist() for x in made.value] == [[1.0], [4.0]]
+    f(Masked([True], tf.constant([3.0])), Masked([False], tf.constant([4.0])))
+    assert len(traces) == 1
+    f(Masked([False], tf.constant([3.0])), Masked([False], tf.constant([4.0])))
+    assert traces == [[True], [False]]
+
+
+def test_one_inside_of_another_is_given_back():
+    inner = Masked(1, {"a": tf.constant(1.0)})
+    made = tf.function(lambda x: x)(Masked(2, (inner, tf.constant([2.0]))))
+    assert (made.mask, made.value[0].mask) == (2, 1)
+    assert made.value[0].value["a"].numpy() == 1.0
+    assert made.value[1].numpy() == [2.0]
+
+
+@pytest.mark.parametrize("stage", [False, True])
+def test_they_are_structures(stage):
+    def loop(x):
+        def turn(i, m):
+            return i + 1, Masked(m.mask, m.value * 2.0)
+
+        return tf.while_loop(lambda i, m: i < 3, turn, (0, Masked("m", x)))[1]
+
+    made = (tf.function(loop) if stage else loop)(tf.constant(1.0))
+    assert (made.mask, made.value.numpy()) == ("m", 8.0)
+    assert [x.numpy() for x in tf.nest.flatten(made)] == [8.0]
+    with pytest.raises(ValueError, match="same nested structure"):
+        tf.nest.assert_same_structure(made, Masked("n", tf.constant(1.0)))
+    with pytest.raises(TypeError, match="the same type"):
+        tf.nest.assert_same_structure(made, [tf.constant(1.0)])
