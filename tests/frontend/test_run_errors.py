@@ -91,7 +91,7 @@ CASES = {
         rows,
         X,
         np.array([[4, 0], [2, 1], [0, 0]], np.int32),
-        "indices[1,1] = 1 does not index into shape [5, 1]",
+        "indices[1,1] = 1 does not index into param shape [5,1]",
         "gather_nd",
     ),
     "segments": (segments, X, BAD, "segment_ids[2,0] = 4 is out of range [0, 4)", "unsorted"),

@@ -518,7 +518,9 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
     def __iter__(self) -> Iterator[TfTensor]:
         dims = self.shape._dims
         if not dims or dims[0] is None:
-            self._refuse("a loop", "use tf.while_loop or tf.map_fn")
+            self._refuse(
+                "Iterating over a symbolic `tf.Tensor`: it", "use tf.while_loop or tf.map_fn"
+            )
         return (self[i] for i in range(int(dims[0])))
 
     @property

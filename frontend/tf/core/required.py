@@ -81,7 +81,9 @@ def plain_of(told: str) -> str:
     >>> plain_of("indices{at} = {value} is not in [0, 5)")
     'indices: an element is not in [0, 5)'
     """
-    plain = told.replace("{at} = {value}", ": an element").replace(": {value}", "")
+    for place, what in (("{at} = {value}", "n element"), ("{at} = [{value}]", " row")):
+        told = told.replace(place, f": a{what}")
+    plain = told.replace(": {value}", "")
     return plain.replace("{place}", "")
 
 
@@ -144,14 +146,26 @@ def require_place(m: Maker, index: object, extent: object, axis: int) -> None:
         )
 
 
-def require_rows(m: Maker, indices: object, extents: Sequence[object]) -> None:
-    """Raise where rows of indices are outside of the first axes."""
+def require_rows(m: Maker, indices: object, extents: Sequence[object], what: str = "shape") -> None:
+    """Raise where rows of indices are outside of the first axes of what has a shape."""
     spec = spec_of_value(indices)
     if not spec.dtype.is_integer:
         raise TypeError("indices are integers")
     width: Any = spec.dims[-1]
     sizes = list(extents[:width])
     if not sizes or not all(isinstance(e, int) for e in sizes) or spec.size == 0:
+        return
+    whole = f"{what} [{','.join(map(str, extents))}]"
+    if width == 1:  # (a row is told as a whole)
+        end, row = m.number(min(sizes[0], spec.dtype.maximum), spec.dtype), spec.dims[:-1]
+        low = m.number(0, spec.dtype)
+        demand(
+            m,
+            m.reshape(indices, shape=row),
+            lambda x: m.logical_and(m.greater_equal(x, low), m.less(x, end)),
+            lambda x: (x < 0) | (x >= sizes[0]),
+            f"indices{{at}} = [{{value}}] does not index into {whole}",
+        )
         return
     zero, ends = m.number(0, spec.dtype), np.array(sizes, spec.dtype.numpy)
     high = m.constant(value=ends)
@@ -168,7 +182,7 @@ def require_rows(m: Maker, indices: object, extents: Sequence[object]) -> None:
         indices,
         lambda x: m.logical_and(m.greater_equal(x, zero), m.less(x, high)),
         wrong,
-        f"indices{{at}} = {{value}} does not index into shape {list(extents)}",
+        f"indices{{at}} = {{value}} does not index into {whole}",
     )
 
 

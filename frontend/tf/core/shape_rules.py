@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import Dim
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...dims.unknown import unknown_dim
@@ -133,6 +134,20 @@ def unstacked(given: Given) -> Sequence[TensorSpec]:
     return [made(spec.dtype, dims)] * count
 
 
+def joined_dims(shapes: Sequence[Sequence[Dim]], axis: int) -> tuple[Dim, ...]:
+    """Return the shape of what is joined; where one extent is known, the others have it too."""
+    made: list[Dim] = []
+    for place, extents in enumerate(zip(*shapes, strict=True)):
+        known = [d for d in extents if isinstance(d, int)]
+        if place == axis:
+            made.append(sum(known) if len(known) == len(extents) else unknown_dim())
+        elif len(set(known)) > 1:
+            raise TypeError(f"Dimension {place} in both shapes must be equal: {known}")
+        else:
+            made.append(known[0] if known else extents[0])
+    return tuple(made)
+
+
 def joined(given: Given) -> Sequence[TensorSpec]:
     """Parts have one rank, and one size along each axis but that which they are joined along."""
     known = [list(s.dims) for s in given.specs if s.shape is not None]
@@ -163,6 +178,8 @@ def counted(index: int, like: int = 0) -> Shapes:
 
     def rule(given: Given) -> Sequence[TensorSpec]:
         spec, count = given.specs[like], of_length(index, given)
+        if count is not None and spec.shape is not None and spec.rank != count:
+            raise TypeError(f"{count} numbers for a tensor of rank {spec.rank}")
         rank = count if count is not None else None if spec.shape is None else spec.rank
         return (made(spec.dtype, None if rank is None else (None,) * rank),)
 

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import Dim
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.computed import expressions
@@ -111,7 +112,10 @@ def _array_of_rows(value: object) -> Array:
     is_list = isinstance(value, list | tuple) and len(value) > 0
     if is_list and not isinstance(value[0], list | tuple | np.ndarray):  # type: ignore[index]
         raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+    raise ValueError(
+        "Can't convert non-rectangular Python sequence to Tensor. It has an inhomogeneous shape: "
+        "that is setting an array element with a sequence"
+    )
 
 
 def _without_times(array: Array) -> Array:
@@ -173,6 +177,28 @@ def axis_in(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise TypeError(f"axis {axis} is out of range [-{rank}, {rank})")
     return int(axis) % rank
+
+
+def may_agree(a: Sequence[Dim | None], b: Sequence[Dim | None], *, stretches: bool = False) -> bool:
+    """Say whether two shapes may be the same, as far as they are known; 1 may stretch in `a`."""
+    known = [(x, y) for x, y in zip(a, b, strict=False) if isinstance(x, int | np.integer)]
+    fits = all(x == y or (stretches and x == 1) for x, y in known if isinstance(y, int))
+    return len(a) == len(b) and fits
+
+
+def as_listed(dims: Sequence[Dim | None]) -> str:
+    """Return a shape as messages have it.
+
+    >>> as_listed((2, 3))
+    '[2,3]'
+    """
+    return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
+
+
+def axis_given(axis: int, rank: int) -> None:
+    """Raise where an argument `axis` is not one of a tensor's."""
+    if not -rank <= axis < rank:
+        raise InvalidShapesError(f"Argument `axis` = {axis} not in range [-{rank}, {rank})")
 
 
 def convert(value: object, dtype: DTypeLike | None = None, name: str | None = None) -> TfTensor:

@@ -44,7 +44,7 @@ from ..core.names import SCOPE, name_of_device
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
-from ..ops.array_ops import ensure_shape
+from ..ops.array_ops import ensure_shape, expand_dims
 from ..ops.assigned_slices import assign_slice, noted
 from ..ops.gathering import (
     gather,
@@ -512,9 +512,7 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
     ) -> Any:
         with InGraph(self._home() or graph_of([value])):
             made = noted(method(value, read_value=read, name=name), self.read_value)
-        if read:
-            return made
-        return None if made is self else made.op
+        return made if read else None if made is self else made.op
 
     def is_initialized(self) -> TfTensor:
         """Say whether it has a value, in its graph or a function: one outside of graphs has."""
@@ -562,28 +560,29 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
         """Return what stands for the variable as a key."""
         return Reference(self)
 
-    def _rows(self, indices: object) -> TfTensor:
-        """Return rows of indices, which must be inside of the variable."""
+    def _rows(self, indices: object, updates: object) -> TfTensor:
+        """Return rows of indices, which must be inside of the variable and fit the updates."""
         with InGraph(self._home() or graph_of([indices])):
-            return perform("RowsWithin", [convert(indices)], extents=self.shape.as_list())
+            given = [convert(indices), convert(updates)]
+            return perform("RowsWithin", given, extents=self.shape.as_list())
 
     def scatter_nd_update(
         self, indices: object, updates: object, name: str | None = None
     ) -> Tensor | Self:
         """Write slices at indices."""
-        return super().scatter_nd_update(self._rows(indices), updates)
+        return super().scatter_nd_update(self._rows(indices, updates), updates)
 
     def scatter_nd_add(
         self, indices: object, updates: object, name: str | None = None
     ) -> Tensor | Self:
         """Add slices at indices; those at one index add up."""
-        return super().scatter_nd_add(self._rows(indices), updates)
+        return super().scatter_nd_add(self._rows(indices, updates), updates)
 
     def scatter_nd_sub(
         self, indices: object, updates: object, name: str | None = None
     ) -> Tensor | Self:
         """Subtract slices at indices; those at one index add up."""
-        return super().scatter_nd_sub(self._rows(indices), updates)
+        return super().scatter_nd_sub(self._rows(indices, updates), updates)
 
     def scatter_update(
         self, sparse_delta: object, use_locking: object = None, name: str | None = None
@@ -636,8 +635,6 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
 
 def _columns(slices: Any) -> tuple[object, object]:
     """Return the indices as a column, and the values."""
-    from ..ops.array_ops import expand_dims  # noqa: PLC0415
-
     return expand_dims(slices.indices, -1), slices.values
 
 

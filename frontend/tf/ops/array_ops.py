@@ -30,12 +30,15 @@ from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
     InGraph,
     InvalidShapesError,
+    as_listed,
     at_once,
+    axis_given,
     axis_in,
     convert,
     elements,
     graph_of,
     is_typed,
+    may_agree,
     same,
     static,
     whole,
@@ -62,13 +65,20 @@ def reshape(m: Maker, tensor: object, shape: object) -> object:
     if known == 0 and -1 in dims:  # what is left of the extents that are not 0
         size = product([d for d in spec.dims if d != 0])
         known = product([d for d in dims if d not in (0, -1)])
+    if -1 in dims and isinstance(size, int) and isinstance(known, int) and known and size % known:
+        raise TypeError(
+            f"Input to reshape is a tensor with {size} values, but the requested shape {dims} "
+            f"requires a number that must be evenly divisible by {known}"
+        )
     full = [size // known if d == -1 else d for d in dims]
     size = spec.size
     total = product(full)
+    if isinstance(total, int) and total > rows.i64.maximum:
+        raise TypeError(f"a shape of {full} has too many elements")
     if isinstance(size, int) and isinstance(total, int) and total != size:
-        raise TypeError(
-            f"Input to reshape is a tensor with {size} values, but the requested shape has {total}"
-        )
+        start = "Cannot reshape a tensor" if is_unknown(tensor) else "Input to reshape is a tensor"
+        what = f"elements to shape {full}:" if is_unknown(tensor) else "values, but"
+        raise TypeError(f"{start} with {size} {what} the requested shape has {total}")
     if is_unknown(tensor) and not isinstance(size, int) and isinstance(total, int):
         return Abstract(spec.with_shape(tuple(full)))  # the run says whether it fits
     return m.reshape(tensor, shape=tuple(full))
@@ -104,27 +114,16 @@ def _concat(m: Maker, *xs: object, axis: int) -> object:
     at = axis_in(axis, spec_of_value(xs[0]).rank)
     shapes = [spec_of_value(x).dims for x in xs]
     if any(map(is_unknown, xs)) and all(len(s) == len(shapes[0]) for s in shapes):
-        return Abstract(spec_of_value(xs[0]).with_shape(_joined(shapes, at)))
+        return Abstract(spec_of_value(xs[0]).with_shape(shapes_of.joined_dims(shapes, at)))
     return m.concat(*xs, axis=at)
-
-
-def _joined(shapes: Sequence[Sequence[Dim]], axis: int) -> tuple[Dim, ...]:
-    """Return the shape of what is joined; where one extent is known, the others have it too."""
-    made: list[Dim] = []
-    for place, extents in enumerate(zip(*shapes, strict=True)):
-        known = [d for d in extents if isinstance(d, int)]
-        if place == axis:
-            made.append(sum(known) if len(known) == len(extents) else unknown_dim())
-        elif len(set(known)) > 1:
-            raise TypeError(f"Dimension {place} in both shapes must be equal: {known}")
-        else:
-            made.append(known[0] if known else extents[0])
-    return tuple(made)
 
 
 @rule("Pack", label="stack", shapes=shapes_of.stacked)
 def _stack(m: Maker, *xs: object, axis: int) -> object:
-    return c.stack(m.emit, xs, axis_in(axis, spec_of_value(xs[0]).rank + 1))
+    shapes = [spec_of_value(x).dims for x in xs]
+    if any(not may_agree(dims, shapes[0]) for dims in shapes):
+        raise TypeError(f"Shapes of all inputs must match, got {shapes}")
+    return c.stack(m.emit, xs, axis_in(axis, len(shapes[0]) + 1))
 
 
 def _of_one_shape(given: Sequence[object]) -> TfTensor:
@@ -157,7 +156,10 @@ def _listed(type_: str) -> Callable[..., TfTensor]:
                 if not given:
                     return found
                 given = [convert(x, found.dtype) for x in given]
-            return perform(type_, same(*given), name=name, axis=whole(axis))
+            tensors, at = same(*given), whole(axis)
+            if type_ == "Pack" and isinstance(at, int) and tensors[0].shape.rank is not None:
+                axis_given(at, tensors[0].shape.rank + 1)
+            return perform(type_, tensors, name=name, axis=at)
 
     return function
 
@@ -183,12 +185,14 @@ OPERATORS["stack"] = stack
 
 @rule("Split", label="split", gives_list=True, shapes=shapes_of.split)
 def _split(m: Maker, x: object, sizes: int | Sequence[int], axis: int) -> object:
+    if isinstance(axis, list):
+        raise TypeError(f"split_dim must have exactly one element, found {axis}")
     at = axis_in(axis, spec_of_value(x).rank)
     extent = spec_of_value(x).dims[at]
     if isinstance(sizes, int):
         if isinstance(extent, int) and extent % sizes:
             raise TypeError(f"Dimension size, given by scalar input {extent}, must be evenly "
-                            f"divisible by {sizes}")  # fmt: skip
+                            f"divisible by {sizes}: num_split should evenly divide it")  # fmt: skip
         if isinstance(x, Abstract) and not isinstance(extent, int):
             dims = spec_of_value(x).dims
             part = x.spec.with_shape((*dims[:at], unknown_dim(), *dims[at + 1 :]))
@@ -196,12 +200,15 @@ def _split(m: Maker, x: object, sizes: int | Sequence[int], axis: int) -> object
         parts = [extent // sizes] * sizes
     else:
         parts = list(sizes)
+    for place, count in enumerate(parts):
+        if isinstance(count, int) and count < -1:
+            raise TypeError(f"Split size at index {place} must be >= 0. Got: {count}")
     if -1 in parts:
         parts[parts.index(-1)] = extent - sum(p for p in parts if p != -1)
     if isinstance(extent, int) and all(isinstance(p, int) for p in parts) and sum(parts) != extent:
         raise TypeError(
-            f"Determined shape must match input shape along split_dim exactly if fully specified: "
-            f"parts {parts} of {extent}"
+            f"Determined shape must either match input shape along split_dim exactly if fully "
+            f"specified, or be less than it: parts {parts} of {extent}"
         )
     return tuple(c.split(m.emit, x, at, parts))
 
@@ -215,7 +222,14 @@ def split(
 ) -> list[TfTensor]:
     """Cut an axis into equal parts, or into parts of given sizes."""
     with InGraph(graph_of([value, num_or_size_splits])):
+        if getattr(num_or_size_splits, "ndim", 1) == 0 and hasattr(num_or_size_splits, "spec"):
+            raise ValueError(
+                "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+                f"Argument provided: {num_or_size_splits}"
+            )
         sizes, x, at = static(num_or_size_splits), convert(value), whole(axis)
+        if isinstance(sizes, int) and sizes < 1:
+            raise ValueError(f"Value for attr 'num_split' of {sizes} must be at least minimum 1")
         if isinstance(sizes, list) and num is not None and static(num) != len(sizes):
             raise ValueError(f"num is {static(num)}, expected {len(sizes)}, as sizes are given")
         if isinstance(sizes, GraphTensor) or (
@@ -224,7 +238,7 @@ def split(
             every = convert(sizes)
             count = every.shape.rank and every.shape.as_list()[0]
             if not count:
-                raise ValueError("Cannot infer argument `num` from a number that is computed")
+                raise ValueError(f"Cannot infer argument `num` from shape {every.shape}")
             given = [x, every]
             return perform_all("SplitV", given, name=name, sizes=[None] * count, axis=at)
         return perform_all("Split", [x], name=name, sizes=sizes, axis=at)
@@ -258,6 +272,8 @@ def unstack(
     with InGraph(graph_of([value])):
         x = convert(value)
         dims = x.shape._dims
+        if dims is not None and isinstance(axis, int):
+            axis_given(axis, len(dims))
         if num is None and (dims is None or dims[axis] is None):
             raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
         if num is None and dims is not None and dims[axis] == 0:
@@ -370,7 +386,10 @@ def pad(
     """Put elements around a tensor."""
     kind, dims = mode.upper(), spec_of_value(tensor).dims
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise TypeError(f"Unknown padding mode: {mode!r}, expected CONSTANT, REFLECT or SYMMETRIC")
+        raise TypeError(
+            "Value of argument `mode` expected to be 'CONSTANT', 'REFLECT' or 'SYMMETRIC'. "
+            f"Received `mode` = {kind}"
+        )
     shaped = spec_of_value(paddings).dims == (0, 2)  # (a list of nothing does not say so)
     listed = np.zeros((0, 2), np.int64) if shaped else np.asarray(ints(paddings))
     if listed.ndim != 2 or listed.shape[1] != 2:
@@ -480,6 +499,12 @@ def broadcast_to(m: Maker, input: object, shape: object) -> object:
         fits = all(not isinstance(a, int) or a in (1, b) for a, b in zip(have, tail, strict=False))
         if len(tail) == len(have) and fits:
             return Abstract(spec_of_value(input).with_shape(wanted))
+    have = spec_of_value(input).dims
+    if not may_agree([1] * (len(wanted) - len(have)) + [*have], wanted, stretches=True):
+        raise TypeError(
+            f"Unable to broadcast tensor of shape {as_listed(have)} to tensor of shape "
+            f"{as_listed(wanted)}"
+        )
     return m.broadcast_to(input, shape=wanted)
 
 
@@ -588,8 +613,13 @@ def reverse_sequence(
     front = m.transpose(input, order=kept)
     count, extent = spec.dims[batch], spec.dims[at]
     found = spec_of_value(seq_lengths)
+    if found.shape is not None and found.rank != 1:
+        raise TypeError(f"seq_lengths must be 1-dim, not {found.rank}")
     if found.shape is not None and isinstance(count, int) and found.dims != (count,):
-        raise TypeError(f"seq_lengths have shape {found.dims}, expected ({count},)")
+        raise TypeError(
+            f"Length of seq_lengths != input.dims({batch}): they have shape {found.dims}, "
+            f"expected ({count},)"
+        )
     _require_lengths(m, seq_lengths, extent)
     place = m.iota(shape=(1, extent), axis=1, dtype=rows.i64)
     lengths = m.reshape(m.to(seq_lengths, rows.i64), shape=(count, 1))

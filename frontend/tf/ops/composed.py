@@ -25,7 +25,7 @@ from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op, perform, rule
-from ..core.element_types import TfDataType, as_dtype
+from ..core.element_types import TfDataType, as_dtype, of_row
 from ..core.required import demand
 from ..core.shapes import ShapeLike, broadcast_static_shape
 from ..core.values import (
@@ -68,6 +68,13 @@ def bitcast(m: Maker, input: object, type: DTypeLike | None) -> object:
     if row.size == spec.dtype.size:
         return m.bitcast(input, dtype=row)
     factor, dims = spec.dtype.size // row.size, spec.dims
+    width = row.size // spec.dtype.size
+    if not factor and not (dims and (dims[-1] == width or not isinstance(dims[-1], int))):
+        numbers = [of_row(x).as_datatype_enum for x in (spec.dtype, row)]
+        raise TypeError(
+            f"Cannot bitcast from {numbers[0]} to {numbers[1]}: {spec.dtype} becomes {row} where "
+            f"the last axis has {width} elements, found shape {list(dims)}"
+        )
     grown = (*dims, factor) if factor else dims[:-1]
     if is_unknown(input):
         return Abstract(spec.with_shape(grown).with_dtype(row))
@@ -285,6 +292,10 @@ def _check_unravelled(indices: TfTensor, dims: Array) -> None:
             f"Input dims cannot contain a dim of zero, but dims contains zero at index "
             f"{int(np.argmin(dims != 0))} [Op:UnravelIndex]"
         )
+    if math.prod(map(int, np.ravel(dims))) > np.iinfo(dims.dtype).max:
+        raise InvalidShapesError(
+            f"Input dims product is causing integer overflow: {dims.tolist()} [Op:UnravelIndex]"
+        )
     if not indices.eager:
         return
     outside = indices.numpy()[indices.numpy() >= dims.prod()]
@@ -299,7 +310,7 @@ def unravel_index(indices: object, dims: object, name: str | None = None) -> TfT
     with InGraph(graph_of([indices])):
         left, made = convert(indices), []
         extents = static(dims)
-        _check_unravelled(left, np.asarray(extents))
+        _check_unravelled(left, np.asarray(extents, convert(dims).dtype.as_numpy_dtype))
         for extent in reversed(extents):
             made.append(left % extent)
             left = left // extent

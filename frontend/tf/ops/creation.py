@@ -69,8 +69,7 @@ def constant(
         dims = TensorShape(shape).as_list()
         if array.size not in (1, np.prod(dims)):  # type: ignore[arg-type]
             raise TypeError(
-                f"a constant of {array.size} elements, but `shape` {tuple(dims)} has "
-                f"{np.prod(dims)} elements"  # type: ignore[arg-type]
+                f"Expected Tensor's shape {tuple(dims)}, found one of {array.size} elements"
             )
         array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
     refuse_mixture(value, array, row_of(dtype))
@@ -368,6 +367,12 @@ def one_hot(
 ) -> TfTensor:
     """Return vectors that are one at an index; outside of the range none is."""
     row = row_of(dtype)
+    types = {x.dtype for x in (on_value, off_value) if isinstance(x, np.ndarray | np.generic)}
+    if len(types) > 1:
+        raise TypeError(
+            f"dtype {np.asarray(on_value).dtype} of on_value does not match dtype "
+            f"{np.asarray(off_value).dtype} of off_value"
+        )
     for given in (on_value, off_value):
         if given is None:
             continue

@@ -31,11 +31,13 @@ from ..core.extents import read_extent, read_extents
 from ..core.required import refuse, require_below, require_rows, require_within
 from ..core.values import (
     InGraph,
+    as_listed,
     at_once,
     axis_in,
     convert,
     elements,
     graph_of,
+    may_agree,
     same,
     static,
     whole,
@@ -43,8 +45,9 @@ from ..core.values import (
 
 
 @rule("RowsWithin", differentiable=False)
-def _rows_within(m: Maker, indices: Sequence[object], extents: Sequence[object]) -> object:
-    """Return rows of indices, which must be inside of the first axes."""
+def _rows_within(m: Maker, indices: object, updates: object, extents: Sequence[Dim]) -> object:
+    """Return rows of indices, which must be inside of the first axes and fit the updates."""
+    check_updates(indices, updates, extents)
     require_rows(m, indices, extents)
     return m.reshape(indices, shape=spec_of_value(indices).dims)
 
@@ -53,6 +56,14 @@ def _rows_within(m: Maker, indices: Sequence[object], extents: Sequence[object])
 def _gather(m: Maker, params: object, indices: object, axis: int, batch_dims: int) -> object:
     """Take slices along an axis."""
     rank, batch = spec_of_value(params).rank, batch_dims
+    if not -rank <= axis < rank:
+        least = axis + 1 if axis >= 0 else -axis
+        raise TypeError(f"Shape must be at least rank {least} but is rank {rank}: axis {axis}")
+    if not spec_of_value(indices).dtype.is_integer:
+        raise TypeError(
+            f"Value for attr 'Tindices' of {spec_of_value(indices).dtype.numpy.name} is not in "
+            "the list of allowed values: int16, int32, int64"
+        )
     at = axis_in(axis, rank)
     require_within(m, indices, spec_of_value(params).dims[at])
     if not batch:
@@ -80,15 +91,20 @@ def gather(
     indices: object,
     validate_indices: object = None,
     axis: object = None,
-    batch_dims: int = 0,
+    batch_dims: int | None = 0,
     name: str | None = None,
 ) -> TfTensor:
     """Take slices along an axis."""
     del validate_indices
-    batch = int(batch_dims)
+    batch = int(batch_dims or 0)
     if batch < 0:
         with InGraph(graph_of([indices])):
             indices = convert(indices)
+        if indices.shape.rank is None:
+            raise ValueError(
+                "Currently, it is unsupported to take the gradient of tf.gather, or to gather, "
+                f"by batch_dims={batch} where the rank of indices is unknown"
+            )
         batch += indices.ndim
     at = batch if axis is None else whole(axis)
     return _gather(params, indices, axis=at, batch_dims=batch, name=name)
@@ -110,7 +126,13 @@ def gather_nd(
     dims = spec_of_value(params).dims[batch_dims:]
     places = m.to(indices, rows.i64)
     if not ignores(bad_indices_policy):
-        require_rows(m, indices, dims)
+        spec = spec_of_value(indices)
+        width = spec.dims[-1] if isinstance(spec.size, int) and spec.size else 0
+        if isinstance(width, int) and 0 in dims[:width]:
+            refuse(m, IndexError("Requested more than 0 entries, but params is empty."), params)
+            shape = (*spec.dims[:-1], *dims[width:])
+            return m.filled(0, spec_of_value(params).dtype, shape)
+        require_rows(m, indices, dims, "param shape")
         return m.gather_nd(params, places, batch_dims=batch_dims)
     inside, places = _inside(m, places, dims)
     found = m.gather_nd(params, places, batch_dims=batch_dims)
@@ -148,6 +170,28 @@ def _spread(m: Maker, inside: object, dims: Sequence[Dim]) -> object:
     return m.broadcast_to(column, shape=tuple(dims))
 
 
+def check_updates(indices: object, updates: object, dims: Sequence[Dim | None]) -> None:
+    """Raise where updates are not one slice of a shape for each row of indices."""
+    places, given = spec_of_value(indices), spec_of_value(updates)
+    if places.shape is None or given.shape is None or not places.dims:
+        return
+    if not dims:
+        raise TypeError("Output must be at least 1-D, got shape []")
+    if 0 in dims and all(isinstance(n, int) and n for n in (places.size, given.size)):
+        raise TypeError(f"Indices and updates specified for empty output of shape {list(dims)}")
+    outer, width = len(places.dims) - 1, places.dims[-1]
+    if not may_agree(places.dims[:-1], given.dims[:outer]):
+        raise TypeError(
+            f"Dimensions [0,{outer}) of indices[shape={as_listed(places.dims)}] must match "
+            f"dimensions [0,{outer}) of updates[shape={as_listed(given.dims)}]"
+        )
+    if isinstance(width, int) and not may_agree(dims[width:], given.dims[outer:]):
+        raise TypeError(
+            f"Dimensions [{width},{len(dims)}) of input[shape={as_listed(dims)}] must match "
+            f"dimensions [{outer},{len(given.dims)}) of updates[shape={as_listed(given.dims)}]"
+        )
+
+
 @op(
     "ScatterNd",
     *("indices", "updates", "shape"),
@@ -165,6 +209,7 @@ def scatter_nd(
 ) -> object:
     """Add slices into zeros; with `bad_indices_policy="IGNORE"`, not those that are outside."""
     dims, row = read_extents(m, shape), spec_of_value(updates).dtype
+    check_updates(indices, updates, dims)
     if ignores(bad_indices_policy):
         inside, indices = _inside(m, m.to(indices, rows.i64), dims)
         wide = spec_of_value(updates).dims
@@ -181,6 +226,7 @@ def scatter_nd(
 def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
     @rule(type_, refuses=True, shapes=shapes_of.like())
     def changed(m: Maker, tensor: object, indices: object, updates: object) -> object:
+        check_updates(indices, updates, spec_of_value(tensor).dims)
         require_rows(m, indices, spec_of_value(tensor).dims)
         given = m.neg(updates) if reduction == "sub" else updates
         kind = "add" if reduction == "sub" else reduction

@@ -28,6 +28,10 @@ from .nn_ops import band_part
 
 def _transposed(m: Maker, x: object) -> object:
     rank = spec_of_value(x).rank
+    if rank < 2:
+        raise TypeError(
+            f"Argument `a` should be a (batch) matrix with rank >= 2. Received rank {rank}"
+        )
     return m.transpose(x, order=(*range(rank - 2), rank - 1, rank - 2))
 
 

@@ -626,6 +626,8 @@ def sequence_mask(
     width = static(maxlen)
     if width is None:
         return _sequence_mask(lengths, dtype=dtype, name=name)
+    if np.ndim(np.asarray(width)) if isinstance(width, list) else getattr(width, "ndim", 0):
+        raise InvalidShapesError(f"`maxlen` must be scalar for sequence_mask, found {width}")
     if isinstance(width, int) and width < 0:
         raise InvalidShapesError(f"maxlen must be at least 0, not {width}")
     with InGraph(graph_of([lengths, width])):

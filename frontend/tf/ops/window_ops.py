@@ -379,7 +379,7 @@ def _block(block_size: int, *dims: object) -> int:
     return int(block_size)
 
 
-@op("SpaceToDepth", "input", strict=False)
+@op("SpaceToDepth", "input", strict=False, shapes=shapes_of.ranked(4))
 def space_to_depth(m: Maker, input: object, block_size: int, data_format: str = "NHWC") -> object:
     """Turn blocks of pixels into channels."""
     refuse_channels_first("space_to_depth", data_format)
@@ -390,7 +390,7 @@ def space_to_depth(m: Maker, input: object, block_size: int, data_format: str = 
     return m.reshape(turned, shape=(n, h // b, w // b, b * b * channels))
 
 
-@op("DepthToSpace", "input", strict=False)
+@op("DepthToSpace", "input", strict=False, shapes=shapes_of.ranked(4))
 def depth_to_space(m: Maker, input: object, block_size: int, data_format: str = "NHWC") -> object:
     """Turn channels into blocks of pixels."""
     refuse_channels_first("depth_to_space", data_format)
