@@ -42,3 +42,25 @@ def test_rows_of_ragged_tensors_become_rows_of_batches():
         ([[]], [3]),
     ]
     assert found.element_spec[0] == tf.RaggedTensorSpec([None, None], tf.int32, 1)
+
+
+def test_counts_are_those_of_all_or_of_each_row():
+    dense, sparse = tf.constant([[1, 2], [0, 1]]), tf.sparse.from_dense([[1, 2], [0, 1], [0, 0]])
+    count = tf.math.bincount
+    for _ in range(2):
+        assert count(dense, axis=0).numpy().tolist() == [1, 2, 1]
+        assert count(dense, binary_output=True).numpy().tolist() == [1, 1, 1]
+        assert count(tf.zeros([2, 0], tf.int32), axis=-1, minlength=2).shape == (2, 2)
+        assert count(sparse, axis=0).numpy().tolist() == [0, 2, 1]
+        assert count(sparse, axis=-1).numpy().tolist() == [[0, 1, 1], [0, 1, 0], [0, 0, 0]]
+        weighted = count(sparse, sparse, axis=-1, minlength=4)
+        assert weighted.numpy().tolist() == [[0, 1, 2, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+        assert count(sparse, axis=-1, maxlength=2, dtype=tf.float32).numpy().sum() == 2.0
+        assert count(sparse, axis=-1, binary_output=True).numpy().max() == 1
+    other = tf.sparse.from_dense([[1, 2], [1, 0], [0, 0]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have the same indices"):
+        count(sparse, other, axis=-1)
+    with pytest.raises(ValueError, match="must be a SparseTensor"):
+        count(sparse, dense)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have the same shape"):
+        tf.sparse.bincount(dense, weights=tf.ones([2, 3]))

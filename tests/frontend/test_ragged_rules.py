@@ -119,3 +119,96 @@ def test_axes_are_numbers() -> None:
     with pytest.raises(TypeError, match="outer_axis must be an int"):
         x.merge_dims({}, 1)
     assert constant([[[1, 2], []], [[3]]]).row_lengths(-3).numpy() == 2
+
+
+def test_rows_are_counted_apart_and_together() -> None:
+    x, w = constant([[3, 0, 1], [], [5, 0, 4, 4]]), constant([[6, 0.5, 2], [], [10, 0.25, 5, 3]])
+    for _ in range(3):
+        each = tf.sparse.bincount(x, weights=w, axis=-1, minlength=9)
+        assert each.indices.numpy().tolist() == [[0, 0], [0, 1], [0, 3], [2, 0], [2, 4], [2, 5]]
+        assert each.values.numpy().tolist() == [0.5, 2.0, 6.0, 0.25, 8.0, 10.0]
+        assert each.dense_shape.numpy().tolist() == [3, 9]
+    every = tf.sparse.bincount(x, maxlength=4)
+    assert every.indices.numpy().tolist() == [[0], [1], [3]]
+    assert every.values.numpy().tolist() == [2, 1, 1]
+    other = constant([[6, 0.5], [2], [10, 0.25, 5, 3]])
+    dense, sparse = tf.constant([[1, 2]]), tf.sparse.from_dense([[1, 2]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have the same row splits"):
+        tf.sparse.bincount(x, weights=other, axis=-1)
+    for values, weights, kind in (
+        (dense, w, "tf.Tensor"),
+        (dense, sparse, "tf.Tensor"),
+        (sparse, w, "SparseTensor"),
+        (x, dense, "RaggedTensor"),
+        (x, sparse, "RaggedTensor"),
+    ):
+        with pytest.raises(ValueError, match=f"must be a {kind}"):
+            tf.sparse.bincount(values, weights=weights, axis=-1)
+
+
+def test_features_are_crossed_by_tensorflows_rules() -> None:
+    ragged, sparse = (
+        constant([[1], [2, 3]]),
+        tf.compat.v1.SparseTensorValue([[0, 0]], ["a"], [2, 1]),
+    )
+    found = tf.ragged.cross([value([[1], [2, 3]]), sparse])
+    assert found.to_list() == [[b"1_X_a"], []]
+    cut = tf.sparse.cross([tf.constant([[1.75]]), tf.constant([["x"]])])
+    assert cut.values.numpy().tolist() == [b"1_X_x"]  # floats are cut down to integers
+    with pytest.raises(ValueError, match=r"Unexpected dtype for inputs\[1\]"):
+        tf.ragged.cross([ragged, tf.constant([[1.0], [2.0]])])
+    with pytest.raises(ValueError, match="same batch dimension size"):
+        tf.ragged.cross([ragged, constant([[1]])])
+    with pytest.raises(ValueError, match="Expected D2 of index to be 2"):
+        tf.sparse.cross([tf.SparseTensor([[0]], [0], [10])])
+    open_ = tf.function(tf.ragged.cross, input_signature=[[tf.TensorSpec(None, tf.int32)]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="inputs with rank=2"):
+        open_([tf.constant([[[1]]])])
+
+
+def test_images_of_several_sizes_are_made_of_one() -> None:
+    every = [tf.reshape(tf.range(n * n * 1.0), [n, n, 1]) for n in (2, 3)]
+    images = tf.ragged.stack(every)
+    v1 = tf.compat.v1.image
+    for resize, options in ((tf.image.resize, {}), (v1.resize, {"align_corners": True})):
+        found = resize(images, [4, 5], **options).numpy()
+        for one, image in zip(found, every, strict=True):
+            np.testing.assert_array_equal(one, resize(image, [4, 5], **options).numpy())
+    spec = tf.RaggedTensorSpec([None] * 4, ragged_rank=images.ragged_rank)
+    staged = tf.function(lambda x: tf.image.resize(x, [4, 5]), input_signature=[spec])
+    np.testing.assert_array_equal(staged(images), tf.image.resize(images, [4, 5]))
+    assert staged(images[:0]).shape[:3] == (0, 4, 5)
+    with pytest.raises(ValueError, match="rank must be 4"):
+        tf.image.resize(images[0:1, :, :, 0], [2, 2])
+
+
+def test_they_are_cut_along_axes_of_one_length() -> None:
+    x = tf.RaggedTensor.from_row_lengths(tf.reshape(tf.range(12), [4, 3]), [1, 3])
+    one, two = tf.split(x, [1, 2], axis=-1)
+    assert one.to_list() == [[[0]], [[3], [6], [9]]]
+    assert two.to_list() == [[[1, 2]], [[4, 5], [7, 8], [10, 11]]]
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    sizes = tf.TensorSpec([2], tf.int32)
+    cut = tf.function(tf.split, input_signature=[spec, sizes])
+    rows = constant([[1], [2, 3], []])
+    assert [p.to_list() for p in cut(rows, [2, 1])] == [[[1], [2, 3]], [[]]]
+    for given in ([1, 1], [-1, 4]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"exactly split|non-negative"):
+            cut(rows, given)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "said"),
+    [
+        (2, {"axis": 1}, "Cannot split a ragged dimension"),
+        (0, {}, "must be >=1"),
+        ([1, 2], {"num": 3}, "`num` does not match"),
+        ([1.0, 2.0], {}, "integers"),
+        ([[1, 2]], {}, "1-D"),
+        (2, {}, "Cannot exactly split"),
+        ([-1, 4], {}, "non-negative"),
+    ],
+)
+def test_what_is_no_cut_of_them_is_refused(sizes, options, said) -> None:
+    with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError), match=said):
+        tf.split(constant([[1], [2, 3], []]), sizes, **options)

@@ -102,3 +102,13 @@ def test_an_assignment_has_the_name_that_is_given_and_no_gradient():
         assigned = v1.assign(x, z**2, name="changed")
         assert graph.get_operation_by_name("changed").type == "AssignVariableOp"
         assert v1.gradients(assigned, z) == [None]
+
+
+def test_a_name_of_a_variable_is_given_once_in_it():
+    def twice():
+        v1.get_variable("v", [])
+        with pytest.raises(ValueError, match="already exists"):
+            v1.get_variable("v", [])
+
+    for _ in range(2):
+        v1.wrap_function(twice, [])

@@ -46,6 +46,7 @@ from ..ops import strings
 from ..ops import window_ops as _w
 from ..ops.random_ops import categorical
 from ..ragged.gathering import first_where
+from ..ragged.resizing import resized
 from ..ragged.tensor import RaggedTensor
 from ..rnn.names import NN as _RNN
 from ..text.names import V1 as TEXTS
@@ -248,6 +249,7 @@ def _select(m: Maker, test: object, x: object, y: object) -> object:
 RESIZE_METHOD = SimpleNamespace(BILINEAR=0, NEAREST_NEIGHBOR=1, BICUBIC=2, AREA=3)
 
 
+@remembered
 def resize_images(
     images: object,
     size: object,
@@ -267,6 +269,11 @@ def resize_images(
     if all(isinstance(v, int) for v in (*before, *wanted)) and before == wanted:
         return convert(images)
     return _re.old_resize(mode)(images, wanted, align_corners)
+
+
+@handles(RaggedTensor, resize_images)
+def _resize_images(images: RaggedTensor, size: object, *args: Any, **options: Any) -> TfTensor:
+    return resized(images, size, lambda image, size: resize_images(image, size, *args, **options))
 
 
 def cond(

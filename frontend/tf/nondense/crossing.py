@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -15,12 +16,17 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...formats.fingerprints import farm
+from ...values.dispatch import composites
+from ...values.dtypes import DataType
+from ...values.run_errors import InvalidArgumentError
 from ...values.texts import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
-from ..core.values import InGraph, convert, graph_of
+from ..core.shapes import TensorShape
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of
+from ..ops.math_ops import cast
 from .composite import CompositeTensor
-from .sparse_tensor import SparseTensor
+from .sparse_tensor import SparseTensor, SparseTensorValue, sparse_of
 
 Row: TypeAlias = list[object]
 Part: TypeAlias = tuple[list[TfTensor], Callable[..., list[Row]]]
@@ -54,29 +60,83 @@ def _of_ragged(values: Array, splits: Array) -> list[Row]:
     return [flat[a:b] for a, b in itertools.pairwise(splits.tolist())]
 
 
-def _part(value: object) -> Part:
-    """Return a feature's tensors, and how its rows are read."""
-    if isinstance(value, SparseTensor):
-        return list(value.components()), _of_sparse
-    if isinstance(value, CompositeTensor):
-        return list(value.components()), _of_ragged
-    made = convert(value)
-    if made.shape.rank not in (2, None):
-        raise ValueError(f"inputs to cross must have rank 2, found {made.shape}")
-    return [made], lambda array: array.tolist()
+@dataclass(frozen=True)
+class Crossing:
+    """An operation that crosses features: which types they may have, and what it refuses."""
+
+    type_: str
+    floats: bool
+    """Whether features may be floats, which are cut down to integers."""
+    heights: str
+    matrix: str
+    sparse: str
+
+    def part(self, value: object, number: int) -> Part:
+        """Return a feature's tensors, and how its rows are read."""
+        made: CompositeTensor | TfTensor
+        made = value if isinstance(value, CompositeTensor) else convert(value)
+        dtype: DataType = made.dtype  # type: ignore[union-attr]
+        if dtype != "string" and not (dtype.is_integer or self.floats):
+            raise ValueError(f"Unexpected dtype for inputs[{number}]: {dtype}")
+        if dtype != "string":
+            made = cast(made, "int64")
+        if isinstance(made, SparseTensor):
+            if made.shape.rank not in (2, None):
+                raise InvalidShapesError(f"{self.sparse}: found {made.shape}")
+            return list(made.components()), _of_sparse
+        if isinstance(made, CompositeTensor):
+            parts = list(made.components())
+            if len(parts) != 2 or parts[0].shape.rank not in (1, None):
+                raise InvalidShapesError(f"{self.matrix}: inputs[{number}] is {made}")
+            return parts, _of_ragged
+        if made.shape.rank not in (2, None):
+            raise InvalidShapesError(f"{self.matrix}: found {made.shape}")
+        return [made], self._of_matrix
+
+    def _of_matrix(self, array: Array) -> list[Row]:
+        if array.ndim != 2:
+            raise InvalidArgumentError(f"{self.matrix}: found shape {array.shape}")
+        made: list[Row] = array.tolist()
+        return made
+
+    def refuse_other_heights(self, heights: Sequence[int | None]) -> None:
+        """Raise where features have other numbers of rows."""
+        if len({*heights} - {None}) > 1:
+            raise InvalidShapesError(f"{self.heights}: {[*heights]}")
+
+
+SPARSE = Crossing(
+    "SparseCross",
+    True,
+    "Expected batch size to be the same",
+    "Dense inputs should be a matrix",
+    "Expected D2 of index to be 2",
+)
+
+
+def _height(value: object, tensors: Sequence[TfTensor]) -> int | None:
+    """Return how many rows a feature has, if that is known."""
+    made = value if isinstance(value, CompositeTensor) else tensors[0]
+    shape: TensorShape = made.shape  # type: ignore[union-attr]
+    return shape.as_list()[0] if shape.rank else None
 
 
 def crossed_rows(
-    name: str,
+    crossing: Crossing,
     inputs: Sequence[object],
     buckets: int | None,
     key: int,
     joint: bytes,
-    name_of: str | None,
+    name: str | None,
 ) -> list[TfTensor]:
     """Return the crosses of all rows, and how many each row has; texts without buckets."""
+    if not isinstance(inputs, list | tuple):
+        raise TypeError("Inputs must be a list")
+    inputs = [sparse_of(x) if isinstance(x, SparseTensorValue) else composites(x) for x in inputs]
     with InGraph(graph_of([x for value in inputs for x in _tensors(value)])):
-        parts = [_part(value) for value in inputs]
+        parts = [crossing.part(value, number) for number, value in enumerate(inputs)]
+    pairs = zip(inputs, parts, strict=True)
+    crossing.refuse_other_heights([_height(value, tensors) for value, (tensors, _) in pairs])
     counts = [len(tensors) for tensors, _ in parts]
 
     def compute(*arrays: Array) -> Sequence[Array]:
@@ -84,8 +144,7 @@ def crossed_rows(
         columns = [
             read(*itertools.islice(given, n)) for (_, read), n in zip(parts, counts, strict=True)
         ]
-        if len({len(column) for column in columns}) > 1:
-            raise ValueError(f"features have {[len(c) for c in columns]} rows, expected as many")
+        crossing.refuse_other_heights([len(column) for column in columns])
         made = [
             [_cross(choice, buckets, key, joint) for choice in itertools.product(*row)]
             for row in zip(*columns, strict=True)
@@ -100,7 +159,8 @@ def crossed_rows(
 
     row = TEXT if buckets is None else rows.i64
     specs: list[TensorSpec] = [unknown(row, None), unknown(rows.i64, None)]
-    return host(name, compute, [x for tensors, _ in parts for x in tensors], specs, name=name_of)
+    type_ = crossing.type_ + "Hashed" * (buckets is not None)
+    return host(type_, compute, [x for tensors, _ in parts for x in tensors], specs, name=name)
 
 
 def _tensors(value: object) -> list[object]:
@@ -137,7 +197,7 @@ def cross(
 ) -> SparseTensor:
     """Return the crosses of features as texts, their values with `separator` between."""
     joint = ("_X_" if separator is None else separator).encode()
-    return _as_sparse(crossed_rows("SparseCross", inputs, None, 0, joint, name))
+    return _as_sparse(crossed_rows(SPARSE, inputs, None, 0, joint, name))
 
 
 def cross_hashed(
@@ -146,4 +206,4 @@ def cross_hashed(
 ) -> SparseTensor:  # fmt: skip
     """Return the numbers of the buckets that the crosses of features fall into."""
     key = HASH_KEY if hash_key is None else hash_key
-    return _as_sparse(crossed_rows("SparseCrossHashed", inputs, int(num_buckets), key, b"", name))
+    return _as_sparse(crossed_rows(SPARSE, inputs, int(num_buckets), key, b"", name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ...values.context import STATE
 from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import EagerTensor, TfTensor
+from ..core.bridge import EagerTensor, TfTensor, row_of
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops import array_ops as a
@@ -23,6 +24,7 @@ from ..ops import sorting
 from ..ops.creation import ones_like, range_
 from ..ops.indexed_slices import IndexedSlices
 from ..ops.math_ops import FUNCTIONS
+from .composite import CompositeTensor
 from .numbering import THIN, different, is_inside
 from .sparse_dense import added
 from .sparse_tensor import SparseTensor
@@ -67,9 +69,45 @@ def _divided(x: object, y: object, name: str | None = None) -> object:
 
 
 @handles(SparseTensor, sorting.bincount)
-def _bincount(arr: SparseTensor, weights: object = None, **options: object) -> TfTensor:
-    given = weights.values if isinstance(weights, SparseTensor) else weights
-    return sorting.bincount(arr.values, given, **options)  # type: ignore[arg-type]
+def _bincount(
+    arr: SparseTensor,
+    weights: object = None,
+    minlength: object = None,
+    maxlength: object = None,
+    dtype: DTypeLike | None = "int32",
+    name: str | None = None,
+    axis: int | None = None,
+    binary_output: bool = False,
+) -> TfTensor:
+    """Count numbers, in each row with `axis=-1`."""
+    by = weights
+    if weights is not None:
+        with InGraph(graph_of([*arr.components()])):
+            by = weights_of(arr, weights)
+    if axis != -1 or arr.shape.rank == 1:
+        return sorting.bincount(arr.values, by, minlength, maxlength, dtype, name, 0, binary_output)
+    if by is not None and binary_output:
+        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
+    with InGraph(graph_of([*arr.components(), minlength, maxlength])):
+        ends = [convert(-1 if n is None else n, "int64") for n in (minlength, maxlength)]
+        row = row_of(dtype) if by is None else convert(by).spec.dtype
+        assert row is not None, "counts have a type"
+
+        def compute(
+            places: Array, numbers: Array, sizes: Array, least: Array, most: Array, *weight: Array
+        ) -> Sequence[Array]:
+            width = max(int(numbers.max(initial=-1)) + 1, int(least), 0)
+            width = width if most < 0 else min(width, int(most))
+            there, total = _counts(places[:, 0], numbers, weight, width)
+            made = np.zeros((int(sizes[0]), width), row.numpy)
+            made[there[:, 0], there[:, 1]] = np.minimum(total, 1) if binary_output else total
+            return [made]
+
+        given = [arr.indices, arr.values, arr.dense_shape, *ends]
+        more = [] if by is None else [convert(by)]
+        spec = unknown(row, (arr.shape._dims or (None,))[0], None)
+        (made,) = host("SparseBincount", compute, [*given, *more], [spec], name=name)
+        return made
 
 
 def mask(a: IndexedSlices, mask_indices: object, name: str | None = None) -> IndexedSlices:
@@ -233,22 +271,58 @@ class Counted:
 
     def __init__(self, values: object, weights: object, *, by_row: bool) -> None:
         self.values: TfTensor
+        given: TfTensor | None = None
+        self.by_row, self.dense = by_row, not isinstance(values, SparseTensor)
         if isinstance(values, SparseTensor):
             self.values = values.values
             self.places, self.sizes = values.indices, values.dense_shape
-            same = isinstance(weights, SparseTensor | None)
-            given = weights.values if isinstance(weights, SparseTensor) else None
+            given = None if weights is None else weights_of(values, weights)
         else:
             x = convert(values)
             self.values = a.reshape(x, [-1])
             self.sizes = a.shape(x, "int64")
             self.places = a.reshape(range_(a.size(x, "int64")), [-1, 1])
-            same = not isinstance(weights, SparseTensor)
-            given = None if weights is None else a.reshape(convert(weights), [-1])
-        if not same:
-            raise InvalidArgumentError("values and weights must be of one kind")
-        self.weights, self.by_row = given, by_row
-        self.dense = not isinstance(values, SparseTensor)
+            if isinstance(weights, CompositeTensor):
+                refuse_weights(weights, "tf.Tensor", "tf.Tensor")
+            if weights is not None:
+                by = convert(weights)
+                if not by.shape.is_compatible_with(x.shape):
+                    raise InvalidShapesError(
+                        f"Weights and values must have the same shape: {by.shape}, {x.shape}; "
+                        "both shapes must be equal"
+                    )
+                given = a.reshape(by, [-1])
+        self.weights = given
+
+
+def refuse_weights(weights: object, wanted: str, values: str) -> NoReturn:
+    """Raise, since weights are not of the kind of the values."""
+    raise ValueError(
+        f"Argument `weights` must be a {wanted} if `values` is a {values}. Received "
+        f"weights={weights} of type: {type(weights).__name__}"
+    )
+
+
+def weights_of(values: SparseTensor, weights: object) -> TfTensor:
+    """Return weights of the places of values, or raise."""
+    if not isinstance(weights, SparseTensor):
+        refuse_weights(weights, "SparseTensor", "SparseTensor")
+    pairs = {
+        "dense shape": (weights.dense_shape, values.dense_shape),
+        "indices": (weights.indices, values.indices),
+    }
+    if all(one is two for one, two in pairs.values()):
+        return weights.values
+
+    def compute(*arrays: Array) -> Sequence[Array]:
+        for what, one, two in zip(pairs, arrays[1::2], arrays[2::2], strict=True):
+            if one.shape != two.shape or (one != two).any():
+                raise InvalidArgumentError(f"'weights' and 'values' must have the same {what}.")
+        return [arrays[0]]
+
+    given = [weights.values, *(x for pair in pairs.values() for x in pair)]
+    (made,) = host("SameWeights", compute, given, [weights.values.spec])
+    return made
 
 
 def _refuse(axis: int | None, minlength: int | None, maxlength: int | None, *, both: bool) -> None:
@@ -262,6 +336,7 @@ def _refuse(axis: int | None, minlength: int | None, maxlength: int | None, *, b
             raise ValueError(f"{text} should be greater or equal to 0, got {limit}")
 
 
+@remembered
 def bincount(
     values: object,
     weights: object = None,

@@ -48,7 +48,7 @@ from ..core.values import (
     same,
     static,
 )
-from .array_ops import expand_dims, pad, shape, size, transpose
+from .array_ops import expand_dims, pad, reshape, shape, size, transpose
 from .creation import range_
 from .gathering import gather
 from .math_ops import FUNCTIONS, cast
@@ -425,7 +425,7 @@ def _dense(
 ) -> object:
     found = elements(arr)
     width = max(int(found.max(initial=-1)) + 1, least)
-    made = [_cut(_count(row, None, width), most) for row in found.reshape(-1, found.shape[-1])]
+    made = [_cut(_count(row, None, width), most) for row in _lines(found)]
     counts = np.stack(made) > 0 if binary else np.stack(made)
     return (counts if found.ndim > 1 else counts[0]).astype(dtype.numpy)
 
@@ -434,9 +434,14 @@ def _dense(
 def _weighted_rows(m: Maker, arr: object, weights: object, least: int, most: int | None) -> object:
     found, weight = elements(arr), elements(weights)
     width = max(int(found.max(initial=-1)) + 1, least)
-    pairs = zip(*(x.reshape(-1, found.shape[-1]) for x in (found, weight)), strict=True)
+    pairs = zip(_lines(found), _lines(weight), strict=True)
     made = np.stack([_cut(_count(row, by, width), most) for row, by in pairs])
     return (made if found.ndim > 1 else made[0]).astype(weight.dtype)
+
+
+def _lines(x: Array) -> Array:
+    """Return the rows along the last axis, which may be empty."""
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def _count(values: Array, weights: Array | None, least: int) -> Array:
@@ -504,7 +509,10 @@ def bincount(
             raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
         return _counted("WeightedDenseBincount", [arr, weights], least, most, name)
     row = row_of(dtype)
-    if axis is not None or binary_output:
+    if axis == -1 or binary_output:
+        if axis != -1:
+            with InGraph(graph_of([arr])):
+                arr = reshape(convert(arr), [-1])
         return _counted("DenseBincount", [arr], least, most, name, dtype=row, binary=binary_output)
     if weights is not None:
         with InGraph(graph_of([arr, weights])):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -107,7 +106,9 @@ def _joined_inside(every: Sequence[Ragged], at: int, levels: int) -> Ragged:
     return assembled(a.concat(flats, at - levels), splits, lengths)
 
 
-def same_rows(every: Sequence[RaggedTensor]) -> Sequence[TfTensor]:
+def same_rows(
+    every: Sequence[RaggedTensor], wrong: str = "Inputs must have identical ragged splits"
+) -> Sequence[TfTensor]:
     """Return the splits of values that have the same ones, or raise."""
     first, levels = every[0], every[0].ragged_rank
     if all(first.is_cut_like(x) for x in every):
@@ -119,7 +120,7 @@ def same_rows(every: Sequence[RaggedTensor]) -> Sequence[TfTensor]:
         for at in range(levels, len(splits), levels):
             for one, two in zip(mine, splits[at : at + levels], strict=True):
                 if len(one) != len(two) or (one != two).any():
-                    raise InvalidArgumentError("Inputs must have identical ragged splits")
+                    raise InvalidArgumentError(wrong)
         return [x.astype(number) for x in mine]
 
     kind = kinds.i32 if number == np.int32 else kinds.i64
@@ -334,26 +335,3 @@ def boolean_mask(data: object, mask: object, name: str | None = None) -> Ragged:
         nrows = None if known is None or depth == 1 else known[0]
         left = max(levels, 1) if depth > 1 else levels
         return planned("RaggedMask", [x], plan, left, read=left, more=[flat, *splits], nrows=nrows)
-
-
-@handles(RaggedTensor, a.split)
-def split(
-    value: RaggedTensor,
-    num_or_size_splits: object,
-    axis: object = 0,
-    num: int | None = None,
-    name: str | None = None,
-) -> list[Ragged]:
-    """Return parts of so many rows each."""
-    at = axis_of(int(static(axis)), value.shape.rank)
-    sizes, count = static(num_or_size_splits), value.partitions[0].static_nrows
-    if at:
-        raise NotImplementedError("ragged tensors are split along their first axis")
-    if isinstance(sizes, int):
-        if count is None or sizes < 1 or count % sizes:
-            raise InvalidArgumentError(f"{count} rows are not {sizes} parts of one size")
-        sizes = [count // sizes] * sizes
-    if not isinstance(sizes, list) or (count is not None and sum(sizes) != count):
-        raise InvalidArgumentError(f"{count} rows are not parts of {sizes}")
-    ends = np.cumsum([0, *sizes]).tolist()
-    return [value[i:j] for i, j in pairwise(ends)]

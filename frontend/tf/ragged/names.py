@@ -11,7 +11,9 @@ from . import making as _m
 from . import moving as _v
 from . import products as _p  # noqa: F401
 from . import reducing as _r  # noqa: F401
+from . import resizing as _z  # noqa: F401
 from . import slicing as _s  # noqa: F401
+from . import splitting as _t  # noqa: F401
 from .partition import RowPartition
 from .shapes import DynamicRaggedShape
 from .tensor import RaggedTensor, RaggedTensorSpec, RaggedTensorValue

@@ -100,7 +100,6 @@ def wrap_function(
 ) -> ConcreteFunction:
     """Return the trace of a function that builds a graph, for arguments of a signature."""
     kept = _sc.Scopes()
-    kept.stack[0].reuse = _sc.AUTO_REUSE
 
     @wraps(fn)
     def shared(*args: object) -> object:

@@ -131,7 +131,12 @@ class Absent:
         raise self._error
 
     def __iter__(self):
-        raise self._error
+        return iter([self()])
+
+    def __add__(self, other):
+        return self()
+
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __add__
 
     def __repr__(self):
         return f"<{type(self._error).__name__} {self._error}>"
@@ -509,6 +514,7 @@ def own_names():
             f"segment_{how}": getattr(tf.math, f"unsorted_segment_{how}")
             for how in ("sum", "prod", "min", "max", "mean", "sqrt_n")
         },
+        "ragged_array_ops": {"split": tf.split},
         "ragged_where_op": {"where": v1.where, "where_v2": tf.where},
         "ragged_conversion_ops": {
             "to_tensor": lambda x, *args, **kwargs: (
