@@ -64,3 +64,40 @@ def test_counts_are_those_of_all_or_of_each_row():
         count(sparse, dense)
     with pytest.raises(tf.errors.InvalidArgumentError, match="must have the same shape"):
         tf.sparse.bincount(dense, weights=tf.ones([2, 3]))
+
+
+def test_the_first_version_has_its_own_calls_of_sparse_functions():
+    v1 = tf.compat.v1
+    a, value = tf.sparse.from_dense([[1, 2]]), v1.SparseTensorValue([[0, 0]], [5], [1, 2])
+    assert tf.sparse.to_dense(v1.sparse.add(a, value, thresh=7)).numpy().tolist() == [[0, 2]]
+    wide = v1.sparse.concat(0, [a, tf.sparse.from_dense([[1, 2, 3]])], expand_nonconcat_dim=True)
+    assert wide.dense_shape.numpy().tolist() == [2, 3]
+    assert v1.sparse.split(sp_input=a, num_split=2, axis=1)[1].values.numpy().tolist() == [2]
+    assert v1.sparse.reduce_sum(a, reduction_axes=1, keep_dims=True).numpy().tolist() == [[3]]
+    assert v1.sparse.matmul(a, [[1], [1]]).numpy().tolist() == [[3]]
+    with v1.Graph().as_default():
+        assert v1.sparse.placeholder(tf.float32, [2, 3]).shape == (2, 3)
+    with pytest.raises(ValueError, match="Ranks of all input tensors must match"):
+        tf.sparse.concat(0, [a, tf.sparse.expand_dims(a, 0)])
+
+
+@pytest.mark.parametrize("space", [tf.nn, tf.compat.v1.nn], ids=["second", "first"])
+def test_rows_of_a_table_are_looked_up_by_ragged_ids(space):
+    table = tf.reshape(tf.range(8.0), [4, 2])
+    ids, weights = tf.ragged.constant([[1, 3], [0]]), tf.ragged.constant([[1.0, 2.0], [0.5]])
+    for name in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse"):
+        look = getattr(space, name)
+        for by in (None, weights):
+            sparse = None if by is None else by.to_sparse()
+            for fast in (False, True):
+                found = look(table, ids, by, combiner="sum", allow_fast_lookup=fast)
+                expected = look(table, ids.to_sparse(), sparse, combiner="sum")
+                assert found.numpy().tolist() == expected.numpy().tolist()
+        with pytest.raises(TypeError, match="must both be RaggedTensor"):
+            look(table, ids, weights.to_sparse())
+    if space is not tf.nn:
+        parts = [table[::2], table[1::2]]
+        found = space.embedding_lookup(parts, tf.constant([3, 0], tf.int64))
+        assert found.numpy().tolist() == [[6.0, 7.0], [0.0, 1.0]]
+    with pytest.raises(ValueError, match="expected that of weights"):
+        space.safe_embedding_lookup_sparse(tf.cast(table, "float64"), ids, weights)

@@ -45,6 +45,7 @@ from ..ops import nn_ops as _n
 from ..ops import strings
 from ..ops import window_ops as _w
 from ..ops.random_ops import categorical
+from ..ragged.embeddings import of_rows
 from ..ragged.gathering import first_where
 from ..ragged.resizing import resized
 from ..ragged.tensor import RaggedTensor
@@ -93,7 +94,7 @@ def embedding_lookup(
     with InGraph(graph_of([*parts, ids])):
         places, tables = convert(ids), [convert(part) for part in parts]
         begins = [0, *accumulate(table.shape.as_list()[0] for table in tables[:-1])]
-        row = _g.gather(begins, places % len(parts)) + places // len(parts)
+        row = _g.gather(convert(begins, places.dtype), places % len(parts)) + places // len(parts)
         return _w.embedding_lookup(_a.concat(tables, 0), row, max_norm, name)
 
 
@@ -102,6 +103,7 @@ def _in_parts(strategy: str) -> Callable[..., TfTensor]:
     return functools.partial(embedding_lookup, partition_strategy=strategy)
 
 
+@remembered
 def embedding_lookup_sparse(
     params: object,
     sp_ids: object,
@@ -110,12 +112,14 @@ def embedding_lookup_sparse(
     name: str | None = None,
     combiner: str | None = None,
     max_norm: float | None = None,
+    allow_fast_lookup: bool = False,
 ) -> TfTensor:
     """Combine the rows of each line of ids: their sum, mean, or sum over the root of the count."""
     how = _em.Combining(combiner or "mean", max_norm, name, _in_parts(partition_strategy))
     return _em.looked_up(params, sp_ids, sp_weights, how)
 
 
+@remembered
 def safe_embedding_lookup_sparse(
     embedding_weights: object,
     sparse_ids: SparseTensor,
@@ -125,10 +129,15 @@ def safe_embedding_lookup_sparse(
     name: str | None = None,
     partition_strategy: str = "div",
     max_norm: float | None = None,
+    allow_fast_lookup: bool = False,
 ) -> TfTensor:
     """Combine rows as `embedding_lookup_sparse` does; lines without valid ids have a default."""
     how = _em.Combining(combiner or "mean", max_norm, name, _in_parts(partition_strategy))
     return _em.safely_looked_up(embedding_weights, sparse_ids, sparse_weights, default_id, how)
+
+
+for _lookup in (embedding_lookup_sparse, safe_embedding_lookup_sparse):
+    handles(RaggedTensor, _lookup)(of_rows(_lookup))
 
 
 def fused_batch_norm(

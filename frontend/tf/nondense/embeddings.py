@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ....ir.op import Array
-from ..core.bridge import TfTensor
+from ...eager.remembered import remembered
+from ...values.dispatch import NotDenseError
+from ..core.bridge import TfTensor, row_of
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import concat, reshape, shape, where
 from ..ops.creation import zeros_like
 from ..ops.math_ops import FUNCTIONS, cast
 from ..ops.special import divide_no_nan
 from ..ops.window_ops import embedding_lookup
+from .composite import CompositeTensor
 from .sparse_functions import combined_rows
 from .sparse_places import Moved, fill_empty_rows, moved
 from .sparse_places import reshape as sparse_reshape
@@ -59,6 +62,7 @@ def looked_up(params: object, sp_ids: object, sp_weights: object, how: Combining
     """Return the rows of each line of ids, combined."""
     if how.combiner not in COMBINERS:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {how.combiner}")
+    _refuse_others(sp_ids, sp_weights)
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError(f"sp_ids must be SparseTensor, got {type(sp_ids)}")
     if not isinstance(sp_weights, SparseTensor | None):
@@ -68,6 +72,24 @@ def looked_up(params: object, sp_ids: object, sp_weights: object, how: Combining
     tables = params if isinstance(params, list | tuple) else [params]
     with InGraph(graph_of([*sp_ids.components(), *tables])):
         return how.rows(params, sp_ids, sp_weights)
+
+
+def _refuse_others(*values: object) -> None:
+    """Raise for values of several tensors that are not sparse, which others stand in for."""
+    for value in values:
+        if isinstance(value, CompositeTensor) and not isinstance(value, SparseTensor):
+            raise NotDenseError(value)
+
+
+def _refuse_other_types(tables: Sequence[object], weights: SparseTensor) -> None:
+    """Raise where tables have another type than weights of theirs."""
+    for table in tables:
+        dtype = getattr(table, "dtype", None) if hasattr(table, "spec") else None
+        if dtype is not None and row_of(dtype) != row_of(weights.values.dtype):
+            raise ValueError(
+                f"embedding_weights have type {dtype}, expected that of weights: "
+                f"{weights.values.dtype}"
+            )
 
 
 def _check_weights(ids: SparseTensor, weights: SparseTensor) -> None:
@@ -86,8 +108,11 @@ def safely_looked_up(
     """Return the rows of each line of valid ids, combined; lines without have a default."""
     if params is None or (isinstance(params, list | tuple) and not params):
         raise ValueError(f"Missing embedding_weights {params}.")
+    _refuse_others(sparse_ids, sparse_weights)
     tables = params if isinstance(params, list | tuple) else [params]
     with InGraph(graph_of([*sparse_ids.components(), *tables])):
+        if sparse_weights is not None:
+            _refuse_other_types(tables, sparse_weights)
         front, flat, weights = _lines(sparse_ids, sparse_weights)
         ids, weights = _pruned(flat, weights, positive=how.combiner != "sum")
         filled, empty = fill_empty_rows(ids, convert(default_id or 0, ids.values.dtype))
@@ -102,6 +127,7 @@ def safely_looked_up(
         return reshape(made, concat([front, shape(made, "int64")[1:]], 0))
 
 
+@remembered
 def embedding_lookup_sparse(
     params: object,
     sp_ids: object,
@@ -115,6 +141,7 @@ def embedding_lookup_sparse(
     return looked_up(params, sp_ids, sp_weights, Combining(combiner or "mean", max_norm, name))
 
 
+@remembered
 def safe_embedding_lookup_sparse(
     embedding_weights: object,
     sparse_ids: SparseTensor,

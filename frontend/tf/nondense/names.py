@@ -40,10 +40,22 @@ sparse = Space(
     },
 )
 first_sets = Space("compat.v1.sets", **vars(sets), **FIRST_SETS)
+_OTHER = ("add", "concat", "merge", "placeholder", "split")
+_SUMS = ("reduce_max", "reduce_max_sparse", "reduce_sum", "reduce_sum_sparse")
+_SEGMENTS = ("segment_mean", "segment_sqrt_n", "segment_sum")
+first_sparse = Space(
+    "compat.v1.sparse",
+    **{
+        **vars(sparse),
+        **{name: _f.NAMES[f"sparse_{name}"] for name in (*_OTHER, *_SUMS, *_SEGMENTS)},
+        "matmul": _d.sparse_dense_matmul,
+    },
+)
 V1: dict[str, object] = {
     "SparseTensorValue": SparseTensorValue,
     "edit_distance": edit_distance,
     "sets": first_sets,
+    "sparse": first_sparse,
     **_f.NAMES,
     **_TEXTS,
 }

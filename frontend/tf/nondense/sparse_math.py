@@ -30,7 +30,7 @@ from .numbering import different, numbered
 from .sparse_at_once import are_here
 from .sparse_dense import added, taken, whole
 from .sparse_places import Moved, moved
-from .sparse_tensor import COMBINE, SparseTensor, known_sizes, sparse_of
+from .sparse_tensor import COMBINE, SparseTensor, SparseTensorValue, known_sizes, sparse_of
 
 
 def combined(name: str, sp: SparseTensor, other: object) -> SparseTensor:
@@ -203,6 +203,7 @@ def add(a: object, b: object, threshold: object = 0, name: str | None = None) ->
 
     What is smaller than the threshold is left out of a sparse sum.
     """
+    a, b = (sparse_of(x) if isinstance(x, SparseTensorValue) else x for x in (a, b))
     both = [x for x in (a, b) if isinstance(x, SparseTensor)]
     if not both:
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")

@@ -12,7 +12,7 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
-from ..core.values import InGraph, convert, graph_of, static
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import concat as joined
 from .sparse_dense import listed, taken
 from .sparse_tensor import SparseTensor, sparse_of
@@ -210,7 +210,10 @@ def concat(
     every = [sparse_of(x, "sp_inputs") for x in sp_inputs]
     if len(every) == 1:
         return every[0]
-    at, rank = int(static(axis)), next((x.shape.rank for x in every if x.shape.rank), None)
+    at, ranks = int(static(axis)), [x.shape.rank for x in every if x.shape.rank]
+    if len({*ranks}) > 1:
+        raise InvalidShapesError(f"Ranks of all input tensors must match: {ranks}")
+    rank = ranks[0] if ranks else None
     if rank is not None and not -rank <= at < rank:
         raise InvalidArgumentError(f"Concat dimension must be in range [{-rank}, {rank}), got {at}")
     row = every[0].values.spec.dtype
@@ -226,7 +229,7 @@ def concat(
         others = [np.delete(s, here) for s in sizes]
         if not expand_nonconcat_dims and any((o != others[0]).any() for o in others):
             raise InvalidArgumentError(
-                f"All dimensions except {here} must match. Input shapes: "
+                f"Input shapes must match along all dimensions except {here}: "
                 f"{', '.join(map(listed, sizes))}"
             )
         whole[here] = sum(int(s[here]) for s in sizes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.space import Space
 from . import crossing as _c
 from . import elementwise as _e
+from . import embeddings as _b  # noqa: F401
 from . import gathering as _g  # noqa: F401  (lets functions of tensors take ragged ones)
 from . import lists as _l
 from . import making as _m
