@@ -39,10 +39,14 @@ _KINDS = {
 }
 
 
+class ElementTypeError(TypeError):
+    """An operation is not for elements of a type."""
+
+
 def expect(spec: TensorSpec, kinds: str) -> None:
     """Raise `TypeError` unless the element type is of one of these kinds."""
     if spec.dtype.kind not in kinds:
-        raise TypeError(f"element type {spec.dtype}, expected {_KINDS[kinds]}")
+        raise ElementTypeError(f"element type {spec.dtype}, expected {_KINDS[kinds]}")
 
 
 def expect_same(*specs: TensorSpec) -> None:

@@ -8,6 +8,7 @@ from ...eager.tensor import Tensor
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
+from ...tf.ops import inverse_erf as _inverse
 from ...tf.ops import linear_ops as _la
 from ...tf.ops import math_ops as _m
 from ...tf.ops import signal_ops as _si
@@ -219,8 +220,8 @@ def erfinv(x: TensorLike) -> Tensor:
     tensor = convert_to_tensor(x)
     kind = name_of(tensor)
     if kind in ("float16", "bfloat16"):
-        return cast(_special.erfinv(cast(tensor, "float32")), kind)
-    return _special.erfinv(tensor)
+        return cast(_inverse.erfinv(cast(tensor, "float32")), kind)
+    return _inverse.erfinv(tensor)
 
 
 def logdet(x: TensorLike) -> Tensor:

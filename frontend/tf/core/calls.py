@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from ....ir.compose.maker import Maker
+from ....ir.families import ElementTypeError
 from ....ir.op import Array
 from ...eager.kernels import OperandError
 from ...eager.remembered import depends_on_state, notes_of, remembered
@@ -36,7 +37,7 @@ from ...values.texts import Text
 from .bridge import OPERATORS, EagerTensor, EagerTexts, TfTensor, dressed, eager
 from .computed import WHICH, computed_in, with_operands, without
 from .sizes import infer_sizes
-from .values import InGraph, InvalidShapesError, convert, graph_of, same
+from .values import InGraph, InvalidShapesError, InvalidTypesError, convert, graph_of, same
 
 Made = TypeVar("Made")
 Function = Callable[..., object]
@@ -99,13 +100,21 @@ def performed(
     try:
         op = graph.add(kind, inputs, attributes, specs=specs, name=name)
     except TypeError as error:
-        raise InvalidShapesError(str(error), location=short(user_line())) from None
+        wrong = InvalidTypesError if _is_of_types(error) else InvalidShapesError
+        raise wrong(str(error), location=short(user_line())) from None
     if STATE.recorders:
         backward, _ = node_backward(op)
         record(type_, tensors, op.outputs, backward)
     single = not found.gives_list and len(op.outputs) == 1
     made = [dressed(x) for x in op.outputs]
     return made[0] if single else made
+
+
+def _is_of_types(error: BaseException | None) -> bool:
+    """Say whether an error is that of an operation that is not for a type of elements."""
+    while error is not None and not isinstance(error, ElementTypeError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def compute(

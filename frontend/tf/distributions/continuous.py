@@ -13,10 +13,11 @@ from ..draws.ops import gamma
 from ..graph import debugging
 from ..ops.array_ops import broadcast_dynamic_shape, shape, where
 from ..ops.creation import ones, ones_like
+from ..ops.inverse_erf import ndtri
 from ..ops.linear_ops import diag
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
 from ..ops.random_ops import normal, uniform
-from ..ops.special import digamma, lbeta, lgamma, ndtri, xlog1py, xlogy
+from ..ops.special import digamma, lbeta, lgamma, xlog1py, xlogy
 from ..special.beta import betainc
 from ..special.gamma import igamma
 from .base import (
@@ -436,6 +437,9 @@ class Exponential(Gamma):
         tiny = np.finfo(np.dtype(self.dtype.as_numpy_dtype)).tiny
         drawn = uniform(self._sizes(n), tiny, 1.0, self.dtype, seed)
         return -log(drawn) / self.rate
+
+    def _log_survival_function(self, value: TfTensor) -> TfTensor:
+        return -value * self.rate
 
 
 class Beta(OfNumbers):

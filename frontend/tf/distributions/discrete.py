@@ -346,19 +346,20 @@ class DirichletMultinomial(Counts, OfConcentrations):
         return self._concentration / self.total_concentration[..., None]
 
     def _mean(self) -> TfTensor:
-        return self._total_count[..., None] * self._share()
+        """Return the means: counts are those of classes here, as in TensorFlow, not of batches."""
+        return self._total_count * self._share()
 
     def _spread(self) -> TfTensor:
         """Return what variances are multiplied by, compared with those of known probabilities."""
-        whole = self.total_concentration
+        whole = self.total_concentration[..., None]
         return (self._total_count + whole) / (1.0 + whole)
 
     def _variance(self) -> TfTensor:
-        return self._mean() * (1.0 - self._share()) * self._spread()[..., None]
+        return self._mean() * (1.0 - self._share()) * self._spread()
 
     def _covariance(self) -> TfTensor:
         apart = diag(self._mean()) - self._mean()[..., None] * self._share()[..., None, :]
-        return apart * self._spread()[..., None, None]
+        return apart * self._spread()[..., None]
 
 
 @RegisterKL(Bernoulli, Bernoulli)

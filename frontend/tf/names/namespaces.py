@@ -43,6 +43,7 @@ from ..ops import composed as _co
 from ..ops import creation as _c
 from ..ops import gathering as _g
 from ..ops import initial_values as _i
+from ..ops import inverse_erf as _inv
 from ..ops import linear_ops as _la
 from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
@@ -111,9 +112,10 @@ math = Space(
         for n in (
             *("lgamma", "digamma", "erfc", "log_sigmoid", "divide_no_nan", "xlogy", "xlog1py"),
             *("multiply_no_nan", "xdivy", "reciprocal_no_nan", "lbeta", "softsign", "zeta"),
-            *("polygamma", "erfinv", "erfcinv", "ndtri"),
+            "polygamma",
         )
     },
+    **{n: getattr(_inv, n) for n in ("erfinv", "erfcinv", "ndtri")},
     **{
         n: getattr(_co, n)
         for n in (

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import ModuleType
 
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.calls import PUBLIC
 from ..core.listing import lines
@@ -138,7 +139,6 @@ RENAMED: dict[str, dict[str, str]] = {
 FIXED: dict[str, object] = {
     "incompatible_shape_error": True,
     "bad_indices_policy": "",
-    "explicit_paddings": [],
     "use_cudnn_on_gpu": True,
     "grad_a": False,
     "grad_b": False,
@@ -157,6 +157,21 @@ def _check_fixed(type_: str, key: str, value: object) -> None:
         )
 
 
+def _explicit(type_: str, arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return arguments with paddings that are given apart as pairs, or raise."""
+    made = dict(arguments)
+    ends = made.pop("explicit_paddings", None) or ()
+    assert isinstance(ends, list | tuple), "paddings are a list"
+    if bool(ends) != (made.get("padding") == "EXPLICIT"):
+        raise InvalidArgumentError(
+            f"tf.raw_ops.{type_}: explicit_paddings is {[*ends]} with padding "
+            f"{made.get('padding')!r}"
+        )
+    if ends:
+        made["padding"] = [*zip(ends[::2], ends[1::2], strict=True)]
+    return made
+
+
 def raw(
     type_: str, function: Callable[..., object], renamed: Mapping[str, str]
 ) -> Callable[..., object]:
@@ -164,7 +179,7 @@ def raw(
 
     def call(*, name: str | None = None, **arguments: object) -> object:
         given = dict(DEFAULTS.get(type_, {}))
-        for key, value in arguments.items():
+        for key, value in _explicit(type_, arguments).items():
             if key not in FIXED:
                 given[renamed.get(key, key)] = value
             else:

@@ -316,7 +316,7 @@ def max_pool_with_argmax(
         x = convert(input)
         kernel, steps = _pair(ksize), _pair(strides)
         height, width, depth = _extents(x, "max_pool_with_argmax")
-        lowest = float(finfo(x.dtype).min)
+        lowest = int(x.dtype.min) if x.dtype.is_integer else float(finfo(x.dtype).min)
         found = _in_windows(x, kernel, steps, [1, 1], padding, lowest)
         edges, counts = _moves((height, width), kernel, steps, [1, 1], padding)
         chosen = argmax(found, axis=3)

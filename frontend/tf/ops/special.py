@@ -16,7 +16,7 @@ import numpy as np
 from ....codegen import single
 from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
-from ....ir.families import EmitMath, spec_of_value
+from ....ir.families import FLOAT, EmitMath, expect, spec_of_value
 from ....ir.op import Array, Op
 from ....ir.scalar_math import Term
 from ....ir.types import dtypes as rows
@@ -305,41 +305,6 @@ def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
 
 igamma, igammac = _incomplete("Igamma", False), _incomplete("Igammac", True)
 
-ERFINV = (
-    (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
-     -0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
-    (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-     -0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
-)  # fmt: skip
-"""Polynomials near the inverse of erf over x, the highest power first: middle, ends."""
-
-
-@op("Erfinv", "x", strict=False)
-def erfinv(m: Maker, x: object) -> object:
-    """Return what the error function gives x for."""
-    row = spec_of_value(x).dtype
-    w, wide = widened(m), m.to(x, rows.f64)
-    size = w.neg(w.log(w.mul(w.sub(1.0, wide), w.add(1.0, wide))))
-    middle = w.less(size, 5.0)
-    near, far = w.sub(size, 2.5), w.sub(w.sqrt(w.maximum(size, 5.0)), 3.0)
-    start = w.select(middle, w.series(near, ERFINV[0][::-1]), w.series(far, ERFINV[1][::-1]))
-    found = w.mul(start, wide)
-    for _ in range(2 if row is rows.f64 else 1):  # Newton: each step doubles the digits
-        slope = w.mul(w.exp(w.neg(w.mul(found, found))), 2 / math.sqrt(math.pi))
-        found = w.sub(found, w.div(w.sub(w.erf(found), wide), slope))
-    ends = w.select(w.less(wide, 0.0), -math.inf, math.inf)
-    return m.to(w.select(w.equal(w.abs(wide), 1.0), ends, found), row)
-
-
-def erfcinv(x: object, name: str | None = None) -> TfTensor:
-    """Return what the complement of the error function gives x for."""
-    return erfinv(1.0 - convert(x), name=name)
-
-
-def ndtri(x: object, name: str | None = None) -> TfTensor:
-    """Return the quantiles of the normal distribution."""
-    return FUNCTIONS["multiply"](erfinv(2.0 * convert(x) - 1.0), math.sqrt(2), name=name)
-
 
 @dataclass(frozen=True)
 class Tail:
@@ -391,11 +356,11 @@ def erfc(m: Maker, x: object) -> object:
     here = isinstance(x, Tensor) and computed(x)
     if here and row is rows.f32 and math.prod(spec_of_value(x).static_shape) >= MANY:
         return at_once(_erfc_of_many, x)
-    return m.to(_complement(m, m.to(x, kind)), row)
+    return m.to(complement(m, m.to(x, kind)), row)
 
 
-def _complement(m: Maker, x: object, *, is_near: bool = False) -> object:
-    """Return the same in the type of x; `is_near` says that nothing is beyond 1 or -1."""
+def complement(m: Maker, x: object, *, is_near: bool = False) -> object:
+    """Return `erfc` in the type of x; `is_near` says that nothing is beyond 1 or -1."""
     row = spec_of_value(x).dtype
     w, tail = widened(m, row), TAILS[row]
     below = w.less(x, 0.0)
@@ -431,7 +396,7 @@ def _erfc_of_many(x: Array) -> Array:
 @cache
 def _erfc_kernel(is_near: bool) -> Callable[..., Array]:
     def build(emit: GraphEmit, x: object) -> object:
-        return _complement(Maker(emit), x, is_near=is_near)
+        return complement(Maker(emit), x, is_near=is_near)
 
     return single.of_any_length(build, [TensorSpec(rows.f32, (parse("N"),))])
 
@@ -445,6 +410,7 @@ def log_sigmoid(x: object, name: str | None = None) -> TfTensor:
 @op("Softsign", "features", strict=False)
 def softsign(m: Maker, features: object) -> object:
     """Divide by one more than the size."""
+    expect(spec_of_value(features), FLOAT)
     row = spec_of_value(features).dtype
     return m.div(features, m.add(m.abs(features), m.number(1, row)))
 

@@ -54,19 +54,43 @@ def pads_of(
     window: Sequence[Any],
     strides: Sequence[int],
     dilations: Sequence[int],
+    last: bool = True,
 ) -> tuple[tuple[Dim, Dim], ...]:
-    """Return what is put before and behind each axis."""
-    if not isinstance(padding, str):
-        return tuple((int(a), int(b)) for a, b in list(padding)[1:-1])
-    if padding not in ("SAME", "VALID"):
-        raise TypeError(f"padding is {padding!r}, expected 'SAME' or 'VALID'")
-    if padding == "VALID":
-        return ((0, 0),) * len(window)
+    """Return what is put before and behind each axis; `last`: channels are the last axis."""
+    if padding != "SAME":
+        pads = _stated(padding, len(window), last)
+        for size, k, d, (low, high) in zip(sizes, window, dilations, pads, strict=True):
+            room = size + low + high - (k - 1) * d - 1
+            if isinstance(room, int) and room < 0:
+                raise TypeError(
+                    f"Negative dimension size: a window over {(k - 1) * d + 1} elements does not "
+                    f"fit in {size} elements padded by {low} and {high}"
+                )
+        return pads
     made = []
     for size, k, s, d in zip(sizes, window, strides, dilations, strict=True):
         total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
         made.append((total // 2, total - total // 2))
     return tuple(made)
+
+
+def _stated(padding: Padding, rank: int, last: bool) -> tuple[tuple[int, int], ...]:
+    """Return paddings that do not depend on sizes."""
+    if not isinstance(padding, str):
+        pairs = [(int(a), int(b)) for a, b in padding]
+        inside = slice(1, -1) if last else slice(2, None)
+        made = tuple(pairs[inside])
+        if any(map(any, (pairs[0], pairs[-1] if last else pairs[1]))):
+            raise TypeError(
+                "Nonzero explicit padding in the batch or depth dimensions is not supported: "
+                f"{pairs}"
+            )
+        if any(n < 0 for pair in made for n in pair):
+            raise TypeError(f"All elements of explicit_paddings must be nonnegative: {pairs}")
+        return made
+    if padding != "VALID":
+        raise TypeError(f"padding is {padding!r}, expected 'SAME' or 'VALID'")
+    return ((0, 0),) * rank
 
 
 def spatial(x: object, last: bool) -> tuple[int | DimExpr, ...]:
@@ -99,7 +123,7 @@ def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
         if len(window) != rank:
             raise TypeError(f"filters of {len(window) + 2} axes, expected {rank + 2}")
         steps, apart = (_pair(x, last, rank) for x in (strides, dilations or 1))
-        pads = pads_of(padding, spatial(input, last), window, steps, apart)
+        pads = pads_of(padding, spatial(input, last), window, steps, apart, last)
         channels = spec_of_value(input).dims[-1 if last else 1]
         kernel = m.transpose(filters, order=(rank + 1, rank, *range(rank)))
         made = m.conv(
@@ -353,7 +377,10 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
             raise TypeError(f"an operand of {len(sizes) + 2} axes, expected {rank} and 2 more")
         given = (ksize, strides, dilations)
         window, steps, apart = (_pair(v, last, len(sizes)) for v in given)
-        pads = pads_of(padding, sizes, window, steps, apart)
+        pads = pads_of(padding, sizes, window, steps, apart, last)
+        for k, ends in zip(window, pads, strict=True):
+            if not isinstance(padding, str) and any(n >= k for n in ends if isinstance(n, int)):
+                raise TypeError(f"padding {ends} needs to be smaller than the window size {k}")
         return getattr(m, gv)(
             input, window=window, strides=steps, pads=pads, dilations=apart, channels_last=last
         )

@@ -163,7 +163,7 @@ class TestCase(MoreAssertions):
         force_gpu: bool = False,
     ) -> Iterator[Session | SessionAtOnce]:
         """Give a session on a graph, or what stands for one where operations run at once."""
-        if STATE.context is None and graph is None:
+        if STATE.context is None:
             yield SessionAtOnce(self)
             return
         with Session(graph=graph or get_default_graph(), config=_of_tests(config)) as made:

@@ -10,7 +10,7 @@ from ...values.dispatch import handles
 from ..core.bridge import OPERATORS, Common, TfTensor
 from ..core.values import is_typed
 from ..ops import array_ops as a
-from ..ops import composed, special, strings
+from ..ops import composed, inverse_erf, special, strings
 from ..ops import math_ops as m
 from ..ops import nn_ops as n
 from ..ops import window_ops as w
@@ -88,7 +88,7 @@ UNARY: tuple[Function, ...] = (
     *(m.FUNCTIONS[name] for name in m.UNARY),
     *(m.square, m.cast, composed.saturate_cast, m.identity, m.real, m.imag, m.conj),
     *(special.lgamma, special.digamma, special.erfc, special.log_sigmoid, special.softsign),
-    *(special.erfinv, special.ndtri, special.erfcinv, special.reciprocal_no_nan),
+    *(inverse_erf.erfinv, inverse_erf.ndtri, inverse_erf.erfcinv, special.reciprocal_no_nan),
     *(n.relu, n.relu6, n.elu, n.selu, n.swish, n.leaky_relu, n.gelu, n.crelu),
     *(zeros_like, ones_like, composed.bitcast, w.dropout, n.clip_by_value, OPERATORS["invert"]),
     *(strings.as_string, strings.to_number, strings.lower, strings.upper, strings.strip),

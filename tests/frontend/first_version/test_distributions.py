@@ -413,3 +413,17 @@ def test_moves_of_gamma_draws_are_asked_for_by_themselves() -> None:
         [[0.807, 0.498], [1.1736, 0.7508]],
         rtol=1e-3,
     )
+
+
+def test_counts_of_each_batch_are_those_of_its_moments():
+    one = D.DirichletMultinomial([[2.0], [5.0]], [[1.0, 2.0, 3.0]] * 2)
+    for row, n in enumerate((2.0, 5.0)):
+        alone = D.DirichletMultinomial(n, [1.0, 2.0, 3.0])
+        for name in ("mean", "variance", "covariance"):
+            expected = getattr(alone, name)().numpy()
+            np.testing.assert_allclose(getattr(one, name)().numpy()[row], expected, rtol=1e-6)
+
+
+def test_few_survive_long():
+    found = D.Exponential([2.0, 0.5]).log_survival_function([50.0, 400.0]).numpy()
+    assert found.tolist() == [-100.0, -200.0]
