@@ -4,8 +4,9 @@
                                       a gv.while over both, which ends when a trip might need more
 
 A host step would go round in Python, piece by piece. Here all trips run in one call: `gv.told` cuts
-off what is not there yet, and what a trip gives is filled up again. When the room is used up, the
-code for the next larger one goes on from there; later runs begin with that.
+off what is not there yet, and what a trip gives is filled up again. What each trip collects is
+written to the row of its number. When the room is used up, the code for the next larger one goes on
+from there; later runs begin with that.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...codegen.compile import Options
 from ...forks import renewed
 from ...ir import DEVICE, Array, GraphEmit, Program, TensorSpec, erase, operations, spec_of
+from ...ir.compose.functions import unsqueeze
 from ...ir.compose.maker import Maker
 from ...ir.host import has_host_steps, is_host
 from ...ir.ops.control.control import If, While
@@ -59,11 +61,11 @@ def axes_of(loop: HostLoop) -> list[GrowingAxis] | None:
     """Return what grows in a loop that compiled code can carry out, None of another one."""
     body, count = loop.regions[0].block, loop.states
     values = [*loop.operands, *loop.results, *body.args]
-    if len(loop.results) != count or not all(is_compilable(x.type) for x in values):
+    if not all(is_compilable(x.type) for x in values) or not can_tell(body):
         return None
-    if not can_tell(body):
+    if not all(spec.is_static for spec in parts_of(loop)):
         return None
-    states, made = body.args[2 : 2 + count], loop.yielded(0)[1:]
+    states, made = body.args[2 : 2 + count], loop.yielded(0)[1 : 1 + count]
     fixed = [spec_of(x.type) for x in body.args[2 + count :]]
     tops = upper_ends(body)
     if tops is None or not all(spec.is_static for spec in fixed):
@@ -79,6 +81,11 @@ def axes_of(loop: HostLoop) -> list[GrowingAxis] | None:
                 return None
             found.append(GrowingAxis(number, place, old, *limits))
     return found
+
+
+def parts_of(loop: HostLoop) -> list[TensorSpec]:
+    """Return what a loop collects of each trip."""
+    return [spec_of(x.type) for x in loop.yielded(0)[1 + loop.states :]]
 
 
 def can_tell(block: Block) -> bool:
@@ -160,7 +167,7 @@ def growth_of(old: Dim, new: Dim, tops: Mapping[str, list[Dim]]) -> tuple[int, i
             waiting += [rest + end for end in tops[name]]
         elif isinstance(size, int):
             least = max(least, size)
-        elif isinstance(more := size - old, int):
+        elif (more := dims.bounds(size - old, {})[1]) is not None:
             growth = max(growth, more)
         else:
             return None
@@ -179,6 +186,7 @@ class GrowingLoop:
     ) -> None:
         self.loop = loop.clone()
         self.axes, self.weights, self.options = axes, weights, options
+        self.parts = parts_of(loop)
         self.made: dict[int, CompiledModel] = {}
         """The code by the room that it has."""
         self.room = max([LEAST, *(2 * axis.growth + axis.least for axis in axes)])
@@ -194,25 +202,29 @@ class GrowingLoop:
             return self.made[room]
 
     def run(self, operands: Sequence[object]) -> list[Array]:
-        """Return the states behind the last trip."""
-        count = self.loop.states
+        """Return the states behind the last trip, and what all trips collected."""
+        count, grown = self.loop.states, len(self.axes)
         trips, flag, *fixed = map(np.asarray, operands)
         trip, states = np.zeros((), np.int64), fixed[:count]
+        rows: list[Array] = [np.empty((0, *x.dims), x.dtype.numpy) for x in self.parts]
         while bool(flag) and trip < trips:
-            room = self.enough(states)
+            room = self.enough(states, int(trip))
             counts = [np.array(states[a.state].shape[a.place], np.int64) for a in self.axes]
             buffers = self.widened(states, room)
-            given = [trip, flag, *buffers, *counts, trips, *fixed[count:]]
+            rows = [longer(x, int(trip), room) for x in rows]
+            given = [trip, flag, *buffers, *counts, *rows, trips, *fixed[count:]]
             trip, flag, *made = self.model(room).run(given)
-            states = made[:count]
-            for axis, size in zip(self.axes, made[count:], strict=True):
+            states, rows = made[:count], made[count + grown :]
+            for axis, size in zip(self.axes, made[count:], strict=False):
                 kept = (*[slice(None)] * axis.place, slice(int(size)))
                 states[axis.state] = states[axis.state][kept]
-        return [np.ascontiguousarray(x) if np.ndim(x) else x for x in states]
+        found = [*states, *(x[: int(trip)] for x in rows)]
+        return [np.ascontiguousarray(x) if np.ndim(x) else x for x in found]
 
-    def enough(self, states: Sequence[Array]) -> int:
+    def enough(self, states: Sequence[Array], trip: int) -> int:
         """Return a room that is enough for one trip more."""
         sizes = [states[a.state].shape[a.place] + a.growth for a in self.axes]
+        sizes += [trip + 1] if self.parts else []
         room = self.room
         while room < max(sizes, default=0):
             room *= TIMES
@@ -230,6 +242,15 @@ class GrowingLoop:
         return found
 
 
+def longer(rows: Array, count: int, room: int) -> Array:
+    """Return room for so many rows, the first of which are there."""
+    if len(rows) == room:
+        return rows
+    made: Array = np.zeros((room, *rows.shape[1:]), rows.dtype)
+    made[:count] = rows[:count]
+    return made
+
+
 class GrowingProgram:
     """The program of a loop in a room: it takes and gives what `GrowingLoop.run` says."""
 
@@ -240,7 +261,9 @@ class GrowingProgram:
         body = loop.regions[0].block
         self.states = [self.wide(n, spec_of(x.type)) for n, x in enumerate(body.args[2:])]
         self.states, fixed = self.states[: self.count], self.states[self.count :]
-        carried = [NUMBER, FLAG, *self.states, *[NUMBER] * len(axes)]
+        rows = [spec.with_shape((room, *spec.dims)) for spec in parts_of(loop)]
+        self.parts = len(rows)
+        carried = [NUMBER, FLAG, *self.states, *[NUMBER] * len(axes), *rows]
         specs = [*carried, NUMBER, *fixed]
         main = new_function("main", [(f"x{n}", spec) for n, spec in enumerate(specs)])
         types = [spec.type for spec in specs]
@@ -266,7 +289,10 @@ class GrowingProgram:
         make = Maker(GraphEmit.at_end(block))
         trip, flag, *rest = block.args
         counts = rest[self.count : self.count + len(self.axes)]
-        made = make.logical_and(flag, make.less(trip, rest[self.count + len(self.axes)]))
+        trips = rest[self.count + len(self.axes) + self.parts]
+        made = make.logical_and(flag, make.less(trip, trips))
+        if self.parts:
+            made = make.logical_and(made, make.less(trip, make.number(self.room, dtypes.i64)))
         for axis, count in zip(self.axes, counts, strict=True):
             most = make.number(self.room - axis.growth, dtypes.i64)
             made = make.logical_and(made, make.less_equal(count, most))
@@ -280,7 +306,7 @@ class GrowingProgram:
         counts = rest[self.count :]
         for axis, count in zip(self.axes, counts, strict=False):
             states[axis.state] = first(make, states[axis.state], axis.place, count, axis.size)
-        fixed = counts[len(self.axes) + 1 :]
+        fixed = counts[len(self.axes) + self.parts + 1 :]
         values: dict[SSAValue, SSAValue] = dict(
             zip(body.args, [trip, flag, *states, *fixed], strict=True)
         )
@@ -291,14 +317,20 @@ class GrowingProgram:
         selecting = Selecting(self.program)
         tell_all(selecting, block)
         set_ranges(self.program.module, selecting.ranges)
-        self.end(block)
+        self.end(block, counts[len(self.axes) : len(self.axes) + self.parts])
 
-    def end(self, block: Block) -> None:
-        """Give what the trip made in buffers, and how much of them counts."""
+    def end(self, block: Block, rows: Sequence[SSAValue]) -> None:
+        """Give what the trip made in buffers, how much of them counts, and what is collected."""
         last = block.last_op
         assert isinstance(last, Yield), "a region ends in gv.yield"
         make = Maker(GraphEmit.before(last))
         flag, *made = last.operands
+        made, parts = made[: self.count], made[self.count :]
+        place = make.reshape(block.args[0], shape=(1, 1))
+        written = [
+            make.scatter_nd(row, place, unsqueeze(make.emit, part, (0,)), reduction="none")
+            for row, part in zip(rows, parts, strict=True)
+        ]
         counts = [make.extent_of(spec_of(made[a.state].type).dims[a.place]) for a in self.axes]
         for number, wide in enumerate(self.states):
             sizes = zip(spec_of(made[number].type).dims, wide.dims, strict=True)
@@ -306,7 +338,7 @@ class GrowingProgram:
             if any(pad != (0, 0) for pad in pads):
                 made[number] = make.pad(made[number], pads=pads)
         one = make.number(1, dtypes.i64)
-        make.emit(Yield, make.add(block.args[0], one), flag, *made, *counts)
+        make.emit(Yield, make.add(block.args[0], one), flag, *made, *counts, *written)
         erase(last)
 
 

@@ -34,6 +34,7 @@ from ...ir.host import WHOLE, HostOp, host_steps, symbols_in
 from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.host_control import HostLoop
 from ...ir.ops.host.python_step import PythonStep
+from ...ir.ops.structure import Weight
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
 from ...ir.types import dims
 from ...ir.types.dims import Range
@@ -52,7 +53,7 @@ from .compiled import CompiledModel, compile_piece, compile_program, load_compil
 from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
 from .later import Later
-from .straight import Straight, is_straight, is_watched
+from .straight import Made, Straight, is_straight, is_watched
 from .turns import BlockOrder, Turn
 
 ROOM = 1 << 42
@@ -249,6 +250,17 @@ def rooms(program: Program) -> dict[str, int]:
         for name, high in shares(function, whole.ranges, least, room).items():
             found[name] = min(high, found.get(name, high))
     return found
+
+
+def between(program: Program) -> Program:
+    """Return a program that was cut; code can work on weights that are handed to pieces.
+
+    Those of a file lie where they lie in it: each run would copy what begins between two elements.
+    """
+    used = [op for op in program.main.walk() if isinstance(op, Weight)]
+    names = {str(op.plain_attributes()["weight"]) for op in used}
+    aligned = {name: np.require(program.weights[name], requirements=["C", "A"]) for name in names}
+    return replace(program, weights={**program.weights, **aligned})
 
 
 def held(program: Program) -> Mapping[str, Set[int]]:
@@ -461,10 +473,10 @@ class SteppedModel(CompiledModel):
         """What is done between the compiled pieces, in order."""
         module = program.module.clone()
         self._uncut = Program(module, dict(program.weights), program.source, program.assumed)
-        self.program = program
         self.growing = growing_loops(program, options)
         """The loops in it that are compiled as they are."""
         cut(program)
+        self.program = program = between(program)
         main = program.main
         self._specs = [value_spec(t) for t in main.function_type.inputs]
         self.inputs = tuple(map(info_of, argument_names(main), self._specs))
@@ -482,8 +494,8 @@ class SteppedModel(CompiledModel):
         self.turns: dict[Block, BlockOrder] = {}
         """What runs keep of the blocks that they have come by."""
         self._block = block = main.body.block
-        is_plain = not self.growing and is_straight(block, self.pieces)
-        self.straight = Straight(block, self.pieces) if is_plain else None
+        made = Made(self.pieces, self.growing, self.program.weights)
+        self.straight = Straight(block, made) if is_straight(block, made) else None
         self.call = self._call
 
     def _dims(self, *, bounded: bool) -> Sequence[DimInfo]:

@@ -21,7 +21,7 @@ from ...ir.host import HostOp, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
 from ...ir.ops.host.host_control import HostControl, HostIf, HostLoop, stacked
 from ...ir.ops.host.late import ReadSizes, Room
-from ...ir.ops.structure import Yield
+from ...ir.ops.structure import Weight, Yield
 from ...ir.types import dims
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
@@ -45,6 +45,24 @@ class Runs(Protocol):
         """Return what gives its results of a sequence of arrays."""
 
 
+class Goes(Protocol):
+    """A loop that is compiled as it is."""
+
+    @property
+    def run(self) -> Compute:
+        """Return what gives its results of a sequence of arrays."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What there is of a program that was cut, beside the operations between."""
+
+    pieces: Mapping[str, Runs]
+    whole: Mapping[Operation, Goes]
+    """The loops that are compiled as they are."""
+    weights: Mapping[str, Array]
+
+
 Check: TypeAlias = Callable[[Mapping[str, int]], None]
 Step: TypeAlias = Callable[[Sequence[Array], Interpreter], Sequence[Array]]
 """Takes operands and the machine that knows the sizes, and gives results."""
@@ -62,7 +80,7 @@ class Planned:
 class Straight:
     """The operations of a block in their order, by the places of their values."""
 
-    def __init__(self, block: Block, pieces: Mapping[str, Runs]) -> None:
+    def __init__(self, block: Block, made: Made) -> None:
         """Go through a block that `is_straight`; what asks for no argument is computed here."""
         self.specs = [value_spec(value.type) for value in block.args]
         self.place: dict[SSAValue, int] = {}
@@ -82,10 +100,10 @@ class Straight:
                 places = [self.place[value] for value in op.operands]
                 self.returned = [(number, self.values[number]) for number in places]
             else:
-                self.enter(op, pieces)
+                self.enter(op, made)
         self.rest = self.values[len(block.args) :]
 
-    def enter(self, op: Operation, pieces: Mapping[str, Runs]) -> None:
+    def enter(self, op: Operation, made: Made) -> None:
         """Append an operation, or its results if they are known."""
         operands = tuple(self.place[value] for value in op.operands)
         first = len(self.values)
@@ -93,14 +111,21 @@ class Straight:
             self.place[value] = len(self.place)
         self.values += [NOTHING] * len(op.results)
         is_known = not has_sizes(op) and all(self.values[n] is not NOTHING for n in operands)
-        if isinstance(op, HostControl):
-            inner = [Straight(region.block, pieces) for region in op.regions]
+        if isinstance(op, Weight):
+            self.values[first:] = [made.weights[str(op.plain_attributes()["weight"])]]
+        elif op in made.whole:
+            step = _whole(op, made.whole[op].run)
+            self.steps.append(Planned(step, operands, slice(first, len(self.values))))
+        elif isinstance(op, HostControl):
+            inner = [Straight(region.block, made) for region in op.regions]
             self.warns = self.warns or any(each.warns for each in inner)
             step = _choice(op, inner) if isinstance(op, HostIf) else _loop(op, inner[0])
             self.steps.append(Planned(step, operands, slice(first, len(self.values))))
         elif isinstance(op, CallOp | HostOp) or not is_known:
             self.warns = self.warns or may_warn(op)
-            self.steps.append(Planned(_step(op, pieces), operands, slice(first, len(self.values))))
+            self.steps.append(
+                Planned(_step(op, made.pieces), operands, slice(first, len(self.values)))
+            )
         else:
             assert isinstance(op, Op)
             ready = op.ready(**op.plain_attributes())
@@ -205,6 +230,13 @@ def _host_step(op: HostOp) -> Step:
     return run
 
 
+def _whole(op: Operation, compute: Compute) -> Step:
+    """Return what carries out a loop that is compiled as it is."""
+    assert isinstance(op, HostOp), "such a loop is the host's to begin"
+    shapes = _shapes_of(op)
+    return lambda operands, machine: _told(op, shapes, compute(operands), machine)
+
+
 def _choice(op: HostIf, regions: Sequence[Straight]) -> Step:
     """Return what carries out a choice."""
     shapes = _shapes_of(op)
@@ -293,12 +325,12 @@ def is_watched() -> bool:
     return bool(EARS.count) or is_counted()
 
 
-def is_straight(block: Block, pieces: Mapping[str, Runs], outside: Set[str] = frozenset()) -> bool:
+def is_straight(block: Block, made: Made, outside: Set[str] = frozenset()) -> bool:
     """Say whether a block of a program that was cut can go straight on.
 
     The sizes outside are known where it begins.
     """
-    if any(piece.driver is not None for piece in pieces.values()) or not all(
+    if any(piece.driver is not None for piece in made.pieces.values()) or not all(
         isinstance(spec := value_spec(a.type), TensorSpec) and spec.shape is not None
         for a in block.args
     ):
@@ -306,9 +338,9 @@ def is_straight(block: Block, pieces: Mapping[str, Runs], outside: Set[str] = fr
     known = {*outside, *(name for a in block.args for name in symbols_in(a.type))}
     for op in block.ops:
         if isinstance(op, HostIf | HostLoop):
-            if not _are_straight(op, pieces, known):
+            if op not in made.whole and not _are_straight(op, made, known):
                 return False
-        elif not isinstance(op, ReturnOp | Yield) and not _goes_straight(op, known):
+        elif not isinstance(op, ReturnOp | Yield | Weight) and not _goes_straight(op, known):
             return False
         if isinstance(op, ReadSizes):
             known.update(map(str, op.plain_attributes()["sizes"]))
@@ -317,11 +349,11 @@ def is_straight(block: Block, pieces: Mapping[str, Runs], outside: Set[str] = fr
     return True
 
 
-def _are_straight(op: HostControl, pieces: Mapping[str, Runs], known: Set[str]) -> bool:
+def _are_straight(op: HostControl, made: Made, known: Set[str]) -> bool:
     """Say whether the regions of an operation can go straight on."""
     if not all(isinstance(value_spec(v.type), TensorSpec) for v in (*op.operands, *op.results)):
         return False
-    return all(is_straight(region.block, pieces, known) for region in op.regions)
+    return all(is_straight(region.block, made, known) for region in op.regions)
 
 
 def _goes_straight(op: Operation, known: set[str]) -> bool:

@@ -342,6 +342,8 @@ def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
     A symbol without a range counts as at least 0. Bounds are safe, not always tight.
     """
     low, high = _interval(dim, ranges)
+    if high == inf:
+        high = _highest(dim, ranges)
     return LOWEST if low == -inf else int(low), None if high == inf else int(high)
 
 
@@ -349,6 +351,25 @@ LOWEST = -(2**63)
 """The lower bound of what has none."""
 Interval: TypeAlias = tuple[float, float]
 """Lowest and highest value: integers, or infinities."""
+
+
+def _highest(dim: Dim, ranges: Mapping[str, Range], depth: int = 4) -> float:
+    """Return an upper end; of what has none by its terms alone, by what maxima and minima are.
+
+    >>> _highest(parse("n - max(0, n - 1)"), {}), _highest(parse("max(0, n - 2) - n"), {})
+    (1, 0)
+    """
+    high = _interval(dim, ranges)[1]
+    if high < inf or isinstance(dim, int) or not depth:
+        return high
+    for monomial, coefficient in dim.terms:
+        if len(monomial) == 1 and monomial[0].op in ("max", "min"):
+            atom, rest = monomial[0], dim - _sum(((monomial, coefficient),))
+            ends = [
+                _highest(rest + coefficient * parse(text), ranges, depth - 1) for text in atom.args
+            ]
+            return max(ends) if (atom.op == "max") == (coefficient > 0) else min(ends)
+    return high
 
 
 def _interval(dim: Dim, ranges: Mapping[str, Range]) -> Interval:

@@ -20,7 +20,7 @@ Make = Callable[..., onnx.ModelProto]
 
 
 def graph(
-    nodes: Sequence[NodeProto], inputs: Sequence[str], outputs: Sequence[str], shape: Sequence[Any]
+    nodes: Sequence[NodeProto], inputs: Sequence[str], outputs: Sequence[str], shape: Any
 ) -> onnx.GraphProto:
     """Return a graph inside of a node; `i` is a number, what begins with `go` a truth value."""
 
@@ -247,3 +247,31 @@ def test_a_scan_says_which_sizes_must_be_equal(model: Make) -> None:
         for t, w in ((5, 3), (1, 1), (2, 4))
     ]
     agrees(made, cases, dims={"t": (1, 9), "w": (1, 9)})
+
+
+def test_what_a_loop_collects_until_it_ends_is_written_by_compiled_code(model: Make) -> None:
+    """A loop with no bound was gone round by the host, and so was one that looks at its end."""
+    grow = [
+        node("Slice", ["h", "last", "end"], ["r"]),
+        node("MatMul", ["r", "w"], ["p"]),
+        node("Tanh", ["p"], ["t"]),
+        node("Concat", ["h", "t"], ["h2"], axis=0),
+        node("Cast", ["i"], ["f"], to=1),
+        node("ReduceSum", ["t"], ["total"], keepdims=0),
+        node("Add", ["total", "f"], ["sum"]),
+        node("Less", ["sum", "most"], ["goes"]),
+    ]
+    body = graph(grow, ["i", "go", "h"], ["goes", "h2", "total"], None)
+    w = np.random.default_rng(0).standard_normal((3, 3)).astype(np.float32)
+    made = model(
+        [node("Loop", ["", "t0", "x"], ["all", "parts"], body=body)],
+        {"x": ("f32", [2, 3]), "most": ("f32", [])},
+        ["all", "parts"],
+        {"w": w, "t0": np.array(True), "last": np.array([-1]), "end": np.array([1 << 40])},
+    )
+    x = np.random.default_rng(1).standard_normal((2, 3)).astype(np.float32)
+    cases = [(x, np.float32(most)) for most in (4, 0, 90, 5)]
+    found = agrees(made, cases)
+    (loop,) = found.growing.values()
+    assert [*loop.made] == [64, 256]
+    assert found.straight is not None

@@ -11,6 +11,8 @@ from onnx import helper
 
 import gravure as gv
 from gravure.frontend.models.pieces import SteppedModel
+from gravure.frontend.programs.load import load_program
+from gravure.ir import Program
 from gravure.ir.ops.host.texts import Lookup, in_a_row
 from gravure.runtime.tracing import Trace, listening
 
@@ -153,3 +155,33 @@ def test_choices_and_loops_go_straight_on() -> None:
         np.testing.assert_array_equal(z, watched[1])
         np.testing.assert_array_equal(y, x[:3000] if condition else x[x > 40])
         np.testing.assert_allclose(z, [x * n for n in range(1, 5)], rtol=1e-6)
+
+
+def test_weights_between_pieces_lie_where_code_can_work_on_them(model: Make) -> None:
+    """Each run copied those that lay anywhere in the file: a hundred microseconds a trip."""
+    x, w = (RANDOM.standard_normal((n, 8)).astype(np.float32) for n in (2, 8))
+    number, flag = helper.make_tensor_value_info("i", 7, []), [9, []]
+    go, on = (helper.make_tensor_value_info(name, *flag) for name in ("go", "on"))
+    lists = [helper.make_tensor_sequence_value_info(name, 1, None) for name in ("s", "s2")]
+    states = [helper.make_tensor_value_info(name, 1, None) for name in ("h", "h2")]
+    trip = helper.make_graph(
+        [node("MatMul", ["x", "w"], ["p"]), node("Concat", ["h", "p"], ["h2"], axis=0),
+         node("Identity", ["go"], ["on"]), node("SequenceInsert", ["s", "h2"], ["s2"])],
+        "trip", [number, go, states[0], lists[0]], [on, states[1], lists[1]],
+    )  # fmt: skip
+    made = model(
+        [node("SequenceEmpty", [], ["s0"]),
+         node("Loop", ["n", "", "x", "s0"], ["last", "all"], body=trip),
+         node("ConcatFromSequence", ["all"], ["y"], axis=0)],
+        {"x": ("f32", [2, 8]), "n": ("i64", [])}, ["y"], {"w": w},
+    )  # fmt: skip
+    program = load_program(made.SerializeToString())
+    between = np.zeros(w.nbytes + 2, np.uint8)[2:].view(w.dtype).reshape(w.shape)
+    between[:] = w
+    found = gv.compile(Program(program.module, dict.fromkeys(program.weights, between)))
+    assert isinstance(found, SteppedModel)
+    assert not between.flags.aligned
+    (weight,) = found.program.weights.values()
+    assert weight.flags.aligned
+    wanted = np.concatenate([x, x @ w])
+    np.testing.assert_allclose(found.run([x, np.array(1)])[0], wanted, rtol=1e-4, atol=1e-5)
