@@ -24,6 +24,7 @@ from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import UnequalError, normalize_axis
 from ....ir.types.values import ANY, Spec, fits, held, is_compilable, join
+from ..lists import as_rows, listed
 from ..node import Node, Parts, Value
 from ..regions import close, finish, inline, new_block, size
 from ..registry import rule
@@ -210,6 +211,29 @@ def _looped(
     states: Sequence[Value],
 ) -> Sequence[Value]:  # fmt: skip
     """Return the results of a loop that runs: compiled where all sizes stay."""
+    before, known = node.block.last_op, set(node.emitter.ranges)
+    without = listed(body, states)
+    if without is not None:
+        others = without.others(states)
+        results = [*_loop_of(node, without.body, trips, condition, others)]
+        rows = [
+            as_rows(node, states[number], part, known)
+            for number, part in zip(without.places, results[-len(without.places) :], strict=True)
+        ]
+        if not any(each is None for each in rows):
+            del results[-len(rows) :]
+            for number, each in zip(without.places, rows, strict=True):
+                results.insert(number, node.make.split_to_sequence(each, axis=0, keep=False))
+            return results
+        _take_back(node, before)
+    return _loop_of(node, body, trips, condition, states)
+
+
+def _loop_of(
+    node: Node, body: GraphProto, trips: Value | None, condition: Value | None,
+    states: Sequence[Value],
+) -> Sequence[Value]:  # fmt: skip
+    """Return the results of a loop whose lists, if any, are sequences of the host."""
     make = node.make
     limit = None if trips is None else make.reshape(trips, shape=())
     goes = make.number(True, d.bool_) if condition is None else make.reshape(condition, shape=())

@@ -19,6 +19,7 @@ from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ....ir.types.values import ANY, OptionalSpec, SequenceSpec
 from ..file.data import dtype_of
+from ..lists import rows_of
 from ..node import Node, Parts, Value
 from ..registry import rule
 
@@ -65,6 +66,9 @@ def concat(node: Node, parts: Value) -> Value:
     if not isinstance(parts, Parts):
         element = sequence_spec(node, parts).element
         axis = normalize_axis(node.integer("axis"), len(element.dims) + is_new)
+        rows = rows_of(parts)
+        if rows is not None:
+            return _joined(node, rows, axis, is_new=is_new)
         shape = list(element.dims)
         shape[axis : axis + (not is_new)] = [ANY]
         sizes = node.opened(element.with_shape(shape))
@@ -76,6 +80,16 @@ def concat(node: Node, parts: Value) -> Value:
     if is_new:
         return c.stack(node.emit, parts.values, axis)
     return node.make.concat(*parts.values, axis=axis)
+
+
+def _joined(node: Node, rows: Value, axis: int, *, is_new: bool) -> Value:
+    """Return the rows of a tensor joined along an axis of theirs or a new one."""
+    moved = c.move_axis(node.emit, rows, 0, axis)
+    if is_new:
+        return moved
+    shape = [*node.shape(moved)]
+    shape[axis : axis + 2] = [shape[axis] * shape[axis + 1]]
+    return node.make.reshape(moved, shape=tuple(shape))
 
 
 @rule("SequenceAt", takes_parts=True)
@@ -114,6 +128,9 @@ def insert(
 def length(node: Node, parts: Value) -> Value:
     """Return the number of parts."""
     if not isinstance(parts, Parts):
+        rows = rows_of(parts)
+        if rows is not None:
+            return node.make.extent_of(node.shape(rows)[0])
         return node.make.sequence_length(parts)
     name = f"{node.label}.length"
     return node.stored(name, np.array(len(parts.values), np.int64))
