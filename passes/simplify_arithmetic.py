@@ -71,7 +71,10 @@ have no bound: what they leave out may have cancelled, or overflowed.
 
 @RULES.on("pow")
 def small_power(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """`x ** 2 -> x * x`, and so for 3, 1/2, -1/2 and -1."""
+    """`x ** 2 -> x * x`, and so for 3, 1/2, -1/2 and -1.
+
+    The powers 1/2 and -1/2 of -0 and -inf are no roots: those are chosen, where they may occur.
+    """
     x, exponent = op.operands
     if not spec(x).dtype.is_float or x.type != op.results[0].type:
         return None
@@ -84,10 +87,48 @@ def small_power(op: Op, rewriter: Rewriter) -> SSAValue | None:
 _POWERS: dict[float, Callable[[Rewriter, SSAValue], SSAValue]] = {
     2.0: lambda rewriter, x: rewriter("mul", x, x),
     3.0: lambda rewriter, x: rewriter("mul", rewriter("mul", x, x), x),
-    0.5: lambda rewriter, x: rewriter("sqrt", x),
-    -0.5: lambda rewriter, x: rewriter("rsqrt", x),
+    0.5: lambda rewriter, x: _root_of(rewriter, x, "sqrt", math.inf),
+    -0.5: lambda rewriter, x: _root_of(rewriter, x, "rsqrt", 0.0),
     -1.0: lambda rewriter, x: rewriter("reciprocal", x),
 }
+
+
+def _root_of(rewriter: Rewriter, x: SSAValue, name: str, of_infinity: float) -> SSAValue:
+    """Return a power that is a root but of -0, which has no sign, and of -inf."""
+    if has_no_sign(x):
+        return rewriter(name, x)
+    dtype = spec(x).dtype.numpy
+    lowest, zero, chosen = (
+        rewriter("constant", value=np.array(number, dtype))
+        for number in (-math.inf, 0.0, of_infinity)
+    )
+    root = rewriter(name, rewriter("add", x, zero))
+    return rewriter("select", rewriter("equal", x, lowest), chosen, root)
+
+
+DEEP = 8
+"""So many operations back a sign is looked for."""
+
+
+def has_no_sign(x: SSAValue, deep: int = DEEP) -> bool:
+    """Say whether no element of a value can have a sign, not even a zero: squares, and the like."""
+    op = x.owner
+    if not isinstance(op, Op) or not deep or not spec(x).dtype.is_float:
+        return False
+    operands = operands_of(op)
+    if op.name == "gv.constant":
+        return not bool(np.signbit(op.plain_attributes()["value"]).any())
+    if op.name in ("gv.abs", "gv.exp") or (op.name == "gv.mul" and operands[0] is operands[1]):
+        return True
+    return op.name in UNSIGNED and all(has_no_sign(each, deep - 1) for each in operands)
+
+
+UNSIGNED = frozenset(
+    f"gv.{name}"
+    for name in ("add", "mul", "div", "sqrt", "rsqrt", "maximum", "sum", "mean", "reshape",
+                 "transpose", "broadcast_to", "cast", "slice")
+)  # fmt: skip
+"""What has no sign where its operands have none."""
 
 
 @EXACT.on("pow")

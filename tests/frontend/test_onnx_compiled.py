@@ -50,3 +50,19 @@ def test_stored_weights_make_no_difference(
     (wanted,) = ir.interpret(load_program(data), [x])
     (found,) = gv.compile(data).run([x])
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("numerics", ["fast", "exact"])
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_roots_as_powers_of_what_has_no_root(
+    model: Callable[..., Any], numerics: str, dtype: str
+) -> None:
+    kind = np.float32 if dtype == "f32" else np.float64
+    made = model(
+        [helper.make_node("Pow", ["x", n], [y]) for n, y in (("up", "y"), ("down", "z"))],
+        {"x": (dtype, [6])}, ["y", "z"], {"up": kind(0.5), "down": kind(-0.5)},
+    )  # fmt: skip
+    x = np.array([-np.inf, -0.0, 0.0, 4.0, np.inf, -1.0], kind)
+    y, z = gv.compile(made.SerializeToString(), numerics=numerics).run([x])
+    assert str(y) == str(np.array([np.inf, 0, 0, 2, np.inf, np.nan], kind))
+    assert str(z) == str(np.array([0, np.inf, np.inf, 0.5, 0, np.nan], kind))

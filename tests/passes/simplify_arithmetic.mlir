@@ -35,8 +35,33 @@ func.func @square_root(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // ->
 // func.func @square_root(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-//   %0 = gv.sqrt %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
-//   func.return %0 : tensor<2x3xf32>
+//   %0 = gv.constant {value = #gv.array<f32, "", ["-inf"]>} : () -> tensor<f32>
+//   %1 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+//   %2 = gv.constant {value = #gv.array<f32, "", ["inf"]>} : () -> tensor<f32>
+//   %3 = gv.add %x, %1 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+//   %4 = gv.sqrt %3 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+//   %5 = gv.equal %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xi1>
+//   %6 = gv.select %5, %2, %4 : (tensor<2x3xi1>, tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+//   func.return %6 : tensor<2x3xf32>
+// }
+
+// -----
+// What has no sign needs no look at -inf.
+func.func @root_of_a_square(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = gv.constant {value = #gv.array<f32, "", [0.5]>} : () -> tensor<f32>
+  %1 = gv.mul %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = gv.add %1, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %3 = gv.pow %2, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  func.return %3 : tensor<2x3xf32>
+}
+
+// ->
+// func.func @root_of_a_square(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+//   %0 = gv.constant {value = #gv.array<f32, "", [0.5]>} : () -> tensor<f32>
+//   %1 = gv.mul %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+//   %2 = gv.add %1, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+//   %3 = gv.sqrt %2 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+//   func.return %3 : tensor<2x3xf32>
 // }
 
 // -----
@@ -48,8 +73,14 @@ func.func @inverse_square_root(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // ->
 // func.func @inverse_square_root(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-//   %0 = gv.rsqrt %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
-//   func.return %0 : tensor<2x3xf32>
+//   %0 = gv.constant {value = #gv.array<f32, "", ["-inf"]>} : () -> tensor<f32>
+//   %1 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+//   %2 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+//   %3 = gv.add %x, %1 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+//   %4 = gv.rsqrt %3 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+//   %5 = gv.equal %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xi1>
+//   %6 = gv.select %5, %2, %4 : (tensor<2x3xi1>, tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+//   func.return %6 : tensor<2x3xf32>
 // }
 
 // -----
