@@ -68,12 +68,15 @@ def compile_if_whole(
     """Return the code of a program; the program itself where it has host steps.
 
     Boxes that are suppressed are compared in a loop, which is compiled where all sizes have bounds.
+    Equal steps are one: a size that each of several tells is the host's to compare.
     """
     from ...ir.host import has_host_steps  # noqa: PLC0415  (not for what is in the cache)
 
     if has_host_steps(program):
         from ...codegen.compile import takes_loops_of_hosts  # noqa: PLC0415  (as above)
+        from ...passes.manager import run as run_passes  # noqa: PLC0415  (as above)
 
+        run_passes("cse", program, observers=(), verify_each=False)
         if not takes_loops_of_hosts(program, options):
             return program
     return compile_program(program, options, observers)

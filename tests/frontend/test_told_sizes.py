@@ -345,6 +345,27 @@ def test_runs_that_tell_sizes_are_profiled(model: Make) -> None:
     assert any(each.kind == "launch" for each in noted.timeline.slices)
 
 
+def test_equal_steps_tell_one_size(model: Make) -> None:
+    """A size that each of two told was compared by the host: boxes in steps, at ten times."""
+    made = model(
+        [node("Greater", ["scores", "low"], ["m"]), node("NonZero", ["m"], ["p"]),
+         node("NonZero", ["m"], ["q"]), node("Squeeze", ["p", "first"], ["i"]),
+         node("Squeeze", ["q", "first"], ["j"]), node("Gather", ["boxes", "i"], ["b"]),
+         node("Gather", ["scores", "j"], ["s"]), node("Unsqueeze", ["b", "first"], ["bs"]),
+         node("Unsqueeze", ["s", "two"], ["ss"]),
+         node("NonMaxSuppression", ["bs", "ss", "most", "overlap"], ["y"])],
+        {"boxes": ("f32", [9, 4]), "scores": ("f32", [9])}, ["y"],
+        {"low": np.float32(0.5), "first": np.array([0]), "two": np.array([0, 1]),
+         "most": np.array([5]), "overlap": np.array([0.5], np.float32)},
+    )  # fmt: skip
+    found = gv.compile(made.SerializeToString())
+    assert isinstance(found, ToldModel)
+    corners = RANDOM.random((9, 2), np.float32)
+    boxes = np.concatenate([corners, corners + np.float32(2)], 1)
+    scores = np.linspace(0, 1, 9, dtype=np.float32)
+    assert found.run([boxes, scores])[0].tolist() == [[0, 0, 3]]
+
+
 def parsed(graph: str) -> bytes:
     """Return a model of ONNX's text."""
     head = '<ir_version: 10, opset_import: ["" : 21]> '
