@@ -2,5 +2,6 @@
 
 `making` decides what it becomes: `compiled` (code of this process, kept in the cache), `gpu`,
 `executed` (by a back end from outside), or `pieces` (host steps or several devices between compiled
-parts); `growing` are loops in these whose values grow. `threads` says on how many.
+parts; `given` is what these take and give); `growing` are loops in these whose values grow.
+`threads` says on how many.
 """

@@ -38,22 +38,22 @@ from ...ir.ops.structure import Weight
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
 from ...ir.types import dims
 from ...ir.types.dims import Range
-from ...ir.types.values import OptionalSpec, SequenceSpec, Spec, value_spec
+from ...ir.types.values import Spec, value_spec
 from ...passes.manager import run as run_passes
-from ...runtime.arguments import Inputs, check_threads, in_order, to_array
-from ...runtime.artifact import DimInfo, TensorInfo
-from ...runtime.buffer import HUGE, VAST, RecycledBytes, addresses_left
+from ...runtime.arguments import Inputs, check_threads, in_order
+from ...runtime.artifact import DimInfo
+from ...runtime.buffer import HUGE, VAST, RecycledBytes, addresses_left, is_plain
 from ...runtime.devices import open_driver
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
 from ...runtime.tracing import EARS, span
-from ...runtime.values import ValueInfo, to_value
 from ..values.texts import Text, as_objects
 from .compiled import CompiledModel, compile_piece, compile_program, load_compiled
+from .given import OPEN, apart, arrays_in, dtype_of, info_of, take
 from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
 from .later import Later
-from .straight import Made, Straight, is_straight, is_watched
+from .straight import Around, Straight, is_straight, is_watched
 from .turns import BlockOrder, Turn
 
 ROOM = 1 << 42
@@ -484,6 +484,7 @@ class SteppedModel(CompiledModel):
         self.outputs = tuple(map(info_of, result_names(main), results))
         self.dims = tuple(self._dims(bounded=bounded))
         self._known = {info.name for info in self.inputs}
+        self._dtypes = [*map(dtype_of, self.inputs)]
         self._threads, self._options = threads, options
         (parts, room), used = pieces_of(program), held(program)
         names = [function.sym_name.data for function in parts]
@@ -494,8 +495,13 @@ class SteppedModel(CompiledModel):
         self.turns: dict[Block, BlockOrder] = {}
         """What runs keep of the blocks that they have come by."""
         self._block = block = main.body.block
-        made = Made(self.pieces, self.growing, self.program.weights)
+        made = Around(self.pieces, self.growing, self.program.weights)
         self.straight = Straight(block, made) if is_straight(block, made) else None
+        on_devices = any(piece.driver is not None for piece in self.pieces.values())
+        last = block.last_op
+        assert last is not None, "a function returns"
+        self._are_new = not on_devices and all(isinstance(x.owner, CallOp) for x in last.operands)
+        """Whether all results are what pieces gave, in memory of their own."""
         self.call = self._call
 
     def _dims(self, *, bounded: bool) -> Sequence[DimInfo]:
@@ -559,11 +565,15 @@ class SteppedModel(CompiledModel):
         else:
             given = in_order(inputs, self.inputs)
         values = [
-            to_value(value, info) if isinstance(info, ValueInfo) else to_array(value, info)
-            for value, info in zip(given, self.inputs, strict=True)
-        ]
+            value if value.__class__ is np.ndarray and value.dtype is dtype and is_plain(value)
+            else take(value, info)
+            for value, info, dtype in zip(given, self.inputs, self._dtypes, strict=True)
+        ]  # fmt: skip
+        results = self.run_in_place(values)
+        if self._are_new:
+            return [*results]
         arrays = arrays_in(values)
-        return [apart(on_host(result), arrays) for result in self.run_in_place(values)]
+        return [apart(on_host(result), arrays) for result in results]
 
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
@@ -643,37 +653,3 @@ class SteppedModel(CompiledModel):
         """Give back the memory."""
         for piece in self.pieces.values():
             piece.model.close()
-
-
-OPEN = "any"
-"""What stands in a sequence's type for a size that each tensor has for itself."""
-
-
-def arrays_in(values: Sequence[object]) -> list[Array]:
-    """Return all arrays in values, those in sequences too."""
-    inner = [each for value in values if isinstance(value, list) for each in arrays_in(value)]
-    return [*(value for value in values if isinstance(value, np.ndarray)), *inner]
-
-
-def apart(value: Any, given: Sequence[Array]) -> object:
-    """Return a result in memory of its own, apart from what was given."""
-    if isinstance(value, list):
-        return [apart(each, given) for each in value]
-    if isinstance(value, np.ndarray):
-        for each in given:
-            if np.may_share_memory(value, each):
-                return value.copy()
-    return value
-
-
-def info_of(name: str, spec: Spec) -> TensorInfo:
-    """Return what callers are told of an argument or a result."""
-    holders, inner = [], spec
-    while isinstance(inner, SequenceSpec | OptionalSpec):
-        holders.append("sequence" if isinstance(inner, SequenceSpec) else "optional")
-        inner = inner.element
-    shape = tuple(d if isinstance(d, int) else str(d) for d in inner.shape or ())
-    if not holders and not inner.dtype.is_text and inner.shape is not None:
-        return TensorInfo(name, inner.dtype.name, shape)
-    ranked = inner.shape is not None
-    return ValueInfo(name, inner.dtype.name, shape, holders=tuple(holders), is_ranked=ranked)

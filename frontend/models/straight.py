@@ -7,8 +7,10 @@ little work each question about an operation's class, operands and attributes is
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -23,6 +25,7 @@ from ...ir.ops.host.host_control import HostControl, HostIf, HostLoop, stacked
 from ...ir.ops.host.late import ReadSizes, Room
 from ...ir.ops.structure import Weight, Yield
 from ...ir.types import dims
+from ...ir.types.dims import Dim
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
 
@@ -54,7 +57,7 @@ class Goes(Protocol):
 
 
 @dataclass(frozen=True)
-class Made:
+class Around:
     """What there is of a program that was cut, beside the operations between."""
 
     pieces: Mapping[str, Runs]
@@ -80,7 +83,7 @@ class Planned:
 class Straight:
     """The operations of a block in their order, by the places of their values."""
 
-    def __init__(self, block: Block, made: Made) -> None:
+    def __init__(self, block: Block, made: Around) -> None:
         """Go through a block that `is_straight`; what asks for no argument is computed here."""
         self.specs = [value_spec(value.type) for value in block.args]
         self.place: dict[SSAValue, int] = {}
@@ -103,7 +106,7 @@ class Straight:
                 self.enter(op, made)
         self.rest = self.values[len(block.args) :]
 
-    def enter(self, op: Operation, made: Made) -> None:
+    def enter(self, op: Operation, made: Around) -> None:
         """Append an operation, or its results if they are known."""
         operands = tuple(self.place[value] for value in op.operands)
         first = len(self.values)
@@ -207,10 +210,10 @@ def _step(op: Operation, pieces: Mapping[str, Runs]) -> Step:
         return lambda operands, _: run(operands)
     assert isinstance(op, Op)
     if isinstance(op, Room):
-        size = op.plain_attributes()["size"]
-        return lambda _, machine: (np.empty(dims.evaluate(size, machine.symbols), np.bool_),)
+        size = in_a_run(op.plain_attributes()["size"])
+        return lambda _, machine: (np.empty(size(machine.symbols), np.bool_),)
     if isinstance(op, ReadSizes):
-        return lambda operands, machine: op.interpret(machine, operands, {})
+        return _reading(op)
     if isinstance(op, HostOp):
         return _host_step(op)
     attributes = op.plain_attributes()
@@ -218,6 +221,43 @@ def _step(op: Operation, pieces: Mapping[str, Runs]) -> Step:
         ready = op.ready(**attributes)
         return lambda operands, _: ready(*operands)
     return lambda operands, machine: op.evaluate(*operands, **resolve(attributes, machine.symbols))
+
+
+def _reading(op: ReadSizes) -> Step:
+    """Return what reads sizes: each is new, or has to be what it is."""
+    rules = op.plain_attributes()
+    sizes: Sequence[Dim] = rules["sizes"]
+    limits = [in_a_run(most) for most in rules["most"] or [sys.maxsize] * len(sizes)]
+    names = [str(size) if str(size).isidentifier() else "" for size in sizes]
+    rows = [*zip(names, map(in_a_run, sizes), limits, strict=True)]
+
+    def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
+        known = machine.symbols
+        for (name, size, most), number in zip(rows, operands[0].tolist(), strict=True):
+            wanted = known.setdefault(name, number) if name else size(known)
+            if wanted != number or not 0 <= number <= most(known):
+                found: Sequence[Array] = op.interpret(machine, operands, {})  # says what is wrong
+                return found
+        return ()
+
+    return run
+
+
+def in_a_run(dim: Dim) -> Callable[[Mapping[str, int]], int]:
+    """Return what tells a dimension by the sizes of a run.
+
+    >>> in_a_run(dims.parse("n - 2*k + 1"))({"n": 9, "k": 3})
+    4
+    """
+    if isinstance(dim, int):
+        return lambda _: dim
+    if str(dim).isidentifier():
+        return itemgetter(str(dim))
+    if any(len(atoms) > 1 or any(atom.op for atom in atoms) for atoms, _ in dim.terms):
+        return lambda known: dims.evaluate(dim, known)
+    plain = sum(factor for atoms, factor in dim.terms if not atoms)
+    terms = [(atoms[0].name, factor) for atoms, factor in dim.terms if atoms]
+    return lambda known: plain + sum([known[name] * factor for name, factor in terms])
 
 
 def _host_step(op: HostOp) -> Step:
@@ -325,7 +365,7 @@ def is_watched() -> bool:
     return bool(EARS.count) or is_counted()
 
 
-def is_straight(block: Block, made: Made, outside: Set[str] = frozenset()) -> bool:
+def is_straight(block: Block, made: Around, outside: Set[str] = frozenset()) -> bool:
     """Say whether a block of a program that was cut can go straight on.
 
     The sizes outside are known where it begins.
@@ -349,7 +389,7 @@ def is_straight(block: Block, made: Made, outside: Set[str] = frozenset()) -> bo
     return True
 
 
-def _are_straight(op: HostControl, made: Made, known: Set[str]) -> bool:
+def _are_straight(op: HostControl, made: Around, known: Set[str]) -> bool:
     """Say whether the regions of an operation can go straight on."""
     if not all(isinstance(value_spec(v.type), TensorSpec) for v in (*op.operands, *op.results)):
         return False

@@ -32,7 +32,7 @@ from ...target import Target
 from ..dims.symbols import DimOption, ShapeOption
 from ..distributed.ranked import SCHEMA, file_sha256
 from ..models.compiled import compile_program, tag_of
-from ..models.pieces import info_of
+from ..models.given import info_of
 from .compile import SUFFIX, Source
 from .load import load_program
 

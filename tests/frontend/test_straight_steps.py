@@ -13,6 +13,7 @@ import gravure as gv
 from gravure.frontend.models.pieces import SteppedModel
 from gravure.frontend.programs.load import load_program
 from gravure.ir import Program
+from gravure.ir.ops.host.late import ExpandTo
 from gravure.ir.ops.host.texts import Lookup, in_a_row
 from gravure.runtime.tracing import Trace, listening
 
@@ -185,3 +186,41 @@ def test_weights_between_pieces_lie_where_code_can_work_on_them(model: Make) -> 
     assert weight.flags.aligned
     wanted = np.concatenate([x, x @ w])
     np.testing.assert_allclose(found.run([x, np.array(1)])[0], wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_sizes_that_are_read_are_looked_at(model: Make) -> None:
+    made = model(
+        [node("Split", ["x", "n"], ["a", "b", "c"], axis=0), node("Neg", ["b"], ["y"])],
+        {"x": ("f32", [6, 2]), "n": ("i64", [3])}, ["y"],
+    )  # fmt: skip
+    found = gv.compile(made.SerializeToString())
+    assert isinstance(found, SteppedModel)
+    assert found.straight is not None
+    x = RANDOM.standard_normal((6, 2)).astype(np.float32)
+    for sizes in ([1, 2, 3], [0, 6, 0], [3, 0, 3]):
+        y = found.run([x, np.array(sizes)])[0]
+        np.testing.assert_array_equal(y, -x[sizes[0] : sizes[0] + sizes[1]])
+        for wrong, said in (
+            ([1, 2, 4], "found size 4, expected"),
+            ([-1, 4, 3], "size -1, expected"),
+            ([7, 0, -1], "size 7, expected 0 to 6"),
+        ):
+            with pytest.raises(gv.GravureError, match=said):
+                found.run([x, np.array(wrong)])
+
+
+def test_a_result_that_is_an_argument_is_a_copy_of_it(model: Make) -> None:
+    made = model(
+        [node("Expand", ["x", "n"], ["e"]), node("Exp", ["e"], ["y"]),
+         node("Reshape", ["x", "k"], ["z"])],
+        {"x": ("f32", [1, 3]), "n": ("i64", [2]), "k": ("i64", [2])}, ["y", "z"],
+    )  # fmt: skip
+    found = gv.compile(made.SerializeToString())
+    x = RANDOM.standard_normal((1, 3)).astype(np.float32)
+    y, z = found.run([x, np.array([4, 1]), np.array([3, -1])])
+    np.testing.assert_allclose(y, np.exp(np.tile(x, (4, 1))), rtol=1e-6)
+    assert not np.may_share_memory(x, z)
+    with pytest.raises(gv.GravureError, match="do not broadcast"):
+        found.run([x, np.array([4, 2]), np.array([3, -1])])
+    expanded = ExpandTo.evaluate(x[:, :1], np.array([2, 3]))[0]
+    assert expanded.flags.c_contiguous  # else each piece behind it copied it

@@ -129,10 +129,24 @@ class ReshapeTo(HostOp):
         cls, x: Array, shape: Array, *, sizes: Any = (), zero: bool = False
     ) -> Sequence[Array]:
         """Reshape, or raise `ValueError`."""
-        wanted = [int(size) for size in shape]
+        wanted = shape.tolist()
         if not zero:
             wanted = [x.shape[i] if size == 0 else size for i, size in enumerate(wanted)]
         return (np.ascontiguousarray(x).reshape(wanted),)
+
+
+def broadcast(one: Sequence[int], other: Sequence[int]) -> list[int]:
+    """Return the shape that two shapes of numbers broadcast to, or raise `ValueError`.
+
+    >>> broadcast((3, 1), (2, 1, 4)), broadcast((), (0,))
+    ([2, 3, 4], [0])
+    """
+    rank = max(len(one), len(other))
+    rows = zip(*((*[1] * (rank - len(shape)), *shape) for shape in (one, other)), strict=True)
+    made = [b if a == 1 else a if b in (1, a) else -1 for a, b in rows]
+    if min(made, default=0) < 0:
+        raise ValueError(f"shapes {[*one]} and {[*other]} do not broadcast")
+    return made
 
 
 @register
@@ -153,8 +167,10 @@ class ExpandTo(HostOp):
     @classmethod
     def evaluate(cls, x: Array, shape: Array, *, sizes: Any = ()) -> Sequence[Array]:
         """Repeat the elements."""
-        wanted = np.broadcast_shapes(x.shape, tuple(int(size) for size in shape))
-        return (np.array(np.broadcast_to(x, wanted)),)
+        wanted = broadcast(x.shape, shape.tolist())
+        made: Array = np.empty(wanted, x.dtype)
+        made[...] = x
+        return (made,)
 
 
 @register
@@ -186,13 +202,13 @@ class SliceBy(HostOp):
     ) -> Sequence[Array]:
         """Cut the tensor."""
         cuts = [slice(None)] * x.ndim
-        for axis, *bounds in zip(axes, starts, stops, steps, strict=True):
-            first, last, step = map(int, bounds)
+        rows = zip(axes, starts.tolist(), stops.tolist(), steps.tolist(), strict=True)
+        for axis, first, last, step in rows:
             # A stop before the first element is written as one that is far below.
             cuts[axis] = slice(first, last if last >= -x.shape[axis] else None, step)
             if step > 0 and last < -x.shape[axis]:
                 cuts[axis] = slice(0, 0)
-        return (np.array(x[tuple(cuts)]),)
+        return (np.array(x[tuple(cuts)], order="C"),)
 
 
 @register
@@ -223,19 +239,21 @@ class PadBy(HostOp):
         cls, x: Array, pads: Array, value: Array, *, axes: Any, sizes: Any = (), mode: str
     ) -> Sequence[Array]:
         """Pad by the rule of `gv.pad`, and put the value where nothing was."""
-        rows = [(0, 0)] * x.ndim
+        rows, counts = [(0, 0)] * x.ndim, pads.tolist()
         for place, axis in enumerate(axes):
-            rows[axis] = int(pads[place]), int(pads[place + len(axes)])
+            rows[axis] = counts[place], counts[place + len(axes)]
         if mode == "wrap":  # what is taken away does not come again from the other side
             ends = zip(x.shape, rows, strict=True)
             x = x[tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in ends)]
             rows = [(max(low, 0), max(high, 0)) for low, high in rows]
-        pad, form = REGISTRY["gv.pad"], {"pads": tuple(rows), "mode": mode, "value": 0.0}
-        (made,) = pad.evaluate(x, **form)
-        if mode != "constant":
-            return (made,)
-        (inside,) = pad.evaluate(np.ones(x.shape, np.bool_), **form)
-        return (np.where(inside, made, value.reshape(())).astype(x.dtype),)
+        number = value.reshape(())
+        made: Sequence[Array] = REGISTRY["gv.pad"].evaluate(x, pads=rows, mode=mode, value=number)
+        return made
+
+
+def number_of(x: Array) -> Any:
+    """Return the one element of an array as a number of Python's."""
+    return x.item() if x.dtype.kind in "iuf" else x.astype(object).item()
 
 
 @register
@@ -258,14 +276,16 @@ class RangeOf(HostOp):
     @classmethod
     def evaluate(cls, start: Array, limit: Array, delta: Array, *, sizes: Any) -> Sequence[Array]:
         """Count."""
-        first, last, step = (v.astype(object).item() for v in (start, limit, delta))
+        first, last, step = map(number_of, (start, limit, delta))
         if step == 0:
             raise ValueError("delta is 0, expected another number")
         exact = start.dtype.kind in "iu"
         count = -(-(last - first) // step) if exact else int(np.ceil((last - first) / step))
-        places = np.arange(max(count, 0)).astype(start.dtype)
-        made = places * delta.reshape(()) + start.reshape(())
-        return (made.astype(start.dtype),)
+        places = np.arange(max(count, 0)).astype(start.dtype, copy=False)
+        if step != 1:
+            places = places * delta.reshape(())
+        made = places + start.reshape(())
+        return (made.astype(start.dtype, copy=False),)
 
 
 @register
