@@ -16,13 +16,14 @@ from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..ops.special import Wide, widened
+from .bessel_fits import FALLING_FAR, GROWING_FAR, GROWING_NEAR
 
 NEAR = 20.0
 """Up to here the power series is used, from here on the asymptotic one."""
-NARROW = 10.0
-"""The same where results have no more digits than f32, ..."""
-FEW = 20, 11
-"""... and how many terms of the two series are enough then."""
+NARROW = 8.0
+"""Up to here one polynomial is used, from here on another, where f32 has all digits of results."""
+FEW = 10
+"""So many terms of a series that begins slowly are enough then."""
 SMALL = 2.0
 """Up to here what grows as a logarithm is, from here on the integral."""
 STEP = 0.125
@@ -43,18 +44,33 @@ def _asymptotic_series(order: int, sign: int, count: int) -> list[float]:
     return found
 
 
-def _growing(w: Wide, size: object, order: int, row: DType) -> object:
-    """Return I(size) exp(-size)."""
-    end, (terms, later) = (NARROW, FEW) if row.size <= 4 else (NEAR, (56, 24))
-    near, far = w.minimum(size, end), w.maximum(size, end)
+def _growing(w: Wide, x: object, order: int) -> object:
+    """Return I(x) exp(-abs(x))."""
+    size = w.abs(x)
+    near, far = w.minimum(size, NEAR), w.maximum(size, NEAR)
     half = w.mul(near, 0.5)
-    series = w.series(w.mul(half, half), _power_series(order, terms))
+    series = w.series(w.mul(half, half), _power_series(order, 56))
     if order:
         series = w.mul(series, half)
     inverse = w.div(1.0, far)
-    tail = w.series(inverse, _asymptotic_series(order, -1, later))
+    tail = w.series(inverse, _asymptotic_series(order, -1, 24))
     found = w.mul(tail, w.sqrt(w.mul(inverse, 1 / (2 * math.pi))))
-    return w.select(w.less(size, end), w.mul(series, w.exp(w.neg(near))), found)
+    made = w.select(w.less(size, NEAR), w.mul(series, w.exp(w.neg(near))), found)
+    return w.mul(made, w.sign(x)) if order else made
+
+
+def _growing_fitted(w: Wide, x: object, order: int) -> object:
+    """Return I(x) exp(-abs(x)) with the digits of f32."""
+    size = w.abs(x)
+    near = w.minimum(size, NARROW)
+    low = w.series(w.add(w.mul(near, 0.25), -1.0), GROWING_NEAR[order])
+    inverse = w.div(1.0, w.maximum(size, NARROW))
+    high = w.series(w.add(w.mul(inverse, 16.0), -1.0), GROWING_FAR[order])
+    high = w.mul(high, w.sqrt(inverse))
+    if not order:
+        return w.select(w.less(size, NARROW), low, high)
+    found = w.select(w.less(size, NARROW), w.mul(low, near), high)
+    return w.select(w.less(x, 0.0), w.neg(found), found)
 
 
 def _growing_function(type_: str, order: int, *, scaled: bool) -> Callable[..., TfTensor]:
@@ -62,12 +78,9 @@ def _growing_function(type_: str, order: int, *, scaled: bool) -> Callable[..., 
     def function(m: Maker, x: object) -> object:
         """Return the modified Bessel function of the first kind."""
         w, wide, row = widened(m), m.to(x, rows.f64), spec_of_value(x).dtype
-        size = w.abs(wide)
-        found = _growing(w, size, order, row)
+        found = _growing_fitted(w, wide, order) if row.size <= 4 else _growing(w, wide, order)
         if not scaled:
-            found = w.mul(found, w.exp(size))
-        if order:
-            found = w.mul(found, w.sign(wide))
+            found = w.mul(found, w.exp(w.abs(wide)))
         return m.to(found, row)
 
     return function
@@ -79,7 +92,7 @@ bessel_i1 = _growing_function("BesselI1", 1, scaled=False)
 bessel_i1e = _growing_function("BesselI1e", 1, scaled=True)
 
 
-def _harmonic(order: int, count: int = 16) -> Sequence[float]:
+def _harmonic(order: int, count: int) -> Sequence[float]:
     """Return the coefficients of (x / 2)^2k beside the logarithm."""
     sums = [sum(1 / i for i in range(1, k + 1)) for k in range(count + 2)]
     rest = _power_series(order, count)
@@ -91,15 +104,29 @@ def _harmonic(order: int, count: int = 16) -> Sequence[float]:
 EULER = 0.57721566490153286060651209008240243
 
 
-def _falling(w: Wide, x: object, order: int) -> object:
+def _falling(w: Wide, x: object, order: int, row: DType) -> object:
     """Return K(x) exp(x) of numbers above 0."""
+    terms = FEW if row.size <= 4 else 16
     low = w.minimum(x, SMALL)
     half = w.mul(low, 0.5)
     square, logarithm = w.mul(half, half), w.add(w.log(half), EULER)
-    first = w.mul(logarithm, w.series(square, _power_series(order, 16)))
-    rest = w.series(square, _harmonic(order))
+    first = w.mul(logarithm, w.series(square, _power_series(order, terms)))
+    rest = w.series(square, _harmonic(order, terms))
     added = w.add(w.div(1.0, low), w.mul(half, w.add(first, rest)))
     small = added if order else w.sub(rest, first)
+    above = _fallen_fitted(w, x, order) if row.size <= 4 else _fallen(w, x, order)
+    return w.select(w.less_equal(x, SMALL), w.mul(small, w.exp(low)), above)
+
+
+def _fallen_fitted(w: Wide, x: object, order: int) -> object:
+    """Return K(x) exp(x) of numbers above `SMALL` with the digits of f32."""
+    inverse = w.div(1.0, w.maximum(x, SMALL))
+    found = w.series(w.add(w.mul(inverse, 4.0), -1.0), FALLING_FAR[order])
+    return w.mul(found, w.sqrt(inverse))
+
+
+def _fallen(w: Wide, x: object, order: int) -> object:
+    """Return K(x) exp(x) of numbers above `SMALL`."""
     middle = w.minimum(w.maximum(x, SMALL), NEAR)
     total: object = w.number(0.5 * STEP, rows.f64)
     for i in range(1, POINTS):
@@ -109,8 +136,7 @@ def _falling(w: Wide, x: object, order: int) -> object:
     inverse = w.div(1.0, w.maximum(x, NEAR))
     tail = w.series(inverse, _asymptotic_series(order, 1, 24))
     far = w.mul(tail, w.sqrt(w.mul(inverse, math.pi / 2)))
-    above = w.select(w.less(x, NEAR), total, far)
-    return w.select(w.less_equal(x, SMALL), w.mul(small, w.exp(low)), above)
+    return w.select(w.less(x, NEAR), total, far)
 
 
 def _falling_function(type_: str, order: int, *, scaled: bool) -> Callable[..., TfTensor]:
@@ -120,7 +146,7 @@ def _falling_function(type_: str, order: int, *, scaled: bool) -> Callable[..., 
         w, wide = widened(m), m.to(x, rows.f64)
         above = w.less(0.0, wide)
         safe = w.select(above, wide, 1.0)
-        found = _falling(w, safe, order)
+        found = _falling(w, safe, order, spec_of_value(x).dtype)
         if not scaled:
             found = w.mul(found, w.exp(w.neg(safe)))
         outside = w.select(w.equal(wide, wide), math.inf, math.nan)
