@@ -289,8 +289,8 @@ def expm1(z: Complex) -> Complex:
     return Complex(m, real, whole.imag)
 
 
-ENDS = {rows.f32: (1e37, 1e-30, 80), rows.f64: (1e307, 1e-290, 600)}
-"""Beyond what numbers are scaled before their roots are taken, and by which power of 2."""
+ENDS = {rows.f32: (1e18, 68, 1e-15, 100), rows.f64: (1e150, 520, 1e-140, 600)}
+"""Beyond what numbers are scaled before they are squared, and by which powers of 2."""
 
 
 def sqrt(z: Complex) -> Complex:
@@ -299,7 +299,8 @@ def sqrt(z: Complex) -> Complex:
     zero, half = m.number(0, dtype), m.number(0.5, dtype)
     scaled, back = _scaled(z)
     a, b = scaled.real, scaled.imag
-    large = m.sqrt(m.mul(m.add(absolute(scaled), m.abs(a)), half))
+    size = m.sqrt(m.add(m.mul(a, a), m.mul(b, b)))
+    large = m.sqrt(m.mul(m.add(size, m.abs(a)), half))
     divisor = m.select(m.equal(large, zero), m.number(1, dtype), large)
     small = m.div(m.mul(b, half), divisor)
     is_right = m.greater_equal(a, zero)
@@ -312,11 +313,11 @@ def _scaled(z: Complex) -> tuple[Complex, Any]:
     """Return numbers that are neither huge nor tiny, and by what their roots are multiplied."""
     m, dtype = z.make, z.dtype
     most, plain = m.maximum(m.abs(z.real), m.abs(z.imag)), m.number(1, dtype)
-    high, low, power = ENDS[dtype]
+    high, down, low, up = ENDS[dtype]
     huge, tiny = m.greater(most, m.number(high, dtype)), m.less(most, m.number(low, dtype))
     by, back = (
         m.select(huge, m.number(a, dtype), m.select(tiny, m.number(b, dtype), plain))
-        for a, b in ((2.0**-4, 2.0**power), (4, 2.0 ** (-power // 2)))
+        for a, b in ((2.0**-down, 2.0**up), (2.0 ** (down // 2), 2.0 ** (-up // 2)))
     )
     return z.each(lambda x: m.mul(x, by)), back
 
