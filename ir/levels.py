@@ -33,9 +33,8 @@ It asks memory for them meanwhile.
 """
 
 _STRUCTURE = frozenset({"builtin.module", "func.func", "func.return", "func.call"})
-_VALUES = frozenset(
-    {"gv.constant", "gv.weight", "gv.reshape", "gv.told", "gv.pairs", "gv.of_pairs"}
-)
+_NAMES = frozenset({"gv.reshape", "gv.pairs", "gv.of_pairs", "gv.words", "gv.of_words"})
+_VALUES = frozenset({"gv.constant", "gv.weight", "gv.told", *_NAMES})
 _CONTROL = frozenset({"gv.if", "gv.while", "gv.yield"})
 _MEMORY = frozenset({"gv.buffer", "gv.view", "gv.as_parts", "gv.prefix", "gv.following"})
 _LAUNCHES = _MEMORY | {"gv.launch", "gv.tell", "gv.choose", "gv.loop", "gv.repeat", "gv.yield"}

@@ -5,6 +5,8 @@
                                         %r = %a * %c - %b * %d     %i = %a * %d + %b * %c
                                         %0 = gv.of_pairs (gv.concat %r, %i)
 
+Two f32 are a word: `gv.words %x` are taken apart and put together by shifts, all in one loop.
+
 What a function is given, a weight, and what a host step gives are memory in which the parts of a
 number lie side by side; so is what a function or a host step gets. Operations say what they are by
 parts (`Op.by_parts`), or are the same for both (`PARTWISE`, and those that move elements); choices
@@ -27,11 +29,11 @@ from ..ir.compose.complex import Complex
 from ..ir.compose.functions import cut
 from ..ir.compose.maker import Maker
 from ..ir.host import is_host, label
-from ..ir.ops.complex import OfPairs, Pairs
+from ..ir.ops.complex import MEMORY
 from ..ir.ops.control.control import If, While
 from ..ir.ops.structure import Weight, Yield
 from ..ir.program import functions
-from ..ir.types.dtypes import PARTS
+from ..ir.types.dtypes import PARTS, c64, f32, i32, i64
 from ..ir.types.tensor import spec_of
 from ..ir.types.values import is_complex
 from .base import Pass
@@ -90,7 +92,7 @@ class TakenApart:
                 self.block(inner)
         if not any(map(is_complex, types)):
             return False
-        if isinstance(op, Weight | Pairs | OfPairs):
+        if isinstance(op, (Weight, *MEMORY)):
             return False
         if not isinstance(op, Op) or isinstance(op, Yield) or is_host(op):
             self.gather(op)
@@ -120,11 +122,15 @@ class TakenApart:
 
     def read(self, value: SSAValue, before: Operation) -> Complex:
         """Return the parts of what lies in memory."""
-        emit = GraphEmit(_behind(value), before.attributes.get(SOURCE))
-        make, rank, dims = Maker(emit), spec_of(value.type).rank, spec_of(value.type).dims
-        pairs = make.pairs(value)
-        both = [make.reshape(cut(emit, pairs, rank, i, i + 1), shape=dims) for i in range(2)]
-        return Complex(make, *both)
+        make, spec = (
+            Maker(GraphEmit(_behind(value), before.attributes.get(SOURCE))),
+            spec_of(value.type),
+        )
+        if spec.dtype == c64:
+            return of_words(make, make.words(value))
+        pairs, rank = make.pairs(value), spec.rank
+        both = [cut(make.emit, pairs, rank, i, i + 1) for i in range(2)]
+        return Complex(make, *(make.reshape(x, shape=spec.dims) for x in both))
 
     def gather(self, op: Operation) -> None:
         """Give an operation complex tensors that lie in memory, each result one of its own."""
@@ -140,10 +146,12 @@ class TakenApart:
     def written(self, parts: Value, before: Operation) -> SSAValue:
         """Put parts side by side."""
         assert isinstance(parts, Complex), "complex values have parts"
-        make = Maker(GraphEmit.before(before))
-        rank, dims = spec_of(parts.real.type).rank, spec_of(parts.real.type).dims
-        deep = [make.reshape(x, shape=(*dims, 1)) for x in (parts.real, parts.imag)]
-        made: SSAValue = make.of_pairs(make.concat(*deep, axis=rank))
+        make, spec = Maker(GraphEmit.before(before)), spec_of(parts.real.type)
+        if spec.dtype == f32:
+            word: SSAValue = make.of_words(as_words(make, parts))
+            return word
+        deep = [make.reshape(x, shape=(*spec.dims, 1)) for x in (parts.real, parts.imag)]
+        made: SSAValue = make.of_pairs(make.concat(*deep, axis=spec.rank))
         return made
 
     def control(self, op: If | While) -> None:
@@ -203,6 +211,22 @@ def _behind(value: SSAValue) -> InsertPoint:
 def _is_made(value: SSAValue) -> bool:
     """Say whether a value is memory of its own: no argument, no weight."""
     return isinstance(value.owner, Operation) and not isinstance(value.owner, Weight)
+
+
+def of_words(make: Maker, word: SSAValue) -> Complex:
+    """Return the two f32 of words."""
+    upper = make.shift_right(word, make.number(32, i64))
+    halves = (make.cast(x, dtype=i32) for x in (word, upper))
+    return Complex(make, *(make.bitcast(x, dtype=f32) for x in halves))
+
+
+def as_words(make: Maker, parts: Complex) -> SSAValue:
+    """Return two f32 as words."""
+    halves = [make.bitcast(x, dtype=i32) for x in (parts.real, parts.imag)]
+    low, high = (make.cast(x, dtype=i64) for x in halves)
+    low = make.bitwise_and(low, make.number((1 << 32) - 1, i64))
+    made: SSAValue = make.bitwise_or(low, make.shift_left(high, make.number(32, i64)))
+    return made
 
 
 def computed(op: Op, make: Maker, given: Sequence[Value]) -> Sequence[Value]:

@@ -158,6 +158,7 @@ class Maker:
     not_equal = Named()
     numbers_of_text = Named()
     of_pairs = Named()
+    of_words = Named()
     one_hot = Named()
     pad = Named()
     pad_by = Named()
@@ -227,6 +228,7 @@ class Maker:
     trunc = Named()
     unique = Named()
     weight = Named()
+    words = Named()
 
     def number(self, value: float, dtype: DType) -> Any:
         """Make a constant without axes."""

@@ -2,7 +2,8 @@
 
 Compiled code has real numbers only: before anything else is done, `passes/split_complex.py` takes
 complex tensors apart, and what others give or get is memory in which the parts of each number lie
-side by side (`gv.pairs`, `gv.of_pairs`).
+side by side: pairs (`gv.pairs`, `gv.of_pairs`), or where both have room in a word, these, which
+vectors of both parts are made of at once (`gv.words`, `gv.of_words`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..families import (
 )
 from ..op import REGISTRY, Array, Call, EagerEmit, Op, register
 from ..samples import Sample
-from ..types.dtypes import PARTS, WHOLE, DType, c64, c128, f32, f64
+from ..types.dtypes import PARTS, WHOLE, DType, c64, c128, f32, f64, i64
 from ..types.tensor import TensorSpec
 
 FROM_COMPLEX = tuple(Sample(shape, {}, (c64, c128)) for shape in (((2, 9),), ((),), ((0, 3),)))
@@ -230,3 +231,55 @@ class OfPairs(Op):
         """View the array."""
         whole = np.complex64 if x.dtype == np.float32 else np.complex128
         return (np.ascontiguousarray(x).view(whole).reshape(x.shape[:-1]),)
+
+
+@register
+class Words(Op):
+    """The same memory of complex numbers of two f32 as words, whose lower half is the real part."""
+
+    name = "gv.words"
+    WORKLESS: ClassVar = True
+    IS_VIEW: ClassVar = True
+    SAMPLES: ClassVar = tuple(
+        Sample(s.shapes, {}, (c64,), differentiable=False) for s in FROM_COMPLEX
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the shape, of integers."""
+        if x.dtype != c64:
+            raise TypeError(f"element type {x.dtype}, expected c64")
+        return (x.with_dtype(i64),)
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """View the array."""
+        return (np.ascontiguousarray(x).view(np.int64).reshape(x.shape),)
+
+
+@register
+class OfWords(Op):
+    """The same memory, words of two f32, as complex numbers."""
+
+    name = "gv.of_words"
+    WORKLESS: ClassVar = True
+    IS_VIEW: ClassVar = True
+    SAMPLES: ClassVar = tuple(
+        Sample(s.shapes, {}, (i64,), differentiable=False) for s in FROM_COMPLEX
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the shape, of complex numbers."""
+        if x.dtype != i64:
+            raise TypeError(f"element type {x.dtype}, expected i64")
+        return (x.with_dtype(c64),)
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """View the array."""
+        return (np.ascontiguousarray(x).view(np.complex64).reshape(x.shape),)
+
+
+MEMORY = (Pairs, OfPairs, Words, OfWords)
+"""Other names for memory, which nothing is computed through."""

@@ -18,7 +18,7 @@ from ..op import Array, Op, register
 from ..reading import Reading
 from ..types.attributes import Symbol, integer_attribute, to_attribute, to_python
 from ..types.dims import Dim, evaluate
-from ..types.dtypes import PARTS, WHOLE, DType, i64, string
+from ..types.dtypes import PARTS, DType, c64, i64, string
 from ..types.indices import Indices
 from ..types.tensor import TensorSpec, memref_of, spec_of, spec_of_array
 
@@ -263,20 +263,22 @@ class View(Op):
 
 @register
 class AsParts(View):
-    """The memory of complex numbers as that of their parts, along a last axis of two; or back."""
+    """The memory of complex numbers as that of their parts, or as words of both; or back."""
 
     name = "gv.as_parts"
 
     @classmethod
     def infer(cls, source: TensorSpec, *, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
-        """Return the shape with the other type."""
-        return (TensorSpec(PARTS.get(source.dtype) or WHOLE[source.dtype], shape),)
+        """Refuse: it is made of both specs."""
+        raise TypeError("the result of gv.as_parts is given by its type")
 
     def verify_(self) -> None:
         """Check that the number of parts is kept."""
         source, result = self.specs[0], self.result_specs[0]
         wide, parts = (source, result) if source.dtype in PARTS else (result, source)
-        if PARTS.get(wide.dtype) != parts.dtype or parts.dims != (*wide.dims, 2):
+        are_pairs = parts == TensorSpec(PARTS.get(wide.dtype, wide.dtype), (*wide.dims, 2))
+        are_words = wide.dtype == c64 and parts == wide.with_dtype(i64)
+        if not (are_pairs or are_words):
             raise VerifyException(f"a view of {source} cannot be {result}")
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
