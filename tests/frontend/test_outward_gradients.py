@@ -82,3 +82,41 @@ def test_they_run_beside_what_they_go_back_through_if_that_is_wished() -> None:
 
         z = tf.cond(x > 0, first, lambda: w)
         np.testing.assert_allclose(session.run(z, {x: 0.5}), 4 * np.exp(2.0), rtol=1e-6)
+
+
+def test_targets_of_graphs_around_have_gradients_inside_of_a_function():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.constant(1.0)
+        y = x * tf.constant(2.0)
+
+        @tf.function
+        def outer():
+            around = tf.identity(x)
+
+            @tf.function
+            def inner():
+                return tf.gradients([tf.identity(around), tf.identity(y), x], [x])
+
+            return inner()
+
+        assert session.run(outer()) == [4.0]
+
+
+def test_the_gradient_of_a_program_asks_for_one_of_what_it_has_computed():
+    @tf.custom_gradient
+    def f(x):
+        y = x * x * x
+        return y, lambda grad: tf.gradients(y, x, grad_ys=grad)
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.constant(2.0)
+        assert session.run(tf.gradients(f(x), x)) == [12.0]
+
+
+def test_gradients_of_complex_numbers_are_of_what_is_given_for_them():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.constant(3 + 4j)
+        with pytest.raises(TypeError, match=r"Gradients of complex tensors .* must set grad_ys"):
+            tf.gradients(x * x, x)
+        one = tf.constant(1 + 0j)
+        assert session.run(tf.gradients(x * x, x, grad_ys=one)) == [6 - 8j]

@@ -17,6 +17,7 @@ from ...eager.tape import GradientTape as CoreTape
 from ...eager.tape import wants_zeros
 from ...function.variable import Variable as CoreVariable
 from ...graph.control_flow import ControlFlowError, choose
+from ...graph.func_graph import FuncGraph
 from ...graph.gradients import OVERRIDES
 from ...graph.gradients import gradients as graph_gradients
 from ...graph.graph import Graph, GraphTensor, Kind, Operation
@@ -257,8 +258,17 @@ def gradients(
             "tf.gradients is not supported when eager execution is enabled. "
             "Use tf.GradientTape instead."
         )
+    here = STATE.context
+    if isinstance(here, FuncGraph) and here.is_inside(graph):
+        graph = here  # (what goes back stands where it is asked for, and not where a target is)
     with InGraph(graph):
-        targets = [convert(y) for y in targets]
+        targets = [graph.owned(convert(y)) for y in targets]
+        for y in targets if grad_ys is None else ():
+            if y.spec.dtype.kind == "c":
+                raise TypeError(
+                    f"Gradients of complex tensors {y!r} must set grad_ys (y.dtype = "
+                    f"{y.dtype.name})"
+                )
         sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
         given = (
             None
