@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
@@ -195,6 +196,7 @@ class Bound:
                 parts = [(f"arg_{k}" if k[0] == "_" else k, each) for k, each in value.items()]
             else:
                 parts = [("Placeholder" if name[0] == "_" else name, value)]
+            refuse_alike([label for label, _ in parts])
             made.extend(label for label, each in parts for _ in nest.flatten(each))
         return made
 
@@ -213,6 +215,18 @@ class Bound:
                 value.numpy() if isinstance(value, Tensor) and value.eager else None
             )
         return dict(nest.pack(self.described, made))
+
+
+def refuse_alike(labels: Sequence[str]) -> None:
+    """Raise where names of arguments are not to be told apart by letters and numbers."""
+    plain = [re.sub(r"\W", "_", label) for label in labels]
+    for place, name in enumerate(plain):
+        first = plain.index(name)
+        if first != place:
+            raise ValueError(
+                f"Name collision after sanitization. Arguments {labels[first]!r} and "
+                f"{labels[place]!r} are both {name!r}: rename one of them"
+            )
 
 
 class CallTime:
@@ -247,14 +261,12 @@ class CallTime:
         return [*map(self._fitting, nest.flatten(found), self.specs)]
 
     def _fitting(self, value: object, spec: TensorSpec) -> Tensor:
-        """Return a value as a tensor, or raise `ValueError` if it is not what was said."""
+        """Return a value as a tensor, or raise `TypeError` if it is not what was said."""
         made = value if isinstance(value, Tensor) else self.to_tensor(value, spec.dtype)
         if made.spec.dtype != spec.dtype:
-            raise ValueError(
-                f"Value {value!r} does not convert to a tensor with dtype {spec.dtype}"
-            )
+            raise TypeError(f"Can not cast Tensor of type {made.spec.dtype} to {spec.dtype}")
         if not within(made.spec, spec):
-            raise ValueError(f"Value {value!r} has not the shape that was said: {spec}")
+            raise TypeError(f"Can not cast Tensor of {made.spec} to {spec}, which was said")
         return made
 
 
@@ -363,6 +375,11 @@ def value_key(value: object) -> Hashable:
     """Return what Python values of one trace have in common."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return ("value", type(value).__name__, value)
+    if type(value).__hash__ is None:
+        raise TypeError(
+            f"Could not generate a generic TraceType for {value!r}: it has no hash, and a function "
+            "is traced by what an argument is; give it one, or `__tf_flatten__`"
+        )
     return ("object", type(value).__name__, ByIdentity(value))
 
 
@@ -441,7 +458,7 @@ def arguments_of_trace(
     for name, wanted in trace.described.items():
         value = given.described[name]
         if structure_key(value) != structure_key(wanted):
-            refuse(function, _difference(found.arguments[name], wanted))
+            refuse(function, _difference(found.arguments[name], value, wanted))
     for place, (value, known) in enumerate(zip(given.leaves, trace.leaves, strict=True)):
         if place not in trace.specs and value_key(value) != value_key(known):
             refuse(function, f"Can not cast {value!r} to Literal[{known!r}]")
@@ -498,8 +515,14 @@ def _has_inputs(trace: Bound, name: str) -> bool:
     return False
 
 
-def _difference(value: object, wanted: object) -> str:
+def _difference(value: object, described: object, wanted: object) -> str:
     """Return why a value is not of the structure that was traced."""
+    mine, theirs = nest.flatten(described), nest.flatten(wanted)
+    alike = type(described) is type(wanted) and len(mine) == len(theirs)
+    if isinstance(wanted, nest.TensorGroup) and alike:
+        pairs = zip(mine, theirs, strict=True)
+        found, other = next((p for p in pairs if repr(p[0]) != repr(p[1])), (described, wanted))
+        return f"Can not cast {found!r} to {other!r}"
     if isinstance(wanted, Mapping):
         return f"Can not cast {value!r} to a Dict of {[*wanted]}"
     if isinstance(wanted, list | tuple):

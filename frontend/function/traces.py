@@ -49,6 +49,7 @@ from ..values.run_errors import InvalidArgumentError
 from ..values.texts import as_kept
 from .arguments import (
     Bound,
+    CallTime,
     CallTimeValue,
     Surface,
     arguments_of_trace,
@@ -176,6 +177,40 @@ class ConcreteFunction:
         self.gradients = Gradients()
         self.placed: set[bool] = set()
         """Whether its operations were found to run here: where others may stand in, where not."""
+
+    def replace_capture_with_deferred_capture(
+        self,
+        tensor: Tensor,
+        closure: Callable[[], object],
+        spec: object,
+        placeholder: GraphTensor | None = None,
+        default_value: object = None,
+    ) -> None:
+        """Take what a closure gives at each call where a tensor was taken from outside.
+
+        It may be named by what stands for it inside: `placeholder`.
+        """
+        if default_value is not None:
+            raise NotImplementedError("replace_capture_with_deferred_capture: default_value")
+        values = CallTime(closure, spec, self.function.to_tensor).values
+        graph = self.graph
+        slot = graph.captured.get(id(tensor), (tensor, placeholder))[1]
+        taken = [made.edge for _, made in graph.captured.values()]
+        if slot is None or not any(edge is slot.edge for edge in taken):
+            raise ValueError(f"Did not find {tensor!r} among what {self.function.label!r} takes")
+        if [value.spec for value in values] != [slot.spec]:
+            raise ValueError(
+                f"Attempting to substitute closure with spec {spec!r} that's incompatible with "
+                f"what was taken: {slot.spec}"
+            )
+        kept = list(graph.captured.items())
+        graph.captured.clear()
+        for key, pair in kept:
+            is_meant = pair[1].edge is slot.edge
+            graph.captured[id(values[0]) if is_meant else key] = (
+                (values[0], pair[1]) if is_meant else pair
+            )
+        vars(self).pop("takes_anew", None)
 
     @property
     def inputs(self) -> list[GraphTensor]:

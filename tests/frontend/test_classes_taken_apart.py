@@ -60,3 +60,50 @@ def test_they_are_structures(stage):
         tf.nest.assert_same_structure(made, Masked("n", tf.constant(1.0)))
     with pytest.raises(TypeError, match="the same type"):
         tf.nest.assert_same_structure(made, [tf.constant(1.0)])
+
+
+def test_what_has_no_hash_is_no_argument():
+    f = tf.function(lambda x: 1.0)
+    with pytest.raises(TypeError, match="Could not generate a generic TraceType"):
+        f(set())
+
+
+def test_names_of_arguments_are_told_apart():
+    f = tf.function(lambda **rest: rest["a_b"] + rest["a/b"])
+    with pytest.raises(ValueError, match="Name collision after sanitization"):
+        f(**{"a_b": 1, "a/b": 2})
+
+
+def test_a_part_of_another_type_is_named():
+    f = tf.function(lambda x: x).get_concrete_function(tf.ragged.constant([[1]]))
+    match = r"Binding inputs to tf\.function failed.*dtype=tf\.float32.* to .*dtype=tf\.int32"
+    with pytest.raises(TypeError, match=match):
+        f(tf.ragged.constant([[1.0]]))
+    with pytest.raises(TypeError, match="don't have the same nested structure"):
+        f(tf.ragged.constant([[[1]]]))
+
+
+def test_what_was_taken_from_outside_may_be_taken_anew_at_each_call():
+    x, y, z = (tf.constant(float(n)) for n in range(3))
+    f = tf.function(lambda: x + y * z).get_concrete_function()
+    assert f() == 2.0
+    now = [tf.constant(3.0)]
+    spec = tf.TensorSpec([], tf.float32)
+    f.replace_capture_with_deferred_capture(y, lambda: now[0], spec)
+    assert f() == 6.0
+    now[0] = tf.constant(4.0)
+    assert f() == 8.0
+    with pytest.raises(ValueError, match="Attempting to substitute closure with spec"):
+        f.replace_capture_with_deferred_capture(x, lambda: now, tf.TensorSpec([1], tf.float32))
+    with pytest.raises(ValueError, match="Did not find"):
+        f.replace_capture_with_deferred_capture(tf.constant(1.0), lambda: now, spec)
+    now[0] = tf.constant(4)
+    with pytest.raises(TypeError, match="Can not cast Tensor"):
+        f()
+
+
+def test_integers_go_back_through_mirrored_edges():
+    grads = tf.constant([[1, 2, 3, 4]])
+    made = tf.raw_ops.MirrorPadGrad(input=grads, paddings=[[0, 0], [1, 1]], mode="SYMMETRIC")
+    assert made.numpy().tolist() == [[3, 7]]
+    assert tf.raw_ops.Snapshot(input=grads).dtype == tf.int32
