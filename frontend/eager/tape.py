@@ -178,6 +178,10 @@ class GradientTape:
         basis = np.eye(count, dtype=y.dtype.numpy).reshape(count, *shape)
         rows = [self._dense([(key_of(y), as_tensor(b))], flat) for b in basis]
         self._end()
+        if not rows:
+            filled = Maker(apply).filled
+            empty = [filled(0, x.spec.dtype, (*shape, *x.spec.dims)) for x in flat]
+            return nest.pack(sources, empty)
         zeros = wants_zeros(unconnected_gradients)
         found = [
             _stacked([row[i] for row in rows], x, shape, zeros=zeros) for i, x in enumerate(flat)

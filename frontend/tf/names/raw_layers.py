@@ -192,8 +192,11 @@ def mirror_pad_grad(
     with InGraph(graph_of([input, paddings])):
         back, edges = convert(input), convert(paddings)
         sizes = _a.shape(back) - _m.cast(_m.REDUCTIONS["reduce_sum"](edges, axis=1), "int32")
-        at = zeros(sizes, back.dtype)
-        return way_back(lambda x: _a.pad(x, edges, mode=mode), at, back, name)
+        # Integers have no slopes; all sums of those below 2**53 are exact.
+        wide = back if back.dtype.is_floating or back.dtype.is_complex else _m.cast(back, "float64")
+        at = zeros(sizes, wide.dtype)
+        found = way_back(lambda x: _a.pad(x, edges, mode=mode), at, wide, name)
+        return found if wide is back else _m.cast(found, back.dtype)
 
 
 def concat_offset(

@@ -193,16 +193,17 @@ def _split(m: Maker, x: object, sizes: int | Sequence[int], axis: int) -> object
         if isinstance(extent, int) and extent % sizes:
             raise TypeError(f"Dimension size, given by scalar input {extent}, must be evenly "
                             f"divisible by {sizes}: num_split should evenly divide it")  # fmt: skip
-        if isinstance(x, Abstract) and not isinstance(extent, int):
-            dims = spec_of_value(x).dims
-            part = x.spec.with_shape((*dims[:at], unknown_dim(), *dims[at + 1 :]))
-            return (Abstract(part),) * sizes
-        parts = [extent // sizes] * sizes
+        is_open = isinstance(x, Abstract) and not isinstance(extent, int)
+        parts = [-1 if is_open else extent // sizes] * sizes
     else:
         parts = list(sizes)
     for place, count in enumerate(parts):
         if isinstance(count, int) and count < -1:
             raise TypeError(f"Split size at index {place} must be >= 0. Got: {count}")
+    if isinstance(x, Abstract) and not isinstance(extent, int):  # the run says whether they fit
+        rows_ = [unknown_dim() if p == -1 else p for p in parts]
+        dims = spec_of_value(x).dims
+        return tuple(Abstract(x.spec.with_shape((*dims[:at], p, *dims[at + 1 :]))) for p in rows_)
     if -1 in parts:
         parts[parts.index(-1)] = extent - sum(p for p in parts if p != -1)
     if isinstance(extent, int) and all(isinstance(p, int) for p in parts) and sum(parts) != extent:

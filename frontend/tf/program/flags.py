@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
+from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
@@ -22,6 +23,8 @@ def _absl(name: str) -> ModuleType:
     """Return a module of absl."""
     try:
         from absl import app, flags  # noqa: PLC0415  (optional)
+
+        import_module("absl.testing.absltest")  # (it defines the flags that tests are told by)
     except ImportError as error:
         raise MissingAbslError(
             f"tf.{name} needs the package absl-py, which is not installed",

@@ -1,6 +1,7 @@
 """Slopes of complex numbers: both parts of each are numbers of their own, as in TensorFlow."""
 
 import numpy as np
+import pytest
 
 import gravure.tf as tf
 
@@ -60,3 +61,22 @@ def test_second_derivatives_of_unknown_sizes_are_found_in_functions():
         for _ in range(2):
             x = x + 0.12 * x * x
         np.testing.assert_allclose(steps(tf.constant(given)), x, rtol=1e-5)
+
+
+def test_slopes_of_nothing_are_none_of_each_source():
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * tf.zeros([0, 3])
+    assert tape.jacobian(y, x).shape == (0, 3, 3)
+
+
+def test_parts_of_an_extent_that_a_run_tells_are_of_the_sizes_that_are_given():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def f(x):
+        parts = tf.split(x, [1, 2])
+        assert [p.shape.as_list() for p in parts] == [[1], [2]]
+        return parts
+
+    assert [p.numpy().tolist() for p in f([1.0, 2.0, 3.0])] == [[1.0], [2.0, 3.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Determined shape must either match"):
+        f([1.0, 2.0])

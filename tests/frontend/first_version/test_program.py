@@ -82,14 +82,14 @@ def test_a_program_with_flags():
     program = (
         "import gravure.tf as tf; v1 = tf.compat.v1\n"
         "v1.flags.DEFINE_integer('steps', 3, 'how many')\n"
-        "def main(argv): print(v1.flags.FLAGS.steps, argv[1:])\n"
+        "def main(argv): print(v1.flags.FLAGS.steps, argv[1:], bool(v1.flags.FLAGS.test_tmpdir))\n"
         "v1.logging.set_verbosity(v1.logging.INFO); v1.logging.info('about %d', 7)\n"
         "v1.app.run(main)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", program, "--steps=5", "more"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout == "5 ['more']\n"
+    assert done.stdout == "5 ['more'] True\n"
     assert "INFO:tensorflow:about 7" in done.stderr
 
 
