@@ -29,6 +29,7 @@ from ...ir.program import (
 from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DTYPES, string
 from ...ir.types.tensor import TensorSpec, spec_of_array
+from ...runtime.deadline import DEADLINE
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
@@ -390,8 +391,11 @@ def run_rest(store: Store, plan: Plan, values: Sequence[object], spent: int) -> 
     """Return what the rest of a loop gives, of which the trips until now took so much.
 
     It is compiled once it is as if a function had been called for them; None: it is not, or cannot
-    be. It goes on from what is carried, so that the trips are the same.
+    be. It goes on from what is carried, so that the trips are the same. Where the time is limited,
+    somebody looks at the clock before each operation.
     """
+    if DEADLINE.at or DEADLINE.cancellation is not None:
+        return None
     arrays = [np.asarray(x) for x in values if isinstance(x, np.ndarray | np.generic)]
     if len(arrays) < len(values) or any(x.dtype.kind not in "biufc" for x in arrays):
         return None

@@ -144,6 +144,16 @@ def test_a_loop_that_cannot_be_compiled_goes_on_as_before():
     assert seen == [*range(700)]
 
 
+def test_a_long_loop_ends_in_time_where_that_is_limited():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        done = tf.while_loop(lambda i: i < 1 << 25, lambda i: i + 1, [tf.constant(0)])
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(done, options=tf.compat.v1.RunOptions(timeout_in_ms=400))
+        [plan] = session._plans.values()
+        [kind] = [op.kind for op in plan.ops if op.type == "While"]
+        assert not kind.alone.whole_plan().compiled
+
+
 def test_branches_and_calls_count_as_they_are_taken():
     inner = chain(20)
 
