@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import numpy as np
 
 from ...codegen.serial.function import F32s, F64s, I64s, serial, single
@@ -47,6 +49,81 @@ def _wide(data: F64s, ends: I64s, made: F64s) -> int:
         for i in range(at, ends[row]):
             total += data[i]
         made[row], at = total, ends[row]
+    return at
+
+
+def extremes_of(data: Array, ends: Array, how: str) -> Array:
+    """Return the largest ("max"), the smallest ("min") or the product ("mul") of the same numbers.
+
+    None of them are 0, or 1. What is no number stays, and of equal ones the first does.
+
+    >>> numbers = np.array([3.0, 1.0, 2.0])
+    >>> [extremes_of(numbers, np.array([2, 2, 3]), how).tolist() for how in ("max", "min", "mul")]
+    [[3.0, 0.0, 2.0], [1.0, 0.0, 2.0], [3.0, 1.0, 2.0]]
+    """
+    made = np.empty(len(ends), data.dtype)
+    given = np.ascontiguousarray(data), np.ascontiguousarray(ends, np.int64), made
+    is_narrow = data.dtype == np.float32
+    if how == "mul":
+        (_narrow_product if is_narrow else _wide_product)(*given)
+    else:
+        (_narrow_most if is_narrow else _wide_most)(*given, 1.0 if how == "max" else -1.0)
+    return made
+
+
+@serial
+def _narrow_product(data: F32s, ends: I64s, made: F32s) -> int:
+    """Multiply two products at a time, as `_narrow` adds."""
+    at = 0
+    for row in range(0, len(ends), 2):
+        middle = ends[row]
+        end = ends[row + 1] if row + 1 < len(ends) else middle
+        one, other, both = 1.0, 1.0, max(min(middle - at, end - middle), 0)
+        for i in range(both):
+            one, other = single(one * data[at + i]), single(other * data[middle + i])
+        for i in range(at + both, middle):
+            one = single(one * data[i])
+        for i in range(middle + both, end):
+            other = single(other * data[i])
+        made[row], at = one, end
+        if row + 1 < len(ends):
+            made[row + 1] = other
+    return at
+
+
+@serial
+def _wide_product(data: F64s, ends: I64s, made: F64s) -> int:
+    at = 0
+    for row in range(len(ends)):
+        total = 1.0
+        for i in range(at, ends[row]):
+            total *= data[i]
+        made[row], at = total, ends[row]
+    return at
+
+
+@serial
+def _narrow_most(data: F32s, ends: I64s, made: F32s, way: float) -> int:
+    """Look for the largest of the numbers times 1 or -1."""
+    at = 0
+    for row in range(len(ends)):
+        most = data[at] * way if at < ends[row] else 0.0
+        for i in range(at + 1, ends[row]):
+            x = data[i] * way
+            most = x if x > most or isnan(x) else most
+        made[row], at = most * way if at < ends[row] else 0.0, ends[row]
+    return at
+
+
+@serial
+def _wide_most(data: F64s, ends: I64s, made: F64s, way: float) -> int:
+    at = 0
+    for row in range(len(ends)):
+        most = data[at] * way if at < ends[row] else 0.0
+        for i in range(at + 1, ends[row]):
+            x = data[i] * way
+            most = x if x > most or isnan(x) else most
+        made[row], at = most * way if at < ends[row] else 0.0, ends[row]
     return at
 
 

@@ -1,5 +1,7 @@
 """Rows by segments: what is no order of segments, and where it is said; values are TensorFlow's."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,27 @@ def test_sums_of_neighbours_are_each_rounded_as_it_is_added_up(lengths):
     parts = np.split(data, ends[:-1]) if lengths else []
     wanted = [np.add.accumulate(x)[-1] if len(x) else 0 for x in parts]
     assert sums_of(data, ends).tolist() == [float(x) for x in wanted]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("how", ["max", "min", "prod"])
+def test_segments_of_many_numbers_are_combined_as_those_of_few(how, kind):
+    """The largest of -inf is -inf, too: it was the lowest finite number."""
+    random = np.random.default_rng(3)
+    values = np.array([0.0, -0.0, 1, -2, 3, np.inf, -np.inf], kind)
+    data = random.choice(values[: None if how != "prod" else 5], 9000)
+    ids = np.sort(random.integers(0, 6000, 9000))
+    function = getattr(tf.math, f"segment_{how}")
+    step = {"max": max, "min": min, "prod": lambda a, b: a * b}[how]
+    wanted = np.array(
+        [
+            functools.reduce(step, data[ids == n].tolist() or [how == "prod"])
+            for n in range(ids[-1] + 1)
+        ],
+        kind,
+    )
+    for made in (function, tf.function(function)):
+        np.testing.assert_array_equal(made(data, ids), wanted)
+        few = [made(data[:n], ids[:n]).numpy() for n in (5, 900)]
+        for n, found in zip((5, 900), few, strict=True):
+            np.testing.assert_array_equal(found[: ids[n - 1]], wanted[: ids[n - 1]])

@@ -23,7 +23,7 @@ from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
 from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
-from ...values.sums import TYPES, sums_of
+from ...values.sums import TYPES, extremes_of, sums_of
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
@@ -342,6 +342,13 @@ def _neutral(how: str, row: DType) -> float:
     return float(finfo(row.numpy).min if how == "max" else finfo(row.numpy).max)
 
 
+def _least(how: str, row: DType) -> float:
+    """Return what changes nothing of segments in order: the largest of -inf is -inf there."""
+    if how in ("max", "min") and not row.is_integer:
+        return -math.inf if how == "max" else math.inf
+    return _neutral(how, row)
+
+
 def _segments(m: Maker, data: object, ids: object, count: Dim, how: str) -> object:
     """Combine rows by their segment; segments without rows get the neutral element."""
     spec = spec_of_value(data)
@@ -369,7 +376,7 @@ def _in_order(m: Maker, data: object, ids: object, sizes: object, how: str) -> o
         return m.div(_segments(m, data, ids, count, "add"), m.to(least, row))
     if how not in ("max", "min"):
         return _segments(m, data, ids, count, how)
-    start = m.select(m.greater(sizes, none), m.number(_neutral(how, row), row), m.number(0, row))
+    start = m.select(m.greater(sizes, none), m.number(_least(how, row), row), m.number(0, row))
     dims = (count, *spec.dims[spec_of_value(ids).rank :])
     return m.scatter_nd(
         m.broadcast_to(start, shape=dims), _column(m, ids, count), data, reduction=how
@@ -434,9 +441,10 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
         return np.asarray(_in_order_at_once(Tensor(data), Tensor(ids), counted, how))
     table = data if data.ndim == 2 else data.reshape(len(ids), -1)
     count = int(ids[-1]) + 1
-    if data.size == len(ids) > LONG and how in ("add", "mean") and data.dtype in TYPES:
+    if data.size == len(ids) > LONG and data.dtype in TYPES:
         ends = np.searchsorted(ids, np.arange(count, dtype=ids.dtype), "right")
-        total = sums_of(table, ends)
+        is_sum = how in ("add", "mean")
+        total = sums_of(table, ends) if is_sum else extremes_of(table, ends, how)
         if how == "mean":
             total /= np.maximum(np.diff(ends, prepend=0), 1).astype(data.dtype)
         return total.reshape(-1, *data.shape[1:])
@@ -484,7 +492,7 @@ def _combining(row: DType, kind: DType, how: str, most: tuple[int, ...]) -> Kern
         m = Maker(emit)
         at = m.reshape(ids, shape=(n, 1))
         combined = "add" if how == "mean" else how
-        start = m.filled(_neutral(combined, row), row, (count, k))
+        start = m.filled(_least(combined, row), row, (count, k))
         if how in ("sum", "add", "mul"):
             return m.scatter_nd(start, at, data, reduction=combined)
         zeros, ones = m.filled(0, rows.i32, (count,)), m.filled(1, rows.i32, (n,))
@@ -504,7 +512,7 @@ def _by_steps(how: str, data: Array, ids: Array, places: Array) -> Array:
     """Combine the rows of a matrix by their segment, in order."""
     reduction = "add" if how == "mean" else how
     dims = (len(places), data.shape[1])
-    total = np.full(dims, _neutral(reduction, of_numpy(data.dtype)), data.dtype)
+    total = np.full(dims, _least(reduction, of_numpy(data.dtype)), data.dtype)
     if how in ("mean", "max", "min"):
         sizes = np.bincount(ids)
     if how in ("max", "min") and not sizes.all():
