@@ -170,6 +170,9 @@ def numbered(x: Array) -> tuple[Array, Array, Array]:
     >>> [each.tolist() for each in numbered(np.array([7, 3, 7]))]
     [[1, 0], [1, 0, 1], [1, 2]]
     """
+    close = _numbered_close(x) if x.size >= SOME and x.dtype.kind in "iu" else None
+    if close is not None:
+        return close
     few = _numbered_few(x) if x.size >= MANY and x.dtype.kind in "biuf" else None
     if few is not None:
         return few
@@ -184,6 +187,24 @@ def numbered(x: Array) -> tuple[Array, Array, Array]:
 
 MANY, HEAD, SHARE = 1 << 10, 1 << 8, 8
 """Of so many elements the first ones are looked at: whether they are a part of as many values."""
+
+
+SOME = 1 << 8
+"""So many whole numbers are counted, where their range is no larger than there are of them."""
+
+
+def _numbered_close(x: Array) -> tuple[Array, Array, Array] | None:
+    """Return the same of whole numbers that are close to each other; else None."""
+    low, high = int(x.min()), int(x.max())
+    if high - low >= x.size:
+        return None
+    places = x.astype(np.int64) - low if high < 1 << 63 else (x - x.dtype.type(low)).view(np.int64)
+    counts = np.bincount(places)
+    (known,) = counts.nonzero()
+    first, numbers = np.empty(len(counts), np.int64), np.empty(len(counts), np.int64)
+    first[places[::-1]] = np.arange(x.size - 1, -1, -1)  # what is written last is the first place
+    numbers[known] = np.arange(len(known))
+    return first[known], numbers[places], counts[known]
 
 
 def _numbered_few(x: Array) -> tuple[Array, Array, Array] | None:

@@ -25,6 +25,7 @@ from gravure.ir.ops.matrix import _batch_index
 from gravure.ir.ops.pool import _are_apart
 from gravure.ir.ops.resize import Resize, _repeats
 from gravure.ir.ops.rnn import gru_cell
+from gravure.ir.ops.selecting import _numbered_close, numbered
 from gravure.ir.ops.sort import first_of, order_of
 from gravure.ir.types.dims import floor_divide, symbol
 from gravure.ir.types.dtypes import DTYPES, f32, i64
@@ -285,3 +286,15 @@ def test_scales_are_one_for_each_axis() -> None:
 def test_places_of_what_is_padded(mode: Any) -> None:
     found = np.asarray(pad_index(EagerEmit(), 5, (2, 1), mode))
     np.testing.assert_array_equal(found, np.pad(np.arange(5), (2, 1), mode))
+
+
+@pytest.mark.parametrize("low", [-(1 << 63), -7, 0, (1 << 63) - 60, (1 << 64) - 60])
+def test_whole_numbers_that_are_close_are_counted(low: int) -> None:
+    drawn = np.random.default_rng(0).integers(0, 60, 400)
+    dtype = np.uint64 if low > 1 << 62 else np.int64
+    x = np.array([low + int(number) for number in drawn], dtype)
+    for given in (x, x[:3], np.append(x, x[:1] ^ dtype(1 << 40))):  # the last one is far away
+        _, *wanted = np.unique(given, return_index=True, return_inverse=True, return_counts=True)
+        found = numbered(given)
+        assert [each.tolist() for each in found] == [each.tolist() for each in wanted]
+        assert (_numbered_close(given) is None) == (len(given) != 400)
