@@ -17,12 +17,12 @@ OPEN = "any"
 """What stands in a sequence's type for a size that each tensor has for itself."""
 
 
-def dtype_of(info: TensorInfo) -> np.dtype[Any] | None:
+def dtype_of(info: TensorInfo) -> np.dtype[np.generic] | None:
     """Return the type that an array of an argument has; None where it takes more to tell."""
     return None if isinstance(info, ValueInfo) else numpy_dtype(info.dtype)
 
 
-def take(value: Any, info: TensorInfo) -> Any:
+def take(value: object, info: TensorInfo) -> object:
     """Return an argument as code and steps take it, or raise."""
     return to_value(value, info) if isinstance(info, ValueInfo) else to_array(value, info)
 
