@@ -232,6 +232,9 @@ class Op(Operation, metaclass=OpKind):
     INVOLUTION: ClassVar[bool] = False
     """Whether f(f(x)) is x."""
 
+    UNSIGNED: ClassVar[bool] = False
+    """Whether floats that have no sign, not even a zero, are made of such alone."""
+
     ALONG_AXIS: ClassVar[bool] = False
     """Whether it goes along its `axis` for all other places; further operands are vectors there."""
 

@@ -120,15 +120,7 @@ def has_no_sign(x: SSAValue, deep: int = DEEP) -> bool:
         return not bool(np.signbit(op.plain_attributes()["value"]).any())
     if op.name in ("gv.abs", "gv.exp") or (op.name == "gv.mul" and operands[0] is operands[1]):
         return True
-    return op.name in UNSIGNED and all(has_no_sign(each, deep - 1) for each in operands)
-
-
-UNSIGNED = frozenset(
-    f"gv.{name}"
-    for name in ("add", "mul", "div", "sqrt", "rsqrt", "maximum", "sum", "mean", "reshape",
-                 "transpose", "broadcast_to", "cast", "slice")
-)  # fmt: skip
-"""What has no sign where its operands have none."""
+    return op.UNSIGNED and all(has_no_sign(each, deep - 1) for each in operands)
 
 
 @EXACT.on("pow")

@@ -234,7 +234,7 @@ class OfPairs(Op):
 
 
 @register
-class Words(Op):
+class AsWords(Op):
     """The same memory of complex numbers of two f32 as words, whose lower half is the real part."""
 
     name = "gv.words"
@@ -281,5 +281,5 @@ class OfWords(Op):
         return (np.ascontiguousarray(x).view(np.complex64).reshape(x.shape),)
 
 
-MEMORY = (Pairs, OfPairs, Words, OfWords)
+MEMORY = (Pairs, OfPairs, AsWords, OfWords)
 """Other names for memory, which nothing is computed through."""

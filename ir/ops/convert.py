@@ -53,6 +53,7 @@ class Cast(Elementwise):
     COMPILED_ALONE: ClassVar = True
 
     name = "gv.cast"
+    UNSIGNED: ClassVar = True
     NEAR: ClassVar = False
     CHEAP: ClassVar = True
     SAMPLES: ClassVar = (

@@ -34,6 +34,7 @@ class Add(Binary):
 
     name = "gv.add"
     PARTWISE: ClassVar = True
+    UNSIGNED: ClassVar = True
     NODE: ClassVar = "AddV2"
     SCALES: ClassVar = Scaling.ALL
     COMMUTATIVE: ClassVar = True
@@ -73,6 +74,7 @@ class Mul(Binary):
     name = "gv.mul"
     COMPLEX: ClassVar = operator.mul
     COMPLEX_FUNCTION: ClassVar = numerics.complex_multiply
+    UNSIGNED: ClassVar = True
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Mul"
     KINDS: ClassVar = NUMBER
@@ -96,6 +98,7 @@ class Div(Binary):
     name = "gv.div"
     COMPLEX: ClassVar = operator.truediv
     COMPLEX_FUNCTION: ClassVar = numerics.complex_divide
+    UNSIGNED: ClassVar = True
     COMPILED_ALONE: ClassVar = True
     COMPILED_KINDS: ClassVar = "iu"
     NODE: ClassVar = "RealDiv"

@@ -134,6 +134,7 @@ class Sqrt(Unary):
     name = "gv.sqrt"
     COMPLEX: ClassVar = whole.sqrt
     KINDS: ClassVar = INEXACT
+    UNSIGNED: ClassVar = True
     COMPILED_ALONE: ClassVar = True
     ONNX: ClassVar = "Sqrt"
     FUNCTION: ClassVar = np.sqrt

@@ -140,6 +140,7 @@ class Sum(Fold):
 
     name = "gv.sum"
     PARTWISE: ClassVar = True
+    UNSIGNED: ClassVar = True
     KINDS: ClassVar = NUMBER
     COMBINER: ClassVar = "add"
     SAMPLES: ClassVar = reduction_samples(*FLOATS, *INTEGERS, c64)
@@ -272,6 +273,7 @@ class Mean(Reduction):
     """The sum of the elements over their number; NaN of none."""
 
     name = "gv.mean"
+    UNSIGNED: ClassVar = True
     KINDS: ClassVar = FLOAT
     SAMPLES: ClassVar = reduction_samples(*FLOATS)
 
