@@ -67,8 +67,8 @@ def concat(node: Node, parts: Value) -> Value:
         element = sequence_spec(node, parts).element
         axis = normalize_axis(node.integer("axis"), len(element.dims) + is_new)
         rows = rows_of(parts)
-        if rows is not None:
-            return _joined(node, rows, axis, is_new=is_new)
+        if rows is not None and dim_rules.bounds(node.shape(rows)[0], node.emitter.ranges)[0] > 0:
+            return _joined(node, rows, axis, is_new=is_new)  # else a run says that there are none
         shape = list(element.dims)
         shape[axis : axis + (not is_new)] = [ANY]
         sizes = node.opened(element.with_shape(shape))
