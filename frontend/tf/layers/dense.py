@@ -14,6 +14,7 @@ from ..graph.state import Variable, group
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
 from ..ops import window_ops as _w
+from ..ops.dropping import dropout
 from ..ops.initial_values import Ones
 from ..ops.nn_ops import bias_add, moments
 from ..variables.scopes import First, Penalty
@@ -86,7 +87,7 @@ class Dropout(Layer):
         """Drop in training; `training` may be a tensor."""
 
         def dropped() -> TfTensor:
-            return _w.dropout(inputs, self.rate, self.noise_shape, self.seed)
+            return dropout(inputs, self.rate, self.noise_shape, self.seed)
 
         known = static(training)
         if isinstance(known, bool | int):

@@ -41,6 +41,7 @@ from ..nondense.ctc_decoding import V2 as _CTC
 from ..ops import cepstra as _ce
 from ..ops import composed as _co
 from ..ops import creation as _c
+from ..ops import dropping as _drop
 from ..ops import gathering as _g
 from ..ops import initial_values as _i
 from ..ops import inverse_erf as _inv
@@ -52,6 +53,7 @@ from ..ops import random_ops as _r
 from ..ops import signal_ops as _si
 from ..ops import sorting as _s
 from ..ops import special as _sp
+from ..ops import variances as _va
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
 from ..special import bessel as _be
@@ -93,7 +95,7 @@ math = Space(
         n: getattr(_m, n)
         for n in (
             *("square", "squared_difference", "add_n", "argmax", "argmin", "cumsum"),
-            *("cumprod", "reduce_mean", "reduce_variance", "reduce_std", "real", "imag", "conj"),
+            *("cumprod", "reduce_mean", "real", "imag", "conj"),
             *("reduce_euclidean_norm", "truncatemod"),
         )
     },
@@ -115,6 +117,8 @@ math = Space(
             "polygamma",
         )
     },
+    reduce_variance=_va.reduce_variance,
+    reduce_std=_va.reduce_std,
     **{n: getattr(_inv, n) for n in ("erfinv", "erfcinv", "ndtri")},
     **{
         n: getattr(_co, n)
@@ -164,7 +168,7 @@ nn = Space(
         n: getattr(_w, n)
         for n in (
             *("conv1d", "conv2d", "conv2d_transpose", "depthwise_conv2d", "max_pool2d"),
-            *("avg_pool2d", "batch_normalization", "l2_normalize", "dropout"),
+            *("avg_pool2d", "batch_normalization", "l2_normalize"),
             *("local_response_normalization", "embedding_lookup", "max_pool1d", "avg_pool1d"),
             *("max_pool", "avg_pool", "max_pool3d", "avg_pool3d", "conv3d"),
             *("separable_conv2d", "atrous_conv2d", "space_to_depth", "depth_to_space"),
@@ -201,10 +205,11 @@ nn = Space(
     scale_regularization_loss=_m.identity,
     space_to_batch=_co.space_to_batch,
     weighted_cross_entropy_with_logits=_sp.weighted_cross_entropy_with_logits,
+    dropout=_drop.dropout,
     experimental=Space(
         "nn.experimental",
-        general_dropout=_w.general_dropout,
-        stateless_dropout=_w.stateless_dropout,
+        general_dropout=_drop.general_dropout,
+        stateless_dropout=_drop.stateless_dropout,
     ),
 )
 bitwise = Space(

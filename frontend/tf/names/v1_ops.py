@@ -44,6 +44,7 @@ from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
 from ..ops import strings
 from ..ops import window_ops as _w
+from ..ops.dropping import dropout as _drop
 from ..ops.random_ops import categorical
 from ..ragged.embeddings import of_rows
 from ..ragged.gathering import first_where
@@ -75,7 +76,7 @@ def dropout(
     if keep_prob is not None and rate is not None:
         raise ValueError("Cannot specify both 'keep_prob' and 'rate'")
     gone = 1 - keep_prob if rate is None else rate
-    return _w.dropout(x, gone, noise_shape, seed, name)
+    return _drop(x, gone, noise_shape, seed, name)
 
 
 def embedding_lookup(
@@ -151,9 +152,17 @@ def fused_batch_norm(
     is_training: bool = True,
     name: str | None = None,
     exponential_avg_factor: float = 1.0,
-) -> object:
+) -> tuple[TfTensor, TfTensor, TfTensor]:
     """Normalise images by the moments of the batch, or by those given; return them too."""
-    _w.refuse_channels_first("fused_batch_norm", data_format)
+    if not data_format.endswith("C"):
+        with InGraph(graph_of([x, scale, offset, mean, variance])):
+            given = convert(x)
+            order = [0, *range(2, len(data_format)), 1]
+            turned = _a.transpose(given, order)
+            found = fused_batch_norm(turned, scale, offset, mean, variance, epsilon, "NHWC",
+                                     is_training, name, exponential_avg_factor)  # fmt: skip
+            back = [0, len(order) - 1, *range(1, len(order) - 1)]
+            return (_a.transpose(found[0], back), *found[1:])
     if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
         raise ValueError(
             "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "

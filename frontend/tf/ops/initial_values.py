@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class PartOf(NamedTuple):
 class Initializer:
     """Makes the first value of a variable of a shape; `dtype` is used where none is given."""
 
+    has_parts = True
+    """Whether it makes values of a part that is said by its shape and place in a whole."""
+
     def __init__(self, dtype: DTypeLike | None = None, **_: object) -> None:
         self.dtype = dtype
 
@@ -36,12 +39,27 @@ class Initializer:
         shape: ShapeLike,
         dtype: DTypeLike | None = None,
         partition_info: object = None,
-        **_: object,
+        **of: Any,
     ) -> TfTensor:
-        """Return the value; `partition_info` says of which whole it is a part, and where."""
+        """Return the value, or that of a part of a variable.
+
+        Of which whole it is a part, and where, says `partition_info`; or `shape` is the whole, and
+        `partition_shape` and `partition_offset` say which part.
+        """
         wanted = dtype if dtype is not None else self.dtype
         dims = [int(d or 0) for d in TensorShape(shape).as_list()]
         row = "float32" if wanted is None else wanted
+        if other := of.keys() - {"partition_shape", "partition_offset"}:
+            raise TypeError(
+                "Keyword argument should be one of ['partition_shape', 'partition_offset']. "
+                f"Received: {', '.join(sorted(other))}"
+            )
+        if of and not self.has_parts:
+            name = type(self).__name__
+            raise ValueError(f"{name} initializer doesn't support partition-related arguments")
+        if of.get("partition_shape") is not None:
+            part = [int(n) for n in of["partition_shape"]]
+            return self.part(part, row, PartOf(dims, list(of.get("partition_offset") or ())))
         whole = getattr(partition_info, "full_shape", None)
         if whole is None:
             return self.make(dims, row)
@@ -84,9 +102,8 @@ class Constant(Initializer):
         dtype: DTypeLike | None = None,
         **_: object,
     ) -> None:
-        del support_partition
         super().__init__(dtype)
-        self.value = value
+        self.value, self.has_parts = value, support_partition
 
     def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return the numbers in the shape."""
@@ -97,6 +114,8 @@ class Constant(Initializer):
 
 class Identity(Initializer):
     """A matrix that is one on the diagonal, times a number."""
+
+    has_parts = False
 
     def __init__(self, gain: float = 1.0, dtype: DTypeLike | None = None, **_: object) -> None:
         super().__init__(dtype)
@@ -284,6 +303,8 @@ LecunNormal = _scaling(1.0, "fan_in", "truncated_normal", "LeCun's, normal.")
 
 class Orthogonal(Random):
     """A matrix whose rows or columns are orthogonal, times a number."""
+
+    has_parts = False
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product as product_of
 
 import numpy as np
@@ -245,6 +245,8 @@ def _add_n(m: Maker, *xs: object) -> object:
 
 def add_n(inputs: object, name: str | None = None) -> TfTensor:
     """Add several tensors of one shape."""
+    if isinstance(inputs, Iterator):
+        inputs = [*inputs]
     if not isinstance(inputs, Sequence) or not inputs:
         raise ValueError("Inputs must be an iterable of at least one Tensor/IndexedSlices")
     with InGraph(graph_of(inputs)):
@@ -320,34 +322,6 @@ def reduce_mean(
         return m.div(total, m.to(count, spec.dtype))
     wide = m.mean(m.cast(input_tensor, dtype=rows.f64), axes=axes, keepdims=keepdims)
     return m.cast(wide, dtype=spec.dtype)
-
-
-def _variance(m: Maker, x: object, axes: tuple[int, ...], keepdims: bool) -> object:
-    centred = m.sub(x, m.mean(x, axes=axes, keepdims=True))
-    return m.mean(m.mul(centred, centred), axes=axes, keepdims=keepdims)
-
-
-def _refuse_integers(x: object) -> None:
-    if spec_of_value(x).dtype.is_integer:
-        raise InvalidTypesError("Input must be either real or complex, not integers")
-
-
-@op("Variance", "input_tensor", strict=False, shapes=shapes_of.reduced())
-def reduce_variance(
-    m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
-) -> object:
-    """Return the variance along axes."""
-    _refuse_integers(input_tensor)
-    return _variance(m, input_tensor, axes_of(input_tensor, axis), keepdims)
-
-
-@op("Std", "input_tensor", strict=False, shapes=shapes_of.reduced())
-def reduce_std(
-    m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
-) -> object:
-    """Return the standard deviation along axes."""
-    _refuse_integers(input_tensor)
-    return m.sqrt(_variance(m, input_tensor, axes_of(input_tensor, axis), keepdims))
 
 
 @op("EuclideanNorm", "input_tensor", strict=False, shapes=shapes_of.reduced())

@@ -40,13 +40,23 @@ relu, elu = _unary("Relu", "relu"), _unary("Elu", "elu")
 
 
 @op("Swish", "features", strict=False)
-def swish(m: Maker, features: object, beta: object = 1.0) -> object:
-    """Multiply by the logistic function of beta times the element."""
-    factor = float(static(beta))
-    if factor == 1.0:
+def _swish(m: Maker, features: object, beta: float = 1.0) -> object:
+    if beta == 1.0:
         return m.silu(features)
-    scaled = m.mul(features, m.number(factor, spec_of_value(features).dtype))
+    scaled = m.mul(features, m.number(beta, spec_of_value(features).dtype))
     return m.mul(features, m.sigmoid(scaled))
+
+
+def swish(features: object, beta: object = 1.0, name: str | None = None) -> TfTensor:
+    """Multiply by the logistic function of beta times the element; beta may be a tensor."""
+    with InGraph(graph_of([features, beta])):
+        x = convert(features)
+        if isinstance(beta, int | float):
+            return _swish(x, float(beta), name=name)
+        from .math_ops import FUNCTIONS  # noqa: PLC0415
+
+        logistic = FUNCTIONS["sigmoid"](FUNCTIONS["multiply"](convert(beta, x.dtype), x))
+        return FUNCTIONS["multiply"](x, logistic, name=name)
 
 
 @op("CRelu", "features", strict=False)
@@ -250,7 +260,8 @@ def moments(
     In a graph they are called as there: moving averages of them are saved under these names.
     """
     del shift
-    from .math_ops import reduce_mean, reduce_variance  # noqa: PLC0415
+    from .math_ops import reduce_mean  # noqa: PLC0415
+    from .variances import reduce_variance  # noqa: PLC0415
 
     with InGraph(graph_of([x])):
         graph = STATE.context

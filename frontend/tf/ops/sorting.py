@@ -440,7 +440,6 @@ def _weighted_rows(m: Maker, arr: object, weights: object, least: int, most: int
 
 
 def _lines(x: Array) -> Array:
-    """Return the rows along the last axis, which may be empty."""
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
@@ -510,9 +509,7 @@ def bincount(
         return _counted("WeightedDenseBincount", [arr, weights], least, most, name)
     row = row_of(dtype)
     if axis == -1 or binary_output:
-        if axis != -1:
-            with InGraph(graph_of([arr])):
-                arr = reshape(convert(arr), [-1])
+        arr = arr if axis == -1 else reshape(arr, [-1])
         return _counted("DenseBincount", [arr], least, most, name, dtype=row, binary=binary_output)
     if weights is not None:
         with InGraph(graph_of([arr, weights])):

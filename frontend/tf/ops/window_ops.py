@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -27,7 +26,7 @@ from ..core.shapes import ShapeLike
 from ..core.sizes import sizes_of
 from ..core.values import InGraph, at_once, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
-from .math_ops import FUNCTIONS, by_parts, conj
+from .math_ops import FUNCTIONS, REDUCTIONS, by_parts, cast, conj, real
 from .nn_ops import clip_by_norm
 
 
@@ -447,8 +446,7 @@ def batch_normalization(
 
 
 @op("L2Normalize", "x", strict=False, shapes=shapes_of.like())
-def l2_normalize(m: Maker, x: object, axis: object = None, epsilon: float = 1e-12) -> object:
-    """Divide by the norm along axes."""
+def _l2_normalize(m: Maker, x: object, axis: object = None, epsilon: float = 1e-12) -> object:
     spec = spec_of_value(x)
     axes = (
         tuple(range(spec.rank))
@@ -457,6 +455,19 @@ def l2_normalize(m: Maker, x: object, axis: object = None, epsilon: float = 1e-1
     )
     total = m.sum(m.mul(x, x), axes=axes, keepdims=True)
     return m.mul(x, m.rsqrt(m.maximum(total, m.number(epsilon, spec.dtype))))
+
+
+def l2_normalize(
+    x: object, axis: object = None, epsilon: float = 1e-12, name: str | None = None
+) -> TfTensor:
+    """Divide by the norm along axes."""
+    with InGraph(graph_of([x])):
+        given = convert(x)
+        if given.spec.dtype.kind != "c":
+            return _l2_normalize(given, axis, epsilon, name=name)
+        total = REDUCTIONS["reduce_sum"](real(given * conj(given)), axis, keepdims=True)
+        scale = FUNCTIONS["rsqrt"](FUNCTIONS["maximum"](total, convert(epsilon, total.dtype)))
+        return FUNCTIONS["multiply"](given, cast(scale, given.dtype), name=name)
 
 
 @op("LRN", "input", strict=False, shapes=shapes_of.ranked(4))
@@ -479,78 +490,6 @@ def local_response_normalization(
         total = part if total is None else m.add(total, part)
     scaled = m.add(m.mul(total, m.number(alpha, spec.dtype)), m.number(bias, spec.dtype))
     return m.div(input, m.pow(scaled, m.number(beta, spec.dtype)))
-
-
-def dropout(
-    x: object,
-    rate: float | TfTensor = 0.5,
-    noise_shape: object = None,
-    seed: int | None = None,
-    name: str | None = None,
-) -> TfTensor:
-    """Set elements to 0 by chance, and scale the others up."""
-    from .random_ops import uniform  # noqa: PLC0415
-
-    return general_dropout(x, rate, partial(uniform, seed=seed), noise_shape, name)
-
-
-def stateless_dropout(
-    x: object,
-    rate: float | TfTensor,
-    seed: object,
-    rng_alg: str = "auto_select",
-    noise_shape: object = None,
-    name: str | None = None,
-) -> TfTensor:
-    """Set those elements to 0 that a seed says, and scale the others up."""
-    from .random_ops import stateless_uniform  # noqa: PLC0415
-
-    if rng_alg not in ("auto_select", "philox"):
-        raise ValueError(f"rng_alg {rng_alg!r} is not here: numbers are drawn by philox")
-    sampler = partial(stateless_uniform, seed=seed)
-    return general_dropout(x, rate, sampler, noise_shape, name or "stateless_dropout")
-
-
-def general_dropout(
-    x: object,
-    rate: float | TfTensor,
-    uniform_sampler: Callable[..., TfTensor],
-    noise_shape: object = None,
-    name: str | None = None,
-) -> TfTensor:
-    """Set elements to 0 where a sampler of a `shape` and a `dtype` gives less than the rate."""
-    known = static(rate)
-    if isinstance(known, int | float) and not 0 <= known < 1:
-        raise ValueError(
-            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
-        )
-    if isinstance(known, int | float) and not known:
-        return convert(x)
-    graph = graph_of([x, rate])
-    with InGraph(graph), nullcontext() if graph is None else graph.name_scope(name or "dropout"):
-        return _dropped(convert(x), rate, uniform_sampler, noise_shape)
-
-
-def _dropped(
-    x: TfTensor,
-    rate: float | TfTensor,
-    uniform_sampler: Callable[..., TfTensor],
-    noise_shape: object,
-) -> TfTensor:
-    """Return the elements of a tensor, or 0, by chance."""
-    from .array_ops import shape, where  # noqa: PLC0415
-    from .creation import zeros_like  # noqa: PLC0415
-
-    dims = (
-        noise_shape
-        if noise_shape is not None
-        else (x.shape.as_list() if x.shape.is_fully_defined() else shape(x))
-    )
-    kept = uniform_sampler(shape=dims, dtype=x.dtype) >= rate
-    made = where(kept, x / (1.0 - rate), zeros_like(x))
-    if not made.eager:
-        made.set_shape(x.shape)
-    return made
 
 
 def embedding_lookup(

@@ -10,10 +10,9 @@ from ...values.dispatch import handles
 from ..core.bridge import OPERATORS, Common, TfTensor
 from ..core.values import is_typed
 from ..ops import array_ops as a
-from ..ops import composed, inverse_erf, special, strings
+from ..ops import composed, dropping, inverse_erf, special, strings
 from ..ops import math_ops as m
 from ..ops import nn_ops as n
-from ..ops import window_ops as w
 from ..ops.creation import ones_like, zeros_like
 from ..special import gamma
 from .moving import same_rows
@@ -90,7 +89,14 @@ UNARY: tuple[Function, ...] = (
     *(special.lgamma, special.digamma, special.erfc, special.log_sigmoid, special.softsign),
     *(inverse_erf.erfinv, inverse_erf.ndtri, inverse_erf.erfcinv, special.reciprocal_no_nan),
     *(n.relu, n.relu6, n.elu, n.selu, n.swish, n.leaky_relu, n.gelu, n.crelu),
-    *(zeros_like, ones_like, composed.bitcast, w.dropout, n.clip_by_value, OPERATORS["invert"]),
+    *(
+        zeros_like,
+        ones_like,
+        composed.bitcast,
+        dropping.dropout,
+        n.clip_by_value,
+        OPERATORS["invert"],
+    ),
     *(strings.as_string, strings.to_number, strings.lower, strings.upper, strings.strip),
     *(strings.length, strings.substr, strings.regex_replace, strings.regex_full_match),
 )
