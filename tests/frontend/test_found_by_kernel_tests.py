@@ -81,3 +81,31 @@ def test_tensors_of_an_iterator_are_added() -> None:
     assert float(tf.add_n(tf.constant(float(i)) for i in range(4))) == 6.0
     with pytest.raises(ValueError, match="at least one"):
         tf.add_n(iter(()))
+
+
+def test_what_lies_behind_a_sequence_has_no_part_in_its_loss() -> None:
+    logits = np.arange(2 * 3 * 4, dtype=np.float32).reshape(3, 2, 4) % 5
+    behind = logits.copy()
+    behind[2:, 0] = np.nan
+    found = []
+    for given in (logits, behind):
+        x = tf.constant(given)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.nn.ctc_loss([[1, 2], [2, 1]], x, [1, 2], [2, 3], blank_index=0)
+        found.append((loss.numpy(), tape.gradient(loss, x).numpy()))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    assert not found[1][1][2:, 0].any()
+
+
+def test_colours_are_not_changed_by_what_is_no_share() -> None:
+    image = tf.ones([2, 2, 3])
+    for change, said in (
+        (lambda: tf.image.adjust_gamma(image, -1.0), "non-negative real number"),
+        (lambda: tf.image.adjust_gamma(image, tf.constant(-1.0)), "non-negative real number"),
+        (lambda: tf.image.adjust_hue(image, 1.5), "in the interval"),
+        (lambda: tf.image.adjust_contrast(image, [2.0]), "must be scalar"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            change()

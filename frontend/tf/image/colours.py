@@ -12,7 +12,7 @@ from ...eager.remembered import remember_all, remembered
 from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
-from ..core.values import InGraph, convert, graph_of
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import concat, shape, stack, unstack, where
 from ..ops.composed import saturate_cast
 from ..ops.creation import constant
@@ -76,6 +76,8 @@ def adjust_brightness(image: TfTensor, delta: object) -> TfTensor:
 @_as_float
 def adjust_contrast(images: TfTensor, contrast_factor: object) -> TfTensor:
     """Move away from the mean of each channel, or to it."""
+    if convert(contrast_factor).shape.rank not in (0, None):
+        raise InvalidShapesError(f"contrast_factor must be scalar, found {contrast_factor}")
     mean = reduce_mean(images, axis=[-3, -2], keepdims=True)
     return (images - mean) * contrast_factor + mean
 
@@ -83,6 +85,9 @@ def adjust_contrast(images: TfTensor, contrast_factor: object) -> TfTensor:
 @_as_float
 def adjust_gamma(image: TfTensor, gamma: object = 1, gain: object = 1) -> TfTensor:
     """Raise to a power, and multiply."""
+    known = static(gamma)
+    if isinstance(known, int | float) and known < 0:
+        raise InvalidShapesError(f"Gamma should be a non-negative real number, found {known}")
     return gain * image ** cast(gamma, image.dtype)
 
 
@@ -161,6 +166,9 @@ def hsv_to_rgb(images: object, name: str | None = None) -> TfTensor:
 @_as_float
 def adjust_hue(image: TfTensor, delta: object, name: str | None = None) -> TfTensor:
     """Turn the hue by a part of the circle, from -1 to 1."""
+    known = static(delta)
+    if image.eager and isinstance(known, int | float) and not -1 <= known <= 1:
+        raise InvalidShapesError(f"delta must be in the interval [-1, 1], found {known}")
     wide = rgb_to_hsv(image)
     hue = wide[..., :1] + cast(delta, image.dtype)
     return hsv_to_rgb(concat([hue - FUNCTIONS["floor"](hue), wide[..., 1:]], -1))

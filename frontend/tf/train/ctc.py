@@ -64,6 +64,10 @@ def ctc_loss(
         scores = scores if logits_time_major else transpose(scores, [1, 0, 2])
         blank = _blank(blank_index, words, scores)
         lengths, times = cast(convert(label_length), "int32"), cast(convert(logit_length), "int32")
+        inside = range_(shape(scores)[0])[:, None] < times[None, :]
+        scores = where(
+            inside[:, :, None], scores, zeros_like(scores)
+        )  # (what is behind may be NaN)
         states = _between(words, blank)
         chances = gather(log_softmax(scores), _every_time(states, scores), batch_dims=2)
         found = _last(_forward(chances, states, blank, times), lengths)
