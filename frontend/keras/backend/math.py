@@ -8,13 +8,13 @@ from ...eager.tensor import Tensor
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
-from ...tf.ops import inverse_erf as _inverse
 from ...tf.ops import linear_ops as _la
 from ...tf.ops import math_ops as _m
 from ...tf.ops import signal_ops as _si
 from ...tf.ops import sorting as _sorting
 from ...tf.ops import special as _special
 from ...tf.ops import window_ops as _w
+from ...tf.special import inverse_erf as _inverse
 from ...values.given import TensorLike
 from .tensors import Axes, cast, convert_to_tensor, floating, name_of, rank, sizes, sizes_but_batch
 

@@ -16,7 +16,6 @@ from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
 from ...tf.ops import math_ops as _m
 from ...tf.ops import sorting as _sorting
-from ...tf.ops.variances import reduce_variance
 from ...values.given import TensorLike
 from .tensors import (
     Axes,
@@ -76,7 +75,7 @@ def var(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     wide = cast(tensor, str(_result_type(name_of(tensor), "float32")))
     if name_of(tensor) == "int64":
         kind = str(_floatx())
-    return cast(reduce_variance(wide, _some(axis), keepdims), kind)
+    return cast(_m.reduce_variance(wide, _some(axis), keepdims), kind)
 
 
 def std(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:

@@ -13,13 +13,13 @@ from ..draws.ops import gamma
 from ..graph import debugging
 from ..ops.array_ops import broadcast_dynamic_shape, shape, where
 from ..ops.creation import ones, ones_like
-from ..ops.inverse_erf import ndtri
 from ..ops.linear_ops import diag
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
 from ..ops.random_ops import normal, uniform
 from ..ops.special import digamma, lbeta, lgamma, xlog1py, xlogy
 from ..special.beta import betainc
 from ..special.gamma import igamma
+from ..special.inverse_erf import ndtri
 from .base import (
     FULLY_REPARAMETERIZED,
     Distribution,

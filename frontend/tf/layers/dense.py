@@ -14,9 +14,8 @@ from ..graph.state import Variable, group
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
 from ..ops import window_ops as _w
-from ..ops.dropping import dropout
 from ..ops.initial_values import Ones
-from ..ops.nn_ops import bias_add, moments
+from ..ops.nn_ops import bias_add, dropout, moments
 from ..variables.scopes import First, Penalty
 from .base import ZEROS, Activation, InputSpec, Layer, LayerOptions, activated, extent, settled
 

@@ -41,10 +41,8 @@ from ..nondense.ctc_decoding import V2 as _CTC
 from ..ops import cepstra as _ce
 from ..ops import composed as _co
 from ..ops import creation as _c
-from ..ops import dropping as _drop
 from ..ops import gathering as _g
 from ..ops import initial_values as _i
-from ..ops import inverse_erf as _inv
 from ..ops import linear_ops as _la
 from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
@@ -53,12 +51,12 @@ from ..ops import random_ops as _r
 from ..ops import signal_ops as _si
 from ..ops import sorting as _s
 from ..ops import special as _sp
-from ..ops import variances as _va
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
 from ..special import bessel as _be
 from ..special import gamma as _ga
 from ..special import integrals as _int
+from ..special import inverse_erf as _inv
 from ..special import waves as _wa
 from ..special.beta import betainc as _betainc
 from ..special.isotonic import isotonic_regression as _isotonic_regression
@@ -95,7 +93,7 @@ math = Space(
         n: getattr(_m, n)
         for n in (
             *("square", "squared_difference", "add_n", "argmax", "argmin", "cumsum"),
-            *("cumprod", "reduce_mean", "real", "imag", "conj"),
+            *("cumprod", "reduce_mean", "reduce_variance", "reduce_std", "real", "imag", "conj"),
             *("reduce_euclidean_norm", "truncatemod"),
         )
     },
@@ -117,8 +115,6 @@ math = Space(
             "polygamma",
         )
     },
-    reduce_variance=_va.reduce_variance,
-    reduce_std=_va.reduce_std,
     **{n: getattr(_inv, n) for n in ("erfinv", "erfcinv", "ndtri")},
     **{
         n: getattr(_co, n)
@@ -205,11 +201,11 @@ nn = Space(
     scale_regularization_loss=_m.identity,
     space_to_batch=_co.space_to_batch,
     weighted_cross_entropy_with_logits=_sp.weighted_cross_entropy_with_logits,
-    dropout=_drop.dropout,
+    dropout=_n.dropout,
     experimental=Space(
         "nn.experimental",
-        general_dropout=_drop.general_dropout,
-        stateless_dropout=_drop.stateless_dropout,
+        general_dropout=_n.general_dropout,
+        stateless_dropout=_n.stateless_dropout,
     ),
 )
 bitwise = Space(

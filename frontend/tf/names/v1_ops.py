@@ -44,7 +44,6 @@ from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
 from ..ops import strings
 from ..ops import window_ops as _w
-from ..ops.dropping import dropout as _drop
 from ..ops.random_ops import categorical
 from ..ragged.embeddings import of_rows
 from ..ragged.gathering import first_where
@@ -76,7 +75,7 @@ def dropout(
     if keep_prob is not None and rate is not None:
         raise ValueError("Cannot specify both 'keep_prob' and 'rate'")
     gone = 1 - keep_prob if rate is None else rate
-    return _drop(x, gone, noise_shape, seed, name)
+    return _n.dropout(x, gone, noise_shape, seed, name)
 
 
 def embedding_lookup(
@@ -290,8 +289,16 @@ def resize_images(
 
 
 @handles(RaggedTensor, resize_images)
-def _resize_images(images: RaggedTensor, size: object, *args: Any, **options: Any) -> TfTensor:
-    return resized(images, size, lambda image, size: resize_images(image, size, *args, **options))
+def _resize_images(
+    images: RaggedTensor,
+    size: object,
+    method: object = 0,
+    align_corners: bool = False,
+    preserve_aspect_ratio: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    more = align_corners, preserve_aspect_ratio
+    return resized(images, size, lambda x, n: resize_images(x, n, method, *more))
 
 
 def cond(

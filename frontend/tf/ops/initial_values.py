@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,9 @@ class Initializer:
         shape: ShapeLike,
         dtype: DTypeLike | None = None,
         partition_info: object = None,
-        **of: Any,
+        partition_shape: Sequence[int] | None = None,
+        partition_offset: Sequence[int] = (),
+        **other: object,
     ) -> TfTensor:
         """Return the value, or that of a part of a variable.
 
@@ -49,17 +51,17 @@ class Initializer:
         wanted = dtype if dtype is not None else self.dtype
         dims = [int(d or 0) for d in TensorShape(shape).as_list()]
         row = "float32" if wanted is None else wanted
-        if other := of.keys() - {"partition_shape", "partition_offset"}:
+        if other:
             raise TypeError(
                 "Keyword argument should be one of ['partition_shape', 'partition_offset']. "
                 f"Received: {', '.join(sorted(other))}"
             )
-        if of and not self.has_parts:
+        if partition_shape is not None and not self.has_parts:
             name = type(self).__name__
             raise ValueError(f"{name} initializer doesn't support partition-related arguments")
-        if of.get("partition_shape") is not None:
-            part = [int(n) for n in of["partition_shape"]]
-            return self.part(part, row, PartOf(dims, list(of.get("partition_offset") or ())))
+        if partition_shape is not None:
+            part = [int(n) for n in partition_shape]
+            return self.part(part, row, PartOf(dims, list(partition_offset)))
         whole = getattr(partition_info, "full_shape", None)
         if whole is None:
             return self.make(dims, row)

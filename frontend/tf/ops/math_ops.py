@@ -324,6 +324,38 @@ def reduce_mean(
     return m.cast(wide, dtype=spec.dtype)
 
 
+@op("Variance", "input_tensor", strict=False, shapes=shapes_of.reduced())
+def _variance(
+    m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
+) -> object:
+    axes = axes_of(input_tensor, axis)
+    centred = m.sub(input_tensor, m.mean(input_tensor, axes=axes, keepdims=True))
+    return m.mean(m.mul(centred, centred), axes=axes, keepdims=keepdims)
+
+
+def reduce_variance(
+    input_tensor: object, axis: object = None, keepdims: bool = False, name: str | None = None
+) -> TfTensor:
+    """Return the variance along axes: a real one, of complex numbers too."""
+    with InGraph(graph_of([input_tensor])):
+        x = convert(input_tensor)
+        if x.dtype.is_integer:
+            raise InvalidTypesError(
+                f"Input must be either real or complex. Received integer type {x.dtype}."
+            )
+        if x.spec.dtype.kind != "c":
+            return _variance(x, axis, keepdims, name=name)
+        centred = x - reduce_mean(x, axis, True)
+        return reduce_mean(real(centred * conj(centred)), axis, keepdims, name=name)
+
+
+def reduce_std(
+    input_tensor: object, axis: object = None, keepdims: bool = False, name: str | None = None
+) -> TfTensor:
+    """Return the standard deviation along axes."""
+    return FUNCTIONS["sqrt"](reduce_variance(input_tensor, axis, keepdims), name=name)
+
+
 @op("EuclideanNorm", "input_tensor", strict=False, shapes=shapes_of.reduced())
 def reduce_euclidean_norm(
     m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False

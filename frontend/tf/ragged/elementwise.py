@@ -10,11 +10,11 @@ from ...values.dispatch import handles
 from ..core.bridge import OPERATORS, Common, TfTensor
 from ..core.values import is_typed
 from ..ops import array_ops as a
-from ..ops import composed, dropping, inverse_erf, special, strings
+from ..ops import composed, special, strings
 from ..ops import math_ops as m
 from ..ops import nn_ops as n
 from ..ops.creation import ones_like, zeros_like
-from ..special import gamma
+from ..special import gamma, inverse_erf
 from .moving import same_rows
 from .planning import assembled, broadcast
 from .tensor import Ragged, RaggedTensor, RaggedTensorValue, ragged_or_tensor, same_graph
@@ -93,7 +93,7 @@ UNARY: tuple[Function, ...] = (
         zeros_like,
         ones_like,
         composed.bitcast,
-        dropping.dropout,
+        n.dropout,
         n.clip_by_value,
         OPERATORS["invert"],
     ),

@@ -20,7 +20,6 @@ from ..ops import array_ops as a
 from ..ops import gathering as g
 from ..ops import math_ops as m
 from ..ops import nn_ops as n
-from ..ops import variances
 from ..ops.creation import fill, ones_like, zeros_like
 from .converting import axis_of, read_of
 from .moving import expand_dims
@@ -219,7 +218,7 @@ for _dense, _combine in COMBINING.items():
     handles(RaggedTensor, _dense)(reduction(_dense, _combine))
 
 
-@handles(RaggedTensor, variances.reduce_variance)
+@handles(RaggedTensor, m.reduce_variance)
 def reduce_variance(
     input_tensor: RaggedTensor,
     axis: object = None,
@@ -234,7 +233,7 @@ def reduce_variance(
         return m.FUNCTIONS["subtract"](squares, centre)
 
 
-@handles(RaggedTensor, variances.reduce_std)
+@handles(RaggedTensor, m.reduce_std)
 def reduce_std(
     input_tensor: RaggedTensor,
     axis: object = None,

@@ -12,7 +12,7 @@ from ..core.names import device
 from ..core.values import static
 from ..graph.state import Variable
 from ..ops import array_ops as _a
-from ..ops.dropping import dropout
+from ..ops.nn_ops import dropout
 from ..variables.scopes import variable_scope
 from .cells import LSTMStateTuple, Output, RNNCell
 

@@ -17,8 +17,8 @@ from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.calls import op
 from ..core.values import InGraph, convert, graph_of
-from .math_ops import FUNCTIONS
-from .special import Wide, complement, widened
+from ..ops.math_ops import FUNCTIONS
+from ..ops.special import Wide, complement, widened
 
 MIDDLE = (
     *(1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.00021858087),
