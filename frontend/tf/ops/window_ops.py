@@ -57,20 +57,28 @@ def pads_of(
 ) -> tuple[tuple[Dim, Dim], ...]:
     """Return what is put before and behind each axis; `last`: channels are the last axis."""
     if padding != "SAME":
-        pads = _stated(padding, len(window), last)
-        for size, k, d, (low, high) in zip(sizes, window, dilations, pads, strict=True):
-            room = size + low + high - (k - 1) * d - 1
-            if isinstance(room, int) and room < 0:
-                raise TypeError(
-                    f"Negative dimension size: a window over {(k - 1) * d + 1} elements does not "
-                    f"fit in {size} elements padded by {low} and {high}"
-                )
-        return pads
+        return _stated(padding, len(window), last)
     made = []
     for size, k, s, d in zip(sizes, window, strides, dilations, strict=True):
         total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
         made.append((total // 2, total - total // 2))
     return tuple(made)
+
+
+def _require_room(
+    sizes: Sequence[Any],
+    window: Sequence[Any],
+    dilations: Sequence[int],
+    pads: Sequence[tuple[Dim, Dim]],
+) -> None:
+    """Raise where a window is known to be larger than an image and what is put around it."""
+    for size, k, d, (low, high) in zip(sizes, window, dilations, pads, strict=True):
+        room = size + low + high - (k - 1) * d - 1
+        if isinstance(room, int) and room < 0:
+            raise TypeError(
+                f"Negative dimension size: a window over {(k - 1) * d + 1} elements does not "
+                f"fit in {size} elements padded by {low} and {high}"
+            )
 
 
 def _stated(padding: Padding, rank: int, last: bool) -> tuple[tuple[int, int], ...]:
@@ -123,6 +131,7 @@ def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
             raise TypeError(f"filters of {len(window) + 2} axes, expected {rank + 2}")
         steps, apart = (_pair(x, last, rank) for x in (strides, dilations or 1))
         pads = pads_of(padding, spatial(input, last), window, steps, apart, last)
+        _require_room(spatial(input, last), window, apart, pads)
         channels = spec_of_value(input).dims[-1 if last else 1]
         kernel = m.transpose(filters, order=(rank + 1, rank, *range(rank)))
         made = m.conv(
@@ -377,6 +386,7 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
         given = (ksize, strides, dilations)
         window, steps, apart = (_pair(v, last, len(sizes)) for v in given)
         pads = pads_of(padding, sizes, window, steps, apart, last)
+        _require_room(sizes, window, apart, pads)
         for k, ends in zip(window, pads, strict=True):
             if not isinstance(padding, str) and any(n >= k for n in ends if isinstance(n, int)):
                 raise TypeError(f"padding {ends} needs to be smaller than the window size {k}")
