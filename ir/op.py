@@ -284,10 +284,8 @@ class Op(Operation, metaclass=OpKind):
 
     PARTWISE: ClassVar[bool] = False
     """Whether of complex operands each part of the result is what it makes of their parts."""
-
     COMPLEX: ClassVar[Callable[..., Any] | None] = None
     """What makes the result of complex operands by their parts, where that is one formula."""
-
     COMPLEX_FUNCTION: ClassVar[Callable[..., Any] | None] = None
     """What gives the same bits as that formula on complex arrays, in numpy's steps."""
 

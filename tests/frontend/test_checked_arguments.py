@@ -19,7 +19,7 @@ Refused = (ValueError, tf.errors.InvalidArgumentError)
         (lambda: tf.split(X, [1, 2], 1, num=3), "num is 3, expected 2"),
         (lambda: tf.pad(X, [[1, 1]]), "paddings must be the rank of inputs"),
         (lambda: tf.pad(X, [1, 1]), "paddings must be a matrix with 2 columns"),
-        (lambda: tf.pad(X, [[1, 1]] * 2, "odd"), "Unknown padding mode"),
+        (lambda: tf.pad(X, [[1, 1]] * 2, "odd"), "`mode` expected to be"),
         (lambda: tf.cumsum(X, 2), r"Expected scan axis in the range \[-2, 2\)"),
         (lambda: tf.math.cumprod(X, [0]), "axis must be a scalar"),
         (lambda: tf.clip_by_value(X, 0.0, np.ones((4, 2, 3), np.float32)), "incompatible"),

@@ -567,10 +567,8 @@ def _places_among(m: Maker, sequence: object, values: object, side: str) -> obje
         found = before(row, m.reshape(values, shape=(*dims, 1)))
         return m.sum(m.cast(found, dtype=rows.i64), axes=(len(dims),))
     several = product(tuple(outer))
-    flat, value = (
-        m.reshape(sequence, shape=(product((*outer, count)),)),
-        m.reshape(values, shape=(several, dims[-1])),
-    )
+    flat = m.reshape(sequence, shape=(product((*outer, count)),))
+    value = m.reshape(values, shape=(several, dims[-1]))
     length = m.extent_of(count)
     start = m.mul(m.iota(shape=(several, 1), axis=0, dtype=rows.i64), length)
     place = m.filled(0, rows.i64, (several, dims[-1]))
