@@ -18,9 +18,11 @@ from .graph import Operation
 from .kinds import Const, NoOp, Placeholder, Stop
 from .placement import graphs_in
 
-SHARE = 0.5
+SHARE = 0.1
 """A function is compiled when its calls have taken this part of what compiling takes: who calls it
-so often only then has spent half as much again, who calls it less often is spared the most."""
+less often is spared that, who calls it on has waited for a tenth as much more. Short programs take
+0.6 of TensorFlow's time with a half, and as much as TensorFlow with a tenth; but with a half small
+functions are compiled at the two hundredth call, with a tenth at the fortieth."""
 
 TURN = 15
 """What a run of a plan takes by itself: of a function, of a branch, of a trip of a loop."""

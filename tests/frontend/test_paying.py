@@ -42,7 +42,7 @@ def chain(count):
     return function
 
 
-def test_a_function_is_compiled_once_its_calls_have_taken_half_of_what_compiling_takes():
+def test_a_function_is_compiled_once_its_calls_have_taken_a_part_of_what_compiling_takes():
     function = chain(3)
     plan = plan_of(function, X)
     assert first_compiled(function, X) == -(-SHARE * plan.price // plan.toll)
@@ -58,7 +58,7 @@ def test_it_is_the_same_call_each_time_whatever_the_clock_says(monkeypatch):
 def test_a_call_that_takes_as_much_by_itself_is_compiled_at_once():
     much = tf.zeros([1 << 13, 1 << 10])
     assert first_compiled(chain(3), much) == 1
-    assert first_compiled(chain(3), X) > 100
+    assert first_compiled(chain(3), X) > 20
 
 
 def rounds():
