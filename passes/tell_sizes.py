@@ -204,8 +204,10 @@ class Selecting:
     def read(self, op: ReadSizes) -> None:
         """Tell the numbers of a vector as sizes; they must be in their range."""
         make, rules = Maker(GraphEmit.before(op)), op.plain_attributes()
+        own = {str(size) for size in rules["sizes"] if str(size) in dims.symbols(size)}
         for place, size in enumerate(rules["sizes"]):
-            if str(size) not in dims.symbols(size):
+            is_rest = str(size) not in own and bool(dims.symbols(size) & own)
+            if str(size) not in own and not is_rest:
                 continue  # known: the number was computed of it
             part = cut(make.emit, op.operands[0], 0, place, place + 1)
             number = make.to(make.reshape(part, shape=()), dtypes.i64)
@@ -214,9 +216,12 @@ class Selecting:
             none = make.less(number, make.number(0, dtypes.i64))
             number = make.select(none, above, number)
             room = make.filled(0, dtypes.i8, (most + 1,))
-            self.limit(size, most + 1)
-            self.told.add(str(size))
-            make.emit(Told, room, number, sizes=(size,), most=most)
+            name = dims.parse(f"told{len(self.told)}") if is_rest else size
+            self.limit(name, most + 1)
+            self.told.add(str(name))
+            found = make.emit(Told, room, number, sizes=(name,), most=most)
+            if is_rest:  # the size of the last of some parts, which is what others leave
+                make.fitted(found, shape=(size,))
         erase(op)
 
     def choose(self, op: HostIf) -> None:

@@ -403,3 +403,18 @@ def test_little_is_selected_and_chosen_by_compiled_code(rows: int, is_told: bool
     v = random.random(rows, np.float32)
     np.testing.assert_array_equal(chosen.run([np.array(True), v])[0], v[:5])
     np.testing.assert_array_equal(chosen.run([np.array(False), v])[0], np.tile(v, 2))
+
+
+def test_a_library_refuses_parts_that_are_not_all(model: Make, tmp_path: Path) -> None:
+    """The last part was what the others leave, whatever its own size was said to be."""
+    nodes = [node("Split", ["x", "sizes"], ["a", "b"], axis=0), node("Neg", ["b"], ["c"])]
+    made = model(nodes, {"x": ("f32", ["N"]), "sizes": ("i64", [2])}, ["a", "c"])
+    _, found = library(made, tmp_path, dims={"N": (1, 64)})
+    x = np.arange(10, dtype=np.float32)
+    for count in (0, 3, 10):
+        first, rest = found.run([x, np.array([count, 10 - count])])
+        np.testing.assert_array_equal(first, x[:count])
+        np.testing.assert_array_equal(rest, -x[count:])
+    for sizes in ([3, 5], [3, 9], [-1, 11], [12, -2]):
+        with pytest.raises(RuntimeInputError, match="expected"):
+            found.run([x, np.array(sizes)])
