@@ -18,10 +18,12 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from ...codegen.compile import Options
 from ...collection import paused
 from ...ir import Program
-from ...ir.host import has_host_steps
+from ...ir.host import defined, has_host_steps, symbols_in, symbols_of
 from ...ir.op import Array
+from ...ir.ops.host.late import Room
 from ...ir.ops.structure import Constant
 from ...ir.program import finish, new_function, set_level
+from ...ir.types.dims import parse
 from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.verify import verify
 from ..eager.recorded import Recorded
@@ -70,6 +72,17 @@ class BackwardFrame(StagingFrame):
             else:
                 self.taken[made] = self.block.insert_arg(made.type, len(self.block.args))
         return self.taken[made]
+
+    def take_sizes(self, forward: StagingFrame) -> None:
+        """Take what tells the sizes that only the forward program knows, where some are used."""
+        known = {name for x in self.block.args for name in symbols_in(x.type)}
+        ops = [op for each in self.block.ops for op in each.walk()]
+        known |= {name for op in ops for name in defined(op)}
+        there = {name for op in forward.block.ops for name in defined(op)}
+        used = dict.fromkeys(name for op in self.block.ops for name in symbols_of(op))
+        for name in used:
+            if name in there and name not in known:
+                self.value(forward.emitter(Room, size=parse(name)))
 
 
 def program_of(main: FuncOp, results: Sequence[SSAValue], shared: Shared, named: int) -> Program:
@@ -143,8 +156,9 @@ class StagedGradient:
         self.smooth = [s.dtype.kind in "fc" for s in specs]
         given = [s for s, smooth in zip(specs, self.smooth, strict=True) if smooth]
         main = new_function("main", [(f"g{i}", s) for i, s in enumerate(given)])
-        shared = Shared()
-        shared.has_sizes = True
+        shared, forward = Shared(), way.frame
+        assert isinstance(forward, StagingFrame), "the way forward was gone"
+        shared.has_sizes, shared.sizes = True, forward.shared.sizes
         way.frame = frame = BackwardFrame(main.body.block, shared, block)
         arguments = iter(list(main.body.block.args))
         grads = [next(arguments) if smooth else None for smooth in self.smooth]
@@ -156,6 +170,7 @@ class StagedGradient:
         results = [frame.value(g) for g in found if g is not None]
         if not results:
             raise OutsideError("nothing depends on the arguments")
+        frame.take_sizes(forward)
         taken = [v for v in frame.taken if not isinstance(v.owner, Constant)]
         self.way_back = program_of(main, results, frame.shared, len(given))
         return taken

@@ -74,3 +74,22 @@ def test_a_slice_by_numbers_that_are_tensors_keeps_its_rank():
     found = f(tf.constant(array), tf.constant(3))
     wanted = array[1:3, ..., None, 2], array[:, 3:, 0], array[3, :3]
     assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
+
+
+def test_the_way_back_knows_how_long_a_list_has_become():
+    """From the third call on it asked for a size that only the way forward knew."""
+
+    @tf.function
+    def function(x, count):
+        made = []
+        for _ in tf.range(count):
+            made.append(x * x)
+            x = x + 1.0
+        return tf.reduce_sum(tf.stack(made))
+
+    x = tf.constant(2.0)
+    for count, value, slope in ((3, 29, 18), (3, 29, 18), (3, 29, 18), (3, 29, 18), (1, 4, 4)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x, tf.constant(count))
+        assert (float(y), float(tape.gradient(y, x))) == (value, slope)
