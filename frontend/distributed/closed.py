@@ -216,6 +216,7 @@ class Copier:
     def graph(self, graph: FuncGraph, given: Sequence[GraphTensor]) -> FuncGraph:
         """Return a graph inside of an operation anew, which takes what is given from outside."""
         made = FuncGraph(graph.name, self.into, graph.tensor_class)
+        made.runs_effects = graph.runs_effects
         inner = Copier(made, {})
         for tensor in graph.inputs:
             inner.known[tensor] = made.argument(tensor.spec, "arg")

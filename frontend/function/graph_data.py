@@ -90,6 +90,8 @@ class BodyData(TypedDict):
     inputs: list[str]
     captured: list[str]
     outputs: list[str]
+    is_pruned: NotRequired[bool]
+    """Whether what has effects runs only where it is asked for, as in branches of sessions."""
 
 
 class VariableData(TypedDict):
@@ -202,6 +204,8 @@ class Writer:
                 "captured": [x.op.name for _, x in graph.captured.values()],
                 "outputs": [x.name for x in graph.outputs],
             }
+            if not graph.runs_effects:
+                body["is_pruned"] = True
             self.bodies[name] = body
             body["nodes"] += map(self.node, graph.operations)
         return self.functions[graph]
@@ -416,6 +420,7 @@ class NodeReader:
         if name not in self.functions:
             body = self.data["functions"][name]
             graph = FuncGraph(body["label"], None, GraphTensor)
+            graph.runs_effects = not body.get("is_pruned")
             self.functions[name] = graph
             ops = self.add(graph, body["nodes"])
             graph.inputs = [ops[n].outputs[0] for n in body["inputs"]]

@@ -157,7 +157,7 @@ def list_pipeline(level: str) -> PipelineRow:
 
     >>> import gravure as gv
     >>> gv.list_pipeline("O2").passes[:3]
-    ('inline-functions', 'cut-layers', 'require-sizes')
+    ('inline-functions', 'split-complex', 'cut-layers')
     """
     from ...passes.pipelines import LEVELS, PORTABLE
 
