@@ -40,7 +40,7 @@ from ..ir import (
     set_operands,
     uses_of,
 )
-from ..ir.ops.complex import MEMORY, OfPairs, Pairs
+from ..ir.ops.complex import Memory, OfPairs, Pairs
 from ..ir.ops.control.control import Control
 from ..ir.ops.selecting import Told
 from ..ir.ops.structure import Constant, Kernel, Weight, Yield
@@ -632,7 +632,7 @@ def finished_product(op: Op) -> Op | None:
 
 def _outside(op: Op) -> bool:
     """Say whether an operation stays outside of kernels."""
-    return isinstance(op, (Weight, Control, Told, *MEMORY)) or (
+    return isinstance(op, Weight | Control | Told | Memory) or (
         isinstance(op, Constant) and not is_splat(op)
     )
 

@@ -23,13 +23,12 @@ from typing import TypeAlias
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from ..errors import UnsupportedOp
 from ..ir import SOURCE, GraphEmit, Op, Program, erase, operations, replace_uses
 from ..ir.compose.complex import Complex
 from ..ir.compose.functions import cut
 from ..ir.compose.maker import Maker
-from ..ir.host import is_host, label
-from ..ir.ops.complex import MEMORY
+from ..ir.host import is_host
+from ..ir.ops.complex import Memory
 from ..ir.ops.control.control import If, While
 from ..ir.ops.structure import Weight, Yield
 from ..ir.program import functions
@@ -92,7 +91,7 @@ class TakenApart:
                 self.block(inner)
         if not any(map(is_complex, types)):
             return False
-        if isinstance(op, (Weight, *MEMORY)):
+        if isinstance(op, Weight | Memory):
             return False
         if not isinstance(op, Op) or isinstance(op, Yield) or is_host(op):
             self.gather(op)
@@ -234,10 +233,7 @@ def computed(op: Op, make: Maker, given: Sequence[Value]) -> Sequence[Value]:
     attributes = op.plain_attributes()
     if op.COMPLEX is None and not op.has("by_parts"):
         return each_part(op, make, given, attributes)
-    try:
-        made = op.by_parts(make, *given, **attributes)
-    except (TypeError, NotImplementedError) as error:
-        raise UnsupportedOp(f"complex numbers: {error}", location=label(op)) from error
+    made = op.by_parts(make, *given, **attributes)
     return made if isinstance(made, tuple) else (made,)
 
 

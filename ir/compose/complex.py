@@ -83,11 +83,7 @@ class Complex:
         """Multiply by complex numbers that broadcast."""
         make, parts = self.make, (factor.real, factor.imag)
         real, imag = (make.constant(value=p.astype(self.dtype.numpy)) for p in parts)
-        return Complex(
-            make,
-            make.sub(make.mul(self.real, real), make.mul(self.imag, imag)),
-            make.add(make.mul(self.real, imag), make.mul(self.imag, real)),
-        )
+        return self * Complex(make, real, imag)
 
     def reshaped(self, shape: Sequence[Any]) -> Complex:
         """Give both parts another shape."""

@@ -25,7 +25,7 @@ from ..families import (
 from ..op import REGISTRY, Array, Call, EagerEmit, Op, register
 from ..samples import Sample
 from ..types.dtypes import PARTS, WHOLE, DType, c64, c128, f32, f64, i64
-from ..types.tensor import TensorSpec
+from ..types.tensor import TensorSpec, spec_of_array
 
 FROM_COMPLEX = tuple(Sample(shape, {}, (c64, c128)) for shape in (((2, 9),), ((),), ((0, 3),)))
 
@@ -184,13 +184,24 @@ class Conj(OnePart):
         return (call.emit(Conj, grads[0]),)
 
 
+class Memory(Op):
+    """The operand's memory as another tensor: nothing is computed through it."""
+
+    WORKLESS: ClassVar = True
+    IS_VIEW: ClassVar = True
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """View the array."""
+        (made,) = cls.infer(spec_of_array(x))
+        return (np.ascontiguousarray(x).view(made.dtype.numpy).reshape(made.static_shape),)
+
+
 @register
-class Pairs(Op):
+class Pairs(Memory):
     """The same memory as pairs of real numbers, along one more axis."""
 
     name = "gv.pairs"
-    WORKLESS: ClassVar = True
-    IS_VIEW: ClassVar = True
     SAMPLES: ClassVar = tuple(
         Sample(s.shapes, {}, s.dtypes, differentiable=False) for s in FROM_COMPLEX
     )
@@ -200,20 +211,12 @@ class Pairs(Op):
         """Return the shape with an axis of two behind it."""
         return (TensorSpec(_part_of(x), (*x.dims, 2)),)
 
-    @classmethod
-    def evaluate(cls, x: Array) -> Sequence[Array]:
-        """View the array."""
-        part = np.float32 if x.dtype == np.complex64 else np.float64
-        return (np.ascontiguousarray(x).view(part).reshape(*x.shape, 2),)
-
 
 @register
-class OfPairs(Op):
+class OfPairs(Memory):
     """The same memory, pairs of real numbers along the last axis, as complex numbers."""
 
     name = "gv.of_pairs"
-    WORKLESS: ClassVar = True
-    IS_VIEW: ClassVar = True
     SAMPLES: ClassVar = tuple(
         Sample(shapes, {}, (f32, f64), differentiable=False)
         for shapes in (((3, 2),), ((2,),), ((0, 3, 2),))
@@ -226,20 +229,12 @@ class OfPairs(Op):
             raise TypeError(f"{x}, expected pairs of f32 or f64")
         return (TensorSpec(WHOLE[x.dtype], x.dims[:-1]),)
 
-    @classmethod
-    def evaluate(cls, x: Array) -> Sequence[Array]:
-        """View the array."""
-        whole = np.complex64 if x.dtype == np.float32 else np.complex128
-        return (np.ascontiguousarray(x).view(whole).reshape(x.shape[:-1]),)
-
 
 @register
-class AsWords(Op):
+class AsWords(Memory):
     """The same memory of complex numbers of two f32 as words, whose lower half is the real part."""
 
     name = "gv.words"
-    WORKLESS: ClassVar = True
-    IS_VIEW: ClassVar = True
     SAMPLES: ClassVar = tuple(
         Sample(s.shapes, {}, (c64,), differentiable=False) for s in FROM_COMPLEX
     )
@@ -251,19 +246,12 @@ class AsWords(Op):
             raise TypeError(f"element type {x.dtype}, expected c64")
         return (x.with_dtype(i64),)
 
-    @classmethod
-    def evaluate(cls, x: Array) -> Sequence[Array]:
-        """View the array."""
-        return (np.ascontiguousarray(x).view(np.int64).reshape(x.shape),)
-
 
 @register
-class OfWords(Op):
+class OfWords(Memory):
     """The same memory, words of two f32, as complex numbers."""
 
     name = "gv.of_words"
-    WORKLESS: ClassVar = True
-    IS_VIEW: ClassVar = True
     SAMPLES: ClassVar = tuple(
         Sample(s.shapes, {}, (i64,), differentiable=False) for s in FROM_COMPLEX
     )
@@ -274,12 +262,3 @@ class OfWords(Op):
         if x.dtype != i64:
             raise TypeError(f"element type {x.dtype}, expected i64")
         return (x.with_dtype(c64),)
-
-    @classmethod
-    def evaluate(cls, x: Array) -> Sequence[Array]:
-        """View the array."""
-        return (np.ascontiguousarray(x).view(np.complex64).reshape(x.shape),)
-
-
-MEMORY = (Pairs, OfPairs, AsWords, OfWords)
-"""Other names for memory, which nothing is computed through."""
