@@ -130,7 +130,7 @@ def _stated(plain: Rule, given: Given) -> Sequence[TensorSpec]:
     known = {i: value for i, value in given.known.items() if i < count}
     ranks_open = any(spec.shape is None for spec in given.specs[:count])
     inferred = infer_function if ranks_open else on_specs
-    found, refusals = [], []
+    found, why = [], ""
     for row in islice(_rows(given, count), MOST):
         options = _with(rest, dict(zip(places, row, strict=True)))
         try:
@@ -139,10 +139,9 @@ def _stated(plain: Rule, given: Given) -> Sequence[TensorSpec]:
             told = Given(given.specs[:count], known, options)
             return of_first(told.specs) if plain.shapes is None else plain.shapes(told)
         except (TypeError, ValueError, IndexError, ArithmeticError) as error:
-            refusals.append(str(error))
+            why = why or str(error)
             continue  # one of the numbers that such an operand may not have
     if not found:
-        why = "; ".join(dict.fromkeys(refusals[:1]))
         raise TypeError(f"nothing that its computed options may be goes with its operands: {why}")
     return [agreed([made[i] for made in found], ranks_open) for i in range(len(found[0]))]
 
