@@ -14,7 +14,7 @@ from .polynomial import Polynomial
 
 SIZES = (67, 131, 259, 515, 99, 83, 147, 1027)
 """What sizes are at the first point; later ones take them in other orders."""
-COUNT = 4
+COUNT = 3
 TRIES = 6
 """How many other sizes a point may take."""
 

@@ -12,6 +12,8 @@ from typing import TypeAlias
 Monomial: TypeAlias = tuple[int, ...]
 """The atoms that are multiplied, sorted; none for the constant."""
 Terms: TypeAlias = dict[Monomial, int]
+UNKNOWN = -1
+"""Bits that have to be looked for."""
 
 
 class Polynomial:
@@ -24,14 +26,15 @@ class Polynomial:
     True
     """
 
-    __slots__ = ("_bits", "_hash", "constant", "terms")
+    __slots__ = ("_hash", "bits", "constant", "terms")
 
-    def __init__(self, terms: Terms, constant: int = 0, bits: int = -1) -> None:
+    def __init__(self, terms: Terms, constant: int = 0, bits: int = UNKNOWN) -> None:
         self.terms = terms
         """Products of one atom or more, and how often each is taken; never 0."""
         self.constant = constant
+        self.bits = bits if bits >= 0 else _bits_of(terms)
+        """The atoms as bits of a number, which tells at once what is among them."""
         self._hash: int | None = None
-        self._bits = bits
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
@@ -50,53 +53,56 @@ class Polynomial:
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return Polynomial(self.terms, self.constant + other, self._bits)
+            return Polynomial(self.terms, self.constant + other, self.bits)
         more, fewer = self, other
         if len(more.terms) < len(fewer.terms):
             more, fewer = fewer, more
         constant = self.constant + other.constant
         if not fewer.terms:
-            return Polynomial(more.terms, constant, more._bits) if fewer.constant else more
-        made = more.terms.copy()
+            return Polynomial(more.terms, constant, more.bits) if fewer.constant else more
+        made, bits = more.terms.copy(), more.bits | fewer.bits
         for monomial, coefficient in fewer.terms.items():
             total = made.get(monomial, 0) + coefficient
             if total:
                 made[monomial] = total
             else:
                 del made[monomial]
-        return Polynomial(made, constant)
+                bits = UNKNOWN
+        return Polynomial(made, constant, bits)
 
     def plus(self, other: Polynomial, times: int) -> Polynomial:
         """Return the sum of this and some times another."""
-        made = self.terms.copy()
+        made, bits = self.terms.copy(), self.bits | other.bits
         for monomial, coefficient in other.terms.items():
             total = made.get(monomial, 0) + coefficient * times
             if total:
                 made[monomial] = total
             else:
                 made.pop(monomial, None)
-        return Polynomial(made, self.constant + other.constant * times)
+                bits = UNKNOWN
+        return Polynomial(made, self.constant + other.constant * times, bits)
 
     def __neg__(self) -> Polynomial:
         terms = {monomial: -c for monomial, c in self.terms.items()}
-        return Polynomial(terms, -self.constant, self._bits)
+        return Polynomial(terms, -self.constant, self.bits)
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return Polynomial(self.terms, self.constant - other, self._bits)
+            return Polynomial(self.terms, self.constant - other, self.bits)
         constant = self.constant - other.constant
         if not other.terms:
-            return Polynomial(self.terms, constant, self._bits) if other.constant else self
+            return Polynomial(self.terms, constant, self.bits) if other.constant else self
         if self.terms is other.terms:
             return number(constant)
-        made = self.terms.copy()
+        made, bits = self.terms.copy(), self.bits | other.bits
         for monomial, coefficient in other.terms.items():
             total = made.get(monomial, 0) - coefficient
             if total:
                 made[monomial] = total
             else:
                 del made[monomial]
-        return Polynomial(made, constant)
+                bits = UNKNOWN
+        return Polynomial(made, constant, bits)
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
@@ -114,7 +120,10 @@ class Polynomial:
             if factor:
                 for monomial, x in terms.items():
                     made[monomial] = made.get(monomial, 0) + x * factor
-        return Polynomial({m: c for m, c in made.items() if c}, self.constant * other.constant)
+        constant = self.constant * other.constant
+        if all(made.values()):
+            return Polynomial(made, constant, self.bits | other.bits)
+        return Polynomial({m: c for m, c in made.items() if c}, constant)
 
     def _times(self, factor: int) -> Polynomial:
         if factor == 1:
@@ -122,7 +131,7 @@ class Polynomial:
         if not factor:
             return ZERO
         terms = {m: c * factor for m, c in self.terms.items()}
-        return Polynomial(terms, self.constant * factor, self._bits)
+        return Polynomial(terms, self.constant * factor, self.bits)
 
     @property
     def is_constant(self) -> bool:
@@ -138,16 +147,6 @@ class Polynomial:
     def is_zero(self) -> bool:
         """Say whether there is nothing."""
         return not self.terms and not self.constant
-
-    @property
-    def bits(self) -> int:
-        """Return the atoms as bits of a number, which tells at once what is among them."""
-        if self._bits < 0:
-            self._bits = 0
-            for monomial in self.terms:
-                for each in monomial:
-                    self._bits |= 1 << each
-        return self._bits
 
     def atoms(self) -> list[int]:
         """Return the atoms in their order, each once."""
@@ -165,18 +164,15 @@ class Polynomial:
 
     def parted(self, atom: int) -> tuple[Polynomial, Polynomial]:
         """Return c and r of c * atom + r; the atom may still be in c."""
+        rest = self.terms.copy()
+        constant = rest.pop((atom,), 0)
         factor: Terms = {}
-        constant, rest = 0, self.terms.copy()
-        for monomial in self.terms:
-            if atom in monomial:
-                if len(monomial) == 1:
-                    constant = rest.pop(monomial)
-                else:
-                    at = monomial.index(atom)
-                    factor[monomial[:at] + monomial[at + 1 :]] = rest.pop(monomial)
-        return Polynomial(factor, constant) if factor else number(constant), Polynomial(
-            rest, self.constant
-        )
+        for monomial in [each for each in rest if atom in each]:
+            at = monomial.index(atom)
+            factor[monomial[:at] + monomial[at + 1 :]] = rest.pop(monomial)
+        if not factor:
+            return number(constant), Polynomial(rest, self.constant, self.bits & ~(1 << atom))
+        return Polynomial(factor, constant), Polynomial(rest, self.constant)
 
     def divided(self, divisor: Polynomial) -> Polynomial | None:
         """Return the quotient, None where it is not exact."""
@@ -237,7 +233,7 @@ class Polynomial:
         if not common:
             return self
         made = {m: c // common for m, c in self.terms.items()}
-        return Polynomial(made, self.constant // common, self._bits)
+        return Polynomial(made, self.constant // common, self.bits)
 
     def shared(self) -> list[int]:
         """Return the atoms that every term has, in their order."""
@@ -252,6 +248,15 @@ class Polynomial:
             if not common:
                 return []
         return common or []
+
+
+def _bits_of(terms: Terms) -> int:
+    """Return the atoms of products as bits of a number."""
+    bits = 0
+    for monomial in terms:
+        for each in monomial:
+            bits |= 1 << each
+    return bits
 
 
 def _summands(value: Polynomial) -> Terms:

@@ -68,8 +68,10 @@ def _limits(prover: Prover, value: Polynomial, depth: int = 4) -> Iterator[Polyn
         whole, size = prover.atoms[each].parts or (ZERO, ONE)
         if value == whole - size * atom(each) and prover.is_sane(each):
             yield size - 1
+    if not depth or value.is_constant or not prover.is_sane(value.latest):
+        return
     factor, rest = value.parted(value.latest)
-    if factor != ONE or not depth or not prover.is_sane(value.latest):
+    if factor != ONE:
         return
     for scale, limit in prover.atoms[value.latest].highs:
         if scale == ONE:
@@ -79,10 +81,13 @@ def _limits(prover: Prover, value: Polynomial, depth: int = 4) -> Iterator[Polyn
 
 def _bound_counter(prover: Prover, fact: Polynomial) -> None:
     """Note how a fact on a quotient bounds the latest counter in it."""
-    kinds = {each: prover.points.origins[each].kind for each in fact.atoms()}
-    which = max((each for each in kinds if kinds[each] in ("walk", "turn")), default=-1)
+    origins = prover.points.origins
+    counters = [each for each in fact.atoms() if origins[each].kind in ("walk", "turn")]
+    if not counters or counters[-1] == fact.latest:
+        return
+    which = counters[-1]
     factor, rest = fact.parted(which)
-    if which < fact.latest and factor.is_constant and factor.constant:
+    if factor.is_constant:
         up = factor.constant > 0  # the counter is -rest / factor at least, or rest at most
         scale, limit = tight(factor if up else -factor, rest)
         bounds = prover.later.setdefault(which, ([], []))

@@ -119,7 +119,7 @@ Combine: TypeAlias = Callable[[Prover, Polynomial, Polynomial], Polynomial]
 
 def _indexed(combine: Combine) -> Rule:
     def rule(values: Values, op: Operation) -> None:
-        result = op.results[0]
+        (result,) = op.results
         if is_index(result.type):
             a, b = op.operands
             values.indices[result] = combine(values.prover, values.index(a), values.index(b))
