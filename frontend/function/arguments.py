@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, cast
 
 import numpy as np
 
+from ...ir.types.dims import Dim, symbols
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec
 from ..dims.unknown import unknown_dim
@@ -364,6 +365,26 @@ def spec_for(value: object) -> TensorSpec | None:
         return value.spec
     found = getattr(value, "traced_spec", None)
     return found() if found is not None else None
+
+
+def fit(pairs: Sequence[tuple[TensorSpec, TensorSpec]]) -> bool:
+    """Say whether specs are narrower than others, or the same: given one, and what it is to be.
+
+    A size that has a name in several places is one size there.
+    """
+    sizes: dict[Dim, Dim] = {}
+    for found, wanted in pairs:
+        if found.dtype != wanted.dtype:
+            return False
+        if wanted.shape is None:
+            continue
+        if found.shape is None or len(found.shape) != len(wanted.shape):
+            return False
+        for size, name in zip(found.shape, wanted.shape, strict=True):
+            is_one = isinstance(name, int) or symbols(name) != {str(name)}
+            if size != (name if is_one else sizes.setdefault(name, size)):
+                return False
+    return True
 
 
 def spec_key(spec: TensorSpec) -> Hashable:

@@ -133,6 +133,8 @@ class Function:
         """What was found, where that is checked, that a trace does once and not each run."""
         self.signature = inspect.signature(python_function)
         self.cache: dict[Hashable, ConcreteFunction] = {}
+        self._wider: dict[Hashable, ConcreteFunction] = {}
+        """Traces of open sizes, by arguments that they were found to fit."""
         self.made_variables = False
         self.traced = self.calls = 0
         self.reasons: list[str] = []
@@ -181,7 +183,7 @@ class Function:
         """
         made = object.__new__(type(self))
         vars(made).update(vars(self))
-        made.cache, made._ready, made._compared = {}, {}, []
+        made.cache, made._wider, made._ready, made._compared = {}, {}, {}, []
         made._bound = weakref.WeakKeyDictionary()
         made._whole = weakref.ref(self)
         return made
@@ -310,13 +312,24 @@ class Function:
         with self._making:
             return self._found_or_made(bound, key)
 
-    def _known(self, bound: Bound, key: object) -> ConcreteFunction | None:
+    def _known(self, bound: Bound, key: Hashable) -> ConcreteFunction | None:
         """Return the trace that there is for arguments; names that specs give are its own."""
         found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
+        if found is None:
+            return self._wider.get(key)
         named = bound.named()
-        if found is None or not named or found.bound.named() == named:
+        if not named or found.bound.named() == named:
             return found
         return self.cache.get((key, named))
+
+    def _accepting(self, bound: Bound, key: Hashable) -> ConcreteFunction | None:
+        """Return the narrowest trace of open sizes that arguments fit; it is known from then on."""
+        traces = [] if apart() else [*self.cache.values()]
+        fit = [c for c in traces if c.accepts(bound) and c.is_in(STATE.context)]
+        found = next((c for c in fit if all(other.accepts(c.bound) for other in fit)), None)
+        if found is not None and not found.is_local:
+            self._wider[key] = found
+        return found
 
     @staticmethod
     def _key(bound: Bound) -> Hashable:
@@ -324,15 +337,12 @@ class Function:
         number = None if STATE.replica is None else STATE.replica.draws_as
         return bound.key() if number is None else (bound.key(), number)
 
-    def _found_or_made(self, bound: Bound, key: object) -> ConcreteFunction:
-        found = self._known(bound, key)
-        if found is None and self.reduce_retracing:
-            traces = [] if apart() else self.cache.values()
-            found = next((c for c in traces if c.accepts(bound)), None)
-            if found is None and self.cache:
-                bound.relax(list(self.cache.values())[-1].bound)
-                key = self._key(bound)
-                found = self.cache.get(key)
+    def _found_or_made(self, bound: Bound, key: Hashable) -> ConcreteFunction:
+        found = self._known(bound, key) or self._accepting(bound, key)
+        if found is None and self.reduce_retracing and self.cache:
+            bound.relax(list(self.cache.values())[-1].bound)
+            key = self._key(bound)
+            found = self.cache.get(key)
         if found is None:
             self.reasons.append(self.reason(bound))
             if self.check:
@@ -350,9 +360,8 @@ class Function:
                 found = self.trace(bound)
             finally:
                 self._tracing.discard(here)
-            local = any(not tensor.eager for tensor in found.graph.captures)
             place = (key, bound.named()) if key in self.cache else key
-            self.cache[(key, id(STATE.context)) if local else place] = found
+            self.cache[(key, id(STATE.context)) if found.is_local else place] = found
         return found
 
     @paused()

@@ -53,6 +53,7 @@ from .arguments import (
     CallTimeValue,
     Surface,
     arguments_of_trace,
+    fit,
     of_this_call,
     structure_key,
     value_key,
@@ -269,13 +270,22 @@ class ConcreteFunction:
         """Return the outputs in the structure that the function returns."""
         return nest.pack(self.structure, self.slots)
 
+    @cached_property
+    def is_local(self) -> bool:
+        """Say whether it takes values of a graph around, so that it is for that one alone."""
+        return any(not tensor.eager for tensor in self.graph.captures)
+
+    def is_in(self, context: object) -> bool:
+        """Say whether it may be called there: the values that it takes are seen."""
+        return not self.is_local or self.graph.outer is context
+
     def accepts(self, bound: Bound) -> bool:
         """Say whether arguments can be given to this trace."""
         mine = self.bound
         return (
             structure_key(mine.described) == structure_key(bound.described)
             and mine.specs.keys() == bound.specs.keys()
-            and all(within(bound.specs[i], mine.specs[i]) for i in mine.specs)
+            and fit([(bound.specs[i], wanted) for i, wanted in mine.specs.items()])
             and all(
                 value_key(a) == value_key(b)
                 for i, (a, b) in enumerate(zip(mine.leaves, bound.leaves, strict=True))
