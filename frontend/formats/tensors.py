@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -14,6 +15,8 @@ from .messages import TensorProto
 NUMBERS: dict[str, int] = {
     "f32": 1, "f64": 2, "i32": 3, "u8": 4, "i16": 5, "i8": 6, "string": 7, "c64": 8,
     "i64": 9, "bool": 10, "bf16": 14, "u16": 17, "c128": 18, "f16": 19, "u32": 22, "u64": 23,
+    "f8e5m2": 24, "f8e4m3fn": 25, "f8e4m3fnuz": 26, "f8e5m2fnuz": 28,
+    "i4": 29, "u4": 30, "i2": 31, "u2": 32,
 }  # fmt: skip
 """The numbers of element types by their names."""
 
@@ -21,6 +24,7 @@ FIELDS: dict[int, str] = {
     1: "float_val", 2: "double_val", 3: "int_val", 4: "int_val", 5: "int_val", 6: "int_val",
     7: "string_val", 8: "scomplex_val", 9: "int64_val", 10: "bool_val", 14: "half_val",
     17: "int_val", 18: "dcomplex_val", 19: "half_val", 22: "uint32_val", 23: "uint64_val",
+    **dict.fromkeys((24, 25, 26, 28), "float8_val"), **dict.fromkeys((29, 30, 31, 32), "int_val"),
 }  # fmt: skip
 
 
@@ -70,14 +74,17 @@ def from_message(message: TensorProto) -> Array:
                 f"{count * dtype.itemsize} for shape {shape}"
             )
         return np.frombuffer(message.tensor_content, dtype).reshape(shape).copy()
-    return _listed(list(getattr(message, FIELDS[message.dtype])), dtype, count).reshape(shape)
+    listed = getattr(message, FIELDS[message.dtype])
+    if isinstance(listed, bytes):
+        return _listed(np.frombuffer(listed, dtype), dtype, count).reshape(shape)
+    return _listed(list(listed), dtype, count).reshape(shape)
 
 
-def _listed(values: list[object], dtype: np.dtype[np.generic], count: int) -> Array:
+def _listed(values: Sequence[object] | Array, dtype: np.dtype[np.generic], count: int) -> Array:
     made = np.zeros(count, dtype)
     if dtype.kind == "O":
         made[:] = b""
-    if not values:
+    if not len(values):
         return made
     if dtype.itemsize == 2 and dtype.kind in "fV":
         found = np.asarray(values, np.uint16).view(dtype)

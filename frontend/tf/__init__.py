@@ -92,7 +92,7 @@ from .lookup.names import lookup
 from .names import first_operands as _fo
 from .names.aliases import ALIASES
 from .names.compat import compat_space
-from .names.experimental import experimental, types
+from .names.experimental import NARROW, experimental, types
 from .names.importing import graph_util, import_graph_def
 from .names.keras_names import keras_space
 from .names.namespaces import (
@@ -227,6 +227,7 @@ dtypes = Space(
     },
     DType=DType,
     as_dtype=as_dtype,
+    experimental=Space("dtypes.experimental", **NARROW),
     complex=_m.complex_,
     double=float64,
     half=float16,

@@ -48,7 +48,7 @@ class DataType:
 
     @property
     def kind(self) -> str:
-        """Return one of `b` (bool), `i`, `u`, `f`, `c`, `s` (string)."""
+        """Return one of `b` (bool), `i`, `u`, `f`, `c`, `n` (narrow), `s` (string)."""
         return "s" if self._row is None else self._row.kind
 
     @property
@@ -74,12 +74,12 @@ class DataType:
     @property
     def is_floating(self) -> bool:
         """Say whether elements are real floats."""
-        return self.kind == "f"
+        return self.kind == "f" or (self.kind == "n" and self.row.is_narrow_float)
 
     @property
     def is_integer(self) -> bool:
         """Say whether elements are integers."""
-        return self.kind in "iu"
+        return self.kind in "iu" or (self.kind == "n" and self.row.is_narrow_integer)
 
     @property
     def is_bool(self) -> bool:
@@ -94,7 +94,7 @@ class DataType:
     @property
     def is_unsigned(self) -> bool:
         """Say whether elements are integers without a sign."""
-        return self.kind == "u"
+        return self.is_integer and self.row.minimum == 0
 
     @property
     def real_dtype(self) -> DataType:
@@ -177,12 +177,15 @@ float64 = DataType("float64", np.float64, rows.f64)
 complex64 = DataType("complex64", np.complex64, rows.c64)
 complex128 = DataType("complex128", np.complex128, rows.c128)
 string = DataType("string", np.object_, None)
+NARROW = tuple(DataType(row.numpy.name, row.numpy, row) for row in rows.NARROW)
+"""Types of fewer bits, whose elements are only moved and converted."""
 
 TYPES: dict[str, DataType] = {
     t.name: t
     for t in (
         *(bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64),
         *(float16, bfloat16, float32, float64, complex64, complex128, string),
+        *NARROW,
     )
 }
 BY_NUMPY: dict[np.dtype[np.generic], DataType] = {t.numpy: t for t in TYPES.values()}
@@ -206,6 +209,14 @@ NUMBERED = {
     **dict(enumerate((float32, float64, int32, uint8, int16, int8, string, complex64), 1)),
     **{9: int64, 10: bool_, 14: bfloat16, 17: uint16, 18: complex128, 19: float16},
     **{22: uint32, 23: uint64},
+    **{
+        number: TYPES[name]
+        for number, name in (
+            *((24, "float8_e5m2"), (25, "float8_e4m3fn"), (26, "float8_e4m3fnuz")),
+            *((28, "float8_e5m2fnuz"), (29, "int4"), (30, "uint4"), (31, "int2"), (32, "uint2")),
+            (33, "float4_e2m1fn"),
+        )
+    },
 }
 """What TensorFlow's files, and some of its programs, call types by."""
 

@@ -11,8 +11,6 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
-from gravure.frontend.tf.core.element_types import of_row
-from gravure.ir.types.dtypes import DTYPES
 
 NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -80,11 +78,6 @@ def test_short_floats_show_all_digits_and_messages_name_types_as_tensorflow() ->
     message = "requested dtype int32 for Tensor with dtype float32: <tf.Tensor: shape=.., dtype"
     with pytest.raises(ValueError, match=message):
         tf.convert_to_tensor(tf.constant(1.0), tf.int32)
-
-
-def test_a_row_that_has_no_name_here_is_refused_by_its_own() -> None:
-    with pytest.raises(TypeError, match=r"element type .*f8e5m2.* is unknown"):
-        of_row(DTYPES["f8e5m2"])
 
 
 def test_a_class_that_says_its_element_type_was_none() -> None:

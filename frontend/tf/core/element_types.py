@@ -61,7 +61,7 @@ class TfDataType(DataType):
     @property
     def limits(self) -> tuple[int, int | np.generic]:
         """Return the range of intensities of images: of floats from 0 to 1."""
-        if self.kind in "cs" or self.name in ("float16", "bfloat16"):
+        if self.kind in "csn" or self.name in ("float16", "bfloat16"):
             raise ValueError(f"{self} does not have defined limits.")
         return (0, True) if self.is_bool else super().limits
 
@@ -156,4 +156,4 @@ def as_dtype(type_value: object) -> TfDataType:
 
 def of_row(row: DType) -> TfDataType:
     """Return the element type of a row of the IR's types."""
-    return string if row.kind == "s" else _BY_ROW.get(row) or as_dtype(row)  # which refuses it
+    return string if row.kind == "s" else _BY_ROW[row]

@@ -80,7 +80,8 @@ def _of_python(value: object, array: Array, dtype: DType) -> Array:
         if all(isinstance(x, int) for x in exact.ravel()):
             return exact.astype(dtype.numpy)
     small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
-    if not small and array.dtype.kind not in KINDS.get(dtype.kind, ""):
+    kind = "f" if dtype.is_narrow_float else "i" if dtype.is_narrow_integer else dtype.kind
+    if not small and array.dtype.kind not in KINDS.get(kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {of_row(dtype).name}")
     return _rounded(array, dtype.numpy)
 

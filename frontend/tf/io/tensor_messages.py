@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from ....ir.types.dtypes import DType
+from ....ir.types.dtypes import NARROW, DType
 from ....ir.types.tensor import Array
 from ...formats.messages import TensorProto
 from ...formats.tensors import FIELDS, from_message, number_of
@@ -18,6 +18,7 @@ from ..core.values import array_of
 
 CONTENT = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)} - {"uint16"}
 CONTENT |= {"bfloat16", "float16", "float32", "float64"}
+CONTENT |= {row.numpy.name for row in NARROW if row.is_narrow_float}
 """The element types of which more than one element is written as bytes."""
 
 
@@ -51,6 +52,8 @@ def make_tensor_proto(
         made.tensor_shape.dim.add(size=extent)
     if array.dtype.name in CONTENT and array.size > 1 and array.size == prod(wanted):
         made.tensor_content = np.asarray(array, order="C").tobytes()
+    elif FIELDS[made.dtype] == "float8_val":
+        made.float8_val = array.tobytes()
     else:
         getattr(made, FIELDS[made.dtype]).extend(_listed(array))
     return made

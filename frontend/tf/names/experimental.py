@@ -9,6 +9,7 @@ import numpy as np
 from ...function.function import Function
 from ...function.traces import ConcreteFunction
 from ..arrays.names import numpy
+from ..core import element_types
 from ..core.bridge import Common, TfTensor
 from ..core.space import Space
 from ..core.values import convert
@@ -85,8 +86,18 @@ def from_dlpack(dlcapsule: object) -> TfTensor:
     return convert(np.from_dlpack(dlcapsule if reads else Capsule(dlcapsule)))  # type: ignore[arg-type]
 
 
+NARROW = {
+    name: element_types.TYPES[name]
+    for name in (
+        *("float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+        *("int2", "int4", "uint2", "uint4"),
+    )
+}
+"""Element types of a few bits: they are moved and converted, nothing else."""
+
 experimental = Space(
     "experimental",
+    **NARROW,
     dlpack=Space("experimental.dlpack", from_dlpack=from_dlpack, to_dlpack=to_dlpack),
     BatchableExtensionType=BatchableExtensionType,
     ExtensionType=ExtensionType,
