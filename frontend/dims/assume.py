@@ -22,7 +22,7 @@ from math import prod
 from ...ir import Dim, DimExpr, TensorSpec
 from ...ir.types import dims as dim_rules
 from ...ir.types.dims import Atom
-from ...ir.types.shapes import UnequalError
+from ...ir.types.shapes import BroadcastError, UnequalError
 from .slices import Knowledge
 
 DEPTH = 4
@@ -76,6 +76,20 @@ def assumption_for(
         if all(name.isidentifier() for name in names) and set(names) & set(nameless):
             first, second = (a, b) if names[0] in nameless else (b, a)
             return Assumption(first, second, are_equal=True, reason=reason)
+    return None
+
+
+def assumed_single(error: BaseException, known: Knowledge, reason: str) -> Assumption | None:
+    """Return that a size which is 1 at the most is 1, where it broadcasts against another.
+
+    A first row that is cut out of many is one of `min(1, n)`; what it is spread to is no more.
+    """
+    cause = unequal(error)
+    if not isinstance(cause, BroadcastError):
+        return None
+    for size in cause.sizes:
+        if not isinstance(size, int) and known.at_least(1, size):
+            return assumption_for([(size, 1)], known, (), reason)
     return None
 
 

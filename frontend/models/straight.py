@@ -347,7 +347,7 @@ def fits(declared: Shape, shape: Sequence[int], symbols: dict[str, int]) -> bool
         elif isinstance(dim, int):
             known = dim
         else:
-            known = dims.evaluate(dim, symbols) if dims.symbols(dim) <= symbols.keys() else size
+            known = size if dims.may_be(dim, size, symbols) else -1
         if known != size:
             return False
     return True

@@ -36,6 +36,7 @@ from ..dims.assume import (
     assumed_multiple,
     assumed_number,
     assumed_same,
+    assumed_single,
     assumed_sum,
     assumed_whatever,
     assumption_for,
@@ -546,7 +547,8 @@ class Reader:
         symbols = self.symbols
         known = Knowledge(symbols.ranges, symbols.facts)
         reason = f"node {node.label!r}: {error}"
-        found = assumption_of(error, symbols.data, reason)
+        found = assumed_single(error, known, reason)
+        found = found or assumption_of(error, symbols.data, reason)
         pairs = differing(error, specs)
         found = found or assumption_for(pairs, known, symbols.nameless, reason)
         found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)

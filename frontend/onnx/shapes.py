@@ -218,6 +218,8 @@ class DimMath(ScalarMath):
     def cast(self, x: Dim | FloatQuotient, dtype: DType) -> Any:
         """Return the same number of any type; a bool is whether it is not 0."""
         if isinstance(x, FloatQuotient):
+            if dtype == bool_:
+                return self.compare("ne", x.of, 0)
             return x if dtype.is_float else x.floor()
         return self.compare("ne", x, 0) if dtype == bool_ else certain(x)
 
@@ -291,9 +293,12 @@ class DimMath(ScalarMath):
     trunc = floor
 
     def compare(self, predicate: str, a: Dim, b: Dim) -> bool:
-        """Compare, where that is certain."""
-        if isinstance(a, bool) or isinstance(b, bool):
-            raise UndecidedError
+        """Compare, where that is certain; floats that are no whole numbers are among constants."""
+        for each in (a, b):
+            if isinstance(each, bool) or not isinstance(each, int | float | DimExpr):
+                raise UndecidedError
+        if not (isinstance(a, DimExpr) or isinstance(b, DimExpr)):
+            return bool(PREDICATES[predicate](a, b))
         answers = {bool(PREDICATES[predicate](one, 0)) for one in _outcomes(a, b, self.ranges)}
         if len(answers) > 1:
             raise UndecidedError
@@ -331,9 +336,13 @@ def truth(value: object) -> bool:
 
 
 def _outcomes(a: Dim, b: Dim, ranges: Mapping[str, Range]) -> set[int]:
-    """Return which of below (-1), equal (0) and above (1) are possible."""
-    difference = a - b
-    if isinstance(difference, int | float):
+    """Return which of below (-1), equal (0) and above (1) are possible.
+
+    One of the two may be a float that is no whole number, which is not subtracted.
+    """
+    is_exact = isinstance(a, int | DimExpr) and isinstance(b, int | DimExpr)
+    difference = a - b if is_exact else None
+    if isinstance(difference, int):
         return {(difference > 0) - (difference < 0)}
     (a_low, a_high), (b_low, b_high) = _bounds(a, ranges), _bounds(b, ranges)
     possible = {-1, 0, 1}

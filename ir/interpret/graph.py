@@ -105,8 +105,12 @@ class Interpreter:
             return bool(dim == size)
         name = dim.text
         if not name.isidentifier():
-            known = dims.symbols(dim) <= self.symbols.keys()
-            return not known or bool(_resolve(dim, self.symbols) == size)
+            told = {x: n for x, n in self.symbols.items() if self.owners.get(x) is not owner}
+            fine = dims.may_be(dim, size, told)
+            for each in told.keys() - self.symbols.keys():
+                self.owners[each] = owner
+            self.symbols.update(told)
+            return fine
         if name not in self.symbols or self.owners.get(name) is owner:
             self.symbols[name], self.owners[name] = size, owner
             return True

@@ -325,6 +325,26 @@ def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
     return total
 
 
+def may_be(dim: DimExpr, size: int, known: dict[str, int]) -> bool:
+    """Say whether a dimension may have a size; the one symbol that is not known is told by it.
+
+    >>> known = {"n": 2}
+    >>> may_be(parse("3*k + n"), 11, known), known["k"], may_be(parse("3*k + n"), 12, known)
+    (True, 3, False)
+    """
+    missing = [name for name in symbols(dim) if name not in known]
+    if not missing:
+        return evaluate(dim, known) == size
+    own = (Atom(missing[0]),)
+    factor = sum(n for monomial, n in dim.terms if monomial == own)
+    rest = DimExpr(tuple(term for term in dim.terms if term[0] != own))
+    if len(missing) > 1 or not factor or not symbols(rest) <= known.keys():
+        return True  # what tells them comes later
+    value, left = divmod(size - evaluate(rest, known), factor)
+    known[missing[0]] = value
+    return left == 0 and value >= 0
+
+
 def symbols(dim: Dim) -> frozenset[str]:
     """Return the names of the symbols in a dimension."""
     if isinstance(dim, int):

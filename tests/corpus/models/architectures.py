@@ -257,7 +257,8 @@ def estimator(name: str) -> tuple[Any, np.ndarray[Any, Any]]:
 def all_names() -> list[str]:
     """Return the names of all cases, with their family in front."""
     names = [f"{family}/{name}" for family, (text, _) in FAMILIES.items() for name in text.split()]
-    names += [f"small/{name}" for name in importlib.import_module("small").CASES]
+    for own in ("small", "strange"):
+        names += [f"{own}/{name}" for name in importlib.import_module(own).CASES]
     more = importlib.import_module("more").more_names()
     return [*names, *(f"sklearn/{name}" for name in ESTIMATORS.split()), *more]
 
@@ -266,8 +267,8 @@ def case_of(name: str) -> Case:
     """Return the case of a name."""
     family, _, rest = name.partition("/")
     torch.manual_seed(0)
-    if family == "small":
-        made = importlib.import_module("small").CASES[rest]()
+    if family in ("small", "strange"):
+        made = importlib.import_module(family).CASES[rest]()
     else:
         families = {**FAMILIES, **importlib.import_module("more").TORCH}
         made = families[family][1](rest)

@@ -62,28 +62,39 @@ def export_estimator(name: str, path: Path) -> list[Feed]:
 
 
 def note(path: Path, inputs: list[Feed], edges: list[Feed]) -> None:
-    """Write what onnxruntime gives for each set of inputs, and for those at the edge if it does."""
+    """Write what onnxruntime gives for each set of inputs, and for those at the edge if it does.
+
+    Sizes at the edge may end its process, so that each has one of its own.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 4
     session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
-    for number, given in enumerate([*inputs, *edges]):
-        feed = {each.name: given[each.name] for each in session.get_inputs()}
-        try:
-            made = session.run(None, feed)
-        except Exception:
-            if number < len(inputs):
-                raise
+    for number, given in enumerate(inputs):
+        note_one(session, given, path.with_name(f"{number}.npz"))
+    for number, given in enumerate(edges, len(inputs)):
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
             continue
-        if any(isinstance(rows, list) and not rows for rows in made):
-            continue  # maps of no rows have no classes
-        results = {f"={i}": array for i, array in enumerate(made)}
-        for name, rows in results.items():  # maps of classes, as their values in order
-            if not isinstance(rows, np.ndarray):
-                results[name] = np.array([[*row.values()] for row in rows])
-            elif rows.dtype == object:
-                results[name] = rows.astype(str)
-        edge = "edge" if number >= len(inputs) else ""
-        np.savez(path.with_name(f"{edge}{number}.npz"), **feed, **results)
+        try:
+            note_one(session, given, path.with_name(f"edge{number}.npz"))
+        finally:
+            os._exit(0)
+
+
+def note_one(session: Any, given: Feed, path: Path) -> None:
+    """Write one set of inputs and results."""
+    feed = {each.name: given[each.name] for each in session.get_inputs()}
+    made = session.run(None, feed)
+    if any(isinstance(rows, list) and not rows for rows in made):
+        return  # maps of no rows have no classes
+    results = {f"={i}": array for i, array in enumerate(made)}
+    for name, rows in results.items():  # maps of classes, as their values in order
+        if not isinstance(rows, np.ndarray):
+            results[name] = np.array([[*row.values()] for row in rows])
+        elif rows.dtype == object:
+            results[name] = rows.astype(str)
+    np.savez(path, **feed, **results)
 
 
 def main(folder: str, name: str, exporter: str, axes: str, form: str) -> None:

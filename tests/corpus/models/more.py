@@ -15,6 +15,7 @@ import torch
 from architectures import Axes, Case, First
 from estimators import NAMES, write
 from farther import FARTHER
+from rarer import RARER
 from torch import nn
 from wider import WIDER
 
@@ -300,6 +301,7 @@ TORCH: dict[str, tuple[str, Callable[[str], Case]]] = {
     "quantised": (QUANTISED, quantised),
     **WIDER,
     **FARTHER,
+    **RARER,
 }
 
 # -- files --------------------------------------------------------------------------------

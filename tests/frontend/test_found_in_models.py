@@ -1,0 +1,81 @@
+"""What models that others wrote and graphs made by hand have shown."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import gravure as gv
+
+node = helper.make_node
+Make = Callable[..., onnx.ModelProto]
+RANDOM = np.random.default_rng(1)
+
+
+def i64(*numbers: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array(numbers, np.int64)
+
+
+def floats(*shape: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def compiled(made: onnx.ModelProto, **options: Any) -> Any:
+    return gv.compile(made.SerializeToString(), cache=False, **options)
+
+
+def test_a_size_that_another_step_tells_later_is_told_by_what_is_made_of_it(model: Make) -> None:
+    made = model(  # as an exporter writes x[x > 0] = n rows of four of w
+        [node("Greater", ["x", "zero"], ["m"]), node("Expand", ["m", "whole"], ["e"]),
+         node("NonZero", ["e"], ["u"]), node("Transpose", ["u"], ["at"]),
+         node("Expand", ["w", "n"], ["v"]), node("Reshape", ["v", "flat"], ["new"]),
+         node("ScatterND", ["y", "at", "new"], ["z"])],
+        {"x": ("f32", [3, 1]), "y": ("f32", [3, 4]), "w": ("f32", [1, 4]), "n": ("i64", [2])},
+        ["z"], {"zero": np.float32(0), "whole": i64(3, 4), "flat": i64(-1)},
+    )  # fmt: skip
+    found = compiled(made)
+    x, y, w = np.array([[1], [-1], [2]], np.float32), floats(3, 4), floats(1, 4)
+    (z,) = found.run([x, y, w, i64(2, 1)])
+    np.testing.assert_array_equal(z, np.where(x > 0, w, y))
+    with pytest.raises(gv.GravureError, match=r"found shape \[3, 4\]"):
+        found.run([x, y, w, i64(3, 1)])
+
+
+def test_a_first_row_is_one_where_it_broadcasts_against_a_count(model: Make) -> None:
+    made = model(  # experts: what a mask selects is spread to the first row of a buffer's shape
+        [node("Flatten", ["x"], ["y"], axis=2), node("Gather", ["y", "first"], ["c"], axis=1),
+         node("Greater", ["c", "zero"], ["m"]), node("NonZero", ["m"], ["u"]),
+         node("Gather", ["u", "first"], ["rows"]), node("Gather", ["y", "rows"], ["some"]),
+         node("Slice", ["y", "from", "to", "from"], ["row"]), node("Shape", ["row"], ["s"]),
+         node("Expand", ["some", "s"], ["z"]), node("Add", ["row", "some"], ["w"])],
+        {"x": ("f32", ["b", "n", 4])}, ["z", "w"],
+        {"zero": np.float32(0), "first": np.int64(0), "from": i64(0), "to": i64(1)},
+    )  # fmt: skip
+    found = compiled(made, dims={"b": (0, 9), "n": (0, 9)})
+    for sizes in ((1, 1), (1, 5), (3, 4)):
+        x = floats(*sizes, 4)
+        y, (z, w) = x.reshape(-1, 4), found.run([x])
+        np.testing.assert_array_equal(z, y[y[:, 0] > 0])
+        np.testing.assert_array_equal(w, y[:1] + z)
+
+
+def test_floats_beside_open_sizes_are_compared(model: Make) -> None:
+    made = model(
+        [node("Shape", ["x"], ["s"]), node("Cast", ["s"], ["f"], to=1),
+         node("Concat", ["f", "c"], ["a"], axis=0), node("Less", ["a", "b"], ["y"]),
+         node("Equal", ["a", "d"], ["z"]), node("Div", ["f", "four"], ["q"]),
+         node("Cast", ["q"], ["w"], to=9)],
+        {"x": ("f32", ["n", 2])}, ["y", "z", "w"],
+        {"c": np.array([0.5, 7, np.nan], np.float32), "four": np.float32(4),
+         "b": np.array([-0.5, 2.5, 0.25, 6.5, np.nan], np.float32),
+         "d": np.array([-0.5, 2, 0.5, 7, np.nan], np.float32)},
+    )  # fmt: skip
+    found = compiled(made, dims={"n": (0, 9)})
+    for n in (0, 1, 4, 9):
+        y, z, w = found.run([floats(n, 2)])
+        np.testing.assert_array_equal(y, [False, True, False, False, False])
+        np.testing.assert_array_equal(z, [False, True, True, True, False])
+        np.testing.assert_array_equal(w, [n != 0, True])
