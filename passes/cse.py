@@ -18,7 +18,7 @@ from typing import Any
 from xdsl.ir import Block, Operation
 
 from ..ir import Op, Program, erase, operands_of, operations, replace_uses
-from ..ir.ops.control.control import Control
+from ..ir.ops.structure import Isolated
 from ..ir.program import functions
 from .analysis.numbers import Numbers
 from .base import Pass
@@ -53,7 +53,7 @@ class Merger:
         for op in operations(block):
             if op.regions:
                 outside = self.known
-                self.known = {} if isinstance(op, Control) else outside
+                self.known = {} if isinstance(op, Isolated) else outside
                 for inner in [b for region in op.regions for b in region.blocks]:
                     self.sweep(inner)
                 self.known = outside

@@ -79,3 +79,25 @@ def test_floats_beside_open_sizes_are_compared(model: Make) -> None:
         np.testing.assert_array_equal(y, [False, True, False, False, False])
         np.testing.assert_array_equal(z, [False, True, True, True, False])
         np.testing.assert_array_equal(w, [n != 0, True])
+
+
+def test_a_loop_of_steps_sees_nothing_of_what_is_equal_outside(model: Make) -> None:
+    inner = helper.make_graph(  # sums of parts of x, as an exporter writes bags of words
+        [node("Gather", ["c", "i"], ["a"]), node("Gather", ["d", "i"], ["b"]),
+         node("Unsqueeze", ["a", "zero"], ["from"]), node("Unsqueeze", ["b", "zero"], ["to"]),
+         node("Slice", ["x", "from", "to", "zero"], ["s"]),
+         node("ReduceSum", ["s", "zero"], ["r"], keepdims=0), node("Cast", ["on"], ["go"], to=9)],
+        "inner",
+        [helper.make_tensor_value_info("i", 7, []), helper.make_tensor_value_info("was", 9, [])],
+        [helper.make_tensor_value_info("go", 9, []), helper.make_tensor_value_info("r", 1, [])],
+    )  # fmt: skip
+    made = model(
+        [node("Shape", ["c"], ["m"]), node("Squeeze", ["m"], ["trips"]),
+         node("Loop", ["trips", "on"], ["y"], body=inner)],
+        {"x": ("f32", ["n"]), "c": ("i64", ["m"]), "d": ("i64", ["m"])}, ["y"],
+        {"zero": i64(0), "on": np.array(True)},
+    )  # fmt: skip
+    found = compiled(made, dims={"n": (0, 9), "m": (0, 9)})
+    x = floats(9)
+    (y,) = found.run([x, i64(0, 3, 5), i64(3, 9, 5)])
+    np.testing.assert_allclose(y, [x[:3].sum(), x[3:].sum(), 0], rtol=1e-6)

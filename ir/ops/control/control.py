@@ -19,42 +19,17 @@ import numpy as np
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...op import Op, register
+from ...op import register
 from ...types.attributes import to_attribute
 from ...types.dtypes import bool_
 from ...types.tensor import TensorSpec, spec_of
-from ..structure import Yield
+from ..structure import Isolated, Yield
 
 
-class Control(Op):
+class Control(Isolated):
     """An operation whose results are what its regions yield."""
 
     PURE: ClassVar = True
-
-    def blocks(self) -> list[Block]:
-        """Return the block of each region."""
-        return [region.block for region in self.regions]
-
-    def yielded(self, index: int) -> Sequence[SSAValue]:
-        """Return the values that a region yields."""
-        last = self.regions[index].block.last_op
-        if not isinstance(last, Yield):
-            raise VerifyException(f"region {index} does not end in gv.yield")
-        return tuple(last.operands)
-
-    def check_isolated(self, count: int) -> None:
-        """Check that so many regions are one block each, and see nothing but their arguments."""
-        if len(self.regions) != count:
-            raise VerifyException(f"{len(self.regions)} regions, expected {count}")
-        for index, region in enumerate(self.regions):
-            if len(region.blocks) != 1:
-                raise VerifyException(f"region {index} has {len(region.blocks)} blocks, not one")
-        for index, block in enumerate(self.blocks()):
-            inside: set[SSAValue] = set(block.args)
-            for op in block.ops:
-                if any(operand not in inside for operand in op.operands):
-                    raise VerifyException(f"{op.name} in region {index} uses a value from outside")
-                inside.update(op.results)
 
     def check_arguments(self, index: int, operands: Sequence[SSAValue]) -> None:
         """Check the arguments of a region against operands."""

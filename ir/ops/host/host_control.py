@@ -19,20 +19,13 @@ from ...types.dims import evaluate, symbols
 from ...types.dtypes import bool_, i64
 from ...types.tensor import Array, TensorSpec
 from ...types.values import Spec, fits, of_any_size, value_spec
-from ..structure import Yield
+from ..structure import Isolated
 
 FLAG, NUMBER = TensorSpec(bool_, ()), TensorSpec(i64, ())
 
 
-class HostControl(HostOp):
+class HostControl(HostOp, Isolated):
     """An operation that runs regions; each region's arguments get values of their own sizes."""
-
-    def yielded(self, index: int) -> Sequence[SSAValue]:
-        """Return the values that a region yields."""
-        last = self.regions[index].block.last_op
-        if not isinstance(last, Yield):
-            raise VerifyException(f"region {index} does not end in gv.yield")
-        return tuple(last.operands)
 
     def check(self, what: str, given: Sequence[Spec], wanted: Sequence[Spec]) -> None:
         """Check that values of some specs may stand where others are declared."""
@@ -98,6 +91,7 @@ class HostIf(HostControl):
 
     def verify_(self) -> None:
         """Check the condition, and the regions against operands and results."""
+        self.check_isolated(2)
         self.check("condition", specs_of(self.operands[:1]), [FLAG])
         # A size may be assumed of the result that one branch does not have: its run says so.
         open_results = [of_any_size(spec) for spec in self.result_specs]
@@ -154,6 +148,7 @@ class HostLoop(HostControl):
 
     def verify_(self) -> None:
         """Check the region against operands and results."""
+        self.check_isolated(1)
         arguments, count = specs_of(self.regions[0].block.args), self.states
         self.check("operands", specs_of(self.operands[:2]), [NUMBER, FLAG])
         self.check("arguments", [NUMBER, FLAG, *specs_of(self.operands[2:])], arguments)
