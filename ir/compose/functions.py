@@ -203,6 +203,9 @@ def triangle(emit: Emit, x: Any, offset: Any, *, upper: bool) -> Any:
     column = make.iota(shape=matrix, axis=1, dtype=dtypes.i64)
     if isinstance(offset, int):
         offset = make.number(offset, dtypes.i64)
+    else:  # far off is outside of the matrix: the sum with a row must not wrap around
+        most = make.minimum(offset, make.extent_of(matrix[1]))
+        offset = make.maximum(most, make.extent_of(matrix[0] * -1))
     diagonal = make.add(row, offset)
     inside = make.greater_equal(column, diagonal) if upper else make.less_equal(column, diagonal)
     return make.select(inside, x, make.number(0, spec.dtype))

@@ -101,3 +101,57 @@ def test_a_loop_of_steps_sees_nothing_of_what_is_equal_outside(model: Make) -> N
     x = floats(9)
     (y,) = found.run([x, i64(0, 3, 5), i64(3, 9, 5)])
     np.testing.assert_allclose(y, [x[:3].sum(), x[3:].sum(), 0], rtol=1e-6)
+
+
+def test_backwards_from_before_the_first_element_by_data_gives_the_first(model: Make) -> None:
+    given = [node("Slice", ["x", "a", "b", "zero", "by"], ["y"])]
+    whole = {"zero": i64(0), "by": i64(-1)}
+    bounds = (-9, -4, -3, -1, 0, 2, 9)
+    by_data = compiled(model(given, {"x": ("f32", ["n"]), "a": ("i64", [1]), "b": ("i64", [1])},
+                             ["y"], whole), dims={"n": (0, 9)})  # fmt: skip
+    for a in bounds:
+        known = model(
+            given, {"x": ("f32", ["n"]), "b": ("i64", [1])}, ["y"], {**whole, "a": i64(a)}
+        )
+        other = compiled(known, dims={"n": (0, 9)})
+        for b in (-9, -1, 0):
+            for n in (0, 1, 3):
+                x = floats(n)
+                start = min(max(a + n * (a < 0), 0), n - 1)
+                stop = max(b + n * (b < 0), -1)
+                wanted = [x[i] for i in range(start, stop, -1)]
+                np.testing.assert_array_equal(by_data.run([x, i64(a), i64(b)])[0], wanted)
+                np.testing.assert_array_equal(other.run([x, i64(b)])[0], wanted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "given", "attributes", "said"),
+    [
+        ("Resize", floats(1, 1, 4, 4), np.array([1, 1, -1, 2], np.float32), {}, "scale -1.0"),
+        ("Resize", floats(1, 1, 4, 4), np.array([1, 1, 2, np.nan], np.float32), {}, "scale nan"),
+        ("Pad", floats(3, 2), i64(5, 0, -5, 0), {"mode": "wrap"}, "take away more than 3"),
+        ("Pad", floats(3, 2), i64(-2, 0, -2, 0), {"mode": "wrap"}, "take away more than 3"),
+    ],
+)
+def test_numbers_that_are_no_scales_and_pads_are_refused(
+    model: Make, kind: str, x: Any, given: Any, attributes: Any, said: str
+) -> None:
+    names = ["x", "", "s"] if kind == "Resize" else ["x", "s"]
+    of = {"float32": "f32", "int64": "i64"}
+    inputs = {"x": ("f32", x.shape), "s": (of[given.dtype.name], given.shape)}
+    found = compiled(model([node(kind, names, ["y"], **attributes)], inputs, ["y"], opset=19))
+    with pytest.raises(gv.GravureError, match=said):
+        found.run([x, given])
+
+
+@pytest.mark.parametrize("upper", [0, 1])
+def test_a_diagonal_far_off_is_outside_of_the_matrix(model: Make, upper: int) -> None:
+    made = model([node("Trilu", ["x", "k"], ["y"], upper=upper)],
+                 {"x": ("f32", ["n", 2]), "k": ("i64", [])}, ["y"])  # fmt: skip
+    found = compiled(made, dims={"n": (0, 5)})
+    far = np.iinfo(np.int64)
+    for n in (0, 1, 3):
+        x = floats(n, 2)
+        for k in (far.min, far.min + 1, -3, -1, 0, 1, 3, far.max - 1, far.max):
+            wanted = (np.triu if upper else np.tril)(x, int(np.clip(k, -9, 9)))
+            np.testing.assert_array_equal(found.run([x, np.array(k)])[0], wanted)

@@ -6,7 +6,7 @@ What shapes are computed from shapes alone needs none of these: such sizes are s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -175,7 +175,10 @@ class ExpandTo(HostOp):
 
 @register
 class SliceBy(HostOp):
-    """Parts of axes between bounds that are data, by numpy's rules for bounds."""
+    """Parts of axes between bounds that are data, by numpy's rules for bounds.
+
+    But for a start before the first element: that is the first one backwards, too, as in ONNX.
+    """
 
     name = "gv.slice_by"
 
@@ -205,8 +208,9 @@ class SliceBy(HostOp):
         rows = zip(axes, starts.tolist(), stops.tolist(), steps.tolist(), strict=True)
         for axis, first, last, step in rows:
             # A stop before the first element is written as one that is far below.
-            cuts[axis] = slice(first, last if last >= -x.shape[axis] else None, step)
-            if step > 0 and last < -x.shape[axis]:
+            size = x.shape[axis]
+            cuts[axis] = slice(max(first, -size), last if last >= -size else None, step)
+            if step > 0 and last < -size:
                 cuts[axis] = slice(0, 0)
         return (np.array(x[tuple(cuts)], order="C"),)
 
@@ -243,7 +247,10 @@ class PadBy(HostOp):
         for place, axis in enumerate(axes):
             rows[axis] = counts[place], counts[place + len(axes)]
         if mode == "wrap":  # what is taken away does not come again from the other side
-            ends = zip(x.shape, rows, strict=True)
+            ends = [*zip(x.shape, rows, strict=True)]
+            for n, (low, high) in ends:
+                if min(low, 0) + min(high, 0) < -n:
+                    raise ValueError(f"pads {low} and {high} take away more than {n} elements")
             x = x[tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in ends)]
             rows = [(max(low, 0), max(high, 0)) for low, high in rows]
         number = value.reshape(())
@@ -356,5 +363,7 @@ class ResizeBy(HostOp):
         factors = [1.0] * x.ndim
         for axis, factor in zip(axes, scales, strict=True):
             factors[axis] = float(factor)
+            if not 0 < factors[axis] < inf:
+                raise ValueError(f"scale {factors[axis]}, expected a number above 0")
         shape = tuple(times(d, factor) for d, factor in zip(x.shape, factors, strict=True))
         return REGISTRY["gv.resize"].evaluate(x, shape=shape, scales=tuple(factors), **rules)
