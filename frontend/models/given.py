@@ -29,19 +29,40 @@ def take(value: object, info: TensorInfo) -> object:
 
 def arrays_in(values: Sequence[object]) -> list[Array]:
     """Return all arrays in values, those in sequences too."""
-    inner = [each for value in values if isinstance(value, list) for each in arrays_in(value)]
-    return [*(value for value in values if isinstance(value, np.ndarray)), *inner]
+    found = [value for value in values if isinstance(value, np.ndarray)]
+    if len(found) < len(values):
+        for value in values:
+            found += arrays_in(value) if isinstance(value, list) else ()
+    return found
 
 
-def apart(value: Any, given: Sequence[Array]) -> object:
-    """Return a result in memory of its own, apart from what was given."""
-    if isinstance(value, list):
-        return [apart(each, given) for each in value]
-    if isinstance(value, np.ndarray):
-        for each in given:
-            if np.may_share_memory(value, each):
-                return value.copy()
-    return value
+def apart(values: Sequence[Any], held: list[Array]) -> list[Any]:
+    """Return results in memory of their own: apart from what is held, and from each other.
+
+    What may not be written is a weight's. `held` grows by what is returned.
+    """
+    made: list[Any] = []
+    for value in values:
+        if isinstance(value, list):
+            made.append(apart(value, held))
+            continue
+        if isinstance(value, np.ndarray):
+            is_own = value.flags.writeable and not shares(value, held)
+            made.append(value if is_own else value.copy())
+            held.append(made[-1])
+        else:
+            made.append(value)
+    return made
+
+
+def shares(value: Array, held: Sequence[Array]) -> bool:
+    """Say whether an array may have memory that another one has; many are whole and their own."""
+    for each in held:
+        if value is each:
+            return True
+        if (value.base is not None or each.base is not None) and np.may_share_memory(value, each):
+            return True
+    return False
 
 
 def info_of(name: str, spec: Spec) -> TensorInfo:

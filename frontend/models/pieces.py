@@ -572,8 +572,8 @@ class SteppedModel(CompiledModel):
         results = self.run_in_place(values)
         if self._are_new:
             return [*results]
-        arrays = arrays_in(values)
-        return [apart(on_host(result), arrays) for result in results]
+        plain = [x if x.__class__ is np.ndarray else on_host(x) for x in results]
+        return apart(plain, arrays_in(values))
 
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""

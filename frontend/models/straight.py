@@ -190,7 +190,7 @@ class Straight:
 def may_warn(op: Operation) -> bool:
     """Say whether numpy could warn of what an operation computes: of floats, or by formulas."""
     if not isinstance(op, HostOp):
-        return not isinstance(op, CallOp)
+        return not (isinstance(op, CallOp) or (isinstance(op, Op) and op.WORKLESS))
     return not op.MOVES and any(
         isinstance(spec, TensorSpec) and not (spec.dtype.is_integer or spec.dtype.is_text)
         for spec in map(value_spec, (v.type for v in (*op.operands, *op.results)))

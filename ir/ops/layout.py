@@ -399,16 +399,19 @@ class Pad(Op):
         """Fill the result and copy the tensor into it, or take by index along each axis."""
         if mode != "constant":
             for axis, (low, high) in enumerate(pads):
-                x = np.take(x, _index(x.shape[axis], low, high, mode), axis)
+                if low or high or axis == 0:  # what nothing is done to is a copy, too
+                    x = x.take(_index(x.shape[axis], low, high, mode), axis)
             return (x,)
-        shape = [d + low + high for d, (low, high) in zip(x.shape, pads, strict=True)]
-        result = np.full(shape, np.array(value).astype(x.dtype), x.dtype)
-        source = tuple(slice(max(-a, 0), max(-a, 0, d + min(b, 0)))
-                       for d, (a, b) in zip(x.shape, pads, strict=True))  # fmt: skip
-        inner = x[source]
-        target = tuple(slice(max(a, 0), max(a, 0) + d)
-                       for d, (a, _) in zip(inner.shape, pads, strict=True))  # fmt: skip
-        result[target] = inner
+        shape, source, target = list[int](), list[slice](), list[slice]()
+        for size, (low, high) in zip(x.shape, pads, strict=True):
+            shape.append(size + low + high)
+            first = -low if low < 0 else 0
+            last = max(first, size + high if high < 0 else size)
+            source.append(slice(first, last))
+            target.append(slice(first + low, last + low))
+        result: Array = np.empty(shape, x.dtype)
+        result[...] = value
+        result[tuple(target)] = x[tuple(source)]
         return (result,)
 
     @classmethod

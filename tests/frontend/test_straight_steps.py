@@ -224,3 +224,36 @@ def test_a_result_that_is_an_argument_is_a_copy_of_it(model: Make) -> None:
         found.run([x, np.array([4, 2]), np.array([3, -1])])
     expanded = ExpandTo.evaluate(x[:, :1], np.array([2, 3]))[0]
     assert expanded.flags.c_contiguous  # else each piece behind it copied it
+
+
+def test_results_are_apart_from_weights_and_from_each_other(model: Make) -> None:
+    w = RANDOM.standard_normal((3, 4)).astype(np.float32)
+    made = model(
+        [node("Reshape", ["w", "s"], ["a"]), node("Expand", ["x", "n"], ["b"]),
+         node("Reshape", ["b", "s"], ["c"])],
+        {"x": ("f32", [1, 4]), "n": ("i64", [2]), "s": ("i64", [2])}, ["c", "a", "b"], {"w": w},
+    )  # fmt: skip
+    found = gv.compile(made.SerializeToString())
+    given = [np.ones((1, 4), np.float32), np.array([3, 4]), np.array([2, -1])]
+    c, a, b = found.run(given)
+    assert not np.may_share_memory(b, c)
+    for each in (a, b, c):
+        each[...] = 7
+    for one, other in zip(found.run(given), (np.ones((2, 6)), w.reshape(2, 6), np.ones((3, 4))),
+                          strict=True):  # fmt: skip
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shapes"),
+    [("Slice", [1, 1]), ("Pad", [4]), ("Expand", [2]), ("Tile", [2]), ("Reshape", [2])],
+)
+def test_steps_that_move_elements_ask_nothing_of_warnings(
+    model: Make, kind: str, shapes: list[int]
+) -> None:
+    inputs = {f"s{i}": ("i64", [n]) for i, n in enumerate(shapes)}
+    made = model([node(kind, ["x", *inputs], ["y"])], {"x": ("f32", [3, 4]), **inputs}, ["y"])
+    found = gv.compile(made.SerializeToString())
+    assert isinstance(found, SteppedModel)
+    assert found.straight is not None
+    assert not found.straight.warns

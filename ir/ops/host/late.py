@@ -43,6 +43,7 @@ class ReadSizes(HostOp):
 
     name = "gv.read_sizes"
     PURE: ClassVar = False
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(
@@ -98,6 +99,7 @@ class Room(HostOp):
     """A tensor of some size with nothing in it: it tells compiled code the size."""
 
     name = "gv.room"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(cls, *, size: Dim) -> Sequence[TensorSpec]:
@@ -114,6 +116,7 @@ class ReshapeTo(HostOp):
     """The same elements in a shape that is data: 0 keeps a dimension, -1 takes what is left."""
 
     name = "gv.reshape_to"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(
@@ -154,6 +157,7 @@ class ExpandTo(HostOp):
     """The tensor broadcast against a shape that is data, in both directions."""
 
     name = "gv.expand_to"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(
@@ -181,6 +185,7 @@ class SliceBy(HostOp):
     """
 
     name = "gv.slice_by"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(
@@ -212,7 +217,7 @@ class SliceBy(HostOp):
             cuts[axis] = slice(max(first, -size), last if last >= -size else None, step)
             if step > 0 and last < -size:
                 cuts[axis] = slice(0, 0)
-        return (np.array(x[tuple(cuts)], order="C"),)
+        return (x[tuple(cuts)].copy(),)
 
 
 @register
@@ -220,6 +225,7 @@ class PadBy(HostOp):
     """The tensor with as many elements around it as data says."""
 
     name = "gv.pad_by"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(
@@ -303,6 +309,7 @@ class AxesLast(HostOp):
     """
 
     name = "gv.axes_last"
+    MOVES: ClassVar = True
 
     @classmethod
     def infer(

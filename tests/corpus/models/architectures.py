@@ -130,6 +130,7 @@ SMALL: dict[str, Any] = {
     "kv_lora_rank": 16, "local_attention": 16, "kv_channels": 8, "ffn_hidden_size": 64,
     "attention_types": [[["global", "local"], 1]], "partial_rotary_factor": 0.5,
     "projection_dim": 16, "pad_token": 0, "n_inner": 64, "intermediate_dim": 64,
+    "num_experts_per_tok": 2,
 }  # fmt: skip
 WORDS = """
 Albert Arcee Bert BertGeneration BigBird BioGpt Bloom Camembert CodeGen Cohere ConvBert
@@ -157,7 +158,7 @@ def config_of(name: str) -> Any:
     same = {key: type(known[key]) for key in SMALL if known.get(key) is not None}
     fits = {key: value for key, value in SMALL.items() if same.get(key, type(value)) is type(value)}
     made = kind(**{key: value for key, value in fits.items() if key in known})
-    made._attn_implementation = "eager"
+    made._attn_implementation = made._experts_implementation = "eager"
     return made
 
 

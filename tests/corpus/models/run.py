@@ -62,6 +62,8 @@ def compare(folder: Path, form: str) -> Row:
         errors = [difference(model, path, form) for path in sorted(folder.glob("*.npz"))]
     except GravureError as error:
         return {"state": "refused", "why": str(error)[:400]}
+    if not all(same_on_two_threads(model, path) for path in sorted(folder.glob("*.npz"))):
+        return {"state": "wrong", "why": "other bits on two threads"}
     host = type(model).__name__ == "SteppedModel"
     if not host:  # the library that `gravure compile` writes
         model.save(folder / "model.so")
@@ -75,6 +77,16 @@ def compare(folder: Path, form: str) -> Row:
     state = "wrong" if not right else "slow" if share > SLOW else "equal"
     row = {"state": state, "error": max(errors), "host": host, "seconds": round(spent, 1)}
     return {**row, "share": round(share, 2), "milliseconds": round(own * 1e3, 3)}
+
+
+def same_on_two_threads(model: Any, path: Path) -> bool:
+    """Say whether a model gives the same bits on two threads as on one."""
+    arrays, found = np.load(path), []
+    feed = {name: arrays[name] for name in arrays.files if not name.startswith("=")}
+    for model.threads in (2, 1):
+        arrays_of = [np.asarray(each) for each in model.run(feed)]
+        found.append([x.tolist() if x.dtype == object else x.tobytes() for x in arrays_of])
+    return found[0] == found[1]
 
 
 def beside_onnxruntime(model: Any, folder: Path) -> tuple[float, float]:
