@@ -85,7 +85,8 @@ def split(emit: Emit, x: Any, axis: int, sizes: Sequence[Dim]) -> list[Any]:
         total = total + size
     extent = spec_of_value(x).dims[axis]
     if total != extent:
-        raise TypeError(f"parts of {total} elements in all, expected {extent}")
+        message = f"parts of {total} elements in all, expected {extent}"
+        raise UnequalError(message, total, extent)
     return [cut(emit, x, axis, start, stop) for start, stop in parts]
 
 

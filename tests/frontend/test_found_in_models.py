@@ -155,3 +155,18 @@ def test_a_diagonal_far_off_is_outside_of_the_matrix(model: Make, upper: int) ->
         for k in (far.min, far.min + 1, -3, -1, 0, 1, 3, far.max - 1, far.max):
             wanted = (np.triu if upper else np.tril)(x, int(np.clip(k, -9, 9)))
             np.testing.assert_array_equal(found.run([x, np.array(k)])[0], wanted)
+
+
+def test_counts_that_a_trace_has_split_into_rows_are_assumed_and_checked(model: Make) -> None:
+    made = model(  # which experts were chosen, one by one, as an exporter writes a loop over them
+        [node("Greater", ["x", "zero"], ["m"]), node("NonZero", ["m"], ["u"]),
+         node("Split", ["u", "ones"], ["a", "b"], axis=1), node("Gather", ["x", "b"], ["y"])],
+        {"x": ("f32", [4])}, ["a", "y"], {"zero": np.float32(0), "ones": i64(1, 1)},
+    )  # fmt: skip
+    found = compiled(made)
+    a, y = found.run([np.array([-1, 2, -3, 5], np.float32)])
+    np.testing.assert_array_equal(a, [[1]])
+    np.testing.assert_array_equal(y, [[5]])
+    for x in ([1, 2, 3, -4], [-1, -2, -3, 4]):
+        with pytest.raises(gv.GravureError, match="NonZero"):
+            found.run([np.array(x, np.float32)])
