@@ -170,3 +170,19 @@ def test_counts_that_a_trace_has_split_into_rows_are_assumed_and_checked(model: 
     for x in ([1, 2, 3, -4], [-1, -2, -3, 4]):
         with pytest.raises(gv.GravureError, match="NonZero"):
             found.run([np.array(x, np.float32)])
+
+
+@pytest.mark.parametrize("onesided", [0, 1])
+def test_real_signals_may_lack_the_axis_of_their_parts(model: Make, onesided: int) -> None:
+    window = np.hanning(4).astype(np.float32)
+    made = model(
+        [node("STFT", ["x", "step", "w"], ["y"], onesided=onesided)], {"x": ("f32", ["b", "n"])},
+        ["y"], {"step": np.int64(2), "w": window},
+    )  # fmt: skip
+    found = compiled(made, dims={"b": (0, 4), "n": (0, 9)})
+    for x in (floats(2, 9), floats(1, 4), floats(3, 2)):
+        (y,) = found.run([x])
+        starts = range(0, x.shape[1] - 3, 2)
+        frames = np.array([x[:, i : i + 4] * window for i in starts]).reshape(-1, len(x), 4)
+        wanted = np.fft.fft(frames).swapaxes(0, 1)[..., : 3 if onesided else 4]
+        np.testing.assert_allclose(y[..., 0] + 1j * y[..., 1], wanted, atol=1e-5)

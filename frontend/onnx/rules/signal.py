@@ -118,8 +118,13 @@ def _places(node: Node, extent: Dim, stride: int, points: int) -> Value:
 def short_time(
     node: Node, x: Value, step: Value, window: Value | None = None, length: Value | None = None
 ) -> Value:
-    """Return the Fourier transforms of windows that move over a signal."""
+    """Return the Fourier transforms of windows that move over a signal.
+
+    A real one may lack the axis for its parts: exporters write it so, and onnxruntime takes it.
+    """
     make = node.make
+    if node.rank(x) == 2:
+        x = c.unsqueeze(node.emit, x, (2,))
     extent = node.shape(x)[1]
     (stride,) = node.integers_of(step, "frame_step")
     if length is not None:
