@@ -143,6 +143,15 @@ def the_global_step(hook: str) -> Variable:
     return step
 
 
+def read_of_the_global_step(hook: str) -> object:
+    """Return what reads the count as it is before the step that it is fetched with.
+
+    A variable of the first version that is fetched gives what it has behind the step; hooks that
+    reckon which step comes next want what it had before.
+    """
+    return the_global_step(hook).snapshot
+
+
 def element(value: object, graph: Graph | None = None) -> object:
     """Return a tensor that may be given by its name."""
     home = graph or get_default_graph()

@@ -15,7 +15,7 @@ from .hooks import (
     SessionRunContext,
     SessionRunHook,
     SessionRunValues,
-    the_global_step,
+    read_of_the_global_step,
 )
 
 
@@ -58,7 +58,7 @@ class ProfilerHook(SessionRunHook):
     def begin(self) -> None:
         """Find the count of steps."""
         self._writer = FileWriterCache.get(self._folder)
-        self._step = the_global_step("ProfilerHook")
+        self._step = read_of_the_global_step("ProfilerHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Ask for the count, and for times if it is time."""

@@ -20,6 +20,7 @@ from .hooks import (
     SessionRunHook,
     SessionRunValues,
     rate_of,
+    read_of_the_global_step,
     the_global_step,
 )
 from .scaffold import Scaffold
@@ -71,7 +72,7 @@ class CheckpointSaverHook(SessionRunHook):
     def begin(self) -> None:
         """Find the count of steps."""
         self._writer = FileWriterCache.get(self._folder)
-        self._step = the_global_step("CheckpointSaverHook")
+        self._step = read_of_the_global_step("CheckpointSaverHook")
         for listener in self._listeners:
             listener.begin()
 
@@ -151,8 +152,8 @@ class StepCounterHook(SessionRunHook):
         """Find the count of steps."""
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
-        self._step = the_global_step("StepCounterHook")
-        self._tag = f"{self._step.op.name}/sec"
+        self._step = read_of_the_global_step("StepCounterHook")
+        self._tag = f"{the_global_step('StepCounterHook').op.name}/sec"
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Ask for the count."""
@@ -200,7 +201,7 @@ class SummarySaverHook(SessionRunHook):
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
         self._next: int | None = None
-        self._step = the_global_step("SummarySaverHook")
+        self._step = read_of_the_global_step("SummarySaverHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Ask for the summaries if it is time."""

@@ -304,3 +304,20 @@ def test_timers():
 def _noted(timer, step):
     timer.update_last_triggered_step(step)
     return True
+
+
+@pytest.mark.parametrize("resource", [True, False])
+def test_summaries_are_as_many_steps_apart_as_was_asked_for(graph, tmp_path, resource):
+    (v1.enable_resource_variables if resource else v1.disable_resource_variables)()
+    try:
+        minimise, _ = model()
+        hooks = [train.StopAtStepHook(last_step=12)]
+        options = {"save_summaries_steps": 5, "log_step_count_steps": None}
+        with train.MonitoredTrainingSession("", True, str(tmp_path), hooks=hooks, **options) as s:
+            while not s.should_stop():
+                s.run(minimise)
+    finally:
+        v1.enable_resource_variables()
+    (file,) = tmp_path.glob("events*")
+    events = list(train.summary_iterator(str(file)))
+    assert [e.step for e in events if len(e.summary.value)] == [1, 6, 11]
