@@ -84,6 +84,8 @@ class Bound:
 
     def __init__(self, function: Surface, arguments: dict[str, object]) -> None:
         self.function = function
+        self.given: Mapping[str, object] = arguments
+        """The arguments as they came: the function itself sees dictionaries in their order."""
         self.arguments = {name: in_order(value) for name, value in arguments.items()}
         self.leaves = [self.leaf(x) for x in nest.flatten(self.arguments)]
         self.described = nest.described(self.arguments)
@@ -148,6 +150,7 @@ class Bound:
         made.arguments = {
             name: _without_values(value, places, kept) for name, value in self.arguments.items()
         }
+        made.given = {name: _levels(value) for name, value in self.given.items()}
         made.leaves = nest.flatten(made.arguments)
         made.described = nest.described(made.arguments)
         return made
@@ -215,7 +218,8 @@ class Bound:
             graph.values.append(
                 value.numpy() if isinstance(value, Tensor) and value.eager else None
             )
-        return dict(nest.pack(self.described, made))
+        packed = dict(nest.pack(self.described, made))
+        return {name: _as_given(self.given[name], value) for name, value in packed.items()}
 
 
 def refuse_alike(labels: Sequence[str]) -> None:
@@ -356,6 +360,22 @@ def in_order(tree: object) -> object:
         return {key: in_order(tree[key]) for key in (sorted(tree) if plain else tree)}
     if isinstance(tree, list | tuple):
         return nest.pack_level(tree, list(map(in_order, tree)))
+    return tree
+
+
+def _levels(tree: object) -> object:
+    """Return the dictionaries and lists of a structure, without what they hold."""
+    if type(tree) is dict:
+        return {key: _levels(value) for key, value in tree.items()}
+    return [*map(_levels, tree)] if isinstance(tree, list | tuple) else None
+
+
+def _as_given(given: object, tree: object) -> object:
+    """Return a structure whose dictionaries have their keys in the order of another."""
+    if type(given) is dict and type(tree) is dict:
+        return {key: _as_given(value, tree[key]) for key, value in given.items()}
+    if isinstance(given, list | tuple) and isinstance(tree, list | tuple):
+        return nest.pack_level(tree, list(map(_as_given, given, tree)))
     return tree
 
 

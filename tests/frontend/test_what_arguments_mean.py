@@ -1,6 +1,7 @@
 """Arguments that may be left out, have two names, or a value of their own meaning."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,3 +164,23 @@ def test_signatures_give_their_results_by_name_and_refuse_others(tmp_path):
         tf.saved_model.save(model, folder, signatures=model.nested)
     with pytest.raises(ValueError, match="Expected a TensorFlow function"):
         tf.saved_model.save(model, folder, signatures={"a": 3})
+
+
+def test_a_function_sees_dictionaries_in_the_order_that_they_were_given_in() -> None:
+    seen = []
+
+    @tf.function
+    def differences(named: dict[str, Any], listed: list[dict[str, Any]]) -> Any:
+        seen.append((list(named), list(listed[0])))
+        values = list(named.values())
+        return values[0] - values[1]
+
+    def called(one: float, two: float) -> float:
+        named = {"b": tf.constant(one), "a": tf.constant(two)}
+        return float(differences(named, [{"z": 1, "y": {"x": tf.constant(one)}}]))
+
+    assert [called(5.0, 2.0), called(1.0, 4.0)] == [3.0, -3.0]
+    in_other_order = {"a": tf.constant(1.0), "b": tf.constant(7.0)}
+    same_trace = differences(in_other_order, [{"y": {"x": tf.constant(0.0)}, "z": 1}])
+    assert float(same_trace) == 6.0
+    assert seen == [(["b", "a"], ["z", "y"])]
