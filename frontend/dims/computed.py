@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir.op import Op
 from ...ir.ops.convert import Cast
 from ...ir.ops.elementwise import Add, Mul, Sub
+from ...ir.ops.index import Gather
 from ...ir.ops.layout import Extent
 from ...ir.ops.structure import Constant
 from ...ir.types.dims import Dim, DimExpr, symbols
@@ -28,7 +31,13 @@ def expressions(value: object) -> Array | None:
         found = np.asarray(value)
         return found.astype(object) if found.dtype.kind in "iu" and found.size <= FEW else None
     unknown = set[str]()
-    made = _expressions(value, unknown)
+
+    def new(_: SSAValue, place: int) -> Dim:
+        made = unknown_dim()
+        unknown.add(str(made))
+        return made
+
+    made = sizes_of(value, new)
     if made is None or not unknown:
         return made
     known = [None if isinstance(d, DimExpr) and symbols(d) & unknown else d for d in made.ravel()]
@@ -42,8 +51,16 @@ def array_of(sizes: list[Dim | None], shape: tuple[int, ...]) -> Array:
     return made.reshape(shape)
 
 
-def _expressions(value: SSAValue, unknown: set[str]) -> Array | None:
-    """Return numbers as sizes, with new symbols in the place of those that only the run has."""
+def is_arithmetic(op: Op) -> bool:
+    """Say whether expressions are made of what an operation computes of integers."""
+    return op.OF_SIZES or type(op) in (Cast, Gather, *ARITHMETIC)
+
+
+def sizes_of(value: SSAValue, element: Callable[[SSAValue, int], Dim]) -> Array | None:
+    """Return the numbers of a value as sizes; `element` gives those that only the run has.
+
+    None where there are many, or the value is none of integers.
+    """
     spec, owner = spec_of(value.type), value.owner
     if not spec.is_static or int(np.prod(spec.static_shape)) > FEW or spec.dtype.kind not in "iu":
         return None
@@ -51,15 +68,26 @@ def _expressions(value: SSAValue, unknown: set[str]) -> Array | None:
         return np.asarray(owner.plain_attributes()["value"]).astype(object)
     if isinstance(owner, Extent):
         return array_of([*owner.plain_attributes()["values"]], spec.static_shape)
-    if isinstance(owner, Op) and (owner.OF_SIZES or type(owner) in (Cast, *ARITHMETIC)):
-        operands = [_expressions(x, unknown) for x in owner.operands]
+    if isinstance(owner, Op) and is_arithmetic(owner):
+        operands = [sizes_of(x, element) for x in owner.operands]
         given = [x for x in operands if x is not None]
-        if len(given) == len(operands):
-            if isinstance(owner, Cast):
-                return given[0]
-            rule = ARITHMETIC.get(type(owner))
-            (made,) = [rule(*given)] if rule else owner.evaluate(*given, **owner.plain_attributes())
-            return array_of(np.asarray(made, object).ravel().tolist(), spec.static_shape)
-    new = [unknown_dim() for _ in range(int(np.prod(spec.static_shape)))]
-    unknown |= {str(dim) for dim in new}
-    return array_of([*new], spec.static_shape)
+        made = _computed(owner, given) if len(given) == len(operands) else None
+        if made is not None:
+            return array_of(made.ravel().tolist(), spec.static_shape)
+    places = range(int(np.prod(spec.static_shape)))
+    return array_of([element(value, place) for place in places], spec.static_shape)
+
+
+def _computed(op: Op, given: list[Array]) -> Array | None:
+    """Return what an operation computes of sizes, None if that is not known."""
+    if isinstance(op, Cast):
+        return given[0]
+    rule = ARITHMETIC.get(type(op))
+    if rule is not None:
+        return np.asarray(rule(*given), object)
+    if isinstance(op, Gather):
+        if any(isinstance(place, DimExpr) for place in given[1].ravel()):
+            return None
+        given = [given[0], given[1].astype(np.int64)]
+    (made,) = op.evaluate(*given, **op.plain_attributes())
+    return np.asarray(made, object)

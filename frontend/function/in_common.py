@@ -35,6 +35,7 @@ from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
 from ..values.context import Emitter
 from ..values.texts import Text, as_kept
+from .alike import Alike
 from .host_steps import Expected, not_seen
 
 SIZES = 64
@@ -180,6 +181,8 @@ class Shared:
         """The variables that the program touches."""
         self.begun: dict[SSAValue, None] = {}
         """Arrays of a loop that have no elements yet, so that these have no shape."""
+        self.alike = Alike()
+        """Which values are alike, of which the same was found out."""
         self.withheld: dict[object, None] = {}
         """Variables that are not to be written at all in a step that has a fault."""
 
@@ -197,6 +200,7 @@ class Shared:
         So sizes that a choice or a loop takes from outside are numbers inside, too.
         """
         self.goes_on_as(given, arguments)
+        self.alike.outside.update(zip(arguments, given, strict=True))
         found = [
             x.owner.plain_attributes()["value"] if isinstance(x.owner, Constant) else None
             for x in given
@@ -289,7 +293,9 @@ def found_by(
     """Append a step that finds out sizes, which get names; return its results, or the sizes."""
     if not shared.has_sizes:
         raise NotStageableError("a size depends on elements")
-    key = (op, tuple(attributes.items()), *map(computation, values))
+    keys = [(op, tuple(attributes.items()), *key) for key in shared.alike.keys(values)]
+    around = keys if op is ReadSizes else keys[:1]
+    key = next((k for k in around if k in shared.found), keys[0])
     if key not in shared.found:
         asked = attributes["sizes"]
         assert isinstance(asked, tuple), "a step says which sizes it finds out"
@@ -298,15 +304,6 @@ def found_by(
         shared.found[key] = sizes if op is ReadSizes else made
     found: object = shared.found[key]
     return emitter(Extent, values=found) if op is ReadSizes else found
-
-
-def computation(value: SSAValue, depth: int = 16) -> Hashable:
-    """Return what is alike for values that are computed in the same way of the same values."""
-    owner = value.owner
-    if not isinstance(owner, Op) or owner.regions or owner.HOST or not owner.PURE or not depth:
-        return value
-    operands = [computation(x, depth - 1) for x in owner.operands]
-    return (owner.name, value.index, tuple(owner.properties.items()), *operands)  # type: ignore[attr-defined]
 
 
 def as_python(value: Any) -> Any:

@@ -67,7 +67,8 @@ class LoopGraph:
         inner = self.outer.inside(block)
         end = self.count + len(self.touched)
         inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
-        taken = inner.shared.settled(self.operands, block.args)[end:][captured]
+        inner.shared.goes_on_as(self.operands[:end], block.args)
+        taken = inner.shared.settled(self.operands[end:], block.args[end:])[captured]
         made = run_inside(graph, inner, [*block.args[: self.count], *taken])
         state = [inner.state[v] for v in self.touched] if changes else []
         block.add_op(Yield.make(*map(inner.value, [*made, *state])))
@@ -96,8 +97,9 @@ class Turning:
         end = self.count + len(self.touched)
         inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
         first = len(self.test.captured)
-        settled = inner.shared.settled(operands, block.args)
-        arguments, fixed = block.args[: self.count], settled[end + 1 :]
+        inner.shared.goes_on_as(operands[: end + 1], block.args)
+        arguments = block.args[: self.count]
+        fixed = inner.shared.settled(operands[end + 1 :], block.args[end + 1 :])
         made = [inner.value(x) for x in run_inside(self.body, inner, [*arguments, *fixed[first:]])]
         on = inner.goes_on(run_inside(self.test, inner, [*made, *fixed[:first]])[0])
         block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched), on))

@@ -219,3 +219,30 @@ def test_sizes_from_outside_are_numbers_in_loops_and_choices():
     for _ in range(4):
         np.testing.assert_allclose(grown(x), wanted, rtol=1e-6)
     assert not [line for line in grown.explain() if "Reshape" in line or "Fill" in line]
+
+
+def drawn(n):
+    x = tf.zeros([n, 2])
+    for k in tf.range(3):
+        x = tf.concat([x, tf.fill([n, 1], 1.0)], -1)[:, :2] + tf.cast(k, tf.float32)
+        if k > 0:
+            x += tf.random.stateless_normal([n, 2], tf.stack([3, k]))
+    return x
+
+
+def chosen(n):
+    x = tf.zeros([n, 2])
+    if n > 3:
+        x = x + tf.fill([n, 1], 2.0)
+        if n > 4:
+            x = x * tf.ones([n, 1])
+    return x - tf.ones([n, 2])
+
+
+@pytest.mark.parametrize("body", [drawn, chosen])
+def test_sizes_of_one_number_are_one_size_within_loops_and_choices(body):
+    wanted = {n: body(tf.constant(n)).numpy() for n in (2, 5, 6)}
+    function = tf.function(body)
+    for n in (5, 5, 5, 2, 6, 5) * 20:
+        np.testing.assert_allclose(function(tf.constant(n)), wanted[n], rtol=1e-6)
+    assert not [line for line in function.explain() if "carried out by Python" in line]
