@@ -66,7 +66,7 @@ class Alike:
         if not isinstance(owner, Op) or owner.regions or owner.HOST or not owner.PURE or not depth:
             return value
         operands = [self.key(x, outside, depth - 1) for x in owner.operands]
-        attributes = tuple(owner.properties.items())  # type: ignore[attr-defined]
+        attributes = tuple(owner.properties.items())
         return (owner.name, value.index, attributes, *operands)  # type: ignore[attr-defined]
 
     def element(self, value: SSAValue, place: int, outside: Same, depth: int) -> Dim:
