@@ -24,7 +24,6 @@ import importlib.util
 import inspect
 import itertools
 import json
-import os
 import re
 import subprocess
 import sys
@@ -34,11 +33,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from absl import flags
+from decorators import (
+    both_modes,
+    for_all_tests,
+    graph_mode,
+    of_all,
+    on_either,
+    skipped,
+    skipped_if,
+    tf,
+)
 from older import as_older_numpy, six
 from public_names import Sources
 from used_names import private_name
 
-tf = importlib.import_module(os.environ.get("UNIT_TESTS_ON", "gravure.tf"))
 CORE = Path(__file__).parents[3] / "frontend/tf/core"
 PACKAGES = {
     *("autograph", "client", "compat", "data", "eager", "framework", "kernel_tests", "layers"),
@@ -311,77 +319,6 @@ class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             exec(compile(text, name, "exec"), module.__dict__)
 
 
-def graph_mode(test):
-    """Run a test, or what sets it up, in a graph: one for all that belongs to a test."""
-
-    @functools.wraps(test)
-    def run(self, *args, **kwargs):
-        if not tf.executing_eagerly():
-            return test(self, *args, **kwargs)
-        graph = self.__dict__.setdefault("_graph_of_unit", tf.Graph())
-        with graph.as_default():
-            return test(self, *args, **kwargs)
-
-    return run
-
-
-def in_session(test):
-    """Run a test in a new graph and a session of it."""
-
-    @functools.wraps(test)
-    def run(self, *args, **kwargs):
-        with tf.Graph().as_default(), self.cached_session():
-            return test(self, *args, **kwargs)
-
-    return run
-
-
-def both_modes(test=None, **_):
-    """Run a test in a graph, and eagerly."""
-    if test is None:
-        return both_modes
-
-    @functools.wraps(test)
-    def run(self, *args, **kwargs):
-        in_session(test)(self, *args, **kwargs)
-        self.tearDown()
-        if "_tempdir" in vars(self):
-            self._tempdir = None  # TensorFlow's own, which does so too
-        vars(self).pop("_folder", None)
-        self.setUp()
-        test(self, *args, **kwargs)
-
-    return run
-
-
-def of_all(decorator):
-    """Return a decorator of classes of tests."""
-
-    def decorate(cls):
-        fixtures = [x for x in ("setUp", "tearDown") if decorator is graph_mode and x in vars(cls)]
-        for name in [*unittest.TestLoader().getTestCaseNames(cls), *fixtures]:
-            setattr(cls, name, decorator(getattr(cls, name)))
-        return cls
-
-    return decorate
-
-
-def on_either(decorator):
-    """Return a decorator of tests and of classes of them, with a reason or without."""
-
-    def decorate(target=None, *_, **__):
-        if isinstance(target, type):
-            return of_all(decorator)(target)
-        return decorator(target) if callable(target) else on_either(decorator)
-
-    return decorate
-
-
-def skipped(*_, **__):
-    """Leave a test out that is for a GPU."""
-    return unittest.skip("it is for a GPU")(_[0]) if _ and callable(_[0]) else skipped
-
-
 NARROW = {3: [0, 2, 1], 4: [0, 3, 1, 2], 5: [0, 4, 1, 2, 3]}
 WIDE = {3: [0, 2, 1], 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]}
 
@@ -427,15 +364,10 @@ def named_cases(**options):
     return [{**case, "testcase_name": f"_test{n}"} for case, n in zip(made, names, strict=True)]
 
 
-def for_all_tests(decorator, *args, **kwargs):
-    """Return a decorator of classes that decorates each test."""
-    made = decorator(*args, **kwargs) if args or kwargs else decorator
-    return of_all(made)
-
-
-def skipped_if(pred, skip_message):
-    """Return a decorator of tests that leaves them out where something holds."""
-    return unittest.skipIf(pred(), skip_message)
+def one_process(num_workers, num_ps, **_):
+    """Return the workers and the parameter servers of a cluster: all of them are this process."""
+    task = types.SimpleNamespace(target="")
+    return [task] * num_workers, [task] * num_ps
 
 
 class Resource(type):
@@ -494,7 +426,9 @@ def own_names():
             "Benchmark": object,
             "main": lambda *_, **__: None,
             "disable_with_predicate": skipped_if,
+            "create_local_cluster": one_process,
         },
+        "ops": {"convert_to_tensor": v1.convert_to_tensor},
         "googletest": {"TestCase": case, "main": lambda *_, **__: None},
         "context": {
             "executing_eagerly": tf.executing_eagerly,

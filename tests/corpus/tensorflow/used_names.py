@@ -71,7 +71,8 @@ def private_name(test, absent):
     `absent` says of a value whether it stands for such a name.
     """
     kind, seen = type(test), set()
-    left = [getattr(kind, name, None) for name in (test._testMethodName, *FIXTURES)]
+    own = getattr(test, "_testMethodName", "")  # what sets up a class has none
+    left = [getattr(kind, name, None) for name in (own, *FIXTURES)]
     while left:
         function = inspect.unwrap(left.pop())
         own = isinstance(function, types.FunctionType) and function.__module__ == kind.__module__
