@@ -33,6 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from absl import flags
+from combined import NAMES
 from decorators import (
     both_modes,
     for_all_tests,
@@ -249,7 +250,7 @@ class StandIn(types.ModuleType):
         inner = f"{path}.{name}".strip(".")
         if is_package(path) or is_package(inner):
             return importlib.import_module(f"{self.__name__}.{name}")
-        own = OWN.get(path.rpartition(".")[2], {})
+        own = OWN.get(path, OWN.get(path.rpartition(".")[2], {}))
         made = own[name] if name in own else other(path, name)
         setattr(self, name, made)
         return made
@@ -289,12 +290,17 @@ def as_it_is(target=None, *_, **__):
     return target if callable(target) else lambda f: f
 
 
-OF_TESTS = re.compile(r"python\.kernel_tests\..*(?<!_test)")
+OF_TESTS = re.compile(r"python\.(data\.)?kernel_tests\..*(?<!_test)|python\..*\w_test_util")
 """The modules that tests share among them: they are read, and not answered by public names."""
 
 
 def as_tested(text):
-    """Return a source that imports TensorFlow by the name that is answered here."""
+    """Return a source that imports TensorFlow by the name that is answered here.
+
+    What files do when they are run is done, too: some make their tests there.
+    """
+    text = text.replace("._next_internal", ".get_next")
+    text = re.sub(r"""^if __name__ == (["'])__main__\1:""", "if True:", text, flags=re.M)
     return re.sub(rf"\btensorflow(?=\.({PARTS})\b)", "tested", text)
 
 
@@ -542,7 +548,7 @@ def child(path):
     sys.modules.setdefault("six", six())
     sys.modules.setdefault("six.moves", sys.modules["six"].moves)
     sys.meta_path.insert(0, TensorFlowFinder())
-    OWN.update(own_names())
+    OWN.update({**own_names(), **NAMES})
     sys.modules.update({"tensorflow": tf, "tensorflow.compat.v2": tf})
     sys.modules.update({"tensorflow.compat": tf.compat, "tensorflow.compat.v1": tf.compat.v1})
     Absent.loading = True
