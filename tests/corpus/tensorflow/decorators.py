@@ -56,7 +56,8 @@ def of_all(decorator):
 
     def decorate(cls):
         fixtures = [x for x in ("setUp", "tearDown") if decorator is graph_mode and x in vars(cls)]
-        for name in [*unittest.TestLoader().getTestCaseNames(cls), *fixtures]:
+        names = {*unittest.TestLoader().getTestCaseNames(cls)} - {"test_session"}
+        for name in [*sorted(names), *fixtures]:
             setattr(cls, name, decorator(getattr(cls, name)))
         return cls
 

@@ -458,6 +458,7 @@ def own_names():
                 x if isinstance(x, tf.Tensor) else x.to_tensor(*args, **kwargs)
             ),
         },
+        "random_seed": {"DEFAULT_GRAPH_SEED": 87654321},
         "tf2": {"enabled": lambda: True},
         "tf_logging": {},
         "array_ops": {"newaxis": None},
