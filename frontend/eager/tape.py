@@ -27,6 +27,7 @@ from ...ir.types.dims import product
 from ..values import nest
 from ..values.context import Use, start, stop
 from .backward import Sparse, backward, dense, filled_like, frozen, is_smooth, key_of
+from .conversions import read
 from .tensor import Tensor, apply, as_tensor, cast
 
 
@@ -147,8 +148,8 @@ class GradientTape:
         elements of the targets. Where nothing depends on a source the gradient is None, or with
         `unconnected_gradients="zero"` zeros.
         """
+        targets = list(map(_value, nest.flatten(target)))  # what is read is recorded, too
         self._begin()
-        targets = list(map(_value, nest.flatten(target)))
         weights = nest.flatten(output_gradients) if output_gradients is not None else None
         flat = nest.flatten(sources)
         found = self._backward(_weighted(targets, weights), flat)
@@ -166,8 +167,8 @@ class GradientTape:
 
         The shape is the target's followed by the source's.
         """
-        self._begin()
         y = _value(target)
+        self._begin()
         if not y.spec.is_static:
             raise NotImplementedError(
                 f"jacobian: the target is {y.spec}, expected one whose sizes are known before the "
@@ -195,8 +196,8 @@ class GradientTape:
 
         Example i of the target must depend on example i of the source only.
         """
-        self._begin()
         y = _value(target)
+        self._begin()
         batch, *inner = y.spec.dims
         count = product(inner)
         if not isinstance(count, int):
@@ -267,7 +268,7 @@ def _value(target: object) -> Any:
     """Return what is differentiated: a variable stands for itself."""
     if isinstance(target, Tensor) or hasattr(target, "__gv_tensor__"):
         return target
-    return as_tensor(target)
+    return as_tensor(read(target))
 
 
 def _weighted(

@@ -30,7 +30,7 @@ def _ends(x: TfTensor, before: int, after: int) -> TfTensor:
     return pad(x, [[0, 0]] * (len(x.shape) - 1) + [[before, after]])
 
 
-def _three(diagonals: object, how: str) -> tuple[TfTensor, TfTensor, TfTensor]:
+def three(diagonals: object, how: str) -> tuple[TfTensor, TfTensor, TfTensor]:
     """Return the diagonals above, in and below the middle, each as long as the matrix."""
     if how not in FORMATS:
         raise ValueError(f"Unrecognized diagonals_format: {how}")
@@ -42,12 +42,19 @@ def _three(diagonals: object, how: str) -> tuple[TfTensor, TfTensor, TfTensor]:
         return _ends(above, 0, 1), diag_part(x), _ends(below, 1, 0)
     if how == "compact":
         x = convert(diagonals)
-        if x.shape.rank is None or x.shape.rank < 2 or x.shape[-2] != 3:
+        if x.shape.rank is not None and (x.shape.rank < 2 or x.shape[-2] not in (3, None)):
             raise ValueError(f"Expected 3 diagonals got {x.shape}")
         return x[..., 0, :], x[..., 1, :], x[..., 2, :]
+    return _three_of(diagonals)
+
+
+def _three_of(diagonals: object) -> tuple[TfTensor, TfTensor, TfTensor]:
+    """Return diagonals of a list; those beside the middle may be one element shorter."""
     if not isinstance(diagonals, Sequence) or len(diagonals) != 3:
         raise ValueError("Expected diagonals to be a sequence of length 3.")
     above, middle, below = (convert(x) for x in diagonals)
+    if None in (x.shape.rank for x in (above, middle, below)):
+        return above, middle, below
     n = middle.shape[-1]
     if above.shape[-1] != n:
         above = _ends(above, 0, 1)
@@ -97,13 +104,13 @@ def tridiagonal_solve(
     if perturb_singular:
         raise ValueError("perturb_singular is not implemented on CPU.")
     with InGraph(graph_of([diagonals, rhs])):
-        three = stack(_three(diagonals, diagonals_format), -2)
-        right = convert(rhs, three.dtype)
-        is_vector = len(right.shape) == len(three.shape) - 1
-        if len(right.shape) not in (len(three.shape), len(three.shape) - 1):
+        rows = stack(three(diagonals, diagonals_format), -2)
+        right = convert(rhs, rows.dtype)
+        is_vector = len(right.shape) == len(rows.shape) - 1
+        if len(right.shape) not in (len(rows.shape), len(rows.shape) - 1):
             raise ValueError(
-                f"Expected the rank of rhs to be either {len(three.shape) - 1} or "
-                f"{len(three.shape)}, got {len(right.shape)}."
+                f"Expected the rank of rhs to be either {len(rows.shape) - 1} or "
+                f"{len(rows.shape)}, got {len(right.shape)}."
             )
         if conjugate_rhs:
             right = conj(right)
@@ -111,12 +118,12 @@ def tridiagonal_solve(
             right = expand_dims(right, -1)
         elif transpose_rhs:
             right = matrix_transpose(right)
-        if right.shape[-2] != three.shape[-1]:
+        if right.shape[-2] != rows.shape[-1]:
             raise ValueError(
                 f"Expected number of left-hand sided and right-hand side rows to be equal, got "
-                f"{three.shape[-1]} and {right.shape[-2]}"
+                f"{rows.shape[-1]} and {right.shape[-2]}"
             )
-        made = _solved(three, right, pivots=partial_pivoting)
+        made = _solved(rows, right, pivots=partial_pivoting)
         return squeeze(made, -1) if is_vector else made
 
 
@@ -125,11 +132,11 @@ def tridiagonal_matmul(
 ) -> TfTensor:
     """Multiply matrices that have three diagonals by others."""
     with InGraph(graph_of([diagonals, rhs])):
-        three = _three(diagonals, diagonals_format)
-        right = convert(rhs, three[1].dtype)
-        if len(right.shape) != len(three[1].shape) + 1:
+        rows = three(diagonals, diagonals_format)
+        right = convert(rhs, rows[1].dtype)
+        if len(right.shape) != len(rows[1].shape) + 1:
             raise InvalidShapesError("All input tensors must have the same rank.")
-        above, middle, below = (x[..., None] for x in three)
+        above, middle, below = (x[..., None] for x in rows)
         made = middle * right
         if right.shape[-2] == 1:
             return made
@@ -222,6 +229,6 @@ def eigh_tridiagonal(
             values, vectors = values[first : last + 1], vectors[:, first : last + 1]
         if select == "v":
             least, most = (convert(x, values.dtype) for x in static(select_range))
-            inside = FUNCTIONS["logical_and"](values > least, values <= most)
+            inside = FUNCTIONS["logical_and"](values >= least, values <= most)
             values, vectors = boolean_mask(values, inside), boolean_mask(vectors, inside, axis=1)
         return values if eigvals_only else (values, vectors)

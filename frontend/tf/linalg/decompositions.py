@@ -450,7 +450,10 @@ def _fraction(x: TfTensor, one: TfTensor, factors: Sequence[float]) -> tuple[TfT
 def _cutoff(x: TfTensor, s: TfTensor, factor: float | TfTensor) -> TfTensor:
     """Return the size from which on singular values count."""
     largest = REDUCTIONS["reduce_max"](s, axis=-1, keepdims=True)
-    longest = max(TensorShape(x.shape.as_list()[-2:]).known())
+    sizes: object = TensorShape(None if x.shape.rank is None else x.shape.as_list()[-2:])
+    if isinstance(sizes, TensorShape) and not sizes.is_fully_defined():
+        sizes = tensor_shape(x)[-2:]
+    longest = cast(REDUCTIONS["reduce_max"](convert(sizes)), largest.dtype)
     return factor * longest * np.finfo(largest.dtype.name).eps * largest
 
 
@@ -538,7 +541,7 @@ def normalize(
     """Return a tensor over its norm, and the norm."""
     x = convert(tensor)
     size = norm(x, ord, axis, keepdims=True)
-    return x / size, size
+    return x / cast(size, x.dtype), size
 
 
 remember_all(globals())

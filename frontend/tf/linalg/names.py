@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..core.space import Space
 from . import (
     bands,
+    circulants,
     decompositions,
     iterative,
     operator,
@@ -38,9 +39,13 @@ NAMES: Mapping[str, object] = {
     **{
         f"LinearOperator{n}": getattr(operators, f"LinearOperator{n}")
         for n in (
-            *("Circulant", "Diag", "FullMatrix", "Householder", "Identity", "LowerTriangular"),
+            *("Diag", "FullMatrix", "Householder", "Identity", "LowerTriangular"),
             *("Permutation", "ScaledIdentity", "Toeplitz", "Tridiag", "Zeros"),
         )
+    },
+    **{
+        f"LinearOperator{n}": getattr(circulants, f"LinearOperator{n}")
+        for n in ("Circulant", "Circulant2D", "Circulant3D")
     },
     **{
         f"LinearOperator{n}": getattr(operators_of_operators, f"LinearOperator{n}")

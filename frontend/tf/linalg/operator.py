@@ -6,18 +6,20 @@ cheaper than by that: a product, a solution, the diagonal, the determinant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from ...values.dtypes import DataType
 from ..core.bridge import TfTensor
-from ..core.shapes import TensorShape
+from ..core.dimensions import Dimension
+from ..core.shapes import TensorShape, dimension_at_index
 from ..core.values import InGraph, convert, graph_of
 from ..graph import debugging
+from ..ops.array_ops import broadcast_to, concat, squeeze
+from ..ops.array_ops import rank as tensor_rank
 from ..ops.array_ops import shape as tensor_shape
-from ..ops.array_ops import squeeze
 from ..ops.creation import constant
 from ..ops.linear_ops import (
     adjoint as turned,
@@ -71,6 +73,32 @@ OPPOSITES = {
     "is_positive_definite": "non-positive definite", "is_square": "not square",
 }  # fmt: skip
 
+
+def part_of(value: object, places: list[object], batch: TfTensor, axes: int | None) -> object:
+    """Return what of a parameter belongs to some places of a batch; `axes` follow those of it."""
+    if axes is None or value is None:
+        return value
+    if isinstance(value, LinearOperator):
+        return value._sliced(places, batch)
+    if isinstance(value, list | tuple):
+        return [part_of(each, places, batch, axes) for each in value]
+    found = convert(value)
+    inner = tensor_shape(found)[tensor_rank(found) - axes :]
+    whole = broadcast_to(found, concat([batch, inner], 0))
+    behind = [slice(None)] * axes if Ellipsis in places else []
+    return whole[(*places, *behind)]
+
+
+def kept(value: object, dtype: DataType | None = None) -> object:
+    """Return what an operator keeps of an argument: a variable itself, else a tensor."""
+    return value if hasattr(value, "__gv_tensor__") else convert(value, dtype)
+
+
+def known_of_all(operators: Sequence[LinearOperator], *hints: str) -> dict[str, bool | None]:
+    """Return which of these is known of all operators, and so of what is made of them."""
+    return {h: True for h in hints if all(getattr(each, h) for each in operators)}
+
+
 KINDS: dict[str, Callable[..., LinearOperator]] = {}
 """The kinds of operators that others are made into, by their names: they enter themselves."""
 
@@ -80,6 +108,9 @@ class LinearOperator(Module):
 
     LOGARITHMS_ARE_REAL: ClassVar = False
     """Whether `log_abs_determinant` of complex numbers is real; in others, it has their type."""
+
+    MATRIX_AXES: ClassVar[dict[str, int]] = {}
+    """By the names of parameters that have the axes of the batch: how many axes follow these."""
 
     def __init_subclass__(cls) -> None:
         KINDS[cls.__name__] = cls
@@ -94,8 +125,9 @@ class LinearOperator(Module):
         unknown = {*hints} - {*HINTS}
         if unknown:
             raise TypeError(f"got an unexpected keyword argument {min(unknown)!r}")
-        super().__init__(name)
-        self.dtype, self.parameters = dtype, parameters or {}
+        super().__init__(name or type(self).__name__)
+        self.dtype = dtype
+        self.parameters = {**dict.fromkeys(HINTS), **(parameters or {}), "name": self.name}
         given = [hints.get(hint) for hint in HINTS]
         self.is_non_singular, self.is_self_adjoint, self.is_positive_definite, square = given
         if self.is_positive_definite:
@@ -116,7 +148,7 @@ class LinearOperator(Module):
     @property
     def is_square(self) -> bool | None:
         """Say whether there are as many rows as columns, None if that is not known."""
-        sizes = self.range_dimension, self.domain_dimension
+        sizes = self.range_dimension.value, self.domain_dimension.value
         return self._square if None in sizes else sizes[0] == sizes[1]
 
     def _shape(self) -> TensorShape:
@@ -130,6 +162,25 @@ class LinearOperator(Module):
         """Return the shape of the matrices."""
         return self._shape()
 
+    def __tf_tensor__(self, dtype: object = None, name: str | None = None) -> TfTensor:
+        return self.to_dense()
+
+    def __getitem__(self, slices: object) -> LinearOperator:
+        """Return the operators at some places of the batch."""
+        places = slices if isinstance(slices, list | tuple) else [slices]
+        return self._sliced(list(places), self.batch_shape_tensor())
+
+    def _matrix_axes(self) -> dict[str, int]:
+        return self.MATRIX_AXES
+
+    def _sliced(self, places: list[object], batch: TfTensor) -> LinearOperator:
+        """Return the operators at some places of a batch, which this one is repeated to."""
+        own = {
+            name: part_of(value, places, batch, self._matrix_axes().get(name))
+            for name, value in self.parameters.items()
+        }
+        return KINDS[type(self).__name__](**{**own, **self.hints})
+
     @property
     def batch_shape(self) -> TensorShape:
         """Return the shape of the batch."""
@@ -141,20 +192,34 @@ class LinearOperator(Module):
         return self.shape.rank
 
     @property
-    def range_dimension(self) -> int | None:
+    def range_dimension(self) -> Dimension:
         """Return the number of rows."""
-        return None if self.shape.rank is None else self.shape.as_list()[-2]
+        return dimension_at_index(self.shape, -2)
 
     @property
-    def domain_dimension(self) -> int | None:
+    def domain_dimension(self) -> Dimension:
         """Return the number of columns."""
-        return None if self.shape.rank is None else self.shape.as_list()[-1]
+        return dimension_at_index(self.shape, -1)
 
     def shape_tensor(self, name: str = "shape_tensor") -> TfTensor:
         """Return the shape as a tensor."""
         if self.shape.is_fully_defined():
             return constant(self.shape.known(), "int32")
+        return self._shape_tensor()
+
+    def _shape_tensor(self) -> TfTensor:
+        """Return the shape where only a run knows it."""
         return tensor_shape(self.to_dense())
+
+    def _size(self, axis: int) -> int | TfTensor:
+        """Return the number of rows or of columns: a tensor where only a run knows it."""
+        known = None if self.shape.rank is None else self.shape.as_list()[axis]
+        return self.shape_tensor()[axis] if known is None else known
+
+    def _batch(self) -> list[int] | TfTensor:
+        """Return the shape of the batch: a tensor where only a run knows it."""
+        known = self.batch_shape
+        return known.known() if known.is_fully_defined() else self.batch_shape_tensor()
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> TfTensor:
         """Return the shape of the batch as a tensor."""
@@ -196,17 +261,27 @@ class LinearOperator(Module):
             left = self.adjoint() if adjoint else self
             return left._after(x.adjoint() if adjoint_arg else x)
         with InGraph(graph_of([x])):
-            size = self.range_dimension if adjoint else self.domain_dimension
+            size = (self.range_dimension if adjoint else self.domain_dimension).value
             return self._matmul(self._checked(x, size, adjoint_arg=adjoint_arg), adjoint)
 
     def _after(self, other: LinearOperator) -> LinearOperator:
         """Return the operator that first does what another does."""
-        if other.range_dimension != self.domain_dimension:
+        if not other.range_dimension.is_compatible_with(self.domain_dimension):
             raise ValueError(
                 f"Operators are incompatible. Expected `x` to have dimension "
                 f"{self.domain_dimension} but got {other.range_dimension}."
             )
-        return KINDS["LinearOperatorComposition"]([self, other])
+        made = self._merged(other)
+        made = other._merged_behind(self) if made is None else made
+        return KINDS["LinearOperatorComposition"]([self, other]) if made is None else made
+
+    def _merged(self, other: LinearOperator) -> LinearOperator | None:
+        """Return what one operator does behind another; None: nothing simpler than both."""
+        return None
+
+    def _merged_behind(self, last: LinearOperator) -> LinearOperator | None:
+        """Return what one operator does in front of another; None: nothing simpler than both."""
+        return None
 
     def __matmul__(self, other: object) -> TfTensor | LinearOperator:
         return self.matmul(other)
@@ -214,7 +289,7 @@ class LinearOperator(Module):
     def matvec(self, x: object, adjoint: bool = False, name: str = "matvec") -> TfTensor:
         """Multiply by vectors."""
         with InGraph(graph_of([x])):
-            size = self.range_dimension if adjoint else self.domain_dimension
+            size = (self.range_dimension if adjoint else self.domain_dimension).value
             column = self._checked(convert(x, self.dtype)[..., None], size)
             return squeeze(self._matmul(column, adjoint), -1)
 
@@ -243,14 +318,14 @@ class LinearOperator(Module):
             left = self.adjoint() if adjoint else self
             return left.inverse()._after(rhs.adjoint() if adjoint_arg else rhs)
         with InGraph(graph_of([rhs])):
-            right = self._checked(rhs, self.range_dimension, adjoint_arg=adjoint_arg)
+            right = self._checked(rhs, self.range_dimension.value, adjoint_arg=adjoint_arg)
             return self._solve(right, adjoint)
 
     def solvevec(self, rhs: object, adjoint: bool = False, name: str = "solve") -> TfTensor:
         """Solve linear equations for vectors."""
         self._require("Exact solve", regular=True)
         with InGraph(graph_of([rhs])):
-            right = self._checked(convert(rhs, self.dtype)[..., None], self.range_dimension)
+            right = self._checked(convert(rhs, self.dtype)[..., None], self.range_dimension.value)
             return squeeze(self._solve(right, adjoint), -1)
 
     def _determinant(self) -> TfTensor:
@@ -300,6 +375,9 @@ class LinearOperator(Module):
             )
         if self.is_non_singular is False:
             raise ValueError("Cannot get the Inverse: This operator represents a singular matrix.")
+        return self._inverse()
+
+    def _inverse(self) -> LinearOperator:
         return KINDS["LinearOperatorInversion"](self)
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
@@ -309,6 +387,9 @@ class LinearOperator(Module):
                 "Cannot take the Cholesky decomposition: Not a positive definite self adjoint "
                 "matrix."
             )
+        return self._cholesky()
+
+    def _cholesky(self) -> LinearOperator:
         return KINDS["LinearOperatorLowerTriangular"](cholesky(self._dense()), is_non_singular=True)
 
     def _singular_check(self) -> object:
@@ -325,7 +406,7 @@ class LinearOperator(Module):
 
     def _positive_check(self) -> object:
         """Return what raises where the matrix is not positive definite."""
-        raise NotImplementedError("assert_positive_definite is not implemented.")
+        return cholesky(self._dense())
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> object:
         """Raise where the matrix is singular; in a graph, return what does so."""

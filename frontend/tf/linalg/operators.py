@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+from typing import ClassVar
+
 import numpy as np
 
 from ....ir.op import Array
 from ...graph.graph import GraphTensor
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor
+from ..core.bridge import TfTensor, dressed
 from ..core.element_types import as_dtype
-from ..core.shapes import TensorShape
+from ..core.shapes import TensorShape, broadcast_static_shape
 from ..core.values import convert, static
 from ..graph import debugging
-from ..ops.array_ops import concat, reverse
-from ..ops.creation import eye, one_hot, ones_like, zeros
+from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, concat, reverse, stack
+from ..ops.array_ops import shape as tensor_shape
+from ..ops.creation import eye, one_hot, ones, range_, zeros, zeros_like
 from ..ops.gathering import gather
-from ..ops.linear_ops import adjoint as turned
 from ..ops.linear_ops import diag, diag_part, triangular_solve
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, conj, imag, matmul, real
 from ..ops.nn_ops import band_part
 from ..ops.sorting import invert_permutation
-from .bands import tridiagonal_matmul, tridiagonal_solve
-from .operator import HINTS, LinearOperator, require, require_always, require_floats
+from .bands import three, tridiagonal_matmul, tridiagonal_solve
+from .operator import (
+    HINTS,
+    KINDS,
+    LinearOperator,
+    kept,
+    known_of_all,
+    require,
+    require_always,
+    require_floats,
+)
 
 Hint = bool | None
 FORMATS = ("compact", "matrix", "sequence")
 
 
 def _require_rows(count: object, what: str = "num_rows") -> None:
-    """Raise where a number of rows is none."""
+    """Raise where a number of rows is none; one that only a run knows is not looked at."""
+    if isinstance(static(count), GraphTensor):
+        return
     found = np.asarray(static(count))
     if found.dtype.kind not in "iu":
         raise TypeError(f"Argument {what} must be integer type.  Found: {convert(count)!s}")
@@ -41,7 +56,7 @@ def _require_rows(count: object, what: str = "num_rows") -> None:
 
 def _require_batch(shape: object) -> None:
     """Raise where the shape of a batch is none."""
-    if shape is None:
+    if shape is None or isinstance(static(shape), GraphTensor):
         return
     found = np.asarray(static(shape))
     if found.size and found.dtype.kind not in "iu":
@@ -65,8 +80,51 @@ def _squared(shape: TensorShape) -> TensorShape:
     return shape.concatenate(shape[-1:])
 
 
+def _squared_tensor(row: TfTensor) -> TfTensor:
+    """Return the shape of matrices, as a tensor, of which one is that of a row."""
+    shape = tensor_shape(row)
+    return concat([shape, shape[-1:]], 0)
+
+
+def _rows_of(count: object) -> int | TfTensor:
+    """Return a number of rows: a tensor where only a run knows it."""
+    found = static(count)
+    return dressed(found) if isinstance(found, GraphTensor) else int(str(np.asarray(found)))
+
+
+def _batch_given(shape: object) -> list[int] | TfTensor:
+    """Return the shape of a batch: a tensor where only a run knows it."""
+    found = static([] if shape is None else shape)
+    return dressed(found) if isinstance(found, GraphTensor) else np.asarray(found).tolist()
+
+
+class Stated(LinearOperator):
+    """What is made of a number of rows, and of the shape of a batch if there is one."""
+
+    def _state(self, rows: object, columns: object, batch: object) -> None:
+        """Note the sizes."""
+        self._height, self._width = _rows_of(rows), _rows_of(columns)
+        self._stated = _batch_given(batch)
+
+    def _known_batch(self) -> TensorShape:
+        if isinstance(self._stated, list):
+            return TensorShape(self._stated)
+        rank = self._stated.shape.as_list()[0] if self._stated.shape.rank else None
+        return TensorShape(None if rank is None else [None] * rank)
+
+    def _shape(self) -> TensorShape:
+        sizes = [n if isinstance(n, int) else None for n in (self._height, self._width)]
+        return self._known_batch().concatenate(sizes)
+
+    def _shape_tensor(self) -> TfTensor:
+        sizes = stack([convert(self._height, "int32"), convert(self._width, "int32")])
+        return concat([convert(self._stated, "int32"), sizes], 0)
+
+
 class LinearOperatorFullMatrix(LinearOperator):
     """A matrix as it is."""
+
+    MATRIX_AXES: ClassVar = {"matrix": 2}
 
     def __init__(self, matrix: object, name: str | None = None, **hints: Hint) -> None:
         found = convert(matrix)
@@ -76,7 +134,7 @@ class LinearOperatorFullMatrix(LinearOperator):
             )
         require_floats("matrix", found)
         super().__init__(found.dtype, {"matrix": matrix}, name, **hints)
-        self._matrix = matrix if hasattr(matrix, "__gv_tensor__") else found
+        self._matrix = kept(matrix)
 
     @property
     def matrix(self) -> TfTensor:
@@ -86,12 +144,17 @@ class LinearOperatorFullMatrix(LinearOperator):
     def _shape(self) -> TensorShape:
         return self.matrix.shape
 
+    def _shape_tensor(self) -> TfTensor:
+        return tensor_shape(self.matrix)
+
     def _dense(self) -> TfTensor:
         return self.matrix
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
     """A lower triangle; what stands above the diagonal does not count."""
+
+    MATRIX_AXES: ClassVar = {"tril": 2}
 
     LOGARITHMS_ARE_REAL = True
 
@@ -101,7 +164,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         if hints.get("is_square") is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
         super().__init__(found.dtype, {"tril": tril}, name, **{"is_square": True, **hints})
-        self._tril = tril if hasattr(tril, "__gv_tensor__") else found
+        self._tril = kept(tril)
 
     @property
     def tril(self) -> TfTensor:
@@ -110,6 +173,16 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     def _shape(self) -> TensorShape:
         return self.tril.shape
+
+    def _shape_tensor(self) -> TfTensor:
+        return tensor_shape(self.tril)
+
+    def _merged(self, other: LinearOperator) -> LinearOperator | None:
+        if not isinstance(other, Diagonal):
+            return None
+        known = known_of_all([self, other], "is_non_singular", "is_self_adjoint")
+        columns = other._values()[..., None, :]
+        return KINDS["LinearOperatorLowerTriangular"](self.to_dense() * columns, **known)
 
     def _dense(self) -> TfTensor:
         return band_part(self.tril, -1, 0)
@@ -128,17 +201,17 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return diag_part(self.tril)
 
     def _singular_check(self) -> object:
-        return _without_zeros(self.diag_part(), "Diagonal")
+        return without_zeros(self.diag_part(), "Diagonal")
 
 
-def _without_zeros(values: TfTensor, what: str) -> object:
+def without_zeros(values: TfTensor, what: str) -> object:
     """Return what raises where there is a zero."""
     sizes = FUNCTIONS["abs"](values)
     text = f"Singular operator:  {what} contained zero values."
     return debugging.assert_less(cast(0.0, sizes.dtype), sizes, message=text)
 
 
-def _without_imaginary(values: TfTensor, text: str) -> object:
+def without_imaginary(values: TfTensor, text: str) -> object:
     """Return what raises where a number has an imaginary part."""
     if not values.dtype.is_complex:
         return None
@@ -151,6 +224,12 @@ class Diagonal(LinearOperator):
 
     def _values(self) -> TfTensor:
         raise NotImplementedError(f"{type(self).__name__} has no diagonal")
+
+    def _merged(self, other: LinearOperator) -> LinearOperator | None:
+        if not isinstance(other, Diagonal):
+            return None
+        known = known_of_all([self, other], *HINTS)
+        return KINDS["LinearOperatorDiag"](self._values() * other._values(), **known)
 
     def _dense(self) -> TfTensor:
         return diag(self._values())
@@ -186,6 +265,8 @@ class Diagonal(LinearOperator):
 class LinearOperatorDiag(Diagonal):
     """A diagonal."""
 
+    MATRIX_AXES: ClassVar = {"diag": 1}
+
     def __init__(self, diag: object, name: str | None = None, **hints: Hint) -> None:
         found = convert(diag)
         require("diag", found, 1, ends=".  Found: ")
@@ -196,7 +277,7 @@ class LinearOperatorDiag(Diagonal):
                 raise ValueError("A real diagonal operator is always self adjoint.")
             hints["is_self_adjoint"] = True
         super().__init__(found.dtype, {"diag": diag}, name, **{**hints, "is_square": True})
-        self._diag = diag if hasattr(diag, "__gv_tensor__") else found
+        self._diag = kept(diag)
 
     @property
     def diag(self) -> TfTensor:
@@ -206,14 +287,17 @@ class LinearOperatorDiag(Diagonal):
     def _shape(self) -> TensorShape:
         return _squared(self.diag.shape)
 
+    def _shape_tensor(self) -> TfTensor:
+        return _squared_tensor(self.diag)
+
     def _values(self) -> TfTensor:
         return self.diag
 
     def _singular_check(self) -> object:
-        return _without_zeros(self.diag, "Diagonal")
+        return without_zeros(self.diag, "Diagonal")
 
     def _adjoint_check(self) -> object:
-        return _without_imaginary(
+        return without_imaginary(
             self.diag,
             "This diagonal operator contained non-zero imaginary values.   Thus it was not "
             "self-adjoint.",
@@ -227,26 +311,25 @@ class LinearOperatorDiag(Diagonal):
             real(self.diag), message=f"{text}, thus was not positive definite."
         )
 
-    def _after(self, other: LinearOperator) -> LinearOperator:
-        if isinstance(other, LinearOperatorDiag):
-            return LinearOperatorDiag(self.diag * other.diag)
-        return super()._after(other)
-
     def adjoint(self, name: str = "adjoint") -> LinearOperator:
         """Return the conjugated diagonal."""
-        return self if self.is_self_adjoint else LinearOperatorDiag(conj(self.diag))
+        if self.is_self_adjoint:
+            return self
+        return KINDS["LinearOperatorDiag"](conj(self.diag), **self.hints)
 
-    def inverse(self, name: str = "inverse") -> LinearOperator:
-        """Return the diagonal of reciprocals."""
-        return LinearOperatorDiag(1.0 / self.diag, is_non_singular=True)
+    def _inverse(self) -> LinearOperator:
+        return KINDS["LinearOperatorDiag"](
+            1.0 / self.diag, **{**self.hints, "is_non_singular": True}
+        )
 
-    def cholesky(self, name: str = "cholesky") -> LinearOperator:
-        """Return the diagonal of roots."""
-        return LinearOperatorDiag(FUNCTIONS["sqrt"](self.diag), is_non_singular=True)
+    def _cholesky(self) -> LinearOperator:
+        return KINDS["LinearOperatorDiag"](FUNCTIONS["sqrt"](self.diag), is_non_singular=True)
 
 
 class LinearOperatorScaledIdentity(Diagonal):
     """One number on the diagonal, for each of a batch."""
+
+    MATRIX_AXES: ClassVar = {"multiplier": 0}
 
     LOGARITHMS_ARE_REAL = True
 
@@ -261,8 +344,8 @@ class LinearOperatorScaledIdentity(Diagonal):
         parameters = {"num_rows": num_rows, "multiplier": multiplier}
         hints.pop("assert_proper_shapes", None)
         super().__init__(found.dtype, parameters, name, **{**hints, "is_square": True})
-        self._rows = int(static(num_rows))
-        self._multiplier = multiplier if hasattr(multiplier, "__gv_tensor__") else found
+        self._rows = _rows_of(num_rows)
+        self._multiplier = kept(multiplier)
 
     @property
     def multiplier(self) -> TfTensor:
@@ -270,24 +353,50 @@ class LinearOperatorScaledIdentity(Diagonal):
         return convert(self._multiplier)
 
     def _shape(self) -> TensorShape:
-        return self.multiplier.shape.concatenate([self._rows, self._rows])
+        size = self._rows if isinstance(self._rows, int) else None
+        return self.multiplier.shape.concatenate([size, size])
+
+    def _shape_tensor(self) -> TfTensor:
+        rows = convert(self._rows, "int32")
+        return concat([tensor_shape(self.multiplier), stack([rows, rows])], 0)
 
     def _values(self) -> TfTensor:
-        return self.multiplier[..., None] * ones_like(zeros([self._rows], self.dtype))
+        return self.multiplier[..., None] * ones(stack([self._rows]), self.dtype)
+
+    def _merged(self, other: LinearOperator) -> LinearOperator | None:
+        if not isinstance(other, LinearOperatorScaledIdentity):
+            return super()._merged(other)
+        return self._scaled(self.multiplier * other.multiplier, known_of_all([self, other], *HINTS))
+
+    def _scaled(self, multiplier: TfTensor, hints: dict[str, Hint]) -> LinearOperator:
+        """Return such an operator with another number."""
+        return KINDS["LinearOperatorScaledIdentity"](
+            self.parameters["num_rows"], multiplier, **hints
+        )
+
+    def adjoint(self, name: str = "adjoint") -> LinearOperator:
+        """Return the operator with the conjugated number."""
+        return self if self.is_self_adjoint else self._scaled(conj(self.multiplier), self.hints)
+
+    def _inverse(self) -> LinearOperator:
+        return self._scaled(1.0 / self.multiplier, {**self.hints, "is_non_singular": True})
+
+    def _cholesky(self) -> LinearOperator:
+        return self._scaled(FUNCTIONS["sqrt"](self.multiplier), {"is_non_singular": True})
 
     def _singular_check(self) -> object:
         size = FUNCTIONS["abs"](self.multiplier)
         return debugging.assert_positive(size, message="LinearOperator was singular")
 
     def _adjoint_check(self) -> object:
-        return _without_imaginary(self.multiplier, "LinearOperator was not self-adjoint")
+        return without_imaginary(self.multiplier, "LinearOperator was not self-adjoint")
 
     def _positive_check(self) -> object:
         text = "LinearOperator was not positive definite."
         return debugging.assert_positive(real(self.multiplier), message=text)
 
 
-class LinearOperatorIdentity(Diagonal):
+class LinearOperatorIdentity(Stated, Diagonal):
     """What changes nothing."""
 
     def __init__(
@@ -305,34 +414,31 @@ class LinearOperatorIdentity(Diagonal):
         every = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": True}
         parameters = {"num_rows": num_rows, "batch_shape": batch_shape, "dtype": dtype}
         super().__init__(as_dtype(dtype or "float32"), parameters, name, **every, is_square=True)
-        self._rows = int(static(num_rows))
-        batch = [] if batch_shape is None else np.asarray(batch_shape).tolist()
-        self._batch = TensorShape(batch)
-
-    def _shape(self) -> TensorShape:
-        return self._batch.concatenate([self._rows, self._rows])
+        self._state(num_rows, num_rows, batch_shape)
 
     def _values(self) -> TfTensor:
-        return ones_like(zeros([*self._batch.known(), self._rows], self.dtype))
+        if self.shape.is_fully_defined():
+            return ones(self.shape[:-1], self.dtype)
+        return ones(self.shape_tensor()[:-1], self.dtype)
 
-    def _after(self, other: LinearOperator) -> LinearOperator:
-        return super()._after(other) if self._batch.rank else other
+    def _merged(self, other: LinearOperator) -> LinearOperator | None:
+        return other if self.batch_shape.rank == 0 else super()._merged(other)
+
+    def _merged_behind(self, last: LinearOperator) -> LinearOperator | None:
+        return last if self.batch_shape.rank == 0 else None
 
     def _singular_check(self) -> object:
         return None
 
     _adjoint_check = _positive_check = _singular_check
 
-    def inverse(self, name: str = "inverse") -> LinearOperator:
-        """Return the operator itself."""
+    def _inverse(self) -> LinearOperator:
         return self
 
-    def cholesky(self, name: str = "cholesky") -> LinearOperator:
-        """Return the operator itself."""
-        return self
+    _cholesky = _inverse
 
 
-class LinearOperatorZeros(LinearOperator):
+class LinearOperatorZeros(Stated):
     """What makes zeros of everything."""
 
     def __init__(
@@ -353,15 +459,20 @@ class LinearOperatorZeros(LinearOperator):
         known["is_self_adjoint"] = known["is_square"] = num_rows == wide
         require_always("A zero operator", hints, known)
         parameters: dict[str, object] = {"num_rows": num_rows, "num_columns": num_columns}
+        parameters |= {"batch_shape": batch_shape, "dtype": dtype}
         super().__init__(as_dtype(dtype or "float32"), parameters, name, **{**known, **hints})
-        batch = [] if batch_shape is None else np.asarray(batch_shape).tolist()
-        self._dims = [*batch, int(num_rows), int(wide)]
-
-    def _shape(self) -> TensorShape:
-        return TensorShape(self._dims)
+        self._state(num_rows, wide, batch_shape)
 
     def _dense(self) -> TfTensor:
-        return zeros(self._dims, self.dtype)
+        return zeros(
+            self.shape if self.shape.is_fully_defined() else self.shape_tensor(), self.dtype
+        )
+
+    def _merged(self, other: LinearOperator) -> LinearOperator | None:
+        return self if other.is_square and self.is_square else None
+
+    def _merged_behind(self, last: LinearOperator) -> LinearOperator | None:
+        return self if last.is_square and self.is_square else None
 
     def _singular_check(self) -> object:
         raise InvalidArgumentError("Zero operators are always non-invertible.")
@@ -381,6 +492,8 @@ def _is_no_order(places: Array) -> bool:
 class LinearOperatorPermutation(LinearOperator):
     """What puts rows into another order."""
 
+    MATRIX_AXES: ClassVar = {"perm": 1}
+
     def __init__(
         self, perm: object, dtype: DTypeLike = "float32", name: str | None = None, **hints: Hint
     ) -> None:
@@ -399,13 +512,21 @@ class LinearOperatorPermutation(LinearOperator):
         super().__init__(
             as_dtype(dtype), {"perm": perm, "dtype": dtype}, name, **{**known, **hints}
         )
-        self.perm = found
+        self._perm = kept(perm)
+
+    @property
+    def perm(self) -> TfTensor:
+        """Return the order of the rows."""
+        return convert(self._perm)
 
     def _shape(self) -> TensorShape:
         return _squared(self.perm.shape)
 
+    def _shape_tensor(self) -> TfTensor:
+        return _squared_tensor(self.perm)
+
     def _dense(self) -> TfTensor:
-        return one_hot(self.perm, self.perm.shape.known()[-1], dtype=self.dtype)
+        return one_hot(self.perm, self._size(-1), dtype=self.dtype)
 
     def _matmul(self, x: TfTensor, adjoint: bool) -> TfTensor:
         if self.perm.shape.rank != 1:
@@ -419,6 +540,8 @@ class LinearOperatorPermutation(LinearOperator):
 class LinearOperatorHouseholder(LinearOperator):
     """What mirrors at the plane across an axis."""
 
+    MATRIX_AXES: ClassVar = {"reflection_axis": 1}
+
     def __init__(self, reflection_axis: object, name: str | None = None, **hints: Hint) -> None:
         found = convert(reflection_axis)
         require("reflection_axis", found, 1, ends=".  Found: ")
@@ -427,10 +550,18 @@ class LinearOperatorHouseholder(LinearOperator):
         require_always("A Householder operator", hints, {**known, **never})
         parameters = {"reflection_axis": reflection_axis}
         super().__init__(found.dtype, parameters, name, **{**hints, **known})
-        self.reflection_axis = found
+        self._axis = kept(reflection_axis)
+
+    @property
+    def reflection_axis(self) -> TfTensor:
+        """Return the axis."""
+        return convert(self._axis)
 
     def _shape(self) -> TensorShape:
         return _squared(self.reflection_axis.shape)
+
+    def _shape_tensor(self) -> TfTensor:
+        return _squared_tensor(self.reflection_axis)
 
     def _matmul(self, x: TfTensor, adjoint: bool) -> TfTensor:
         axis = self.reflection_axis[..., None]
@@ -438,8 +569,14 @@ class LinearOperatorHouseholder(LinearOperator):
         return x - 2.0 * axis * matmul(axis, x, adjoint_a=True) / square
 
     def _dense(self) -> TfTensor:
-        n = self.reflection_axis.shape.known()[-1]
-        return self._matmul(eye(n, dtype=self.dtype), adjoint=False)
+        return self._matmul(eye(self._size(-1), dtype=self.dtype), adjoint=False)
+
+    def adjoint(self, name: str = "adjoint") -> LinearOperator:
+        """Return the operator itself."""
+        return self
+
+    def _inverse(self) -> LinearOperator:
+        return self
 
     def _solve(self, rhs: TfTensor, adjoint: bool) -> TfTensor:
         return self._matmul(rhs, adjoint)
@@ -473,26 +610,47 @@ class LinearOperatorTridiag(LinearOperator):
         middle = found[1] if isinstance(found, list) else found
         parameters = {"diagonals": diagonals, "diagonals_format": diagonals_format}
         super().__init__(middle.dtype, parameters, name, **{**hints, "is_square": True})
-        self.diagonals, self.diagonals_format = found, diagonals_format
+        self._given = [kept(x) for x in diagonals] if is_list else kept(diagonals)  # type: ignore[attr-defined]
+        self.diagonals_format = diagonals_format
+
+    @property
+    def diagonals(self) -> TfTensor | list[TfTensor]:
+        """Return the diagonals: one tensor, or a list of three."""
+        given = self._given
+        return [convert(x) for x in given] if isinstance(given, list) else convert(given)
+
+    def _matrix_axes(self) -> dict[str, int]:
+        return {"diagonals": 1 if isinstance(self.diagonals, list) else 2}
+
+    def _main(self) -> TfTensor:
+        """Return a tensor as long as the main diagonals, in as many batches."""
+        if isinstance(self.diagonals, list):
+            return self.diagonals[1]
+        is_matrix = self.diagonals_format == "matrix"
+        return self.diagonals[..., 0 if is_matrix else 1, :]
 
     def _shape(self) -> TensorShape:
-        if isinstance(self.diagonals, list):
-            return _squared(self.diagonals[1].shape)
-        if self.diagonals_format == "matrix":
-            return self.diagonals.shape
-        return _squared(self.diagonals[..., 1, :].shape)
+        return _squared(self._main().shape)
+
+    def _shape_tensor(self) -> TfTensor:
+        return _squared_tensor(self._main())
 
     def _dense(self) -> TfTensor:
-        unit = eye(self.shape.known()[-1], batch_shape=self.batch_shape.known(), dtype=self.dtype)
-        return tridiagonal_matmul(self.diagonals, unit, self.diagonals_format)
+        if self.diagonals_format == "matrix":
+            return band_part(self.diagonals, 1, 1)
+        unit = eye(self._size(-1), dtype=self.dtype)
+        nothing = zeros_like(unit[:1])
+        sides = concat([unit[1:], nothing], 0), unit, concat([nothing, unit[:-1]], 0)
+        rows = three(self.diagonals, self.diagonals_format)
+        return reduce(add, [x[..., None] * side for x, side in zip(rows, sides, strict=True)])
 
     def _matmul(self, x: TfTensor, adjoint: bool) -> TfTensor:
-        if adjoint or x.shape.rank != self.shape.rank:
+        if adjoint or x.shape.rank is None or x.shape.rank != self.shape.rank:
             return super()._matmul(x, adjoint)
         return tridiagonal_matmul(self.diagonals, x, self.diagonals_format)
 
     def _solve(self, rhs: TfTensor, adjoint: bool) -> TfTensor:
-        if adjoint or rhs.shape.rank != self.shape.rank:
+        if adjoint or rhs.shape.rank is None or rhs.shape.rank != self.shape.rank:
             return super()._solve(rhs, adjoint)
         return tridiagonal_solve(self.diagonals, rhs, self.diagonals_format)
 
@@ -500,70 +658,45 @@ class LinearOperatorTridiag(LinearOperator):
 class LinearOperatorToeplitz(LinearOperator):
     """Diagonals of one number each: its first column and its first row."""
 
+    MATRIX_AXES: ClassVar = {"col": 1, "row": 1}
+
     def __init__(self, col: object, row: object, name: str | None = None, **hints: Hint) -> None:
         column = convert(col)
         parameters = {"col": col, "row": row}
         super().__init__(column.dtype, parameters, name, **{**hints, "is_square": True})
-        self.col, self.row = column, convert(row, column.dtype)
+        self._column, self._line = kept(col), kept(row, column.dtype)
         for what, each in (("col", self.col), ("row", self.row)):
             require(what, each, 1, ends=".  Found: ")
         sizes = [each.shape.as_list()[-1] for each in (self.col, self.row) if each.shape.rank]
         if None not in sizes and len({*sizes}) > 1:
             raise ValueError("Expected square matrix, got row and col with mismatched dimensions.")
 
-    def _shape(self) -> TensorShape:
-        return _squared(self.row.shape)
+    @property
+    def col(self) -> TfTensor:
+        """Return the first columns."""
+        return convert(self._column)
 
-    def _dense(self) -> TfTensor:
-        n = self.row.shape.known()[-1]
-        line = concat([reverse(self.row[..., 1:], [-1]), self.col], -1)
-        places = np.arange(n)[:, None] - np.arange(n) + n - 1
-        return gather(line, places, axis=-1)
-
-
-class LinearOperatorCirculant(LinearOperator):
-    """What multiplies the spectrum of a vector by another."""
-
-    def __init__(
-        self,
-        spectrum: object,
-        input_output_dtype: DTypeLike = "complex64",
-        name: str | None = None,
-        **hints: Hint,
-    ) -> None:
-        found = convert(spectrum)
-        parameters = {"spectrum": spectrum, "input_output_dtype": input_output_dtype}
-        row = as_dtype(input_output_dtype)
-        if hints.get("is_square") is False:
-            raise ValueError(
-                "A [[nested] block] circulant operator is always square. Expected argument "
-                "`is_square` to be True. Received: False."
-            )
-        if found.shape.rank == 0:
-            raise ValueError(
-                f"Argument `spectrum` must have at least 1 dimensions. Received: {found}."
-            )
-        super().__init__(row, parameters, name, **{**hints, "is_square": True})
-        wide = "complex128" if found.dtype.name in ("float64", "complex128") else "complex64"
-        self.spectrum = cast(found, wide)
+    @property
+    def row(self) -> TfTensor:
+        """Return the first rows."""
+        return convert(self._line)
 
     def _shape(self) -> TensorShape:
-        return _squared(self.spectrum.shape)
+        return _squared(broadcast_static_shape(self.col.shape, self.row.shape))
+
+    def _line_shape(self) -> object:
+        """Return the shape of rows and of columns in all batches."""
+        known = broadcast_static_shape(self.col.shape, self.row.shape)
+        if known.is_fully_defined():
+            return known
+        return broadcast_dynamic_shape(tensor_shape(self.col), tensor_shape(self.row))
+
+    def _shape_tensor(self) -> TfTensor:
+        shape = convert(self._line_shape(), "int32")
+        return concat([shape, shape[-1:]], 0)
 
     def _dense(self) -> TfTensor:
-        n, kind = self.spectrum.shape.known()[-1], self.spectrum.dtype
-        wave = np.exp(2j * np.pi * np.outer(np.arange(n), np.arange(n)) / n)
-        waves = cast(convert(wave), kind)
-        made = matmul(waves * self.spectrum[..., None, :], turned(waves)) / cast(n, kind)
-        return cast(made if self.dtype.is_complex else real(made), self.dtype)
-
-    def _singular_check(self) -> object:
-        return _without_zeros(self.spectrum, "Spectrum")
-
-    def _positive_check(self) -> object:
-        text = "Not positive definite:  Real part of spectrum was not all positive."
-        return debugging.assert_positive(real(self.spectrum), message=text)
-
-    def _adjoint_check(self) -> object:
-        text = "Not self-adjoint:  The spectrum contained non-zero imaginary part."
-        return _without_imaginary(self.spectrum, text)
+        col, row = (broadcast_to(x, self._line_shape()) for x in (self.col, self.row))
+        line = concat([reverse(row[..., 1:], [-1]), col], -1)
+        count = range_(self._size(-1))
+        return gather(line, count[:, None] - count + self._size(-1) - 1, axis=-1)

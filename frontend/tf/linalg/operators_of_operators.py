@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import pairwise
+from math import prod
+from typing import ClassVar
 
 import numpy as np
 
 from ..core.bridge import TfTensor
-from ..core.shapes import TensorShape
+from ..core.shapes import TensorShape, broadcast_static_shape
 from ..core.values import convert
-from ..ops.array_ops import broadcast_to, concat, reshape
+from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, concat, reshape, stack
+from ..ops.array_ops import shape as tensor_shape
 from ..ops.creation import eye, zeros
 from ..ops.linear_ops import adjoint as turned
-from ..ops.linear_ops import det, diag, solve
-from ..ops.math_ops import FUNCTIONS, matmul, real
+from ..ops.linear_ops import det, diag, solve_each
+from ..ops.math_ops import FUNCTIONS, cast, matmul, real
 from .decompositions import slogdet
-from .operator import LinearOperator
+from .operator import KINDS, OPPOSITES, WORDS, LinearOperator, kept, known_of_all
 
 Hint = bool | None
 
@@ -30,29 +33,61 @@ def _product(parts: Sequence[TfTensor]) -> TfTensor:
     return reduce(lambda a, b: a * b, parts)
 
 
-def _together(operators: Sequence[LinearOperator]) -> list[int]:
-    """Return the shape of the batch of several operators."""
-    batches = [tuple(each.batch_shape.known()) for each in operators]
-    return [*np.broadcast_shapes(*batches)]
+def _batch_of(operators: Sequence[LinearOperator]) -> TensorShape:
+    """Return the shape of the batch of several operators, as far as it is known."""
+    return reduce(broadcast_static_shape, [each.batch_shape for each in operators])
 
 
-def _all(operators: Sequence[LinearOperator], *hints: str) -> dict[str, Hint]:
-    """Return which of these is known of all operators, and so of what is made of them."""
-    return {h: True for h in hints if all(getattr(each, h) for each in operators)}
+def _batch_tensor_of(operators: Sequence[LinearOperator]) -> TfTensor:
+    """Return the shape of the batch of several operators as a tensor."""
+    return reduce(broadcast_dynamic_shape, [each.batch_shape_tensor() for each in operators])
+
+
+def _known_sizes(operators: Sequence[LinearOperator], axis: int) -> list[int] | None:
+    """Return how many rows or columns operators have, None where some are not known."""
+    found = [each._size(axis) for each in operators]
+    return None if any(not isinstance(n, int) for n in found) else [int(str(n)) for n in found]
+
+
+def _require_agreement(operator: LinearOperator, hints: dict[str, Hint]) -> None:
+    """Raise where what is said of an operator is not so of what undoes or turns it."""
+    for hint, said in hints.items():
+        known = getattr(operator, hint)
+        if None not in (known, said) and known is not said:
+            word = WORDS[hint] if known else OPPOSITES[hint]
+            raise ValueError(f"{hint} is {said}, but the operator {operator.name} is {word}.")
+
+
+def _joined(batch: list[int] | TfTensor, sizes: Sequence[int | TfTensor]) -> object:
+    """Return a shape of a batch and of matrices: numbers where all of them are known."""
+    if isinstance(batch, list) and all(isinstance(n, int) for n in sizes):
+        return [*batch, *sizes]
+    return concat([convert(batch, "int32"), stack(list(sizes))], 0)
 
 
 class LinearOperatorAdjoint(LinearOperator):
     """What an operator is, turned and conjugated."""
 
+    MATRIX_AXES: ClassVar = {"operator": 0}
+
     def __init__(self, operator: LinearOperator, name: str | None = None, **hints: Hint) -> None:
+        named = name or f"{operator.name}_adjoint"
+        _require_agreement(operator, hints)
         super().__init__(
-            operator.dtype, {"operator": operator}, name, **{**operator.hints, **hints}
+            operator.dtype, {"operator": operator}, named, **{**operator.hints, **hints}
         )
         self.operator = operator
 
     def _shape(self) -> TensorShape:
-        *batch, rows, columns = self.operator.shape.as_list()
+        shape = self.operator.shape
+        if shape.rank is None:
+            return shape
+        *batch, rows, columns = shape.as_list()
         return TensorShape([*batch, columns, rows])
+
+    def _shape_tensor(self) -> TfTensor:
+        shape = self.operator.shape_tensor()
+        return concat([shape[:-2], shape[-1:], shape[-2:-1]], 0)
 
     def _dense(self) -> TfTensor:
         return turned(self.operator.to_dense())
@@ -74,17 +109,24 @@ class LinearOperatorAdjoint(LinearOperator):
 class LinearOperatorInversion(LinearOperator):
     """What undoes an operator."""
 
+    MATRIX_AXES: ClassVar = {"operator": 0}
+
     def __init__(self, operator: LinearOperator, name: str | None = None, **hints: Hint) -> None:
+        _require_agreement(operator, hints)
         known = {**operator.hints, "is_non_singular": True, "is_square": True}
-        super().__init__(operator.dtype, {"operator": operator}, name, **{**known, **hints})
+        named = name or f"{operator.name}_inv"
+        super().__init__(operator.dtype, {"operator": operator}, named, **{**known, **hints})
         self.operator = operator
 
     def _shape(self) -> TensorShape:
         return self.operator.shape
 
+    def _shape_tensor(self) -> TfTensor:
+        return self.operator.shape_tensor()
+
     def _dense(self) -> TfTensor:
-        unit = eye(self.operator.shape.known()[-1], dtype=self.dtype)
-        return self.operator._solve(broadcast_to(unit, self.shape.known()), adjoint=False)
+        unit = eye(self._size(-1), batch_shape=self._batch(), dtype=self.dtype)
+        return self.operator._solve(unit, adjoint=False)
 
     def _matmul(self, x: TfTensor, adjoint: bool) -> TfTensor:
         return self.operator._solve(x, adjoint)
@@ -98,14 +140,14 @@ class LinearOperatorInversion(LinearOperator):
     def _log_abs_determinant(self) -> TfTensor:
         return -self.operator._log_abs_determinant()
 
-    def inverse(self, name: str = "inverse") -> LinearOperator:
-        """Return the operator that this undoes."""
+    def _inverse(self) -> LinearOperator:
         return self.operator
 
 
 class Several(LinearOperator):
     """What is made of a list of operators of one element type."""
 
+    MATRIX_AXES: ClassVar = {"operators": 0}
     WANTED = "Expected a non-empty list of operators. Found: {}"
 
     def __init__(
@@ -130,16 +172,22 @@ class LinearOperatorComposition(Several):
         self, operators: Sequence[LinearOperator], name: str | None = None, **hints: Hint
     ) -> None:
         for a, b in pairwise(operators):
-            if a.domain_dimension != b.range_dimension:
+            if not a.domain_dimension.is_compatible_with(b.range_dimension):
                 raise ValueError(
                     f"Operators are incompatible: {a.shape} is followed by {b.shape} in a product"
                 )
-        super().__init__(operators, name, **{**_all(operators, "is_non_singular"), **hints})
+        named = name or "_o_".join(each.name for each in operators)
+        super().__init__(
+            operators, named, **{**known_of_all(operators, "is_non_singular"), **hints}
+        )
 
     def _shape(self) -> TensorShape:
-        first, last = self.operators[0], self.operators[-1]
-        rows, columns = first.range_dimension, last.domain_dimension
-        return TensorShape([*_together(self.operators), rows, columns])
+        sizes = [self.operators[0].range_dimension, self.operators[-1].domain_dimension]
+        return _batch_of(self.operators).concatenate([n.value for n in sizes])
+
+    def _shape_tensor(self) -> TfTensor:
+        first, last = self.operators[0].shape_tensor(), self.operators[-1].shape_tensor()
+        return concat([_batch_tensor_of(self.operators), first[-2:-1], last[-1:]], 0)
 
     def _through(
         self, x: TfTensor, backwards: bool, step: Callable[[LinearOperator, TfTensor], TfTensor]
@@ -180,17 +228,20 @@ class BlocksOfOperators(Several):
 
     def _shape(self) -> TensorShape:
         found = self._diagonal()
-        sizes = [[each.shape.known()[axis] for each in found] for axis in (-2, -1)]
-        return TensorShape([*_together(self.operators), *map(sum, sizes)])
+        sizes = [_known_sizes(found, axis) for axis in (-2, -1)]
+        return _batch_of(self.operators).concatenate([None if n is None else sum(n) for n in sizes])
+
+    def _shape_tensor(self) -> TfTensor:
+        found = [each.shape_tensor()[-2:] for each in self._diagonal()]
+        return concat([_batch_tensor_of(self.operators), _total(found)], 0)
 
     def _dense(self) -> TfTensor:
-        batch, found = _together(self.operators), self._diagonal()
+        batch, found = self._batch(), self._diagonal()
         rows = []
         for at, row in enumerate(self._of_rows()):
-            height = found[at].shape.known()[-2]
             parts = []
             for each, column in zip(row, found, strict=True):
-                dims = [*batch, height, column.shape.known()[-1]]
+                dims = _joined(batch, [found[at]._size(-2), column._size(-1)])
                 zero = zeros(dims, self.dtype)
                 parts.append(zero if each is None else broadcast_to(each.to_dense(), dims))
             rows.append(concat(parts, -1))
@@ -203,14 +254,35 @@ class BlocksOfOperators(Several):
         return _total([each._log_abs_determinant() for each in self._diagonal()])
 
 
-class LinearOperatorBlockDiag(BlocksOfOperators):
+class EachByItself(Several):
+    """What does with each of its operators what is done with it."""
+
+    def adjoint(self, name: str = "adjoint") -> LinearOperator:
+        """Return the operator of the adjoint ones."""
+        if self.is_self_adjoint:
+            return self
+        return KINDS[type(self).__name__]([each.adjoint() for each in self.operators], **self.hints)
+
+    def _inverse(self) -> LinearOperator:
+        return KINDS[type(self).__name__](
+            [each.inverse() for each in self.operators], is_non_singular=True
+        )
+
+    def _cholesky(self) -> LinearOperator:
+        return KINDS[type(self).__name__](
+            [each.cholesky() for each in self.operators], is_non_singular=True
+        )
+
+
+class LinearOperatorBlockDiag(EachByItself, BlocksOfOperators):
     """Operators along the diagonal."""
 
     def __init__(
         self, operators: Sequence[LinearOperator], name: str | None = None, **hints: Hint
     ) -> None:
         same = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
-        super().__init__(operators, name, **{**_all(operators, *same), **hints})
+        named = name or "_ds_".join(each.name for each in operators)
+        super().__init__(operators, named, **{**known_of_all(operators, *same), **hints})
 
     def _of_rows(self) -> list[list[LinearOperator | None]]:
         count = len(self.operators)
@@ -219,6 +291,22 @@ class LinearOperatorBlockDiag(BlocksOfOperators):
             for i, each in enumerate(self.operators)
         ]
 
+    def _merged(self, other: LinearOperator) -> LinearOperator | None:
+        if not isinstance(other, LinearOperatorBlockDiag):
+            return None
+        sizes = [
+            [each.shape.as_list()[axis] for each in side.operators]
+            if all(each.shape.rank for each in side.operators)
+            else None
+            for side, axis in ((self, -1), (other, -2))
+        ]
+        if sizes[0] != sizes[1]:
+            return None
+        made = [a.matmul(b) for a, b in zip(self.operators, other.operators, strict=True)]
+        return KINDS["LinearOperatorBlockDiag"](
+            made, **known_of_all([self, other], "is_non_singular")
+        )
+
     def _by_blocks(
         self,
         x: TfTensor,
@@ -226,13 +314,19 @@ class LinearOperatorBlockDiag(BlocksOfOperators):
         step: Callable[[LinearOperator, TfTensor], TfTensor],
     ) -> TfTensor:
         """Let each operator work on its rows."""
-        made, start = [], 0
+        made: list[TfTensor] = []
+        start: int | TfTensor = 0
         for each in self.operators:
-            end = start + each.shape.known()[axis]
+            end = start + each._size(axis)
             made.append(step(each, x[..., start:end, :]))
             start = end
-        batch = np.broadcast_shapes(*(tuple(y.shape.known()[:-2]) for y in made))
-        return concat([broadcast_to(y, [*batch, *y.shape.known()[-2:]]) for y in made], -2)
+        if all(y.shape.is_fully_defined() for y in made):
+            batch = np.broadcast_shapes(*(tuple(y.shape.known()[:-2]) for y in made))
+            return concat([broadcast_to(y, [*batch, *y.shape.known()[-2:]]) for y in made], -2)
+        shapes = [tensor_shape(y) for y in made]
+        whole = reduce(broadcast_dynamic_shape, [shape[:-2] for shape in shapes])
+        pairs = zip(made, shapes, strict=True)
+        return concat([broadcast_to(y, concat([whole, s[-2:]], 0)) for y, s in pairs], -2)
 
     def _matmul(self, x: TfTensor, adjoint: bool) -> TfTensor:
         return self._by_blocks(x, -2 if adjoint else -1, lambda each, y: each._matmul(y, adjoint))
@@ -257,8 +351,9 @@ class LinearOperatorBlockLowerTriangular(BlocksOfOperators):
                     f"{len(row)} blocks."
                 )
         flat = [each for row in operators for each in row]
-        known = _all([row[-1] for row in operators], "is_non_singular")
+        known = known_of_all([row[-1] for row in operators], "is_non_singular")
         super().__init__(flat, name, **{**known, **hints})
+        self.parameters = {"operators": operators}
         self._rows = [list(row) for row in operators]
 
     def _of_rows(self) -> list[list[LinearOperator | None]]:
@@ -266,7 +361,7 @@ class LinearOperatorBlockLowerTriangular(BlocksOfOperators):
         return [[*row, *[None] * (count - len(row))] for row in self._rows]
 
 
-class LinearOperatorKronecker(Several):
+class LinearOperatorKronecker(EachByItself):
     """Each element of one operator times all of the next."""
 
     WANTED = "Argument `operators` must be a list of >=1 operators. Received: {}."
@@ -275,37 +370,53 @@ class LinearOperatorKronecker(Several):
         self, operators: Sequence[LinearOperator], name: str | None = None, **hints: Hint
     ) -> None:
         same = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
-        super().__init__(operators, name, **{**_all(operators, *same), **hints})
+        named = name or "_x_".join(each.name for each in operators)
+        super().__init__(operators, named, **{**known_of_all(operators, *same), **hints})
 
     def _shape(self) -> TensorShape:
-        sizes = [np.prod([each.shape.known()[at] for each in self.operators]) for at in (-2, -1)]
-        return TensorShape([*_together(self.operators), *map(int, sizes)])
+        sizes = [_known_sizes(self.operators, axis) for axis in (-2, -1)]
+        return _batch_of(self.operators).concatenate(
+            [None if n is None else prod(n) for n in sizes]
+        )
+
+    def _shape_tensor(self) -> TfTensor:
+        found = [each.shape_tensor()[-2:] for each in self.operators]
+        return concat([_batch_tensor_of(self.operators), _product(found)], 0)
 
     def _dense(self) -> TfTensor:
         made = self.operators[0].to_dense()
         for each in self.operators[1:]:
             other = each.to_dense()
             joined = made[..., :, None, :, None] * other[..., None, :, None, :]
-            *batch, a, b, c, d = joined.shape.known()
-            made = reshape(joined, [*batch, a * b, c * d])
+            if joined.shape.is_fully_defined():
+                *batch, a, b, c, d = joined.shape.known()
+                made = reshape(joined, [*batch, a * b, c * d])
+                continue
+            sizes = tensor_shape(joined)
+            pairs = stack([sizes[-4] * sizes[-3], sizes[-2] * sizes[-1]])
+            made = reshape(joined, concat([sizes[:-4], pairs], 0))
         return made
 
-    def _powers(self) -> list[float]:
+    def _powers(self) -> list[int | TfTensor]:
         """Return how often the determinant of each operator counts."""
-        whole = self.shape.known()[-1]
-        return [whole / each.shape.known()[-1] for each in self.operators]
+        whole = self._size(-1)
+        return [whole // each._size(-1) for each in self.operators]
 
     def _determinant(self) -> TfTensor:
         found = zip(self.operators, self._powers(), strict=True)
-        return _product([FUNCTIONS["pow"](each.determinant(), power) for each, power in found])
+        power = FUNCTIONS["pow"]
+        return _product([power(each.determinant(), cast(n, self.dtype)) for each, n in found])
 
     def _log_abs_determinant(self) -> TfTensor:
-        found = zip(self.operators, self._powers(), strict=True)
-        return _total([each._log_abs_determinant() * power for each, power in found])
+        found = [each._log_abs_determinant() for each in self.operators]
+        pairs = zip(found, self._powers(), strict=True)
+        return _total([each * cast(n, each.dtype) for each, n in pairs])
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
     """An operator, and a product of few columns that is added to it."""
+
+    MATRIX_AXES: ClassVar = {"base_operator": 0, "u": 2, "diag_update": 1, "v": 2}
 
     def __init__(
         self,
@@ -320,35 +431,55 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         parameters = {"base_operator": base_operator, "u": u, "diag_update": diag_update, "v": v}
         positive = is_diag_update_positive or diag_update is None
         known = ("is_self_adjoint", "is_positive_definite") if v is None and positive else ()
-        given = {**_all([base_operator], *known), **hints}
+        given = {**known_of_all([base_operator], *known), **hints}
         super().__init__(base_operator.dtype, parameters, name, **given)
         self.base_operator, self.is_diag_update_positive = base_operator, is_diag_update_positive
-        self.u = convert(u, self.dtype)
-        self.v = self.u if v is None else convert(v, self.dtype)
-        self._scales = None if diag_update is None else convert(diag_update, self.dtype)
-        rows = base_operator.range_dimension
+        self._u, self._v = kept(u, self.dtype), None if v is None else kept(v, self.dtype)
+        self._scales = None if diag_update is None else kept(diag_update, self.dtype)
+        rows = base_operator.range_dimension.value
         pairs = [(rows, self.u, -2), (rows, self.v, -2)]
-        if self._scales is not None and self.u.shape.rank is not None:
-            pairs.append((self.u.shape.as_list()[-1], self._scales, -1))
+        scales = self.diag_update
+        if scales is not None and self.u.shape.rank is not None:
+            pairs.append((self.u.shape.as_list()[-1], scales, -1))
         for size, each, axis in pairs:
             found = None if each.shape.rank is None else each.shape.as_list()[axis]
             if None not in (size, found) and size != found:
                 raise ValueError(f"Dimensions {size} and {found} are not compatible")
 
+        self._shape()  # which raises where batches do not broadcast
+
+    @property
+    def u(self) -> TfTensor:
+        """Return the columns that are put out."""
+        return convert(self._u, self.dtype)
+
+    @property
+    def v(self) -> TfTensor:
+        """Return the columns that are looked for."""
+        return self.u if self._v is None else convert(self._v, self.dtype)
+
     @property
     def diag_update(self) -> TfTensor | None:
         """Return what columns are multiplied by."""
-        return self._scales
+        return None if self._scales is None else convert(self._scales, self.dtype)
 
     def _shape(self) -> TensorShape:
-        batch = np.broadcast_shapes(
-            tuple(self.base_operator.batch_shape.known()), tuple(self.u.shape.known()[:-2])
-        )
-        return TensorShape([*batch, *self.base_operator.shape.known()[-2:]])
+        scales = [] if self.diag_update is None else [self.diag_update.shape[:-1]]
+        parts = [self.u.shape[:-2], self.v.shape[:-2], *scales]
+        batch = reduce(broadcast_static_shape, parts, self.base_operator.batch_shape)
+        sizes = [self.base_operator.range_dimension, self.base_operator.domain_dimension]
+        return batch.concatenate([n.value for n in sizes])
+
+    def _shape_tensor(self) -> TfTensor:
+        base = self.base_operator.shape_tensor()
+        scales = [] if self.diag_update is None else [tensor_shape(self.diag_update)[:-1]]
+        parts = [base[:-2], tensor_shape(self.u)[:-2], tensor_shape(self.v)[:-2], *scales]
+        return concat([reduce(broadcast_dynamic_shape, parts), base[-2:]], 0)
 
     def _sides(self, adjoint: bool) -> tuple[TfTensor, TfTensor]:
         """Return the columns that are put out, and those that are looked for."""
-        scaled = self.u if self._scales is None else self.u * self._scales[..., None, :]
+        scales = self.diag_update
+        scaled = self.u if scales is None else self.u * scales[..., None, :]
         return (self.v, scaled) if adjoint else (scaled, self.v)
 
     def _matmul(self, x: TfTensor, adjoint: bool) -> TfTensor:
@@ -371,7 +502,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         small, solved = self._capacitance(adjoint)
         base = self.base_operator._solve(rhs, adjoint)
         found = matmul(self._sides(adjoint)[1], base, adjoint_a=True)
-        return base - matmul(solved, solve(small, found))
+        return base - matmul(solved, solve_each(small, found))
 
     def _determinant(self) -> TfTensor:
         return self.base_operator.determinant() * det(self._capacitance(adjoint=False)[0])

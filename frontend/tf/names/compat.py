@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..core.dimensions import Dimension
-from ..core.shapes import TensorShape
+from ..core.shapes import dimension_at_index
 from ..core.space import Space
 
 
@@ -51,11 +51,6 @@ def path_to_bytes(path: object) -> bytes:
 def dimension_value(dimension: object) -> object:
     """Return an extent as a number, None if it is not known."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
-
-
-def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
-    """Return the extent of an axis; of a shape of unknown rank, an unknown one."""
-    return Dimension(None) if shape.rank is None else Dimension(dimension_value(shape[index]))
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:

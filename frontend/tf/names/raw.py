@@ -7,8 +7,9 @@ by other names (`RENAMED`); what only ever has one value here is taken if it has
 
 from __future__ import annotations
 
+import inspect
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from types import ModuleType
 
@@ -188,7 +189,17 @@ def raw(
 
     call.__name__ = call.__qualname__ = type_
     call.__doc__ = function.__doc__
+    theirs = {ours: key for key, ours in renamed.items()}
+    own = [theirs.get(key, key) for key in inspect.signature(function).parameters if key != "name"]
+    call.__signature__ = _by_keyword(own)  # type: ignore[attr-defined]
     return call
+
+
+def _by_keyword(names: Iterable[str]) -> inspect.Signature:
+    """Return the signature of an operation: its arguments by keyword, and a name."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    own = [inspect.Parameter(key, kind) for key in names]
+    return inspect.Signature([*own, inspect.Parameter("name", kind, default=None)])
 
 
 def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
@@ -218,6 +229,7 @@ def tabled(line: str, top: ModuleType) -> tuple[str, Callable[[], object]]:
 
         run.__name__ = run.__qualname__ = type_
         run.__doc__ = function.__doc__
+        run.__signature__ = _by_keyword(names)  # type: ignore[attr-defined]
         return run
 
     return type_, made

@@ -666,7 +666,7 @@ def _inverted(found: Array) -> Array:
         raise TypeError("invert_permutation expects a 1D vector.")
     places = np.full(found.size, -1, found.dtype)
     invert = _invert if found.dtype == np.int32 else _invert_wide
-    wrong = invert(found, places)
+    wrong = invert(np.require(found, requirements=["C", "A"]), places)
     if wrong >= 0:
         raise TypeError(f"{found[wrong]} is not between 0 and {found.size}")
     if np.minimum.reduce(places, initial=0) < 0:
