@@ -11,6 +11,7 @@ import numpy as np
 from ...ir.op import Array
 from ..eager.tensor import Tensor
 from ..graph.frame import Store
+from ..graph.graph import GraphTensor
 from ..values.run_errors import InvalidArgumentError, UnimplementedError
 from .draws import drawing_anew
 
@@ -243,9 +244,12 @@ def integer(option: object) -> int:
 
 def known(option: object) -> int | None:
     """Return an option that is a number as far as it is known before the pipeline runs."""
-    if isinstance(option, Given):
-        return integer(option.tensor.numpy()) if option.tensor.eager else None
-    return None if option is None else integer(option)
+    if not isinstance(option, Given):
+        return None if option is None else integer(option)
+    tensor = option.tensor
+    if isinstance(tensor, GraphTensor):
+        return integer(tensor.op.attributes["value"]) if tensor.op.type == "Const" else None
+    return integer(tensor.numpy()) if tensor.eager else None
 
 
 def part(value: object) -> Array:

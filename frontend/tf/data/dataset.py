@@ -36,7 +36,7 @@ from ..core.structures import (
     with_front,
     without_front,
 )
-from ..core.values import convert
+from ..core.values import convert, whole
 from ..ops.random_ops import seeds_of
 from ..ragged.making import as_row
 from . import combining, iterators, saving
@@ -636,8 +636,8 @@ def _check_calls(calls: object) -> None:
 
 def _extent(size: object) -> int | None:
     """Return a batch's size as far as it is known."""
-    found = convert(size)
-    return int(found.numpy()) if found.eager else None
+    found = whole(size)
+    return found if isinstance(found, int) else None
 
 
 def _flag(value: object) -> bool | Given:

@@ -12,6 +12,7 @@ from ...data.steps import Counted
 from ...formats.records import RecordWriter
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
+from ...values.run_errors import OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.nested import map_structure
 from ..core.specs import TensorSpec
@@ -168,8 +169,9 @@ def dense_to_ragged_batch(
 
 
 def at(dataset: Dataset, index: TensorLike) -> object:
-    """Return the element at a place."""
-    return dataset.skip(index).take(1).get_single_element()
+    """Return the element at a place; raise `OutOfRangeError` where there is none."""
+    missing = OutOfRangeError("Index out of range: the dataset has no element there")
+    return iterators.single_element(dataset.skip(index).take(1), missing)
 
 
 def save(dataset: Dataset, path: str, compression: str | None = None) -> None:

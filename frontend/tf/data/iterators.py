@@ -19,7 +19,12 @@ from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Operation, spec_with_unknowns
 from ...graph.kinds import Placeholder
 from ...values.context import STATE
-from ...values.run_errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from ...values.run_errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OpError,
+    OutOfRangeError,
+)
 from ..core.bridge import wrap
 from ..core.nested import flatten
 from ..core.structures import (
@@ -413,15 +418,18 @@ def make_one_shot_iterator(dataset: Pipeline) -> EagerIterator | GraphIterator:
     return GraphIterator(add(kind, [])[0], dataset.element_spec)
 
 
-def single_element(dataset: Pipeline) -> object:
-    """Return the only element of a dataset."""
+def single_element(
+    dataset: Pipeline,
+    missing: OpError | None = None,
+) -> object:
+    """Return the only element of a dataset; raise `missing` where there is none."""
     specs = [core_spec(leaf) for leaf in flatten(dataset.element_spec)]
 
     def only(run: Run, stage: Stage) -> Element:
         stream = run.open(stage)
         found = next(stream, None)
         if found is None:
-            raise InvalidArgumentError("Dataset was empty.")
+            raise missing or InvalidArgumentError("Dataset was empty.")
         if next(stream, None) is not None:
             raise InvalidArgumentError("Dataset had more than one element.")
         return found

@@ -321,8 +321,8 @@ class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Read a module that belongs to the tests; others make names when they are asked for."""
         name = module.__name__.removeprefix("tested.")
         if SOURCES and OF_TESTS.fullmatch(name) and SOURCES.is_file(f"tensorflow.{name}"):
-            text = as_tested(SOURCES.path(f"tensorflow.{name}").read_text())
-            exec(compile(text, name, "exec"), module.__dict__)
+            path = SOURCES.path(f"tensorflow.{name}")
+            exec(compile(as_tested(path.read_text()), path, "exec"), module.__dict__)
 
 
 NARROW = {3: [0, 2, 1], 4: [0, 3, 1, 2], 5: [0, 4, 1, 2, 3]}
