@@ -22,6 +22,7 @@ from .stages import (
     Stream,
     Unsaved,
     integer,
+    known,
     part,
 )
 
@@ -121,10 +122,9 @@ class Range(Stream):
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, Any]) -> int:
         """Return how many numbers there are."""
-        given = [options[n].tensor for n in ("start", "stop", "step")]
-        if not all(x.eager for x in given):
+        start, stop, step = (known(options[n]) for n in ("start", "stop", "step"))
+        if start is None or stop is None or step is None:
             return UNKNOWN
-        start, stop, step = (x.numpy().item() for x in given)
         if stop == LARGEST:
             return INFINITE
         return max(0, int(-((start - stop) // step))) if step else UNKNOWN

@@ -115,3 +115,24 @@ def test_texts_of_any_bytes_are_separated(used: bytes, count: int) -> None:
     texts = [bytes(random.choice([*used], random.integers(0, 6)).tolist()) for _ in range(count)]
     found = Texts.of(texts).separate()
     assert (found.tolist(), found.dtype) == (texts, object)
+
+
+def test_what_a_text_of_two_bytes_a_character_begins_with_says_their_order() -> None:
+    given = [b"\xfe\xff\x00*", b"\xff\xfe*\x00", b"\x00*", b"\xff\xfe<\x00\xff\xfe>\x00"]
+    found = tf.strings.unicode_transcode(given, "UTF-16", "UTF-8").numpy().tolist()
+    assert found == [b"*", b"*", b"*", b"<\xef\xbb\xbf>"]
+    assert tf.strings.unicode_decode(given[1], "UTF-16").numpy().tolist() == [ord("*")]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="replacement_char"):
+        tf.strings.unicode_decode("x", "UTF-8", replacement_char=0x110000)
+
+
+def test_texts_are_joined_along_axes_that_only_a_run_knows() -> None:
+    given = tf.constant([["a", "b"], ["c", "d"]])
+    specs = [tf.TensorSpec(None, tf.string), tf.TensorSpec(None, tf.int32)]
+    join = tf.function(lambda x, axis: tf.strings.reduce_join(x, axis, separator=" "), specs)
+    assert join(given, 0).numpy().tolist() == [b"a c", b"b d"]
+    assert join(given, [1, 0]).numpy() == b"a b c d"
+    with pytest.raises(tf.errors.OutOfRangeError, match="dimension 2"):
+        join(given, 2)
+    with pytest.raises(ValueError, match="do not match"):
+        tf.strings.join([["a", "b"], [["b"], ["c"]]])

@@ -12,6 +12,7 @@ from . import (
     iterative,
     operator,
     operators,
+    operators_of_diagonals,
     operators_of_operators,
     spectrum,
     triangles,
@@ -40,12 +41,16 @@ NAMES: Mapping[str, object] = {
         f"LinearOperator{n}": getattr(operators, f"LinearOperator{n}")
         for n in (
             *("Diag", "FullMatrix", "Householder", "Identity", "LowerTriangular"),
-            *("Permutation", "ScaledIdentity", "Toeplitz", "Tridiag", "Zeros"),
+            *("Permutation", "ScaledIdentity", "Zeros"),
         )
     },
     **{
         f"LinearOperator{n}": getattr(circulants, f"LinearOperator{n}")
         for n in ("Circulant", "Circulant2D", "Circulant3D")
+    },
+    **{
+        f"LinearOperator{n}": getattr(operators_of_diagonals, f"LinearOperator{n}")
+        for n in ("Toeplitz", "Tridiag")
     },
     **{
         f"LinearOperator{n}": getattr(operators_of_operators, f"LinearOperator{n}")

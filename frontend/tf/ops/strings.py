@@ -35,7 +35,8 @@ from ...values.text_loops import CONTINUES, part, part_of_characters
 from ...values.texts import FEW, TEXT, Text, Texts, in_a_row
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
-from ..core.values import InGraph, convert, elements, graph_of, same, static
+from ..core.shapes import TensorShape
+from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_of, same, static
 
 
 def _texts(function: Callable[..., object], *arrays: object) -> Array:
@@ -92,6 +93,11 @@ def join(inputs: Sequence[object], separator: str = "", name: str | None = None)
         if not inputs:
             return convert(b"")
         values = [convert(x, "string") for x in inputs]
+        shape = TensorShape(None)
+        for each in [x.shape for x in values if x.shape.rank != 0]:
+            if not shape.is_compatible_with(each):
+                raise InvalidShapesError(f"Input shapes do not match: {shape} and {each}")
+            shape = shape.merge_with(each)
         return perform("StringJoin", values, name=name, separator=separator)
 
 

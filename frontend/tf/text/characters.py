@@ -27,6 +27,13 @@ CONTROL = chr(LAST_CONTROL)
 HIGH = 0xF0
 """The least byte that begins a character of UTF-8 which has four of them, and two of UTF-16."""
 
+LAST_CHARACTER = 0x10FFFF
+MARKS = {
+    "utf-16": {codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"},
+    "utf-32": {codecs.BOM_UTF32_BE: "utf-32-be", codecs.BOM_UTF32_LE: "utf-32-le"},
+}
+"""What the texts of an encoding begin with, by which the order of their bytes is known."""
+
 
 class CharacterReading:
     """How bytes are read as characters, and what becomes of those that are none."""
@@ -39,20 +46,29 @@ class CharacterReading:
                 f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: "
                 '"strict", "replace", "ignore"'
             )
+        if not 0 <= replacement_char <= LAST_CHARACTER:
+            raise InvalidArgumentError(
+                f"replacement_char out of unicode codepoint range: {replacement_char}"
+            )
         self.codec, self.errors = codec_of(encoding), errors
-        self.decode = codecs.getdecoder(self.codec)
+        self.marks = MARKS.get(codecs.lookup(OUTPUTS.get(encoding, encoding)).name, {})
         self.replacement, self.replaces_control = replacement_char, replace_control
+
+    def order(self, text: bytes) -> tuple[str, int]:
+        """Return in which order of bytes a text is, and where it begins: behind what says so."""
+        mark = next((mark for mark in self.marks if text.startswith(mark)), b"")
+        return self.marks.get(mark, self.codec), len(mark)
 
     def characters(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Give the number of each character, and the byte where it begins."""
-        at = 0
+        codec, at = self.order(text)
         while at < len(text):
             begin = at
             try:
-                part, wrong = text[at:].decode(self.codec), None
+                part, wrong = text[at:].decode(codec), None
                 at = len(text)
             except UnicodeDecodeError as error:
-                part, wrong = text[at : at + error.start].decode(self.codec), at + error.start
+                part, wrong = text[at : at + error.start].decode(codec), at + error.start
                 at += error.end
             for character in part:
                 number = ord(character)
@@ -60,7 +76,7 @@ class CharacterReading:
                     yield from self.wrong(begin)
                 else:
                     yield number, begin
-                begin += len(character.encode(self.codec))
+                begin += len(character.encode(codec))
             if wrong is not None:
                 yield from self.wrong(wrong)
 
@@ -92,7 +108,8 @@ class CharacterReading:
     def one(self, text: bytes) -> str | None:
         """Return a text, None if some bytes are no character or what is wanted for one is not."""
         try:
-            made, _ = self.decode(text)
+            codec, begin = self.order(text)
+            made = text[begin:].decode(codec)
         except UnicodeDecodeError:
             return None
         return None if self.replaces_control and min(made, default=" ") <= CONTROL else made

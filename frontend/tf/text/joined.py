@@ -13,11 +13,12 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...formats.fingerprints import farms
 from ...formats.hashing import hashes
-from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ...graph.graph import spec_with_unknowns
+from ...values.run_errors import InvalidArgumentError, OpError, OutOfRangeError
 from ...values.texts import TEXT, Text, made_text
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, like_input, unknown
-from ..core.values import convert, static
+from ..core.values import InvalidShapesError, convert, graph_of, static
 from ..graph.printing import shown
 from ..ragged.moving import expand_dims
 from ..ragged.planning import assembled, rows_read
@@ -39,14 +40,13 @@ def reduce_join(
         x = texts_of(inputs, "inputs")
         rank = x.shape.rank
         known = static(axis)
-        if isinstance(known, TfTensor):
-            raise NotImplementedError("axis: texts are joined along axes that are known")
-        if rank is None:
-            raise ValueError("inputs must have a known rank")
+        if rank is None or isinstance(known, TfTensor):
+            if isinstance(x, RaggedTensor):
+                raise NotImplementedError("axis: rows are joined along axes that are known")
+            return _open_join(x, axis, separator.encode(), name, keepdims=keepdims)
         listed = range(rank - 1, -1, -1) if known is None else np.ravel(known).tolist()
-        axes = [_axis(int(n), rank) for n in listed]
-        if len(set(axes)) != len(axes):
-            raise InvalidArgumentError(f"Duplicate reduction dimension in {listed}")
+        in_graph = graph_of([x.flat_values if isinstance(x, RaggedTensor) else x]) is not None
+        axes = _axes(list(listed), rank, InvalidShapesError if in_graph else OutOfRangeError)
         sign = separator.encode()
         if isinstance(x, TfTensor):
             return _dense_join(x, axes, sign, name, keepdims=keepdims)
@@ -61,11 +61,45 @@ def reduce_join(
         return found
 
 
-def _axis(axis: int, rank: int) -> int:
+def _axes(listed: Sequence[int], rank: int, wrong: type[OpError] = OutOfRangeError) -> list[int]:
+    """Return the axes that texts are joined along, counted from the front."""
+    axes = [_axis(int(n), rank, wrong) for n in listed]
+    again = [axis for i, axis in enumerate(axes) if axis in axes[:i]]
+    if again:
+        raise InvalidArgumentError(f"Duplicate reduction dimension {again[0]}")
+    return axes
+
+
+def _open_join(
+    x: TfTensor, axis: object, sign: bytes, name: str | None, *, keepdims: bool
+) -> TfTensor:
+    """Put texts together along axes, or of a rank, that only a run knows."""
+
+    def compute(given: Array | Text, *chosen: Array | Text) -> Sequence[object]:
+        texts = np.asarray(given)
+        every = [np.arange(texts.ndim)[::-1], *map(np.asarray, chosen)][-1]
+        axes = _axes(np.ravel(every).tolist(), texts.ndim)
+        return (_joined(texts, axes, sign, keepdims=keepdims),)
+
+    given = [x] if axis is None else [x, convert(axis)]
+    specs = [spec_with_unknowns(TEXT, None)]
+    return host("ReduceJoin", compute, given, specs, reads_text=True, name=name)[0]
+
+
+def _joined(texts: Array, axes: Sequence[int], sign: bytes, *, keepdims: bool) -> Array:
+    """Return texts put together along axes, the first one outermost."""
+    others = [i for i in range(texts.ndim) if i not in axes]
+    turned = np.transpose(texts, [*others, *reversed(axes)])
+    front = turned.shape[: len(others)]
+    flat = turned.reshape(math.prod(front), math.prod(turned.shape[len(others) :]))
+    made = array([sign.join(row.tolist()) for row in flat], TEXT).reshape(front)
+    ends = [1 if i in axes else n for i, n in enumerate(texts.shape)]
+    return made.reshape(ends) if keepdims else made
+
+
+def _axis(axis: int, rank: int, wrong: type[OpError]) -> int:
     if not -rank <= axis < rank:
-        raise OutOfRangeError(
-            f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"
-        )
+        raise wrong(f"Invalid reduction dimension {axis} for input with {rank} dimension(s)")
     return axis % rank
 
 
@@ -75,21 +109,12 @@ def _dense_join(
     dims = x.shape.as_list()
     kept = [1 if i in axes else n for i, n in enumerate(dims)]
     left = kept if keepdims else [n for i, n in enumerate(dims) if i not in axes]
-    others = [i for i in range(len(dims)) if i not in axes]
 
     def compute(given: Array | Text) -> Sequence[object]:
         if isinstance(given, Text) and given.is_long and axes == [len(given.dims) - 1]:
             front, each = given.dims[:-1], given.dims[-1]
             return (Text(given.row.grouped(each, sign), (*front, 1) if keepdims else front),)
-        texts = np.asarray(given)
-        turned = np.transpose(texts, [*others, *reversed(axes)])
-        front = turned.shape[: len(others)]
-        flat = turned.reshape(math.prod(front), math.prod(turned.shape[len(others) :]))
-        made = array([sign.join(row.tolist()) for row in flat], TEXT).reshape(front)
-        if keepdims:
-            ends = [1 if i in axes else n for i, n in enumerate(texts.shape)]
-            made = made.reshape(ends)
-        return (made,)
+        return (_joined(np.asarray(given), axes, sign, keepdims=keepdims),)
 
     specs = [unknown(TEXT, *left)]
     return host("ReduceJoin", compute, [x], specs, reads_text=True, name=name)[0]

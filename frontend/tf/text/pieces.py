@@ -150,7 +150,7 @@ def in_rows(
         return [x.with_flat_values(y) for y in in_rows(type_, x.flat_values, function, rows, name)]
     dims = x.shape._dims
     if dims is None:
-        raise ValueError("the rank of the texts must be known")
+        raise ValueError("Rank of `input` must be statically known.")
     if len(dims) > 1:
         return in_rows(type_, with_levels(x, len(dims) - 1), function, rows, name)
 
