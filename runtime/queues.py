@@ -7,6 +7,7 @@ queue refuses what is put in, and gives what is left.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import count
 from types import EllipsisType
@@ -79,8 +80,8 @@ class Queue:
         self.closed = self.cancelled = self.abandoned = False
         self.closing = False
         """Whether somebody closes it, as soon as those who put something in before have."""
-        self._putting = 0
-        """How many wait for room."""
+        self._putting: list[deque[Element]] = []
+        """What waits for room, the first one first: it goes in as soon as there is some."""
         self.changed = renewed(threading.Condition())
         self.lane = f"queue {next(NUMBERS)}"
         """Where traces show it."""
@@ -102,16 +103,15 @@ class Queue:
                 raise ClosedError
             if not wait and len(self.elements) + len(elements) > self.capacity:
                 raise WouldWaitError
-            self._putting += 1
+            left = deque(elements)
+            self._putting += [left] if left else []
             try:
-                for element in elements:
-                    self._wait(lambda: len(self.elements) < self._room() or self.cancelled)
-                    if self.cancelled:
-                        raise ClosedError
-                    self.elements.append(element)
-                    self._notify()
+                self._notify()
+                self._wait(lambda: not left or self.cancelled)
+                if left:
+                    raise ClosedError
             finally:
-                self._putting -= 1
+                self._putting = [each for each in self._putting if each is not left]
                 self._notify()
 
     def take(self, count: int, *, partial: bool = False, wait: bool = True) -> list[Element]:
@@ -181,6 +181,10 @@ class Queue:
         self.close(cancel=True)
 
     def _notify(self) -> None:
+        while self._putting and not self.cancelled and len(self.elements) < self._room():
+            self.elements.append(self._putting[0].popleft())
+            if not self._putting[0]:
+                self._putting.pop(0)
         self.changed.notify_all()
         CHANGES.note()
 

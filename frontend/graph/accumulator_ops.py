@@ -199,7 +199,7 @@ def take(
             if held.count >= wanted:
                 return taken(spec, held)
         if held.abandoned:
-            raise CancelledError(f"accumulator '{spec.name}': the session is closed")
+            raise CancelledError(f"accumulator '{spec.name}' was cancelled, with its session")
         if not frame.patient:
             raise WouldWaitError
         CHANGES.wait(seen)

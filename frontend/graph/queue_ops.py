@@ -14,6 +14,7 @@ import numpy as np
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec, spec_of_array
 from ...runtime.queues import ClosedError, DrainedError, Queue, component, padded, stacked
+from ..values.arrays import as_listed
 from ..values.run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from .frame import REFERENCE, Frame, OutsideError, SharedByName, Store
 from .graph import Kind, Operation, spec_with_unknowns
@@ -80,8 +81,12 @@ class QueueSpec(SharedByName):
     @property
     def said(self) -> str:
         """Return what all that share a queue must say of it."""
-        elements = ", ".join(map(str, self.specs()))
-        return f"a {self.kind} of capacity {self.capacity} with elements ({elements})"
+        types = ", ".join(map(str, self.dtypes))
+        shapes = ", ".join("?" if s is None else as_listed(s) for s in self.shapes or ())
+        return (
+            f"a {self.kind} with capacity {self.capacity}, component types ({types}) and "
+            f"component shapes ({shapes})"
+        )
 
     def check(self, values: Sequence[object], front: int) -> None:
         """Raise unless values have the shapes of elements, behind so many axes."""
@@ -91,9 +96,10 @@ class QueueSpec(SharedByName):
                 len(found) != len(shape)
                 or any(s is not None and s != f for s, f in zip(shape, found, strict=True))
             ):
+                whole = np.asarray(value).shape
                 raise InvalidArgumentError(
-                    f"Shape mismatch in tuple component {i}. Expected {list(shape)}, "
-                    f"got {list(found)}"
+                    f"Shape mismatch in tuple component {i}. Expected "
+                    f"{as_listed((*whole[:front], *shape))}, got {as_listed(whole)}"
                 )
 
 
@@ -145,13 +151,35 @@ class QueueKind(Kind):
         return (None,) * len(op.inputs)
 
 
+class ChosenKind(QueueKind):
+    """One use of one of several queues: the first input says of which one."""
+
+    def __init__(self, kinds: Sequence[QueueKind], specs: Sequence[TensorSpec]) -> None:
+        first = kinds[0]
+        super().__init__(first.type, first.queue, first.step, specs)
+        self.kinds, self.options = list(kinds), dict(first.options)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
+        """Use the queue of that number."""
+        number = int(np.asarray(inputs[0]))
+        check_choice(number, len(self.kinds))
+        return self.kinds[number].run(frame, op, inputs[1:])
+
+
+def check_choice(number: int, count: int) -> None:
+    """Raise unless there is a queue of a number."""
+    if not 0 <= number < count:
+        raise InvalidArgumentError(f"index {number} is not in [0, {count})")
+
+
 def carry_out(kind: QueueKind, use: Use, values: Sequence[Array]) -> Sequence[Array]:
     """Use a queue; what its state forbids is an error by TensorFlow's name."""
     name = kind.queue.name
     try:
         return kind.step(use, values)
     except ClosedError:
-        raise CancelledError(f"{kind.queue.kind} '{name}' is closed.") from None
+        why = "was cancelled, with its session" if use.queue.abandoned else "is closed."
+        raise CancelledError(f"{kind.queue.kind} '{name}' {why}") from None
     except DrainedError as error:
         raise OutOfRangeError(
             f"{kind.queue.kind} '{name}' is closed and has insufficient elements ({error})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...ir.types.dtypes import DType
@@ -69,3 +71,12 @@ def plain(array: Array) -> Array:
         return array
     positive = all(s > 0 for s, d in zip(array.strides, array.shape, strict=True) if d > 1)
     return array if positive and array.flags.writeable else np.array(array)
+
+
+def as_listed(dims: Sequence[object]) -> str:
+    """Return a shape as messages have it.
+
+    >>> as_listed((2, 3))
+    '[2,3]'
+    """
+    return f"[{','.join('?' if d is None else str(d) for d in dims)}]"

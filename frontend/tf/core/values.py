@@ -187,15 +187,6 @@ def may_agree(a: Sequence[Dim | None], b: Sequence[Dim | None], *, stretches: bo
     return len(a) == len(b) and fits
 
 
-def as_listed(dims: Sequence[Dim | None]) -> str:
-    """Return a shape as messages have it.
-
-    >>> as_listed((2, 3))
-    '[2,3]'
-    """
-    return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
-
-
 def axis_given(axis: int, rank: int) -> None:
     """Raise where an argument `axis` is not one of a tensor's."""
     if not -rank <= axis < rank:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
@@ -77,11 +78,24 @@ class QueueBase:
         """Return the name of the queue."""
         return self._name
 
+    @staticmethod
+    def from_list(index: object, queues: Sequence[QueueBase]) -> QueueBase:
+        """Return the queue of a number among several, which a run may say."""
+        if not queues or not all(isinstance(each, QueueBase) for each in queues):
+            raise TypeError("A list of queues expected")
+        return ChosenQueue(index, queues)
+
     def _values(self, vals: object, *, many: bool) -> list[TfTensor]:
         if self.names and not isinstance(vals, dict):
             raise ValueError("You must enqueue a dictionary in a Queue with names")
         if isinstance(vals, dict):
-            listed = [vals[n] for n in self.names or sorted(vals)]
+            if not self.names:
+                raise ValueError("a queue must have names for a dictionary to be put in")
+            if sorted(vals) != sorted(self.names):
+                raise ValueError(
+                    f"{sorted(vals)} do not match names of Queue, which are {self.names}"
+                )
+            listed = [vals[n] for n in self.names]
         elif isinstance(vals, list | tuple):
             listed = list(vals)[: len(self.dtypes)]  # (what is beyond them is passed over)
         else:
@@ -89,10 +103,14 @@ class QueueBase:
         if len(listed) != len(self.dtypes):
             raise ValueError(f"Expected {len(self.dtypes)} components, got {len(listed)}")
         made = [convert(v, t) for v, t in zip(listed, self.dtypes, strict=True)]
+        count = TensorShape([None])
         for value, shape in zip(made, self.shapes, strict=True):
+            if many and value.shape.rank == 0:
+                raise ValueError("several elements are slices of a tensor, but one has rank 0")
             given = value.shape[1:] if many else value.shape
             if not given.is_compatible_with(shape):
                 raise ValueError(f"Shapes {given} and {shape} are incompatible")
+            count = count.merge_with(value.shape[:1]) if many and value.shape.rank else count
         return made
 
     def _do(self, kind: q.QueueKind, values: Sequence[object], name: str | None) -> Done:
@@ -142,7 +160,8 @@ class QueueBase:
         open_ = any(s._dims is None or None in s._dims for s in self.shapes)
         if open_ and not self._padded:
             raise InvalidArgumentError(
-                f"{self._spec.kind} '{self._label}': taking several elements needs their shapes"
+                f"{self._spec.kind} '{self._label}': several elements are taken only of a queue "
+                "with specified shapes"
             )
         known = static(n)
         kind = q.dequeue_many(self._spec, known if isinstance(known, int) else -1, partial=partial)
@@ -178,6 +197,32 @@ def _shapes(shapes: Any, count_: int) -> list[Any]:
     return [TensorShape(s)._dims for s in listed]
 
 
+class ChosenQueue(QueueBase):
+    """One of several queues of the same components: which one a run says."""
+
+    def __init__(self, index: object, queues: Sequence[QueueBase]) -> None:
+        first = queues[0]
+        for each in queues[1:]:
+            if [*map(row_of, each.dtypes)] != [*map(row_of, first.dtypes)]:
+                raise TypeError("Queues do not have matching component dtypes.")
+            if each.names != first.names:
+                raise TypeError("Queues do not have matching component names.")
+        self.dtypes, self.names, self._graph = first.dtypes, first.names, first._graph
+        pairs = zip(*(each.shapes for each in queues), strict=True)
+        self.shapes = [reduce(TensorShape.most_specific_compatible_shape, x) for x in pairs]
+        self._index, self._queues = convert(index, "int32"), list(queues)
+        self._name, self._label, self._padded = first._name, first._label, first._padded
+        self._spec, self._ref = first._spec, first._ref
+
+    def _do(self, kind: q.QueueKind, values: Sequence[object], name: str | None) -> Done:
+        kinds = [q.MAKERS[kind.type](each._spec, **kind.options) for each in self._queues]
+        if self._graph is not None:
+            return super()._do(q.ChosenKind(kinds, kind.specs), [self._index, *values], name)
+        number = int(self._index)
+        q.check_choice(number, len(kinds))
+        return self._queues[number]._do(kinds[number], values, name)
+
+
 class FIFOQueue(QueueBase):
     """First in, first out."""
 
@@ -207,9 +252,14 @@ class PaddingFIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:
+        if shapes is None:
+            raise ValueError(
+                "When providing partial shapes, a list of shapes must be provided: elements are "
+                "filled up"
+            )
         super().__init__(capacity, dtypes, shapes, names, shared_name, name, padded=True)
         if any(s._dims is None for s in self.shapes):
-            raise ValueError("the rank of each component must be known: elements are filled up")
+            raise ValueError("each shape must have a defined rank: elements are filled up")
 
 
 class PriorityQueue(QueueBase):
@@ -225,7 +275,8 @@ class PriorityQueue(QueueBase):
         name: str = "priority_queue",
     ) -> None:
         types = list(types) if isinstance(types, list | tuple) else [types]
-        listed = [()] + ([()] * len(types) if shapes is None else list(shapes))
+        own = [()] * len(types) if shapes is None else _shapes(shapes, len(types))
+        listed = [(), *own]
         every = ["int64", *types]
         super().__init__(capacity, every, listed, names, shared_name, name, ranked=True)
 

@@ -272,7 +272,8 @@ class Session(CoreSession):
                 return values
         except LateError:
             raise DeadlineExceededError(
-                f"Timed out: the step did not end within {asked.timeout * 1000:.0f} ms"
+                "Timed out waiting for notification: the step did not end within "
+                f"{asked.timeout * 1000:.0f} ms"
             ) from None
         except MemoryError as error:
             if not asked.tells_memory:

@@ -20,6 +20,7 @@ from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all, remembered
 from ...graph.graph import GraphTensor, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
+from ...values.arrays import as_listed
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor
@@ -30,7 +31,6 @@ from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
     InGraph,
     InvalidShapesError,
-    as_listed,
     at_once,
     axis_given,
     axis_in,

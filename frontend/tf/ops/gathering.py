@@ -21,6 +21,7 @@ from ....ir.types.tensor import TensorSpec
 from ...eager.kernels import Kernel, by_need
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
+from ...values.arrays import as_listed
 from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
 from ...values.sums import TYPES, extremes_of, sums_of
@@ -31,7 +32,6 @@ from ..core.extents import read_extent, read_extents
 from ..core.required import refuse, require_below, require_rows, require_within
 from ..core.values import (
     InGraph,
-    as_listed,
     at_once,
     axis_in,
     convert,

@@ -1,5 +1,7 @@
 """Queues that give what has the lowest number first, and queues that fill elements up."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,47 @@ def test_what_stands_for_queues_and_accumulators_gives_container_and_name():
             assert (kept[0], kept[1][-2:]) == ("box", "_q")
             session.run(given)
             assert session.run(taken).tolist() == [1, 2]
+
+
+def test_a_run_says_which_of_several_queues_is_used():
+    with tf.Graph().as_default(), v1.Session() as session:
+        queues = [v1.FIFOQueue(9, tf.int32, [()]) for _ in range(3)]
+        number = v1.placeholder(tf.int32, [])
+        chosen = v1.QueueBase.from_list(number, queues)
+        put = chosen.enqueue(number * 10)
+        for i in range(3):
+            session.run(put, {number: i})
+        assert session.run([queue.dequeue() for queue in queues]) == [0, 10, 20]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="3 is not in"):
+            session.run(chosen.size(), {number: 3})
+        shapes = [[1, None], [1, 2]]
+        padded = [tf.queue.PaddingFIFOQueue(1, [tf.int32], [s]) for s in shapes]
+        assert v1.QueueBase.from_list(0, padded).shapes[0].as_list() == [1, None]
+
+
+def test_what_is_put_in_must_be_as_the_queue_says():
+    queue = tf.queue.FIFOQueue(9, [tf.int32, tf.int32], [[], []], names=["a", "b"])
+    for wrong in ({"a": 1}, {"a": 1, "b": 2, "c": 3}):
+        with pytest.raises(ValueError, match="match names"):
+            queue.enqueue(wrong)
+    plain = tf.queue.FIFOQueue(9, [tf.int32, tf.int32], [[], []])
+    with pytest.raises(ValueError, match="must have names"):
+        plain.enqueue({"a": 1})
+    for uneven in (([1, 2], [1, 2, 3]), (1, [1])):
+        with pytest.raises(ValueError, match=r"compatible|rank 0"):
+            plain.enqueue_many(uneven)
+    with tf.Graph().as_default(), v1.Session() as session:
+        queue = v1.FIFOQueue(9, tf.float32, [[2, 2]])
+        given = v1.placeholder(tf.float32)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected \[2,2\], got \[3\]"):
+            session.run(queue.enqueue(given), {given: [1, 2, 3]})
+
+
+def test_what_waits_for_room_goes_in_at_once_when_there_is_some():
+    queue = tf.queue.FIFOQueue(2, tf.int32, [[]])
+    thread = threading.Thread(target=queue.enqueue_many, args=([[1, 2, 3, 4]],), daemon=True)
+    thread.start()
+    for number in (1, 2):
+        assert queue.dequeue() == number
+        assert queue.size() == 2
+    thread.join()
