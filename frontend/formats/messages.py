@@ -169,6 +169,7 @@ SessionLog, TaggedRunMetadata = message_class("SessionLog"), message_class("Tagg
 HistogramProto = message_class("HistogramProto")
 RunMetadata, FunctionDef = message_class("RunMetadata"), message_class("FunctionDef")
 OpDef, SaverDef = message_class("OpDef"), message_class("SaverDef")
+VariableDef, SaveSliceInfoDef = message_class("VariableDef"), message_class("SaveSliceInfoDef")
 MetaGraph, SignatureDef = message_class("MetaGraphDef"), message_class("SignatureDef")
 TensorInfo, SparseTensorInfo = message_class("TensorInfo"), message_class("CooSparse")
 ClusterDef, JobDef, ServerDef = map(message_class, ("ClusterDef", "JobDef", "ServerDef"))

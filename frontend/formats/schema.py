@@ -21,6 +21,14 @@ ENUMS: dict[str, dict[str, int]] = {
         "DATA_CLASS_BLOB_SEQUENCE": 3,
     },
     "SessionStatus": {"STATUS_UNSPECIFIED": 0, "START": 1, "STOP": 2, "CHECKPOINT": 3},
+    "VariableSynchronization": {
+        "VARIABLE_SYNCHRONIZATION_AUTO": 0, "VARIABLE_SYNCHRONIZATION_NONE": 1,
+        "VARIABLE_SYNCHRONIZATION_ON_WRITE": 2, "VARIABLE_SYNCHRONIZATION_ON_READ": 3,
+    },
+    "VariableAggregation": {
+        "VARIABLE_AGGREGATION_NONE": 0, "VARIABLE_AGGREGATION_SUM": 1,
+        "VARIABLE_AGGREGATION_MEAN": 2, "VARIABLE_AGGREGATION_ONLY_FIRST_REPLICA": 3,
+    },
 }  # fmt: skip
 
 EXAMPLES: dict[str, list[str]] = {
@@ -40,6 +48,23 @@ EXAMPLES: dict[str, list[str]] = {
 }
 
 GRAPHS: dict[str, list[str]] = {
+    "SaveSliceInfoDef": [
+        "string full_name 1",
+        "repeated int64 full_shape 2",
+        "repeated int64 var_offset 3",
+        "repeated int64 var_shape 4",
+    ],
+    "VariableDef": [
+        "string variable_name 1",
+        "string initializer_name 2",
+        "string snapshot_name 3",
+        "SaveSliceInfoDef save_slice_info_def 4",
+        "bool is_resource 5",
+        "string initial_value_name 6",
+        "bool trainable 7",
+        "VariableSynchronization synchronization 8",
+        "VariableAggregation aggregation 9",
+    ],
     "Dim": ["int64 size 1", "string name 2"],
     "TensorShapeProto": ["repeated Dim dim 2", "bool unknown_rank 3"],
     "TensorProto": [

@@ -37,6 +37,7 @@ from ..graph.kinds import NoGradientError
 from ..values import nest
 from ..values.context import STATE, Emitter, Use, record, recording
 from ..values.run_errors import InvalidArgumentError
+from .variable import Variable
 
 Made = TypeVar("Made")
 _NUMBERS = count(1)
@@ -77,12 +78,16 @@ class WithOwnGradient(Generic[Made]):
         """Run the function; who goes back asks its gradient."""
         function = self.function
         name = getattr(function, "__name__", "a function")
-        operands = [as_tensor(x) for x in nest.flatten(arguments)]
+        at_once = STATE.context is None
+        operands = [
+            x if at_once and isinstance(x, Variable) else as_tensor(x)
+            for x in nest.flatten(arguments)
+        ]
         seen = Seen()
         with recording(seen):
             made, rule = function(*nest.pack(arguments, operands), **options)
         given = [as_tensor(r) for r in nest.flatten(made)]
-        used = seen.variables
+        used = [v for v in seen.variables if not any(v is x for x in operands)]
         if used and not takes_variables(rule):
             raise TypeError(
                 f"the gradient of {name} must accept keyword argument 'variables', since the "
@@ -107,7 +112,7 @@ class WithOwnGradient(Generic[Made]):
             read = [variable.read_value() for variable in used]
             with _TRACED.within(getattr(function, "__func__", function)) as depth:
                 way_back = gradients if depth <= DEEPEST else _too_deep(name)
-                results = _staged(graph, name, way_back, [*operands, *read], given)
+                results = _staged(graph, name, way_back, [*map(as_tensor, operands), *read], given)
         else:
             results = [r.alias() for r in given]
             record(name, [*operands, *used], results, gradients)

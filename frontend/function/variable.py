@@ -217,14 +217,18 @@ class Variable(Operators):
         self.graph = graph
         name = graph.unique_name(self._label)
         with graph.control_dependencies(None), graph.name_scope(f"{name}/"):
+            begun = len(graph.operations)
             value = initial() if callable(initial) else initial
+            beside = graph.operations[begun:]
             tensor = self.first_value(self._lifted(graph, self.converted(value)))
-            self.initial_value = tensor
+            self.initial_value: GraphTensor | None = tensor
             state = VariableState(name, self._spec(tensor.spec), container=graph.container_name)
             self.state = state
             attributes = {"variable": Handle(state, weak=False)}
             self.op: Operation = graph.add(VARIABLE, (), attributes, name=f"{name}/")
             state.home = self.op
+            for each in beside:  # (what a function computes for it lies where it lies)
+                each.colocated = each.colocated or (self.op,)
             self.initializer = graph.add(ASSIGN, [tensor], attributes, name="Assign")
             state.initial = self.initializer
         self.snapshot = self.op.outputs[0]

@@ -291,6 +291,12 @@ class AroundInThread(threading.local):
         self.control, self.device = control, device
 
 
+class NamedInThread(threading.local):
+    """What names of new operations begin with, for each thread by itself: at first with nothing."""
+
+    scope = ""
+
+
 class WaitedFor(AbstractContextManager[None]):
     """Lets operations of a graph wait for others, from where it is entered on.
 
@@ -336,7 +342,7 @@ class Graph(Context):
         self.collections: dict[str, list[object]] = {}
         self.lock = renewed(threading.RLock())
         self._names: dict[str, int] = {}
-        self._scope = ""
+        self._named = NamedInThread()
         self.around: Around | AroundInThread = Around([], "")
         self.gradient_overrides: dict[str, str] = {}
 
@@ -467,7 +473,7 @@ class Graph(Context):
         """
         if name.endswith("/") and len(name) > 1:
             return name[:-1]
-        full = f"{self._scope}{name}"
+        full = f"{self._named.scope}{name}"
         key = full.lower()
         used = self._names.get(key)
         if mark:
@@ -485,22 +491,26 @@ class Graph(Context):
     @property
     def scope(self) -> str:
         """Return what names of new operations begin with."""
-        return self._scope
+        return self._named.scope
+
+    @scope.setter
+    def scope(self, scope: str) -> None:
+        self._named.scope = scope
 
     @contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
         """Put operations under `name/`; a name that ends in a slash is entered again."""
-        before = self._scope
+        named, before = self._named, self._named.scope
         if not name:
-            self._scope = ""
+            named.scope = ""
         elif name.endswith("/"):
-            self._scope = name
+            named.scope = name
         else:
-            self._scope = f"{self.unique_name(name)}/"
+            named.scope = f"{self.unique_name(name)}/"
         try:
-            yield self._scope
+            yield named.scope
         finally:
-            self._scope = before
+            named.scope = before
 
     @contextmanager
     def colocate_with(self, *others: object, ignore_existing: bool = False) -> Iterator[None]:

@@ -25,7 +25,7 @@ from ..values.context import STATE as _STATE
 from .core.bridge import Common as _Common
 from .core.bridge import TfTensor as Tensor
 from .core.bridge import custom_gradient
-from .core.creators import variable_creator_scope
+from .core.creators import VariableAggregation, VariableSynchronization, variable_creator_scope
 from .core.element_types import TfDataType as DType
 from .core.element_types import (
     as_dtype,
@@ -53,7 +53,6 @@ from .core.space import Space
 from .core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from .core.values import convert_to_tensor
 from .data.names import data
-from .distribute.replicas import VariableAggregation, VariableSynchronization
 from .distribute.tpu import tpu
 from .graph import debugging as _debugging
 from .graph import flow as _fl

@@ -142,9 +142,21 @@ def test_values_penalties_and_scalars_in_parts():
     assert costs == [4.0, 2.0]
 
 
-def test_eagerly_they_are_refused():
-    with pytest.raises(NotImplementedError, match="eager execution"):
-        tf.get_variable("v", [4], partitioner=tf.fixed_size_partitioner(2))
+def test_eagerly_they_have_values_at_once():
+    ones = tf.ones_initializer()
+    made = tf.get_variable("v", [4], initializer=ones, partitioner=tf.fixed_size_partitioner(2))
+    assert [part.numpy().tolist() for part in made] == [[1.0, 1.0], [1.0, 1.0]]
+    made.assign([1.0, 2.0, 3.0, 4.0])
+    assert made.as_tensor().numpy().tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_reading_the_whole_waits_for_nothing():
+    with tf.Graph().as_default() as graph:
+        with tf.control_dependencies([tf.constant(1.0)]):
+            made = tf.get_variable("v", [4], partitioner=tf.fixed_size_partitioner(2))
+            before = len(graph.get_operations())
+            made.as_tensor()
+        assert not any(op.control_inputs for op in graph.get_operations()[before:])
 
 
 ASKED = [

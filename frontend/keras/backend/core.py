@@ -25,9 +25,9 @@ from ...function.on_device import device
 from ...graph.func_graph import FuncGraph
 from ...graph.variables import VariableState
 from ...tf.core.bridge import dressed
+from ...tf.core.creators import VariableAggregation
 from ...tf.core.shapes import TensorShape
 from ...tf.core.specs import TensorSpec
-from ...tf.distribute.replicas import VariableAggregation
 from ...tf.graph import flow, loops
 from ...tf.graph.autograph import function
 from ...tf.graph.functional import recompute_grad

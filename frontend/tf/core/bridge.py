@@ -519,7 +519,8 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
         dims = self.shape._dims
         if not dims or dims[0] is None:
             self._refuse(
-                "Iterating over a symbolic `tf.Tensor`: it", "use tf.while_loop or tf.map_fn"
+                "Iterating over a symbolic `tf.Tensor` is not allowed in Graph mode: it",
+                "use tf.while_loop or tf.map_fn",
             )
         return (self[i] for i in range(int(dims[0])))
 

@@ -6,8 +6,11 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import Enum
 from functools import partial
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
+
+from ...formats.messages import SaveSliceInfoDef
 
 Made = TypeVar("Made")
 
@@ -17,9 +20,6 @@ Creator = Callable[..., object]
 CREATORS: ContextVar[tuple[Creator, ...]] = ContextVar("creators", default=())
 """The creators that are asked, the outermost first."""
 IGNORED = {
-    "caching_device": None,
-    "variable_def": None,
-    "import_scope": None,
     "experimental_enable_variable_lifting": None,
 }
 """Arguments that creators are given and that say nothing here."""
@@ -37,6 +37,24 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
         yield
     finally:
         CREATORS.reset(before)
+
+
+class VariableAggregation(Enum):
+    """How what replicas assign to a variable becomes one value."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = ONLY_FIRST_TOWER = 3
+
+
+class VariableSynchronization(Enum):
+    """When the values of replicas become one: here when they are written, always."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
 
 
 class Created(type):
@@ -76,14 +94,49 @@ class SliceInfo:
         full_shape: Sequence[int | None] | None = None,
         var_offset: Sequence[int] | None = None,
         var_shape: Sequence[int | None] | None = None,
-        save_slice_info_def: object = None,
+        save_slice_info_def: Any = None,
         import_scope: str | None = None,
     ) -> None:
-        if save_slice_info_def is not None:
-            raise ValueError("a `save_slice_info_def` is not supported: expected a name and shapes")
-        del import_scope
+        given = save_slice_info_def
+        if given is not None:
+            scope = f"{import_scope}/" if import_scope else ""
+            full_name = f"{scope}{given.full_name}"
+            full_shape, var_offset = list(given.full_shape), list(given.var_offset)
+            var_shape = list(given.var_shape)
         self.full_name, self.full_shape = full_name, full_shape
         self.var_offset, self.var_shape = var_offset, var_shape
+
+    @classmethod
+    def from_spec(cls, spec: str) -> SliceInfo:
+        """Return what such a text says."""
+        *sizes, places = spec.split(" ")
+        if not sizes:
+            raise ValueError(f"spec must contain space-separated full_shape info: {spec!r}")
+        full_shape = [_number(n, "full_shape must be a sequence of integers", spec) for n in sizes]
+        offset: list[int] = []
+        shape: list[int] = []
+        for pair in places.split(":"):
+            start, comma, size = pair.partition(",")
+            if not comma:
+                raise ValueError(
+                    "spec must contain comma-separated pairs of offsets and sizes, colons between "
+                    f"them: {spec!r}"
+                )
+            offset.append(_number(start, "var_offset must be an integer", spec))
+            shape.append(_number(size, "var_shape must be an integer", spec))
+        return cls(full_shape=full_shape, var_offset=offset, var_shape=shape)
+
+    def to_proto(self, export_scope: str | None = None) -> SaveSliceInfoDef | None:
+        """Return it as a message, None if its name is outside of a scope that is given."""
+        name = name_within(self.full_name or "", export_scope)
+        if name is None:
+            return None
+        return SaveSliceInfoDef(
+            full_name=name,
+            full_shape=self.full_shape,
+            var_offset=self.var_offset,
+            var_shape=self.var_shape,
+        )
 
     @property
     def spec(self) -> str:
@@ -91,6 +144,20 @@ class SliceInfo:
         sizes = " ".join(f"{n}" for n in self.full_shape or ())
         places = zip(self.var_offset or (), self.var_shape or (), strict=True)
         return f"{sizes} {':'.join(f'{start},{size}' for start, size in places)}"
+
+
+def name_within(name: str, scope: str | None) -> str | None:
+    """Return a name as it is inside of a scope, None if it is outside."""
+    if not scope:
+        return name
+    return name.removeprefix(f"{scope}/") if name.startswith(f"{scope}/") else None
+
+
+def _number(text: str, wanted: str, spec: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{wanted}, got {text!r} in {spec!r}") from None
 
 
 SliceInfo.__name__ = SliceInfo.__qualname__ = "SaveSliceInfo"

@@ -9,8 +9,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 
 from ...function.on_device import RemoteDevice
+from ...graph.func_graph import graph_around
 from ...graph.graph import Graph
-from ...values.context import STATE, running_on
+from ...values.context import STATE, entered, running_on
 from ...values.devices import CPU, MACHINE, parse_device, wanted_device
 
 
@@ -63,6 +64,30 @@ class EagerScope(threading.local):
 
 
 SCOPE = EagerScope()
+
+
+def scope_around() -> str:
+    """Return what names of operations begin with here."""
+    context = STATE.context
+    return context.scope if isinstance(context, Graph) else SCOPE.name
+
+
+@contextmanager
+def outside() -> Iterator[str]:
+    """Leave functions for the graph of sessions that they belong to, if there is one.
+
+    Given is what names of variables begin with there: the scope around, if the graph has it not.
+    """
+    context = STATE.context
+    home = graph_around(context)
+    if home is context:
+        yield "" if home is not None else SCOPE.name
+    elif home is None:
+        yield scope_around()
+    else:
+        scope = scope_around()
+        with entered(home), home.name_scope(None):
+            yield scope
 
 
 @contextmanager

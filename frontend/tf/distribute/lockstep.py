@@ -25,7 +25,7 @@ class Place:
     def __init__(self) -> None:
         self.context, self.recorders, self.device = STATE.context, STATE.recorders, STATE.device
         graph = self.graph = STATE.context if isinstance(STATE.context, Graph) else None
-        self.names = "" if graph is None else graph._scope
+        self.names = "" if graph is None else graph.scope
         self.colocated = () if graph is None else graph.colocated
         self.around = ([], "") if graph is None else (graph.around.control, graph.around.device)
 
@@ -34,7 +34,7 @@ class Place:
         STATE.device = self.device
         STATE.set(self.context, self.recorders)
         if self.graph is not None:
-            self.graph._scope, self.graph.colocated = self.names, self.colocated
+            self.graph.scope, self.graph.colocated = self.names, self.colocated
             self.graph.around.control, self.graph.around.device = self.around
 
 

@@ -50,5 +50,3 @@ MEMBERS: dict[str, object] = {
     ),
     **{name: strategy.refused(name) for name in strategy.REFUSED},
 }
-VariableAggregation = replicas.VariableAggregation
-VariableSynchronization = replicas.VariableSynchronization

@@ -15,9 +15,10 @@ from ...function.variable import Shared, Spread, Variable
 from ...graph.variables import ASSIGN, AssignVariable
 from ...values.context import STATE, entered
 from ..core.bridge import TfTensor, dressed
+from ..core.creators import VariableAggregation
 from ..core.values import convert
 from ..ops.math_ops import cast
-from .replicas import PerReplica, ReduceOp, ReplicaContext, VariableAggregation
+from .replicas import PerReplica, ReduceOp, ReplicaContext
 
 
 class Strategy(Protocol):

@@ -22,6 +22,7 @@ from ...values.dtypes import DataType
 from ...values.given import TensorLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed
+from ..core.creators import VariableAggregation
 from ..core.nested import flatten, pack_sequence_as
 from ..core.specs import TensorSpec
 from ..core.values import convert, static
@@ -44,24 +45,6 @@ class ReduceOp(Enum):
             return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
         except ValueError:
             raise ValueError(f"reduce_op {value!r}, expected 'SUM' or 'MEAN'") from None
-
-
-class VariableAggregation(Enum):
-    """How what replicas assign to a variable becomes one value."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-
-
-class VariableSynchronization(Enum):
-    """When the values of replicas become one: here when they are written, always."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
 
 
 class PerReplica(nest.Several):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -15,9 +14,8 @@ from ....ir.types.tensor import TensorSpec as Traced
 from ...eager.backward import key_of
 from ...eager.tensor import Tensor
 from ...function.traces import ConcreteFunction
-from ...function.variable import NUMBERS
 from ...function.variable import Variable as CoreVariable
-from ...graph.func_graph import FuncGraph, graph_around, listing_around
+from ...graph.func_graph import FuncGraph, listing_around
 from ...graph.graph import Graph, GraphTensor, Operation, WaitedFor, dims_or_none, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ...graph.variables import ASSIGN, IS_INITIALIZED, Handle
@@ -38,9 +36,9 @@ from ..core.bridge import (
     wrap,
 )
 from ..core.calls import perform
-from ..core.creators import Created, Sliced
+from ..core.creators import Created, VariableAggregation, VariableSynchronization
 from ..core.dimensions import Behaviour
-from ..core.names import SCOPE, name_of_device
+from ..core.names import device, name_of_device, outside
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
@@ -55,15 +53,18 @@ from ..ops.gathering import (
     tensor_scatter_nd_mul,
 )
 from ..ops.indexed_slices import as_parts, change_batches, of_node
+from ..ops.math_ops import identity
 from ..runs import printed as _printed
 from ..runs.call_time import Taking
 from ..runs.counting import CountUpTo
 from ..runs.implementing import Implementing
 from ..runs.operations import TfOperation
 from ..runs.retracing import note_trace
+from ..runs.variable_messages import MessagedVariable
 from .graph_def import GraphDef
 
 NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 
 
 class TfGraph(Graph):
@@ -82,9 +83,19 @@ class TfGraph(Graph):
     def unique_name(self, name: str, mark_as_used: bool | None = None, *, mark: bool = True) -> str:
         """Return the name, within the scope, with a number if it is taken."""
         mark = mark if mark_as_used is None else mark_as_used
-        if not NODE_NAME.match(name):
-            raise ValueError(f"{name!r} is not a valid node name, expected {NODE_NAME.pattern}")
+        full = name if name.endswith("/") else f"{self.scope}{name}"
+        if not NODE_NAME.match(full):
+            raise ValueError(f"{full!r} is not a valid node name, expected {NODE_NAME.pattern}")
         return super().unique_name(name, mark=mark)
+
+    @contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Put operations under a name, which may begin with an underscore inside of another."""
+        wanted, kind = (SCOPE_NAME, "scope") if self.scope else (NODE_NAME, "root scope")
+        if name and not wanted.match(name):
+            raise ValueError(f"{name!r} is not a valid {kind} name, expected {wanted.pattern}")
+        with super().name_scope(name) as scope:
+            yield scope
 
     def device(
         self, device_name_or_function: str | Callable[[Operation], str | None] | None
@@ -328,7 +339,7 @@ def _scattered(change: Callable[..., object]) -> Callable[..., object]:
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
-class Variable(Common, Sliced, CoreVariable, metaclass=Created):
+class Variable(Common, MessagedVariable, metaclass=Created):
     """A tensor that can be changed."""
 
     KEPT = ("constraint", "aggregation", "synchronization")
@@ -343,7 +354,7 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
     def __init__(
         self,
         initial_value: object = None,
-        trainable: bool = True,
+        trainable: bool | None = None,
         validate_shape: bool = True,
         caching_device: object = None,
         name: str | None = None,
@@ -351,16 +362,19 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
         dtype: DTypeLike | None = None,
         import_scope: str | None = None,
         constraint: object = None,
-        synchronization: object = None,
-        aggregation: object = None,
+        synchronization: object = VariableSynchronization.AUTO,
+        aggregation: object = VariableAggregation.NONE,
         shape: ShapeLike = None,
         *,
         collections: Iterable[str] | None = None,
         **_: object,
     ) -> None:
-        del validate_shape, caching_device, import_scope
+        del validate_shape
         if variable_def is not None:
-            raise ValueError("a `variable_def` is not supported: expected an `initial_value`")
+            self.be_described(get_default_graph(), variable_def, import_scope)
+            return
+        if trainable is None:
+            trainable = synchronization is not VariableSynchronization.ON_READ
         self.aggregation, self.synchronization = aggregation, synchronization
         if initial_value is None:
             raise ValueError(
@@ -369,12 +383,10 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
             )
         if constraint is not None and not callable(constraint):
             raise ValueError(f"The `constraint` argument must be a callable, got {constraint!r}")
-        self.constraint = constraint
-        if STATE.context is None and SCOPE.name:
-            name = f"{SCOPE.name}{name or 'Variable'}"
-        home = graph_around(STATE.context)
-        with nullcontext() if home is None or home is STATE.context else entered(home):
-            super().__init__(initial_value, trainable, name, dtype, shape)
+        self.constraint, self.caching_device = constraint, caching_device
+        with outside() as scope:
+            label = f"{scope}{name or 'Variable'}" if scope else name
+            super().__init__(initial_value, trainable, label, dtype, shape)
         self.share(synchronization, aggregation)
         first = self._first_shape()
         if shape is not None and not TensorShape(shape).is_compatible_with(first):
@@ -387,22 +399,6 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
             names = list(collections) if collections is not None else [GLOBAL]
             for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
                 listing.add_to_collection(each, self)
-
-    @classmethod
-    def of_operation(cls, op: Operation, initializer: Operation, *, trainable: bool) -> Variable:
-        """Return the variable that an operation of a graph as data stands for."""
-        made = cls.__new__(cls)
-        made.state = op.attributes["variable"]()
-        made.graph, made.op, made.initializer = op.graph, op, initializer
-        made._label, made._trainable = made.state.name, trainable
-        made._row, made._has_shape = made.state.spec.dtype, True
-        made._declared = made.declared(dims_or_none(made.state.spec.shape))
-        made.number = next(NUMBERS)
-        made.constraint = made.aggregation = None
-        made.initial_value, made.snapshot = initializer.inputs[0], op.outputs[0]
-        made.state.home, made.state.initial = op, initializer
-        made.state.owner = weakref.ref(made)
-        return made
 
     def first_value(self, value: GraphTensor) -> GraphTensor:
         """Return the value, or in the first version one that no variable's lack can hinder."""
@@ -422,6 +418,13 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
     def spec(self) -> Traced:
         """Return element type and shape."""
         return self.state.spec
+
+    def value(self) -> TfTensor:
+        """Read it, on the device that was asked for to keep copies."""
+        if self.caching_device is None or (graph := self._home()) is None:
+            return self.read_value()
+        with InGraph(graph), device(self.caching_device):
+            return identity(self.read_value())
 
     def converted(self, value: object) -> TfTensor:
         """Return a value as a tensor of the variable's type."""
@@ -618,7 +621,7 @@ class Variable(Common, Sliced, CoreVariable, metaclass=Created):
     scatter_mul = _scattered(tensor_scatter_nd_mul)
     scatter_div = _scattered(tensor_scatter_nd_div)
 
-    def initialized_value(self) -> GraphTensor:
+    def initialized_value(self) -> GraphTensor | None:
         """Return the initial value."""
         return self.initial_value
 

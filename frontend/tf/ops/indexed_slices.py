@@ -278,28 +278,41 @@ def of_gather(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
 
 def of_node(op: Operation, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
     """Return the gradients of a node that takes rows, None of any other."""
-    if op.type != "GatherV2" or grads[0] is None:
+    if op.type not in ("GatherV2", "GatherNd"):
         return None
     options: dict[str, object] = op.kind.options  # type: ignore[attr-defined]
-    dims = op.inputs[0].spec.shape
-    if options["axis"] != 0 or options["batch_dims"] or dims is None:
+    if options.get("axis", 0) != 0 or options["batch_dims"]:
         return None
-    if not all(isinstance(d, int) for d in dims[1:]):
+    return _of_rows(op.inputs, grads[0], is_column=op.type == "GatherNd")
+
+
+def _of_rows(
+    operands: Sequence[Tensor], grad: Tensor | None, *, is_column: bool
+) -> list[IndexedSlices | None] | None:
+    """Return the gradients where sizes of rows are known, and indices are a column if they must."""
+    params, indices = operands
+    dims, places = params.spec.shape, indices.spec.shape
+    if grad is None or dims is None or not all(isinstance(d, int) for d in dims[1:]):
         return None
-    return [of_gather(op.inputs[0], op.inputs[1], grads[0]), None]
+    if is_column and (places is None or len(places) != COLUMN or places[-1] != 1):
+        return None
+    return [of_gather(params, indices, grad), None]
+
+
+COLUMN = 2
+"""The axes of a column."""
 
 
 def of_use(use: Use, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
     """Return the gradients of a use that takes rows, None of any other."""
-    if use.op is None or use.op.name != "gv.gather" or (use.attributes or {}).get("axis") != 0:
+    options = use.attributes or {}
+    whole = None if use.op is None else use.op.name
+    rows = whole == "gv.gather" and options.get("axis") == 0 and use.name in ("GatherV2", whole)
+    column = whole == "gv.gather_nd" and not options.get("batch_dims")
+    column = column and use.name in ("GatherNd", whole)
+    if not rows and not column:
         return None
-    if use.name not in ("GatherV2", "gv.gather"):
-        return None
-    params = dressed_leaves(use.operands[0])
-    dims = params.spec.shape
-    if grads[0] is None or dims is None or not all(isinstance(d, int) for d in dims[1:]):
-        return None
-    return [of_gather(params, use.operands[1], grads[0]), None]
+    return _of_rows([dressed_leaves(use.operands[0]), use.operands[1]], grads[0], is_column=column)
 
 
 def batch_places(indices: object) -> TfTensor:

@@ -23,7 +23,7 @@ from ...graph.graph import Graph
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, wrap
-from ..core.names import SCOPE, name_scope
+from ..core.names import name_scope, scope_around
 from ..core.values import InGraph, convert, graph_of
 from ..graph.state import get_default_graph
 from ..io.pictures import png_bytes
@@ -165,9 +165,7 @@ def tag_of(name: str) -> str:
     """Return the tag of a summary: its name within the present scope."""
     if not name or name.endswith("/"):
         raise ValueError(f"Invalid name for a summary: {name!r}")
-    context = STATE.context
-    scope = context._scope if isinstance(context, Graph) else SCOPE.name
-    return f"{scope}{name}"
+    return f"{scope_around()}{name}"
 
 
 def put(

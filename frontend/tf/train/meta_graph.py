@@ -150,6 +150,11 @@ class MetaGraphDef:
             "lists": self.collection_def, "variables": self.variables, "saver": self.saver,
         }  # fmt: skip
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MetaGraphDef) and self.data() == other.data()
+
+    __hash__ = None  # type: ignore[assignment]
+
     def SerializeToString(self, deterministic: bool = True) -> bytes:  # noqa: N802
         """Return it as bytes."""
         return json.dumps(self.data(), sort_keys=True).encode()

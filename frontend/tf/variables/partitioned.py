@@ -12,7 +12,7 @@ from ..core.bridge import TfTensor, row_of
 from ..core.creators import SliceInfo
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
-from ..graph.state import Variable
+from ..graph.state import Variable, control_dependencies
 from ..ops.array_ops import concat, slice_
 from ..ops.math_ops import identity
 
@@ -82,7 +82,11 @@ class PartitionedVariable:
         return self.shape
 
     def as_tensor(self) -> TfTensor:
-        """Return the whole."""
+        """Return the whole: as any variable, it is read without waiting for what is around."""
+        with control_dependencies(None):
+            return self._whole()
+
+    def _whole(self) -> TfTensor:
         name = self.name.rpartition("/")[2]
         if len(self._parts) == 1:
             return identity(self._parts[0], name=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
@@ -20,7 +21,11 @@ from ...values.context import STATE, entered, executing_eagerly
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
 from ..core.bridge import row_of
+from ..core.creators import VariableAggregation, VariableSynchronization
+from ..core.element_types import as_dtype
+from ..core.names import name_scope, scope_around
 from ..core.shapes import ShapeLike, TensorShape
+from ..core.values import convert
 from ..graph.graph_lists import get_collection
 from ..graph.loops import Trip
 from ..graph.state import Variable, get_default_graph
@@ -62,13 +67,18 @@ class VariableScope:
         regularizer: Penalty | None = None,
         *,
         partitioner: Partitioner | None = None,
-        getter: Getter | None = None,
+        constraint: object = None,
+        caching_device: object = None,
+        use_resource: object = None,
+        custom_getter: Getter | None = None,
     ) -> None:
         self.name, self.reuse, self.initializer = name, reuse, initializer
         self.original_name_scope = original
         self.dtype, self.regularizer = dtype, regularizer
-        self.partitioner, self.getter = partitioner, getter
-        self.constraint: object = None
+        self.partitioner, self.custom_getter = partitioner, custom_getter
+        self.constraint, self.caching_device = constraint, caching_device
+        self.use_resource = use_resource
+        """What was asked for: variables are of one kind."""
 
     def set_partitioner(self, partitioner: Partitioner | None) -> None:
         """Cut variables into parts from here on."""
@@ -84,7 +94,19 @@ class VariableScope:
 
     def set_custom_getter(self, custom_getter: Getter | None) -> None:
         """Ask a function for variables from here on."""
-        self.getter = custom_getter
+        self.custom_getter = custom_getter
+
+    def set_dtype(self, dtype: DTypeLike | None) -> None:
+        """Let variables be of a type from here on."""
+        self.dtype = dtype
+
+    def set_caching_device(self, caching_device: object) -> None:
+        """Let values of variables be read on a device from here on."""
+        self.caching_device = caching_device
+
+    def set_use_resource(self, use_resource: bool) -> None:
+        """Note what is asked for from here on."""
+        self.use_resource = use_resource
 
     def reuse_variables(self) -> None:
         """Share variables from here on."""
@@ -112,14 +134,21 @@ class VariableScope:
         return self.get_collection("trainable_variables")
 
 
-class Scopes:
-    """What a graph knows of its scopes."""
+class Scopes(threading.local):
+    """What a graph knows of its scopes: the variables, and for each thread where it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: dict[str, Variable | PartitionedVariable]) -> None:
         self.stack = [VariableScope("", False, None, "")]
-        self.variables: dict[str, Variable | PartitionedVariable] = {}
+        self.variables = variables
         self.entered: dict[str, int] = {}
         """How often a default name was taken."""
+        self.templates = 0
+        """How many templates are around, which keep their variables eagerly, too."""
+
+    @property
+    def keeps(self) -> bool:
+        """Say whether variables are found again by their names: eagerly each call makes one."""
+        return self.templates > 0 or not executing_eagerly()
 
     def forget_inside(self, scope: str) -> None:
         """Let default names begin anew where a scope is entered once more."""
@@ -136,7 +165,18 @@ def scopes() -> Scopes:
     graph: Graph = get_default_graph()
     while graph.outer is not None and graph not in _SCOPES:
         graph = graph.outer
-    return _SCOPES.setdefault(graph, Scopes())
+    return _SCOPES.setdefault(graph, Scopes({}))
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Keep variables meanwhile, so that they are found again by their names."""
+    known = scopes()
+    known.templates += 1
+    try:
+        yield
+    finally:
+        known.templates -= 1
 
 
 @contextmanager
@@ -224,26 +264,35 @@ class variable_scope:  # noqa: N801  (TensorFlow's name; it is used like a funct
         caching_device: object = None,
         use_resource: object = None,
     ) -> None:
-        del values, caching_device, use_resource  # variables are not copied, and of one kind
+        del values
         if name_or_scope is None and default_name is None:
             raise TypeError("If default_name is None then name_or_scope is required")
+        if name_or_scope is None and reuse:
+            raise ValueError("reuse=True cannot be used without a name_or_scope")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(
+                f"The auxiliary_name_scope must be `True` or `False`, got {auxiliary_name_scope!r}"
+            )
+        _expect_getter(custom_getter)
         self._name, self._default, self._reuse = name_or_scope, default_name, reuse
         self._names, self._getter = auxiliary_name_scope, custom_getter
-        self._asked = VariableScope("", None, initializer, "", dtype, regularizer,
-                                    partitioner=partitioner)  # fmt: skip
-        self._asked.constraint = constraint
+        self._asked = VariableScope(
+            "", None, initializer, "", dtype, regularizer, partitioner=partitioner,
+            constraint=constraint, caching_device=caching_device, use_resource=use_resource,
+        )  # fmt: skip
         self._entered: list[
             tuple[Scopes, AbstractContextManager[str], dict[str, int], VariableScope]
         ] = []
         """What is left again: the scopes of the graph, that of names, the counts before."""
 
     def __enter__(self) -> VariableScope:
-        known, graph = scopes(), get_default_graph()
+        known, given = scopes(), self._name
         outer = known.stack[-1]
-        full = _full_name(known, outer, self._name, self._default)
-        last = full.rpartition("/")[2]
-        names = graph.name_scope(last if self._names and last else None)
-        made = self._within(outer, full, names.__enter__())
+        full = _full_name(known, outer, given, self._default)
+        names = self._name_scope()
+        entered = names.__enter__()
+        original = given.original_name_scope if isinstance(given, VariableScope) else entered
+        made = self._within(outer, full, original)
         known.stack.append(made)
         self._entered.append((known, names, known.entered, made))
         if isinstance(self._name, VariableScope):
@@ -256,7 +305,10 @@ class variable_scope:  # noqa: N801  (TensorFlow's name; it is used like a funct
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        known, names, before, made = self._entered.pop()
+        known, names, before, made = self._entered[-1]
+        if known.stack[-1] is not made:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        self._entered.pop()
         known.stack.pop()
         if isinstance(self._name, VariableScope):
             known.entered = before
@@ -264,21 +316,27 @@ class variable_scope:  # noqa: N801  (TensorFlow's name; it is used like a funct
             known.forget_inside(made.name)
         names.__exit__(kind, error, trace)
 
+    def _name_scope(self) -> AbstractContextManager[str]:
+        """Return what puts operations under a name: the last one of a scope that is given."""
+        given = self._name
+        last = given.name.rpartition("/")[2] if isinstance(given, VariableScope) else given
+        name = self._default if last is None else last
+        return name_scope(name if self._names and name else scope_around())
+
     def _within(self, outer: VariableScope, full: str, operations: str) -> VariableScope:
         """Return the scope within another one."""
         asked, near = self._asked, self._name if isinstance(self._name, VariableScope) else outer
-        given = (asked.initializer, near.initializer, outer.initializer)
-        first = next((x for x in given if x is not None), None)
-        kept = self._reuse
-        if not kept:
-            kept = False if kept is False and outer.reuse is not True else near.reuse
+        first = cast("First", said(asked.initializer, near.initializer, outer.initializer))
+        kept = self._reuse or near.reuse
         made = VariableScope(full, kept, first, operations, dtype=asked.dtype or outer.dtype)
         made.regularizer = said(asked.regularizer, near.regularizer, outer.regularizer)
         made.partitioner = said(asked.partitioner, near.partitioner, outer.partitioner)
         made.constraint = said(asked.constraint, near.constraint, outer.constraint)
-        made.getter = said(near.getter, outer.getter)
+        made.caching_device = said(asked.caching_device, near.caching_device, outer.caching_device)
+        made.use_resource = said(asked.use_resource, near.use_resource, outer.use_resource)
+        made.custom_getter = said(near.custom_getter, outer.custom_getter)
         if self._getter is not None:
-            made.getter = behind(self._getter, made.getter)
+            made.custom_getter = behind(self._getter, made.custom_getter)
         return made
 
 
@@ -288,6 +346,11 @@ T = TypeVar("T")
 def said(*values: T | None) -> T | None:
     """Return the first value that is given."""
     return next((x for x in values if x is not None), None)
+
+
+def _expect_getter(custom: object) -> None:
+    if custom is not None and not callable(custom):
+        raise ValueError(f"custom_getter {custom} is not callable: expected a function")
 
 
 def behind(custom: Getter, getter: Getter | None) -> Getter:
@@ -311,34 +374,47 @@ def get_variable(
     custom_getter: Getter | None = None,
     validate_shape: bool = True,
     caching_device: object = None,
-    synchronization: object = None,
-    aggregation: object = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Variable:
     """Return the variable of a name in the present scope, made now or shared.
 
     With a `partitioner` it is a `PartitionedVariable`, with a `custom_getter` what that returns.
     """
+    _expect_getter(custom_getter)
     scope = scopes().stack[-1]
-    getter = scope.getter if custom_getter is None else behind(custom_getter, scope.getter)
+    around = scope.custom_getter
+    getter = around if custom_getter is None else behind(custom_getter, around)
     true: Getter = found_or_made
-    made = (true if getter is None else partial(getter, true))(
-        f"{scope.name}/{name}" if scope.name else name,
-        shape=shape,
-        dtype=dtype or scope.dtype,
-        initializer=scope.initializer if initializer is None else initializer,
-        regularizer=scope.regularizer if regularizer is None else regularizer,
-        reuse=scope.reuse,
-        trainable=trainable,
-        collections=collections,
-        use_resource=use_resource,
-        constraint=scope.constraint if constraint is None else constraint,
-        partitioner=scope.partitioner if partitioner is None else partitioner,
-        validate_shape=validate_shape,
-        caching_device=caching_device,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    with name_scope(""):
+        _expect_type(initializer, dtype)
+        made = (true if getter is None else partial(getter, true))(
+            f"{scope.name}/{name}" if scope.name else name,
+            shape=shape,
+            dtype=dtype or scope.dtype,
+            initializer=said(initializer, scope.initializer),
+            regularizer=said(regularizer, scope.regularizer),
+            reuse=scope.reuse,
+            trainable=trainable,
+            collections=collections,
+            use_resource=said(use_resource, scope.use_resource),
+            constraint=said(constraint, scope.constraint),
+            partitioner=said(partitioner, scope.partitioner),
+            validate_shape=validate_shape,
+            caching_device=said(caching_device, scope.caching_device),
+            synchronization=synchronization,
+            aggregation=aggregation,
+        )
     return cast("Variable", made)
+
+
+def _expect_type(initializer: First, dtype: DTypeLike | None) -> None:
+    """Raise if a first value that is given is of another type than the one that is given, too."""
+    if dtype is None or initializer is None or callable(initializer):
+        return
+    found = convert(initializer).dtype
+    if found != as_dtype(dtype):
+        raise ValueError(f"Initializer type '{found}' and explicit dtype '{dtype}' don't match.")
 
 
 def found_or_made(
@@ -351,10 +427,10 @@ def found_or_made(
 ) -> Variable | PartitionedVariable:
     """Return the variable of a full name, made now or shared."""
     known = scopes()
-    found = known.variables.get(name)
+    found = known.variables.get(name) if known.keeps else None
     if found is not None:
         return _shared(found, name, reuse, shape, dtype, partitioner)
-    if reuse is True:
+    if reuse is True and known.keeps:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you "
             "mean to set reuse=tf.AUTO_REUSE in VarScope?"
@@ -364,7 +440,8 @@ def found_or_made(
         made: Variable | PartitionedVariable = _made(name, shape, dtype, first, **options)
     else:
         made = _made_in_parts(partitioner, name, shape, dtype, first, **options)
-    known.variables[name] = made
+    if known.keeps:
+        known.variables[name] = made
     return made
 
 
@@ -374,26 +451,21 @@ def _made(
     dtype: DTypeLike | None,
     first: First,
     *,
-    trainable: bool | None = None,
-    collections: Iterable[str] | None = None,
     regularizer: Penalty | None = None,
-    constraint: object = None,
-    **_: object,
+    use_resource: object = None,
+    **options: Any,
 ) -> Variable:
+    del use_resource  # variables are of one kind
     home = graph_around(STATE.context) or STATE.context
-    with entered(home), get_default_graph().name_scope(None):
-        value = _initial(first, name, shape, dtype or "float32", given=dtype)
-        made = Variable(
-            value,
-            name=name,
-            trainable=trainable is not False,
-            collections=collections,
-            constraint=constraint,
-        )
+    with entered(home), name_scope(""):
+        value = _initial(first, name, shape, dtype or "float32")
+        made = Variable(value, name=name, **options)
     if regularizer is not None:
         graph = get_default_graph()
         with graph.name_scope(f"{name}/Regularizer/"):
-            graph.add_to_collection("regularization_losses", regularizer(made))
+            loss = regularizer(made)
+        if loss is not None:
+            graph.add_to_collection("regularization_losses", loss)
     return made
 
 
@@ -405,10 +477,6 @@ def _made_in_parts(
     first: First,
     **options: Any,
 ) -> PartitionedVariable:
-    if executing_eagerly():
-        raise NotImplementedError(
-            f"{name}: partitioned variables are not supported when eager execution is enabled"
-        )
     value = first is not None and not callable(first)
     found = shape is None and value
     whole = (getattr(first, "shape", None) or np.array(first).shape) if found else shape
@@ -461,7 +529,8 @@ def create_partitioned_variables(
 
 def get_local_variable(name: str, *args: Any, **options: Any) -> Variable:
     """Return a variable that is not shared or saved."""
-    options = {**options, "collections": ["local_variables"], "trainable": False}
+    lists = [*(options.get("collections") or ()), "local_variables"]
+    options = {**options, "collections": lists, "trainable": False}
     return get_variable(name, *args, **options)
 
 
@@ -500,12 +569,17 @@ def _shared(
     return found
 
 
+def _wants_more(make: Callable[..., object]) -> bool:
+    """Say whether a function has arguments that must be given."""
+    known = inspect.signature(make() if isinstance(make, type) else make).parameters.values()
+    return any(p.default is p.empty and p.kind is not p.VAR_KEYWORD for p in known)
+
+
 def _initial(
     initializer: First,
     name: str,
     shape: ShapeLike,
     dtype: DTypeLike,
-    given: DTypeLike | None,
 ) -> object:
     """Return the first value, or what makes it."""
     row = row_of(dtype)
@@ -513,15 +587,20 @@ def _initial(
     if initializer is not None and not callable(initializer):
         if shape is not None:
             raise ValueError("If initializer is a constant, do not specify shape.")
-        from ..core.values import convert  # noqa: PLC0415
-
-        return convert(initializer, given)
-    if shape is None and inspect.isfunction(initializer):
-        return initializer
+        return convert(initializer)
     if shape is None:
-        raise ValueError(
-            f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>."
-        )
+        if initializer is None:
+            raise ValueError(
+                f"Shape of a new variable ({name}) must be fully defined, but instead was "
+                "<unknown>."
+            )
+        if _wants_more(initializer):
+            raise ValueError(
+                "The initializer passed is not valid. It should be a callable with no arguments "
+                "and the shape should not be provided or an instance of "
+                "`tf.keras.initializers.*' and `shape` should be fully defined."
+            )
+        return initializer
     if not TensorShape(shape).is_fully_defined():
         raise ValueError(
             f"Shape of a new variable ({name}) must be fully defined, but instead was "

@@ -42,9 +42,11 @@ class Template:
         known, first = self._scope, not self._called
         place = self._unique_name if known is None else known
         getter = self._getter if known is None else None  # the scope that is known has it
-        with _sc.variable_scope(
-            place, self.name, reuse=None if first else True, custom_getter=getter
-        ) as scope:
+        reuse = None if first or place is None else True
+        with (
+            _sc.kept(),
+            _sc.variable_scope(place, self.name, reuse=reuse, custom_getter=getter) as scope,
+        ):
             self._scope = known or scope
             before = len(get_default_graph().get_collection(TRAINABLE))
             result = self._function(*args, **{**self._options, **more})

@@ -99,7 +99,7 @@ def wrap_function(
     fn: Callable[..., object], signature: Sequence[object], name: str | None = None
 ) -> ConcreteFunction:
     """Return the trace of a function that builds a graph, for arguments of a signature."""
-    kept = _sc.Scopes()
+    kept = _sc.Scopes({})
 
     @wraps(fn)
     def shared(*args: object) -> object:

@@ -391,6 +391,8 @@ class Resource(type):
 class ResourceVariable(metaclass=Resource):
     """A variable."""
 
+    from_proto = tf.compat.v1.Variable.from_proto
+
 
 def own_names():
     """Return names of modules for the tests themselves, and those that are called otherwise."""
@@ -406,10 +408,9 @@ def own_names():
             "run_deprecated_v1": on_either(graph_mode),
             "run_v1_only": on_either(graph_mode),
             "deprecated_graph_mode_only": on_either(graph_mode),
+            **dict.fromkeys(("use_gpu", "force_cpu", "force_gpu", "deterministic_ops"), there),
             "run_gpu_only": skipped,
             "run_cuda_only": skipped,
-            "use_gpu": there,
-            "force_cpu": there,
             "device": lambda *_, **__: there(),
             "is_gpu_available": never,
             "IsMklEnabled": never,
@@ -423,7 +424,6 @@ def own_names():
             "is_mlir_bridge_enabled": never,
             "is_asan_enabled": never,
             "matmul_without_tf32": tf.matmul,
-            "force_gpu": there,
             "generate_combinations_with_testcase_name": named_cases,
             "for_all_test_methods": for_all_tests,
         },
