@@ -15,6 +15,7 @@ from ..ops.array_ops import concat, reshape
 from ..ops.array_ops import where as _where
 from ..ops.creation import zeros_like
 from ..ops.linear_ops import cross as _cross
+from ..ops.linear_ops import trace as _trace
 from ..ops.math_ops import FUNCTIONS as F
 from ..ops.math_ops import REDUCTIONS as R
 from ..ops.math_ops import cast
@@ -244,7 +245,7 @@ def trace(a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TfTensor
     if offset or (axis1, axis2) not in ((0, 1), (-2, -1)):
         raise NotImplementedError(f"trace of offset {offset} and axes {axis1}, {axis2}")
     with Together(a):
-        return _w.trace(tensor(a))
+        return _trace(tensor(a))
 
 
 def allclose(

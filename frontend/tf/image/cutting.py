@@ -243,7 +243,7 @@ def extract_glimpse(
 
     Noise of other kinds than `zero` is drawn anew in each call.
     """
-    images, places = convert(input), cast(offsets, "float32")
+    images, places = convert(input, "float32"), cast(offsets, "float32")
     height, width = height_and_width(images)
     rows, columns = (
         _window(place, extent_, length, centered, normalized)

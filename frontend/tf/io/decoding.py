@@ -91,7 +91,7 @@ def _elements(array: Array, dtype: np.dtype[np.generic], size: int | None) -> Ar
     if len(lengths) > 1:
         raise InvalidArgumentError(
             "DecodeRaw requires input strings to all be the same size, but element 1 has size "
-            f"{len(flat[1])} != {len(flat[0])}"
+            f"{len(flat[0])} != {len(flat[1])}"
         )
     length = lengths.pop()
     _whole(length, dtype)

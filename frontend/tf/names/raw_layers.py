@@ -15,7 +15,8 @@ from ....ir.op import Array
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
-from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
+from ..core.shapes import TensorShape
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same, static
 from ..graph.flow import GradientTape
 from ..ops import array_ops as _a
 from ..ops import composed as _co
@@ -23,7 +24,7 @@ from ..ops import gathering as _g
 from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
 from ..ops import window_ops as _w
-from ..ops.creation import one_hot, range_, zeros
+from ..ops.creation import ints, one_hot, range_, zeros
 
 Entropy = namedtuple("Entropy", "loss backprop")
 Forward = Callable[[TfTensor], TfTensor]
@@ -34,10 +35,15 @@ def way_back(forward: Forward, at: TfTensor, grad: TfTensor, name: str | None) -
     with GradientTape() as tape:
         tape.watch(at)
         made = forward(at)
-    if not made.shape.is_compatible_with(grad.shape):
-        raise InvalidShapesError(f"the gradient has shape {grad.shape}, expected {made.shape}")
+    _expect_shape("grad", made.shape, grad)
     found = tape.gradient(made, at, grad)
     return _m.identity(found, name=name)
+
+
+def _expect_shape(what: str, wanted: TensorShape, found: TfTensor) -> None:
+    if not wanted.is_compatible_with(found.shape):
+        sizes, others = (str(x.as_list()).replace(" ", "") for x in (wanted, found.shape))
+        raise InvalidShapesError(f"Expected {what} shape to be {sizes}, but got {others}")
 
 
 def forth_again(forward: Forward, at: TfTensor, change: TfTensor, name: str | None) -> TfTensor:
@@ -81,6 +87,8 @@ def _sized(forward: Callable[..., TfTensor], *linear: str) -> Callable[..., TfTe
     def operation(*, name: str | None = None, **given: object) -> TfTensor:
         """Go back through a layer that is linear in what is asked for."""
         sizes, other = given.pop(shape_name), given.pop(other_name)
+        if convert(sizes).shape.rank not in (1, None):
+            raise InvalidArgumentError(f"{shape_name} shape must be rank 1, got {sizes!r}")
         grad = given.pop("out_backprop") if "out_backprop" in given else given.pop("grad")
         given.pop("use_cudnn_on_gpu", None)
         with InGraph(graph_of([sizes, other, grad])):
@@ -111,13 +119,18 @@ def _pooled(
         name: str | None = None,
     ) -> TfTensor:  # fmt: skip
         """Go through greatest elements; what they were is found anew."""
-        del orig_output
         if len(explicit_paddings):
             raise NotImplementedError("explicit_paddings of a way through pooling")
         with InGraph(graph_of([orig_input, grad])):
-            x, back = convert(orig_input), convert(grad)
+            x, back, made = convert(orig_input), convert(grad), convert(orig_output)
             options = {"data_format": data_format}
-            return way(lambda y: function(y, ksize, strides, padding, **options), x, back, name)
+
+            def forward(y: TfTensor) -> TfTensor:
+                found = function(y, ksize, strides, padding, **options)
+                _expect_shape("orig_output", found.shape, made)
+                return found
+
+            return way(forward, x, back, name)
 
     return operation
 
@@ -145,14 +158,26 @@ def _flat(argmax: TfTensor, x: TfTensor, in_batch: bool) -> TfTensor:
     return places + _a.reshape(first, [-1, *[1] * (len(argmax.shape) - 1)])
 
 
+def _pooled_shape(x: TfTensor, ksize: object, strides: object, padding: str) -> TensorShape:
+    """Return the shape of what images are pooled to, as far as theirs is known."""
+    if x.shape.rank is None:
+        return x.shape
+    windows, steps = ints(static(ksize)), ints(static(strides))
+    less = [0 if padding == "SAME" else k - 1 for k in windows]
+    each = zip(x.shape.as_list(), less, steps, strict=True)
+    return TensorShape([None if n is None else -(-(n - k) // s) for n, k, s in each])
+
+
 def max_pool_grad_with_argmax(
     input: object, grad: object, argmax: object, ksize: object, strides: object, padding: str,
     include_batch_in_index: bool = False, name: str | None = None,
 ) -> TfTensor:  # fmt: skip
     """Bring each gradient to the place that the greatest element had."""
-    del ksize, strides, padding
     with InGraph(graph_of([input, grad, argmax])):
         x, back, places = convert(input), convert(grad), convert(argmax)
+        wanted = _pooled_shape(x, ksize, strides, padding)
+        _expect_shape("grad", wanted, back)
+        _expect_shape("argmax", wanted, places)
         flat = _a.reshape(_flat(places, x, include_batch_in_index), [-1, 1])
         count = _a.reshape(_a.size(x, "int64"), [1])
         made = _g.scatter_nd(flat, _a.reshape(back, [-1]), count)

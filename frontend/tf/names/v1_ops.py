@@ -74,6 +74,11 @@ def dropout(
         raise ValueError(f"Argument `rate` must be provided. Received: rate={rate}.")
     if keep_prob is not None and rate is not None:
         raise ValueError("Cannot specify both 'keep_prob' and 'rate'")
+    if isinstance(keep_prob, list | tuple):
+        raise ValueError(
+            "`keep_prob` must be a floating point number or Tensor. Received: keep_prob="
+            f"{keep_prob}"
+        )
     gone = 1 - keep_prob if rate is None else rate
     return _n.dropout(x, gone, noise_shape, seed, name)
 
@@ -89,7 +94,7 @@ def embedding_lookup(
     """Take rows of a table, whose parts have rows in turn ("mod") or one after another ("div")."""
     is_cut = isinstance(params, list | tuple | PartitionedVariable)
     parts: list[object] = list(params) if is_cut else [params]  # type: ignore[call-overload]
-    if len(parts) == 1 or partition_strategy == "div":
+    if len(parts) <= 1 or partition_strategy == "div":
         return _w.embedding_lookup(parts, ids, max_norm, name)
     with InGraph(graph_of([*parts, ids])):
         places, tables = convert(ids), [convert(part) for part in parts]
@@ -170,11 +175,11 @@ def fused_batch_norm(
     with InGraph(graph_of([x, scale, offset, mean, variance])):
         given, factor = convert(x), convert(scale)
         image = _m.cast(given, factor.dtype)  # halves are summed up as f32, by its moments' type
-        add, least = convert(offset), max(epsilon, LEAST_EPSILON)
+        add, least = convert(offset, factor.dtype), max(epsilon, LEAST_EPSILON)
         if is_training:
             centre, spread = _n.moments(image, list(range(len(image.shape) - 1)))
         else:
-            centre, spread = convert(mean), convert(variance)
+            centre, spread = convert(mean, factor.dtype), convert(variance, factor.dtype)
         made = _w.batch_normalization(image, centre, spread, add, factor, least)
         made = _m.cast(made, given.dtype, name=name)
         if not is_training:

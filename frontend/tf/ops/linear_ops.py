@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.ops.factor import factorised, inverted, solved, solved_triangle
@@ -22,7 +23,7 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, op_of_several
 from ..core.values import InGraph, InvalidShapesError, at_once, elements, graph_of, same, static
-from .math_ops import FUNCTIONS, REDUCTIONS, real
+from .math_ops import FUNCTIONS, REDUCTIONS, by_parts, conj, real
 from .nn_ops import band_part
 
 
@@ -380,6 +381,43 @@ def logdet(matrix: object, name: str | None = None) -> TfTensor:
     diagonal = real(diag_part(cholesky(matrix)))
     log = FUNCTIONS["log"]
     return 2.0 * REDUCTIONS["reduce_sum"](log(diagonal), axis=[-1], name=name)
+
+
+@op("Trace", "x", strict=False)
+def trace(m: Maker, x: object) -> object:
+    """Add up the diagonals of matrices."""
+    spec = spec_of_value(x)
+    n, k = spec.dims[-2:]
+    place = m.constant(value=np.arange(min(int(n), int(k))) * (int(k) + 1))  # type: ignore[arg-type]
+    flat = m.reshape(x, shape=(*spec.dims[:-2], n * k))
+    return m.sum(m.gather(flat, place, axis=spec.rank - 2), axes=(spec.rank - 2,))
+
+
+def matvec(
+    a: object,
+    b: object,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    """Multiply matrices by vectors."""
+    with InGraph(graph_of([a, b])):
+        matrix, vector = same(a, b)
+        turned = transpose_a or adjoint_a
+        if not matrix.dtype.is_complex:
+            return _matvec(matrix, vector, turned=turned, name=name)
+        matrix = conj(matrix) if adjoint_a else matrix
+        return by_parts(lambda x, y: _matvec(x, y, turned=turned), [matrix, vector])
+
+
+@op("MatVec", "a", "b")
+def _matvec(m: Maker, a: object, b: object, turned: bool) -> object:
+    rank = spec_of_value(b).rank
+    column = c.unsqueeze(m.emit, b, (rank,))
+    product_ = m.matmul(a, column, transpose_lhs=turned)
+    return c.squeeze(m.emit, product_, (spec_of_value(product_).rank - 1,))
 
 
 remember_all(globals())

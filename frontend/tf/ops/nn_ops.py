@@ -136,6 +136,12 @@ def softmax_cross_entropy_with_logits(
 def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: object, logits: object) -> object:
     """Return the cross entropy of numbered classes and softmax."""
     at = spec_of_value(logits).rank - 1
+    if spec_of_value(labels).rank != at:
+        raise ValueError(
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape="
+            f"{spec_of_value(labels).dims} of rank {spec_of_value(labels).rank} and logits.shape="
+            f"{spec_of_value(logits).dims} of rank {at + 1}"
+        )
     if spec_of_value(labels).dtype.kind not in "iu":
         raise TypeError("Value for attr 'Tlabels' is not in the list of allowed values: integers")
     require_within(m, labels, spec_of_value(logits).dims[at], "labels")
@@ -467,6 +473,10 @@ def general_dropout(
 ) -> TfTensor:
     """Set elements to 0 where a sampler of a `shape` and a `dtype` gives less than the rate."""
     known = static(rate)
+    if isinstance(rate, list | tuple | np.ndarray) and np.ndim(rate):
+        raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
+    if isinstance(rate, TfTensor) and rate.shape.rank not in (0, None):
+        raise ValueError(f"Shape {rate.shape} must have rank 0")
     if isinstance(known, int | float) and not 0 <= known < 1:
         raise ValueError(
             f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
@@ -487,6 +497,11 @@ def _dropped(
     """Return the elements of a tensor, or 0, by chance."""
     from .array_ops import where  # noqa: PLC0415
 
+    if isinstance(rate, TfTensor) and rate.dtype != x.dtype:
+        raise ValueError(
+            f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and "
+            f"rate.dtype={rate.dtype}"
+        )
     dims = _noise_dims(x, noise_shape)
     kept = uniform_sampler(shape=dims, dtype=x.dtype) >= rate
     made = where(kept, x / (1.0 - rate), zeros_like(x))

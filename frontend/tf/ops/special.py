@@ -474,6 +474,11 @@ def weighted_cross_entropy_with_logits(
     """Return the cross entropy of labels and sigmoid, where a label of 1 counts more."""
     x = convert(logits)
     wanted = convert(labels, x.dtype)
+    if not x.shape.is_compatible_with(wanted.shape):
+        raise ValueError(
+            f"`logits` and `labels` must have the same shape, received ({x.shape} vs "
+            f"{wanted.shape})."
+        )
     weight = 1 + (pos_weight - 1) * wanted
     tail = FUNCTIONS["softplus"](-FUNCTIONS["abs"](x))
     positive = relu(-x)

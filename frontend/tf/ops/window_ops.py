@@ -129,6 +129,8 @@ def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
         *window, inner, _ = spec_of_value(filters).dims
         if len(window) != rank:
             raise TypeError(f"filters of {len(window) + 2} axes, expected {rank + 2}")
+        if 0 in window:
+            raise TypeError(f"filter must not have zero elements: its window is {window}")
         steps, apart = (_pair(x, last, rank) for x in (strides, dilations or 1))
         pads = pads_of(padding, spatial(input, last), window, steps, apart, last)
         _require_room(spatial(input, last), window, apart, pads)
@@ -255,6 +257,30 @@ def _sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
     return None if len(sizes) < 3 or None in sizes[1:-1] else sizes
 
 
+def _channels_last(
+    function: Callable[..., TfTensor],
+    input: object,
+    filters: object,
+    sizes: ShapeLike,
+    strides: object,
+    name: str | None,
+) -> TfTensor:
+    """Return what a function of images with the channels last makes of those with them first."""
+    from .array_ops import transpose  # noqa: PLC0415
+    from .gathering import gather  # noqa: PLC0415
+
+    with InGraph(graph_of([input, filters, sizes])):
+        images = convert(input)
+        rank = len(images.shape)
+        last, first = [0, *range(2, rank), 1], [0, rank - 1, *range(1, rank - 1)]
+        steps = np.ravel(static(strides)).tolist()
+        steps = [steps[i] for i in last] if len(steps) == rank else steps
+        known = static(sizes)
+        turned = gather(sizes, last) if isinstance(known, GraphTensor) else [known[i] for i in last]
+        made = function(transpose(images, last), filters, turned, steps)
+        return transpose(made, first, name=name)
+
+
 def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
     """Return the function that is the gradient of a convolution."""
 
@@ -269,7 +295,9 @@ def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
         name: str | None = None,
     ) -> TfTensor:
         """Return what the gradient of a convolution is; filters are [*sizes, out, in]."""
-        refuse_channels_first(label, data_format)
+        if data_format is not None and not data_format.endswith("C"):
+            turned = partial(function, padding=padding, dilations=dilations)
+            return _channels_last(turned, input, filters, output_shape, strides, name)
         if set(np.ravel(static(dilations or 1)).tolist()) != {1}:
             raise UnimplementedError(f"{label}: dilations are not supported")
         with InGraph(graph_of([input, filters, output_shape])):
@@ -318,8 +346,18 @@ def conv_transpose(
     name: str | None = None,
 ) -> TfTensor:
     """Return what the gradient of a convolution of as many axes is."""
-    rank = len(convert(filters).shape) - 2
     functions = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
+    if output_shape is None:
+        raise ValueError(
+            "`output_shape` must be a tensor or sized collection. Received: output_shape=None"
+        )
+    count = convert(output_shape, "int32").shape.num_elements()
+    rank = (convert(filters).shape.rank or 0 if count is None else count) - 2
+    if rank not in functions:
+        raise ValueError(
+            "`output_shape` must be of length 3, 4 or 5. Received: output_shape="
+            f"{output_shape} of length {count}."
+        )
     more = {"data_format": data_format, "dilations": dilations, "name": name}
     return functions[rank](input, filters, output_shape, strides, padding, **more)
 
@@ -363,6 +401,10 @@ def conv2d_backprop_input(
     return conv2d_transpose(out_backprop, filters, input_sizes, strides, padding, **more)
 
 
+RANKS = (1, 2, 3)
+"""How many axes besides batch and depth images have that are pooled."""
+
+
 def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTensor]:
     """Return the function that pools over so many axes; None: over as many as there are."""
     stated = shapes_of.unranked if rank is None else shapes_of.windows(rank)
@@ -381,10 +423,17 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
         """Combine the elements of windows."""
         last = data_format is None or data_format.endswith("C")
         sizes = spatial(input, last)
+        if rank is None and len(sizes) not in RANKS:
+            raise ValueError(
+                "`input.shape.rank` must be 3, 4 or 5. Received: input.shape="
+                f"{spec_of_value(input).dims} of rank {len(sizes) + 2}."
+            )
         if len(sizes) != (rank or len(sizes)):
             raise TypeError(f"an operand of {len(sizes) + 2} axes, expected {rank} and 2 more")
         given = (ksize, strides, dilations)
         window, steps, apart = (_pair(v, last, len(sizes)) for v in given)
+        if any(isinstance(k, int) and k < 1 for k in window):
+            raise TypeError(f"Sliding window ksize must be positive: the window is {window}")
         pads = pads_of(padding, sizes, window, steps, apart, last)
         _require_room(sizes, window, apart, pads)
         for k, ends in zip(window, pads, strict=True):
@@ -452,7 +501,8 @@ def batch_normalization(
     factor = FUNCTIONS["rsqrt"](convert(variance) + variance_epsilon)
     factor = factor if scale is None else factor * scale
     shift = -mean * factor if offset is None else offset - mean * factor
-    return x * factor + shift
+    image = convert(x, None if isinstance(x, TfTensor) else factor.dtype)
+    return image * cast(factor, image.dtype) + cast(shift, image.dtype)
 
 
 @op("L2Normalize", "x", strict=False, shapes=shapes_of.like())
@@ -509,50 +559,18 @@ def embedding_lookup(
     from .array_ops import concat  # noqa: PLC0415
     from .gathering import gather  # noqa: PLC0415
 
+    places = ids if isinstance(ids, TfTensor) else convert(ids)
+    if params is None:
+        raise ValueError("params must be specified")
+    if isinstance(params, list | tuple) and not params:
+        raise ValueError("Length of params is currently 0. Need at least one param.")
     if isinstance(params, list | tuple):
         params = params[0] if len(params) == 1 else concat(list(params), 0)
-    found = gather(params, ids, name=name)
+    found = gather(params, places, name=name)
     if max_norm is None:
         return found
-    along = tuple(range(convert(ids).ndim, found.ndim))
+    along = tuple(range(places.ndim, found.ndim))
     return clip_by_norm(found, max_norm, axes=along)
-
-
-@op("Trace", "x", strict=False)
-def trace(m: Maker, x: object) -> object:
-    """Add up the diagonals of matrices."""
-    spec = spec_of_value(x)
-    n, k = spec.dims[-2:]
-    place = m.constant(value=np.arange(min(int(n), int(k))) * (int(k) + 1))  # type: ignore[arg-type]
-    flat = m.reshape(x, shape=(*spec.dims[:-2], n * k))
-    return m.sum(m.gather(flat, place, axis=spec.rank - 2), axes=(spec.rank - 2,))
-
-
-def matvec(
-    a: object,
-    b: object,
-    transpose_a: bool = False,
-    adjoint_a: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name: str | None = None,
-) -> TfTensor:
-    """Multiply matrices by vectors."""
-    with InGraph(graph_of([a, b])):
-        matrix, vector = same(a, b)
-        turned = transpose_a or adjoint_a
-        if not matrix.dtype.is_complex:
-            return _matvec(matrix, vector, turned=turned, name=name)
-        matrix = conj(matrix) if adjoint_a else matrix
-        return by_parts(lambda x, y: _matvec(x, y, turned=turned), [matrix, vector])
-
-
-@op("MatVec", "a", "b")
-def _matvec(m: Maker, a: object, b: object, turned: bool) -> object:
-    rank = spec_of_value(b).rank
-    column = c.unsqueeze(m.emit, b, (rank,))
-    product_ = m.matmul(a, column, transpose_lhs=turned)
-    return c.squeeze(m.emit, product_, (spec_of_value(product_).rank - 1,))
 
 
 @rule("Tensordot", label="Tensordot", shapes=shapes_of.unranked)

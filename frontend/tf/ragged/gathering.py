@@ -340,4 +340,11 @@ def embedding_lookup(
     params: object, ids: RaggedTensor, max_norm: object = None, name: str | None = None
 ) -> Ragged:
     """Take the rows of a table that numbers name."""
+    if isinstance(params, list | tuple) and not params:
+        raise ValueError("params should not be empty.")
+    if not ids.dtype.is_integer:
+        raise ValueError(
+            f"The values contained by the inputs have type {ids.dtype} and cannot be processed. "
+            "All values should be indices, either of type `int32` or `int64`."
+        )
     return ids.with_flat_values(w.embedding_lookup(params, ids.flat_values, max_norm))  # type: ignore[arg-type]

@@ -8,10 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ...eager.remembered import remember_all
+from ...graph.graph import GraphTensor
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.space import Space
-from ..core.values import convert
-from ..ops.array_ops import squeeze
+from ..core.values import convert, static
+from ..ops.array_ops import shape, squeeze
 from ..ops.creation import one_hot
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean, square
 from ..ops.nn_ops import (
@@ -20,6 +22,7 @@ from ..ops.nn_ops import (
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from ..ops.special import divide_no_nan
 from ..ops.window_ops import l2_normalize
 
 EPSILON = 1e-7
@@ -192,12 +195,29 @@ def compute_average_loss(
     sample_weight: object = None,
     global_batch_size: object = None,
 ) -> TfTensor:
-    """Return the sum of the losses of examples over how many there are."""
+    """Return the sum of the losses of examples over how many there are; 0 of none."""
     loss = convert(per_example_loss)
+    if loss.shape.rank == 0:
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. "
+            f"Received per_example_loss={per_example_loss} with rank 0"
+        )
     if sample_weight is not None:
         loss *= convert(sample_weight, loss.dtype)
-    count = loss.shape.as_list()[0] if global_batch_size is None else global_batch_size
-    return REDUCTIONS["reduce_sum"](loss) / cast(count, loss.dtype)
+    count = shape(loss)[0] if global_batch_size is None else convert(global_batch_size)
+    if count.shape.rank not in (0, None):
+        raise ValueError(f"global_batch_size must be scalar, found shape {count.shape}")
+    if not count.dtype.is_integer:
+        raise TypeError(f"global_batch_size must be an integer, found {count.dtype.name}")
+    most = static(count)
+    if not isinstance(most, GraphTensor) and most < 0:
+        raise InvalidArgumentError(f"global_batch_size must be non-negative, found {most}")
+    return divide_no_nan(_sum(loss), cast(count, loss.dtype))
+
+
+def scale_regularization_loss(regularization_loss: object) -> TfTensor:
+    """Return the sum of what a replica adds to its loss."""
+    return _sum(regularization_loss)
 
 
 remember_all(globals())

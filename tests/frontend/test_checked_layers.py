@@ -1,0 +1,99 @@
+"""What layers, pools and losses make of operands that are mixed, empty or wrong: as TensorFlow."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure import tf
+
+v1: Any = tf.compat.v1
+nn: Any = tf.nn
+raw: Any = tf.raw_ops
+RAGGED = tf.ragged.constant([[1, 2], [0]])
+
+
+def test_losses_of_no_examples_are_0_and_those_of_replicas_are_sums() -> None:
+    assert nn.compute_average_loss([1.0, 2.0], global_batch_size=0).numpy() == 0.0
+    assert nn.compute_average_loss([1.0, 2.0]).numpy() == 1.5
+    assert nn.scale_regularization_loss([1.0, 2.0]).numpy() == 3.0
+
+
+@pytest.mark.parametrize(("size", "error", "says"), [
+    (10.0, TypeError, "must be an integer"), ([10], ValueError, "must be scalar"),
+    (-1, tf.errors.InvalidArgumentError, "must be non-negative"),
+])  # fmt: skip
+def test_numbers_of_examples_are_numbers(size: Any, error: Any, says: str) -> None:
+    with pytest.raises(error, match=f"global_batch_size {says}"):
+        nn.compute_average_loss([1.0, 2.0], global_batch_size=size)
+    with pytest.raises(ValueError, match="at least rank 1"):
+        nn.compute_average_loss(2.0)
+
+
+def test_moments_of_numpy_are_taken_in_the_type_of_the_scale() -> None:
+    x, ones = tf.ones((2, 3, 3, 2)), np.ones(2)
+    made = v1.nn.fused_batch_norm(x, tf.ones(2), ones, ones, ones, is_training=False)[0]
+    assert made.dtype == tf.float32
+    halves = nn.batch_normalization(tf.ones((3, 3), tf.float16), *[tf.ones((1, 3))] * 4, 1e-3)
+    assert (halves.dtype, halves.numpy().tolist()) == (tf.float16, [[1.0] * 3] * 3)
+
+
+def test_glimpses_are_floats() -> None:
+    made = tf.image.extract_glimpse(np.zeros((0, 4, 3, 0)), [1, 1], np.zeros((0, 2)))
+    assert (made.shape, made.dtype) == ((0, 1, 1, 0), tf.float32)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: nn.dropout(tf.ones((4, 2)), [0.0, 1.0]),
+    lambda: v1.nn.dropout(tf.ones((4, 2)), keep_prob=[0.0, 1.0]),
+    lambda: nn.dropout(tf.ones((4, 2)), tf.constant([0.1, 0.2])),
+    lambda: nn.dropout(tf.ones((4, 2)), tf.constant(0.1, tf.float64)),
+    lambda: nn.max_pool(tf.ones((3, 4)), 2, 2, "SAME"),
+    lambda: nn.avg_pool(tf.ones((3, 4, 1, 2, 1, 2)), 2, 2, "SAME"),
+    lambda: nn.max_pool(tf.ones((3, 4, 4, 5)), [1, -1, -1, 1], 2, "SAME"),
+    lambda: nn.conv_transpose(None, 2, [2, 3], "SAME"),
+    lambda: nn.conv_transpose(None, 2, [2, 3, 4, 2, 5, 1], "SAME"),
+    lambda: nn.conv_transpose(None, None, None, None),
+    lambda: nn.embedding_lookup(None, [1]),
+    lambda: nn.embedding_lookup([], [1]),
+    lambda: nn.embedding_lookup([], RAGGED),
+    lambda: nn.embedding_lookup(tf.ones((3, 2)), tf.cast(RAGGED, tf.float32)),
+    lambda: nn.weighted_cross_entropy_with_logits(np.ones(3), np.ones((2, 2)), 1.0),
+    lambda: nn.sparse_softmax_cross_entropy_with_logits([[0, 1], [2, 3]], tf.ones((4, 4))),
+    lambda: nn.conv2d(tf.ones((1, 1, 1, 1)), tf.ones((1, 0, 1, 1)), 1, "SAME"),
+])  # fmt: skip
+def test_operands_that_do_not_fit_are_refused(call: Any) -> None:
+    with pytest.raises(ValueError, match=r"must|params|cannot be processed"):
+        call()
+
+
+def test_ways_back_through_pools_compare_shapes() -> None:
+    one, two = tf.ones((1, 1, 1, 1)), tf.ones((1, 1, 1, 2))
+    options = {"ksize": [1] * 4, "strides": [1] * 4, "padding": "VALID"}
+    with pytest.raises(ValueError, match=r"orig_output shape to be \[1,1,1,1\], but got \[1,1,1,2"):
+        raw.MaxPoolGrad(orig_input=one, orig_output=two, grad=one, **options)
+    with pytest.raises(ValueError, match=r"grad shape to be \[1,1,1,1\], but got \[1,1,1,2"):
+        raw.MaxPoolGradGrad(orig_input=one, orig_output=one, grad=two, **options)
+    places = tf.zeros((1, 1, 1, 1), tf.int64)
+    with pytest.raises(ValueError, match="grad shape"):
+        raw.MaxPoolGradWithArgmax(input=one, grad=two, argmax=places, **options)
+    with pytest.raises(ValueError, match="argmax shape"):
+        raw.MaxPoolGradWithArgmax(
+            input=one, grad=one, argmax=tf.zeros((1, 1, 1, 2), tf.int64), **options
+        )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="filter_sizes shape must be rank 1"):
+        raw.Conv2DBackpropFilter(
+            input=one, filter_sizes=0, out_backprop=one, strides=[1] * 4, padding="VALID"
+        )
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_transposed_convolutions_take_channels_first(rank: int) -> None:
+    random = np.random.default_rng(0)
+    x, f = random.normal(size=(2, *[3] * rank, 3)), random.normal(size=(*[3] * rank, 4, 3))
+    function = getattr(nn, f"conv{rank}d_transpose")
+    wanted = function(x, f, [2, *[6] * rank, 4], 2).numpy()
+    first = [0, rank + 1, *range(1, rank + 1)]
+    form, steps = "NCDHW"[:2] + "DHW"[3 - rank :], [1, 1, *[2] * rank]
+    made = function(x.transpose(first), f, [2, 4, *[6] * rank], steps, data_format=form)
+    np.testing.assert_array_equal(made, wanted.transpose(first))
