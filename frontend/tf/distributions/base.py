@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar, TypeVar
@@ -45,13 +44,6 @@ NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
 def given(names: Parameters) -> Parameters:
     """Return the arguments of a constructor, of all that is known in it."""
     return {k: v for k, v in names.items() if k not in ("self", "__class__")}
-
-
-def other_seed(seed: int | None, salt: str) -> int | None:
-    """Return a seed for another draw, made of one."""
-    if seed is None:
-        return None
-    return int(hashlib.md5(f"{seed}{salt}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
 
 
 def checked(x: TfTensor, *checks: object) -> TfTensor:

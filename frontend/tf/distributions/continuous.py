@@ -15,7 +15,7 @@ from ..ops.array_ops import broadcast_dynamic_shape, shape, where
 from ..ops.creation import ones, ones_like
 from ..ops.linear_ops import diag
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
-from ..ops.random_ops import normal, uniform
+from ..ops.random_ops import normal, other_seed, uniform
 from ..ops.special import digamma, lbeta, lgamma, xlog1py, xlogy
 from ..special.beta import betainc
 from ..special.gamma import igamma
@@ -30,7 +30,6 @@ from .base import (
     given,
     log,
     log1p,
-    other_seed,
     parameters,
     positive,
     same_floats,

@@ -21,7 +21,7 @@ from ..ops.nn_ops import (
     softmax,
     sparse_softmax_cross_entropy_with_logits,
 )
-from ..ops.random_ops import categorical, uniform
+from ..ops.random_ops import categorical, other_seed, uniform
 from ..ops.special import lbeta, lgamma
 from .base import (
     NOT_REPARAMETERIZED,
@@ -31,7 +31,6 @@ from .base import (
     given,
     log,
     log1p,
-    other_seed,
     parameters,
     total,
 )

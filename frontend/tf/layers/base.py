@@ -18,6 +18,7 @@ from ..graph.state import Variable, get_default_graph
 from ..ops.array_ops import shape as sizes
 from ..ops.initial_values import Zeros
 from ..ops.math_ops import cast
+from ..variables.partitioned import PartitionedVariable
 from ..variables.scopes import First, Penalty, VariableScope, get_variable, variable_scope
 
 Made = TypeVar("Made")
@@ -182,7 +183,7 @@ class Layer:
             constraint=constraint,
             **more,
         )
-        self._own.append(made)
+        self._own.extend(made if isinstance(made, PartitionedVariable) else [made])
         return made
 
     add_variable = add_weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -686,3 +687,10 @@ def fold_in(seed: object, data: object, alg: object = "auto_select") -> TfTensor
 
     kind = convert(seed).dtype
     return stack([stateless_uniform([], seed, None, None, kind), cast(data, kind)])
+
+
+def other_seed(seed: int | None, salt: str) -> int | None:
+    """Return a seed for another draw, made of one."""
+    if seed is None:
+        return None
+    return int(hashlib.md5(f"{seed}{salt}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF

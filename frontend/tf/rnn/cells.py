@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 from ...values import nest
 from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor
+from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
-from ..core.values import convert
+from ..core.values import convert, static
 from ..graph.state import Variable
 from ..layers.base import Activation, Layer, extent
 from ..ops import array_ops as _a
@@ -17,6 +18,7 @@ from ..ops import math_ops as _m
 from ..ops.creation import zeros
 from ..ops.initial_values import Constant, Zeros
 from ..ops.nn_ops import bias_add, clip_by_value
+from ..variables.partitioned import Partitioner, fixed_size_partitioner
 from ..variables.scopes import First, Penalty, VariableScope
 
 sigmoid, tanh = _m.FUNCTIONS["sigmoid"], _m.FUNCTIONS["tanh"]
@@ -72,8 +74,23 @@ class RNNCell(Layer):
         """Return the state to begin with, for inputs or a number of them."""
         if inputs is not None:
             x = convert(inputs)
-            dims = x.shape.as_list()
-            batch_size, dtype = dims[0] if dims[0] is not None else _a.shape(x)[0], x.dtype
+            known, given = x.shape.as_list()[0], static(batch_size)
+            if batch_size is not None and given != known:
+                raise ValueError(
+                    "batch size from input tensor is different from the input param. Input tensor "
+                    f"batch: {known}, batch_size: {given}"
+                )
+            if dtype is not None and as_dtype(dtype) != x.dtype:
+                raise ValueError(
+                    "dtype from input tensor is different from the input param. Input tensor "
+                    f"dtype: {x.dtype}, dtype: {dtype}"
+                )
+            batch_size, dtype = known if known is not None else _a.shape(x)[0], x.dtype
+        if batch_size is None or dtype is None:
+            raise ValueError(
+                "batch_size and dtype cannot be None while constructing initial state: "
+                f"batch_size={batch_size}, dtype={dtype}"
+            )
         return self.zero_state(batch_size, dtype)
 
 
@@ -91,6 +108,15 @@ class Recurrent(RNNCell):
     ) -> None:
         super().__init__(name=name, dtype=dtype, _reuse=reuse, **more)
         self._num_units, self._activation = int(num_units), activation or tanh
+
+    def __call__(self, inputs: object, state: object, scope: str | None = None) -> Output:  # type: ignore[override]
+        """Return output and next state of floats."""
+        found = convert(inputs).dtype
+        if not found.is_floating and not found.is_complex:
+            raise ValueError(
+                f"RNN cell only supports floating point inputs, but saw dtype: {found}"
+            )
+        return super().__call__(inputs, state, scope)
 
     @property
     def state_size(self) -> LSTMStateTuple | int:
@@ -216,8 +242,8 @@ class LSTMCell(Recurrent):
         initializer: First = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
-        num_unit_shards: object = None,
-        num_proj_shards: object = None,
+        num_unit_shards: int | None = None,
+        num_proj_shards: int | None = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
         activation: Activation | None = None,
@@ -227,8 +253,7 @@ class LSTMCell(Recurrent):
         **more: Unpack[CellOptions],
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **more)
-        if num_unit_shards not in (None, 1) or num_proj_shards not in (None, 1):
-            raise NotImplementedError("LSTMCell: shards of variables are not supported")
+        self._shards, self._projected_shards = num_unit_shards, num_proj_shards
         self._peepholes, self._clip, self._first = use_peepholes, cell_clip, initializer
         self._projected, self._projected_clip = num_proj, proj_clip
         self._forget, self._is_tuple = forget_bias, state_is_tuple
@@ -248,14 +273,16 @@ class LSTMCell(Recurrent):
         """Make kernel and bias of all gates, peepholes and the projection."""
         units, first, add = self._num_units, self._first, self.add_weight
         both = extent(input_shape, -1, self) + self.output_size
-        self._kernel = add("kernel", [both, 4 * units], initializer=first)
+        more = _cut_by(self._shards)
+        self._kernel = add("kernel", [both, 4 * units], initializer=first, **more)
         self._bias = add("bias", [4 * units], initializer=Zeros())
         if self._peepholes:
             names = ("w_f_diag", "w_i_diag", "w_o_diag")
             self._seen = [add(name, [units], initializer=first) for name in names]
         if self._projected is not None:
             shape = [units, self._projected]
-            self._projection = add("projection/kernel", shape, initializer=first)
+            more = _cut_by(self._projected_shards)
+            self._projection = add("projection/kernel", shape, initializer=first, **more)
 
     def call(self, inputs: TfTensor, state: LSTMStateTuple | TfTensor) -> Output:
         """Return the output, and memory and output."""
@@ -274,6 +301,11 @@ class LSTMCell(Recurrent):
         if self._projected is not None:
             made = _limited(_m.matmul(made, self._projection), self._projected_clip)
         return made, _paired(memory, made, as_tuple=self._is_tuple)
+
+
+def _cut_by(shards: int | None) -> dict[str, Partitioner]:
+    """Return the option that cuts a variable into shards, if there are to be some."""
+    return {} if shards is None else {"partitioner": fixed_size_partitioner(shards)}
 
 
 def _limited(value: TfTensor, limit: float | None) -> TfTensor:

@@ -12,6 +12,7 @@ from .unrolled import (
     raw_rnn,
     static_bidirectional_rnn,
     static_rnn,
+    static_state_saving_rnn,
 )
 
 rnn_cell = SimpleNamespace(
@@ -31,6 +32,7 @@ NN = {
     "dynamic_rnn": dynamic_rnn,
     "raw_rnn": raw_rnn,
     "static_rnn": static_rnn,
+    "static_state_saving_rnn": static_state_saving_rnn,
     "bidirectional_dynamic_rnn": bidirectional_dynamic_rnn,
     "static_bidirectional_rnn": static_bidirectional_rnn,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from ...graph.graph import GraphTensor
 from ...values import nest
@@ -13,12 +13,13 @@ from ..core.dimensions import Dimension
 from ..core.shapes import TensorShape
 from ..core.values import convert, static
 from ..graph.loops import while_loop
+from ..graph.state import control_dependencies
 from ..graph.tensor_array import TensorArray
 from ..layers.base import settled
 from ..ops import array_ops as _a
 from ..ops.creation import constant, zeros, zeros_like
 from ..ops.gathering import gather
-from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, identity
 from ..variables.scopes import VariableScope, scopes, scopes_are, variable_scope
 from .cells import Output, RNNCell
 
@@ -45,6 +46,19 @@ def _started(
     if dtype is None:
         raise ValueError("If there is no initial_state, you must give a dtype.")
     return cell.zero_state(batch, dtype)
+
+
+def _lengths(sequence_length: object) -> TfTensor | None:
+    """Return how many steps each example has, None if they have all."""
+    if sequence_length is None:
+        return None
+    found = cast(convert(sequence_length), "int32")
+    if found.shape.rank not in (1, None):
+        raise ValueError(
+            "Argument sequence_length must be a vector of length batch_size. Received "
+            f"sequence_length={sequence_length} with shape: {found.shape}"
+        )
+    return found
 
 
 def _chosen(mask: object, new: object, old: object) -> object:
@@ -79,7 +93,7 @@ def dynamic_rnn(
         first = nest.flatten(rows)[0]
         batch = _batch(first, 1)
         state = _started(cell, batch, initial_state, dtype)
-        lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
+        lengths = _lengths(sequence_length)
         with variable_scope(entered):  # here the variables are made, of which the loop makes use
             shown, _ = cell(nest.map_structure(lambda x: x[0], rows), state)
         made, last = _loop(cell, rows, state, shown, lengths, entered)
@@ -211,7 +225,7 @@ def static_rnn(
     with variable_scope(scope or "rnn") as entered:
         rows = [nest.map_structure(convert, x) for x in inputs]
         state = _started(cell, _batch(nest.flatten(rows[0])[0], 0), initial_state, dtype)
-        lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
+        lengths = _lengths(sequence_length)
         made: list[object] = []
         for time, row in enumerate(rows):
             if time:
@@ -248,7 +262,7 @@ def bidirectional_dynamic_rnn(
     scope: str | None = None,
 ) -> Output:
     """Return the outputs and last states of steps forwards and backwards."""
-    lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
+    lengths = _lengths(sequence_length)
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as forwards:
             there, last = dynamic_rnn(
@@ -286,16 +300,63 @@ def static_bidirectional_rnn(
     scope: str | None = None,
 ) -> tuple[list[object], object, object]:
     """Return outputs forwards and backwards side by side, and both last states."""
-    if sequence_length is not None:
-        raise NotImplementedError(
-            "static_bidirectional_rnn: sequence_length is not supported, expected "
-            "bidirectional_dynamic_rnn for it"
-        )
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as forwards:
-            there, last = static_rnn(cell_fw, inputs, initial_state_fw, dtype, scope=forwards)
+            there, last = static_rnn(
+                cell_fw, inputs, initial_state_fw, dtype, sequence_length, forwards
+            )
         with variable_scope("bw") as backwards:
-            turned = list(inputs)[::-1]
-            back, first = static_rnn(cell_bw, turned, initial_state_bw, dtype, scope=backwards)
-    pairs = zip(there, back[::-1], strict=True)
-    return [_a.concat([a, b], 1) for a, b in pairs], last, first
+            lengths = _lengths(sequence_length)
+            turned = _listed_backwards(inputs, lengths)
+            back, first = static_rnn(
+                cell_bw, turned, initial_state_bw, dtype, sequence_length, backwards
+            )
+    pairs = zip(there, _listed_backwards(back, lengths), strict=True)
+    return [_beside(a, b) for a, b in pairs], last, first
+
+
+def _beside(one: object, other: object) -> object:
+    """Return structures whose tensors stand side by side."""
+    pairs = zip(nest.flatten(one), nest.flatten(other), strict=True)
+    return nest.pack(one, [_a.concat([a, b], 1) for a, b in pairs])
+
+
+def _listed_backwards(steps: Sequence[object], lengths: TfTensor | None) -> list[object]:
+    """Return steps in a list from the last to the first; those behind the end stay."""
+    if lengths is None:
+        return list(steps)[::-1]
+    columns = zip(*[nest.flatten(step) for step in steps], strict=True)
+    turned = [
+        _a.unstack(_backwards(_a.stack(column), lengths, time_major=True)) for column in columns
+    ]
+    rows = zip(*turned, strict=True)
+    return [nest.pack(step, list(row)) for step, row in zip(steps, rows, strict=True)]
+
+
+def static_state_saving_rnn(
+    cell: RNNCell,
+    inputs: Sequence[object],
+    state_saver: Any,
+    state_name: object,
+    sequence_length: object = None,
+    scope: str | VariableScope | None = None,
+) -> tuple[list[object], object]:
+    """Return outputs and the last state of steps that begin with a state which an object keeps.
+
+    It is asked for by `state(name)`, and given by `save_state(name, value)`: the last output and
+    state wait for that. Names are as many as the parts of a state.
+    """
+    sizes = nest.flatten(cell.state_size)
+    names = nest.flatten(state_name)
+    if len(names) != len(sizes):
+        raise ValueError(
+            "#elems(state_name) != #elems(state_size). Received state_name="
+            f"{state_name} and state_size={cell.state_size}"
+        )
+    first = nest.pack(cell.state_size, [state_saver.state(name) for name in names])
+    made, last = static_rnn(cell, inputs, first, sequence_length=sequence_length, scope=scope)
+    parts = nest.flatten(last)
+    kept = [state_saver.save_state(n, x) for n, x in zip(names, parts, strict=True)]
+    with control_dependencies(kept):
+        made[-1] = nest.map_structure(identity, made[-1])
+        return made, nest.map_structure(identity, last)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...values import nest
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.names import device
+from ..core.shapes import TensorShape
 from ..core.values import static
 from ..graph.state import Variable
+from ..layers.base import settled
 from ..ops import array_ops as _a
+from ..ops.math_ops import FUNCTIONS
 from ..ops.nn_ops import dropout
+from ..ops.random_ops import other_seed, uniform
 from ..variables.scopes import variable_scope
 from .cells import LSTMStateTuple, Output, RNNCell
+
+floor = FUNCTIONS["floor"]
 
 
 class MultiRNNCell(RNNCell):
@@ -55,6 +61,10 @@ class MultiRNNCell(RNNCell):
     def call(self, inputs: object, state: Any) -> Output:
         """Go up."""
         sizes = [cell.state_size for cell in self._cells]
+        if self._is_tuple and not isinstance(state, list | tuple):
+            raise ValueError(
+                f"Expected state to be a tuple of length {len(sizes)}, but received: {state}"
+            )
         states = state if self._is_tuple else _a.split(state, sizes, 1)
         made, after = inputs, []
         for number, (cell, before) in enumerate(zip(self._cells, states, strict=True)):
@@ -70,6 +80,11 @@ class Wrapper(RNNCell):
     def __init__(self, cell: RNNCell) -> None:
         super().__init__()
         self._cell = cell
+
+    @property
+    def wrapped_cell(self) -> RNNCell:
+        """Return the cell."""
+        return self._cell
 
     @property
     def state_size(self) -> object:
@@ -112,32 +127,86 @@ class DropoutWrapper(Wrapper):
         state_keep_prob: float | TfTensor = 1.0,
         variational_recurrent: bool = False,
         input_size: object = None,
-        dtype: object = None,
+        dtype: DTypeLike | None = None,
         seed: int | None = None,
         dropout_state_filter_visitor: object = None,
     ) -> None:
         super().__init__(cell)
-        if variational_recurrent or dropout_state_filter_visitor is not None:
-            raise NotImplementedError("DropoutWrapper: variational dropout is not supported")
-        del input_size, dtype
-        self._kept = input_keep_prob, state_keep_prob, output_keep_prob
+        if dropout_state_filter_visitor is not None:
+            raise NotImplementedError(
+                "DropoutWrapper: dropout_state_filter_visitor is not supported, expected None: "
+                "all of a state is dropped but the memory of LSTMs"
+            )
+        self._kept = {
+            "input": input_keep_prob,
+            "state": state_keep_prob,
+            "output": output_keep_prob,
+        }
         self._seed = seed
+        self._noise: dict[str, list[TfTensor]] = {}
+        """What is dropped in all steps alike, if it is to be so: chances of a row."""
+        if variational_recurrent:
+            sizes = {"input": input_size, "state": cell.state_size, "output": cell.output_size}
+            self._draw(sizes, dtype)
 
-    def _dropped(self, value: object, keep: float | TfTensor) -> object:
-        known = static(keep)
-        if isinstance(known, int | float) and known == 1:
+    def _draw(self, sizes: Mapping[str, object], dtype: DTypeLike | None) -> None:
+        """Draw the chances that are the same in all steps, and for all examples."""
+        if dtype is None:
+            raise ValueError("When variational_recurrent=True, dtype must be provided")
+        for what, size in sizes.items():
+            if what == "input" and self._keeps_all(what):
+                continue
+            if size is None:
+                raise ValueError(
+                    "When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, "
+                    "input_size must be provided"
+                )
+            self._noise[what] = [
+                uniform([1, *TensorShape(n).as_list()], dtype=dtype, seed=self._seed_of(what, i))
+                for i, n in enumerate(nest.flatten(size))
+            ]
+
+    def _keeps_all(self, what: str) -> bool:
+        known = static(self._kept[what])
+        return isinstance(known, int | float) and known == 1
+
+    def _seed_of(self, what: str, number: int) -> int | None:
+        """Return the seed of a part, which is another one than those of the others."""
+        return other_seed(self._seed, f"{what}_{number}")
+
+    def _dropped(self, value: object, what: str) -> object:
+        """Drop parts of a structure; the memory of LSTMs is kept."""
+        if self._keeps_all(what):
             return value
-        return nest.map_structure(lambda x: dropout(x, 1 - keep, seed=self._seed), value)
+        memories = _memories(value) if what == "state" else set()
+        made = [
+            x if number in memories else self._dropped_part(x, what, number)
+            for number, x in enumerate(nest.flatten(value))
+        ]
+        return nest.pack(value, made)
+
+    def _dropped_part(self, x: TfTensor, what: str, number: int) -> TfTensor:
+        keep = self._kept[what]
+        if what not in self._noise:
+            return dropout(x, 1 - keep, seed=self._seed_of(what, number))
+        kept = floor(keep + self._noise[what][number])
+        return settled(x / keep * kept, x.shape.as_list())
 
     def wrapped(self, inputs: object, state: object, scope: str | None) -> Output:
         """Drop before and behind."""
-        before, between, behind = self._kept
-        made, after = self._cell(self._dropped(inputs, before), state, scope)
-        if isinstance(after, LSTMStateTuple):  # memory is kept
-            after = LSTMStateTuple(after.c, self._dropped(after.h, between))
-        else:
-            after = self._dropped(after, between)
-        return self._dropped(made, behind), after
+        made, after = self._cell(self._dropped(inputs, "input"), state, scope)
+        return self._dropped(made, "output"), self._dropped(after, "state")
+
+
+def _memories(state: object, number: int = 0) -> set[int]:
+    """Return the numbers of the parts of a state that are memories of LSTMs."""
+    if isinstance(state, LSTMStateTuple) or not isinstance(state, list | tuple):
+        return {number} if isinstance(state, LSTMStateTuple) else set()
+    found: set[int] = set()
+    for part in state:
+        found |= _memories(part, number)
+        number += len(nest.flatten(part))
+    return found
 
 
 class ResidualWrapper(Wrapper):
