@@ -6,13 +6,18 @@ import math as python_math
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from ..compose import complex as whole
+from ..compose.tails import erfc
 from ..facts import Scaling
 from ..families import FLOATS, INEXACT, INTEGERS, REAL, Unary, unary_samples
 from ..op import register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..types.tensor import TensorSpec
+from ..types import numerics
+from ..types.numerics import in_wide
+from ..types.tensor import Array, TensorSpec
 
 
 def sigmoid(x: Term) -> Term:
@@ -65,6 +70,11 @@ class Relu(Unary):
         return ((y > 0.0).where(grad, 0.0),)
 
 
+def _gelu(x: Array) -> Array:
+    wide = x.astype(np.float64)
+    return (0.5 * wide * numerics.erfc(-python_math.sqrt(0.5) * wide)).astype(x.dtype)
+
+
 @register
 class Gelu(Unary):
     """x * P(X <= x) of a normal X, exactly or by a hyperbolic tangent."""
@@ -85,20 +95,33 @@ class Gelu(Unary):
 
     @classmethod
     def formula(cls, x: Term, *, approximate: str) -> Term:
-        """Return 0.5 * x * (1 + erf(x / sqrt(2)))."""
-        return x * cls._share(x, approximate)
+        """Return 0.5 * x * erfc(-x / sqrt(2)): far below 0 all digits are those of erfc."""
+        if approximate == "tanh":
+            return x * cls._share_of_tanh(x)
+        return x * (erfc(x * -python_math.sqrt(0.5)) * 0.5)
 
     @classmethod
-    def _share(cls, x: Term, approximate: str) -> Term:
-        if approximate == "tanh":
-            inner = (x * x * x * 0.044715 + x) * python_math.sqrt(2.0 / python_math.pi)
-            return (inner.apply("tanh") + 1.0) * 0.5
-        return ((x * python_math.sqrt(0.5)).apply("erf") + 1.0) * 0.5
+    def evaluate(cls, x: Array, *, approximate: str = "none") -> Sequence[Array]:
+        """Compute it by Python's erfc, or the formula."""
+        if approximate == "none":
+            return (np.asarray(in_wide(_gelu)(x)),)
+        return super().evaluate(x, approximate=approximate)
+
+    @classmethod
+    def _share_of_tanh(cls, x: Term) -> Term:
+        inner = (x * x * x * 0.044715 + x) * python_math.sqrt(2.0 / python_math.pi)
+        return (inner.apply("tanh") + 1.0) * 0.5
+
+    @classmethod
+    def _share(cls, x: Term, y: Term) -> Term:
+        """Return P(X <= x): below 0 what the result says of it, near 0 and above by erf."""
+        near = ((x * python_math.sqrt(0.5)).apply("erf") + 1.0) * 0.5
+        return (x < -1.0).where(y / x, near)
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term, *, approximate: str) -> Sequence[Term | None]:
         """Add the share to x times its slope."""
-        share = cls._share(x, approximate)
+        share = cls._share_of_tanh(x) if approximate == "tanh" else cls._share(x, y)
         if approximate == "tanh":
             inner = (x * x * 0.134145 + 1.0) * python_math.sqrt(2.0 / python_math.pi)
             slope = share * (1.0 - share) * inner * 2.0

@@ -131,6 +131,14 @@ def erf(x: Array) -> Array:
 _ERF = np.vectorize(math.erf, otypes=[np.float64])
 
 
+def erfc(x: Array) -> Array:
+    """Return what the error function leaves to 1, computed in f64."""
+    return np.asarray(_ERFC(x.astype(np.float64))).astype(x.dtype)
+
+
+_ERFC = np.vectorize(math.erfc, otypes=[np.float64])
+
+
 def saturate(x: Array, dtype: DType) -> Array:
     """Return the elements in another type; see the module's first page."""
     if dtype.kind == "b":

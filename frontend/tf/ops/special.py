@@ -16,6 +16,7 @@ import numpy as np
 from ....codegen import single
 from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
+from ....ir.compose.tails import TAILS as FORMULAS
 from ....ir.families import FLOAT, EmitMath, expect, spec_of_value
 from ....ir.op import Array, Op
 from ....ir.scalar_math import Term
@@ -324,6 +325,7 @@ class Tail:
     """Those of erfc(x) in x - `MIDDLE`, interpolated in the same way from 0 to 1, if it is used."""
 
 
+FAR = FORMULAS[rows.f64]
 MIDDLE = 0.625
 """About here a polynomial keeps most of its digits to both sides."""
 TAILS = {
@@ -334,17 +336,7 @@ TAILS = {
         0.376759112, -0.763499558, 0.477187663, 0.0556741543, -0.176474646, 0.0273597091,
         0.0414860398, -0.0134020559, -0.00700296974, 0.00187723327,
     )),
-    rows.f64: Tail(2.5, 28.0, 134217729.0, (
-        1.054031820305718, -0.8046518494391488, 0.45391411664809717, -0.17125114524604962,
-        0.028361550131932946, 0.008393044302594462, -0.004818785521927669,
-        -0.00043920826867360546, 0.0007026937098365121, 5.8307803227233176e-05,
-        -0.0001126047411904937, -1.953205338074798e-05, 1.824398776805642e-05,
-        6.753156200475455e-06, -2.3311978114595743e-06, -1.9588060463623055e-06,
-        -8.026498973083247e-09, 4.403217773897164e-07, 1.4050901462025907e-07,
-        -6.032668980012408e-08, -5.44584663004825e-08, -2.318840523735697e-09,
-        1.158254956680467e-08, 3.1480115804686542e-09, -1.1548882150337657e-09,
-        -4.988479419026309e-10,
-    )),
+    rows.f64: Tail(FAR.k, FAR.end, 134217729.0, FAR.terms),
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from ..ops import math_ops as _m
 from ..ops.creation import zeros
 from ..ops.initial_values import Constant, Zeros
 from ..ops.nn_ops import bias_add, clip_by_value
-from ..variables.partitioned import Partitioner, fixed_size_partitioner
+from ..variables.partitioned import fixed_size_partitioner
 from ..variables.scopes import First, Penalty, VariableScope
 
 sigmoid, tanh = _m.FUNCTIONS["sigmoid"], _m.FUNCTIONS["tanh"]
@@ -303,7 +303,7 @@ class LSTMCell(Recurrent):
         return made, _paired(memory, made, as_tuple=self._is_tuple)
 
 
-def _cut_by(shards: int | None) -> dict[str, Partitioner]:
+def _cut_by(shards: int | None) -> dict[str, Any]:
     """Return the option that cuts a variable into shards, if there are to be some."""
     return {} if shards is None else {"partitioner": fixed_size_partitioner(shards)}
 
