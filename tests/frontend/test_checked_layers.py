@@ -61,9 +61,12 @@ def test_glimpses_are_floats() -> None:
     lambda: nn.weighted_cross_entropy_with_logits(np.ones(3), np.ones((2, 2)), 1.0),
     lambda: nn.sparse_softmax_cross_entropy_with_logits([[0, 1], [2, 3]], tf.ones((4, 4))),
     lambda: nn.conv2d(tf.ones((1, 1, 1, 1)), tf.ones((1, 0, 1, 1)), 1, "SAME"),
+    lambda: nn.ctc_loss(tf.zeros((0, 5), tf.int32), tf.zeros((1, 0, 2)), [], []),
 ])  # fmt: skip
 def test_operands_that_do_not_fit_are_refused(call: Any) -> None:
-    with pytest.raises(ValueError, match=r"must|params|cannot be processed"):
+    with pytest.raises(
+        (ValueError, tf.errors.InvalidArgumentError), match=r"must|params|cannot be processed"
+    ):
         call()
 
 
@@ -97,3 +100,32 @@ def test_transposed_convolutions_take_channels_first(rank: int) -> None:
     form, steps = "NCDHW"[:2] + "DHW"[3 - rank :], [1, 1, *[2] * rank]
     made = function(x.transpose(first), f, [2, 4, *[6] * rank], steps, data_format=form)
     np.testing.assert_array_equal(made, wanted.transpose(first))
+
+
+@pytest.mark.parametrize("pool", [nn.max_pool, v1.nn.max_pool, nn.max_pool2d])
+def test_the_greatest_of_channels_is_pooled(pool: Any) -> None:
+    x = tf.reshape(tf.range(16.0), (1, 2, 2, 4))
+    made = pool(x, [1, 1, 1, 2], [1, 1, 1, 2], "SAME")
+    assert made.numpy().ravel().tolist() == [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0]
+    turned = tf.function(lambda y: pool(y, [1, 4, 1, 1], [1, 4, 1, 1], "VALID", "NCHW"))
+    assert turned(tf.transpose(x, [0, 3, 1, 2])).numpy().ravel().tolist() == [3.0, 7.0, 11.0, 15.0]
+    for window, steps, says in (
+        ([1, 2, 2, 2], [1, 1, 1, 2], "exactly one of pooling across depth"),
+        ([1, 1, 1, 2], [1, 1, 1, 1], "depth window to equal the depth stride"),
+        ([1, 1, 1, 3], [1, 1, 1, 3], "evenly divide"),
+    ):
+        with pytest.raises(tf.errors.UnimplementedError, match=says):
+            pool(x, window, steps, "SAME")
+
+
+@pytest.mark.parametrize(("kinds", "result"), [
+    (("int8", "bfloat16"), "bfloat16"), (("uint8", "int8"), "int32"), (("int8", "int8"), "int32"),
+])  # fmt: skip
+def test_products_of_mixed_matrices_are_of_the_type_that_is_asked_for(
+    kinds: Any, result: str
+) -> None:
+    a, b = (tf.cast([[100, 1], [2, 3]], kind) for kind in kinds)
+    made: Any = tf.matmul(a, b, output_type=result)
+    assert made.dtype == result
+    wanted = np.array([[10002, 103], [206, 11]]).astype(made.dtype.as_numpy_dtype)
+    np.testing.assert_array_equal(made.numpy(), wanted)

@@ -565,6 +565,11 @@ def matmul(
     """Multiply matrices; complex ones by their real and imaginary parts."""
     given = [transpose_a, transpose_b, adjoint_a, adjoint_b]
     both = (transpose_a and adjoint_a) or (transpose_b and adjoint_b)
+    if output_type is not None:
+        with InGraph(graph_of([a, b])):
+            a, b = convert(a), convert(b)
+            if a.dtype != b.dtype:  # (all numbers of either are those of the result)
+                a, b = cast(a, output_type), cast(b, output_type)
     if both or output_type is not None or not _in_parts(a, b):
         return _product(a, b, *given, output_type, name=name)
     pair = [conj(x) if turn else convert(x) for x, turn in ((a, adjoint_a), (b, adjoint_b))]

@@ -19,6 +19,7 @@ from ...eager.tensor import Tensor, computed
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
 from ...values.diagonals import band, is_narrow
+from ...values.run_errors import UnimplementedError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, rule
@@ -412,6 +413,42 @@ def einsum(equation: str, *inputs: object, name: str | None = None, **_: object)
         if not xs[0].dtype.is_complex:
             return perform("Einsum", xs, name=name, equation=short)
         return by_parts(lambda *parts: perform("Einsum", parts, equation=short), xs)
+
+
+def depth_of(ksize: object, last: bool) -> int:
+    """Return how many channels a window of images has."""
+    listed = np.ravel(static(ksize)).tolist()
+    return int(listed[-1 if last else 1]) if len(listed) > IMAGE else 1
+
+
+IMAGE = 3
+"""More numbers than axes of space, at the most, are those of batch and depth, too."""
+
+
+def greatest_of_depth(
+    m: Maker, input: object, ksize: object, strides: object, last: bool
+) -> object:
+    """Return the greatest of so many channels each that are beside each other."""
+    window, steps = (np.ravel(static(x)).tolist() for x in (ksize, strides))
+    dims, at, k = spec_of_value(input).dims, -1 if last else 1, depth_of(ksize, last)
+    if sorted(window)[-2] != 1 or len(window) != len(dims):
+        raise UnimplementedError(
+            "MaxPooling supports exactly one of pooling across depth or pooling across "
+            f"width/height: the window is {window}"
+        )
+    if len(steps) != len(window) or steps[at] != k:
+        raise UnimplementedError(
+            "Depthwise max pooling requires the depth window to equal the depth stride: "
+            f"{window} and {steps}"
+        )
+    if isinstance(dims[at], int) and dims[at] % k:
+        raise UnimplementedError(
+            "Depthwise max pooling requires the depth window to evenly divide the input depth: "
+            f"{k} and {dims[at]}"
+        )
+    axis = at % len(dims)
+    cut = m.reshape(input, shape=(*dims[:axis], dims[axis] // k, k, *dims[axis + 1 :]))
+    return m.max(cut, axes=(axis + 1,))
 
 
 def dropout(

@@ -27,7 +27,7 @@ from ..core.sizes import sizes_of
 from ..core.values import InGraph, at_once, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
 from .math_ops import FUNCTIONS, REDUCTIONS, by_parts, cast, conj, real
-from .nn_ops import clip_by_norm
+from .nn_ops import clip_by_norm, depth_of, greatest_of_depth
 
 
 def _pair(value: object, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
@@ -430,6 +430,8 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
             )
         if len(sizes) != (rank or len(sizes)):
             raise TypeError(f"an operand of {len(sizes) + 2} axes, expected {rank} and 2 more")
+        if gv == "max_pool" and depth_of(ksize, last) > 1:
+            return greatest_of_depth(m, input, ksize, strides, last)
         given = (ksize, strides, dilations)
         window, steps, apart = (_pair(v, last, len(sizes)) for v in given)
         if any(isinstance(k, int) and k < 1 for k in window):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.values import InGraph, convert, graph_of, static
 from ..graph.loops import scan
@@ -62,6 +63,8 @@ def ctc_loss(
             convert(logits),
         )
         scores = scores if logits_time_major else transpose(scores, [1, 0, 2])
+        if scores.shape.rank is not None and scores.shape.as_list()[1] == 0:
+            raise InvalidArgumentError("batch_size must not be 0")
         blank = _blank(blank_index, words, scores)
         lengths, times = cast(convert(label_length), "int32"), cast(convert(logit_length), "int32")
         inside = range_(shape(scores)[0])[:, None] < times[None, :]
