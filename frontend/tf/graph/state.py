@@ -423,7 +423,7 @@ class Variable(Common, MessagedVariable, metaclass=Created):
         """Read it, on the device that was asked for to keep copies."""
         if self.caching_device is None or (graph := self._home()) is None:
             return self.read_value()
-        with InGraph(graph), device(self.caching_device):
+        with InGraph(graph), device(None), device(self.caching_device):
             return identity(self.read_value())
 
     def converted(self, value: object) -> TfTensor:

@@ -151,6 +151,8 @@ def test_values_are_read_on_the_device_that_keeps_them() -> None:
         scope.set_caching_device("/job:b")
         assert v1.get_variable("w", []).value().device == "/job:b"
     assert tf.Variable(1.0).value().device == ""
+    with v1.device("/job:c/task:1"):
+        assert tf.Variable(1.0, caching_device="/job:a").value().device == "/job:a"
 
 
 def test_what_a_function_computes_for_a_variable_lies_beside_it() -> None:
