@@ -229,8 +229,7 @@ def raw(name):
         return Absent(NotPublicError(name))
     operation = getattr(tf.raw_ops, type_, None)
     if operation is None:
-        error = NotPublicError(name) if order is None else NotHereError(f"raw_ops.{type_}")
-        return Absent(error)
+        return public(name) if order is None else Absent(NotHereError(f"raw_ops.{type_}"))
     if order is None:
         order = [*inspect.signature(operation).parameters]
 
