@@ -6,6 +6,7 @@ Pillow reads and writes them, JPEGs are read by libjpeg-turbo (extra `images`).
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -181,15 +182,43 @@ def with_channels(array: Array, channels: int) -> Array:
     return np.concatenate([color, full], axis=2)
 
 
+HEADER = struct.Struct("<10xI4xii2xH")
+"""Of a BMP: where the pixels begin, width, height, and how many bits a pixel has."""
+HEADER_BYTES = 32
+
+
 def bmp(data: bytes, channels: int) -> Array:
-    """Return height, width and channels of a BMP."""
-    array = pixels(loaded(opened(data, "BMP"), len(data)))
-    if channels and channels != array.shape[2]:
+    """Return height, width and channels of a BMP: its bytes as they are, whatever its palette."""
+    if not data.startswith(b"BM"):
+        raise InvalidArgumentError("Unknown image file format. One of BMP required.")
+    if channels not in (0, 3, 4):
+        raise InvalidArgumentError(f"`channels` must be 0, 3 or 4 for BMP, but got {channels}")
+    if len(data) < HEADER_BYTES:
         raise InvalidArgumentError(
-            f"channels attribute {channels} does not match bits per pixel from file "
-            f"{array.shape[2]}"
+            "Incomplete bmp content, requires at least 32 bytes to find the header size, width, "
+            f"height, and bpp, got {len(data)} bytes"
         )
-    return array
+    start, width, height, bits = HEADER.unpack_from(data)
+    have, count, row = bits // 8, abs(height), (bits // 8 * width + 3) // 4 * 4
+    if width <= 0 or not height:
+        raise InvalidArgumentError(f"Width must be positive, and height: {width} and {height}")
+    if have not in (1, 3, 4):
+        raise InvalidArgumentError(
+            f"Number of channels inherent in the image must be 1, 3 or 4, was {have}"
+        )
+    rest = len(data) - start - row * count
+    if rest:
+        raise InvalidArgumentError(
+            "Input size should match (header_size + row_size * abs_height) but they differ by "
+            f"{rest}"
+        )
+    rows_ = np.frombuffer(data, np.uint8, row * count, start).reshape(count, row)
+    made = rows_[:: 1 if height < 0 else -1, : width * have].reshape(count, width, have)
+    color = np.repeat(made, 3, axis=2) if have == 1 and channels else made[:, :, :3][:, :, ::-1]
+    if (channels or have) != 4:
+        return np.ascontiguousarray(color)
+    opaque = np.full((count, width, 1), 255, np.uint8)
+    return np.concatenate([color, made[:, :, 3:] if have == 4 else opaque], axis=2)
 
 
 def gif(data: bytes) -> Array:
