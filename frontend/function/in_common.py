@@ -26,6 +26,7 @@ from ...ir.types.dtypes import i64, string
 from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import ANY, held, join
 from ...requirements import NUMBERS, Requirement
+from ..dims.alike import Alike
 from ..eager.recorded import Recorded
 from ..graph.execute import RunError
 from ..graph.frame import NotSeenError, NotStageableError, Store
@@ -35,7 +36,6 @@ from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
 from ..values.context import Emitter
 from ..values.texts import Text, as_kept
-from .alike import Alike
 from .host_steps import Expected, not_seen
 
 SIZES = 64
