@@ -50,12 +50,14 @@ def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     """Return the inputs of a function with sizes that the standard wants and its body does not.
 
     The losses take the class of each place from labels, of which there is one for each. The body
-    of attention would take any rank, and mean nothing by it.
+    of attention would take any rank, and values of more places than there are keys, and mean
+    nothing by it.
     """
     if node.op_type == "Attention":
         ranks = [node.rank(x) for x in inputs[:3] if x is not None]
         if not {*ranks} <= {3, 4}:
             node.refuse(f"ranks {', '.join(map(str, ranks))}, expected 3 or 4")
+        return _with_a_value_for_each_key(node, *inputs)
     if node.op_type not in LOSSES:
         return inputs
     scores, labels, *weights = inputs
@@ -66,6 +68,14 @@ def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
         for x, shape in zip((labels, *weights), wanted, strict=False)
     ]
     return [scores, *rest]
+
+
+def _with_a_value_for_each_key(node: Node, q: Any, k: Any, v: Any, *rest: Any) -> Sequence[Any]:
+    """Return the inputs of an attention; where keys and values differ in number, a run says so."""
+    own, wanted = node.shape(v), node.shape(k)
+    if len(own) != len(wanted) or own[1:-1] == wanted[1:-1]:
+        return [q, k, v, *rest]
+    return [q, k, node.make.fitted(v, shape=(own[0], *wanted[1:-1], own[-1])), *rest]
 
 
 def without_cap(proto: NodeProto) -> NodeProto:

@@ -186,3 +186,20 @@ def test_real_signals_may_lack_the_axis_of_their_parts(model: Make, onesided: in
         frames = np.array([x[:, i : i + 4] * window for i in starts]).reshape(-1, len(x), 4)
         wanted = np.fft.fft(frames).swapaxes(0, 1)[..., : 3 if onesided else 4]
         np.testing.assert_allclose(y[..., 0] + 1j * y[..., 1], wanted, atol=1e-5)
+
+
+def test_attention_wants_a_value_for_each_key(model: Make) -> None:
+    nodes = [node("Attention", ["q", "k", "v"], ["y"], q_num_heads=2, kv_num_heads=1)]
+    inputs = {"q": ("f32", ["b", "n", 8]), "k": ("f32", ["b", "m", 4]), "v": ("f32", ["b", "t", 4])}
+    found = compiled(model(nodes, inputs, ["y"], opset=23), dims=dict.fromkeys("bnmt", (0, 5)))
+    q, k, v = floats(1, 2, 8), floats(1, 3, 4), floats(1, 3, 4)
+    rows = q.reshape(2, 2, 4) @ k[0].T / 2
+    weights = np.exp(rows) / np.exp(rows).sum(-1, keepdims=True)
+    wanted = (weights @ v[0]).reshape(1, 2, 8)
+    np.testing.assert_allclose(found.run([q, k, v])[0], wanted, rtol=1e-4, atol=1e-5)
+    for rows_of_k in (0, 1, 2):
+        with pytest.raises(gv.GravureError, match="along axis 1"):
+            found.run([q, k[:, :rows_of_k], v])
+    fixed = {"q": ("f32", [1, 2, 8]), "k": ("f32", [1, 1, 4]), "v": ("f32", [1, 3, 4])}
+    with pytest.raises(gv.GravureError, match="Attention"):
+        compiled(model(nodes, fixed, ["y"], opset=23))
