@@ -9,6 +9,7 @@ import numpy as np
 
 from ....ir import Dim, DimExpr
 from ....ir.compose import functions as c
+from ....ir.host import symbols_in
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import UnequalError, broadcast, normalize_axis
@@ -126,10 +127,15 @@ def squeeze(node: Node, x: Value, axes: Value | None = None) -> Value:
 def _assume_several(node: Node, x: Value) -> None:
     """Take it that an axis that is to stay has not one element: a run with one would drop it.
 
-    Sizes that may be 0 too are those of data, or what the user says: they stay as they are.
+    Sizes that data tells stay as they are.
     """
+    block = node.block
+    while (above := block.parent_block()) is not None and above.args:
+        block = above
+    given = {name for argument in block.args for name in symbols_in(argument.type)}
     for axis, dim in enumerate(node.shape(x)):
-        if str(dim).isidentifier() and node.emitter.ranges.get(str(dim), (0, None))[0] == 1:
+        low, high = node.emitter.ranges.get(str(dim), (0, None))
+        if str(dim) in given and low <= 1 and high != 0:
             reason = f"node {node.label!r}: axes of one element are dropped, and axis {axis} stays"
             raise NeedsAssumptionError(Assumption(2, dim, are_equal=False, reason=reason))
 
