@@ -32,7 +32,7 @@ from ...ir.ops.selecting import Leading, NonZero
 from ...ir.ops.structure import Yield
 from ...ir.program import finish, new_function, set_level, set_ranges
 from ...ir.types import dims, dtypes
-from ...ir.types.dims import Dim
+from ...ir.types.dims import Dim, Range
 from ...ir.types.values import is_compilable
 from ...passes.tell_sizes import Selecting, can_be_told, first
 from .compiled import CompiledModel, compile_piece, load_compiled
@@ -181,11 +181,12 @@ class GrowingLoop:
         self,
         loop: HostLoop,
         axes: Sequence[GrowingAxis],
-        weights: Mapping[str, Array],
+        whole: Program,
         options: Options,
     ) -> None:
         self.loop = loop.clone()
-        self.axes, self.weights, self.options = axes, weights, options
+        self.axes, self.options = axes, options
+        self.weights, self.ranges = whole.weights, whole.ranges
         self.parts = parts_of(loop)
         self.made: dict[int, CompiledModel] = {}
         """The code by the room that it has."""
@@ -196,7 +197,8 @@ class GrowingLoop:
         """Return the code for a room, made now if there is none."""
         with self.lock:
             if room not in self.made:
-                program = GrowingProgram(self.loop, self.axes, room, self.weights).program
+                whole = self.weights, self.ranges
+                program = GrowingProgram(self.loop, self.axes, room, *whole).program
                 self.made[room] = load_compiled(compile_piece(program, self.options), 1)
             self.room = max(self.room, room)
             return self.made[room]
@@ -255,7 +257,12 @@ class GrowingProgram:
     """The program of a loop in a room: it takes and gives what `GrowingLoop.run` says."""
 
     def __init__(
-        self, loop: HostLoop, axes: Sequence[GrowingAxis], room: int, weights: Mapping[str, Array]
+        self,
+        loop: HostLoop,
+        axes: Sequence[GrowingAxis],
+        room: int,
+        weights: Mapping[str, Array],
+        ranges: Mapping[str, Range],
     ) -> None:
         self.axes, self.room, self.count = axes, room, loop.states
         body = loop.regions[0].block
@@ -275,7 +282,8 @@ class GrowingProgram:
         finish(main, list(made.results), [f"y{n}" for n in range(len(carried))])
         module = ModuleOp([main])
         set_level(module, "graph")
-        set_ranges(module, {str(a.size): (0, room - a.growth) for a in axes})
+        grown: dict[str, Range] = {str(a.size): (0, room - a.growth) for a in axes}
+        set_ranges(module, {**ranges, **grown})
         self.program = Program(module, {n: weights[n] for n in weights_of(loop)})
         self.fill(again, body)
 

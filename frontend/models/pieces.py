@@ -226,7 +226,7 @@ def growing_loops(program: Program, options: Options) -> dict[Operation, Growing
         if isinstance(op, HostLoop) and op not in inside:
             axes = axes_of(op)
             if axes is not None:
-                found[op] = GrowingLoop(op, axes, program.weights, replace(options, swap=False))
+                found[op] = GrowingLoop(op, axes, program, replace(options, swap=False))
                 op.attributes[WHOLE] = UnitAttr()
                 inside.update(op.walk())
     return found

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gravure as gv
@@ -211,3 +212,30 @@ def test_a_pass_that_fails_under_a_tape_is_an_error_of_ours(monkeypatch):
         slope(twice)
     with pytest.raises(PassError, match=r"pass plan-memory failed: KeyError"):
         slope(twice)
+
+
+def test_loops_over_slices_within_a_loop_that_appends() -> None:
+    x, w = tf.constant(np.arange(24.0).reshape(12, 2), tf.float32), tf.Variable([[1.0], [2.0]])
+
+    @tf.function
+    def losses(epochs: tf.Tensor, batch: tf.Tensor) -> tf.Tensor:
+        found = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[])
+        for epoch in tf.range(epochs):
+            total = 0.0
+            for start in tf.range(0, tf.shape(x)[0], batch):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(x[start : start + batch] @ w)
+                w.assign_sub(0.001 * tape.gradient(loss, w))
+                total += loss
+            found = found.write(epoch, total)
+        return found.stack()
+
+    made = []
+    for eagerly in (True, False):
+        w.assign([[1.0], [2.0]])
+        tf.config.run_functions_eagerly(eagerly)
+        try:
+            made.append([losses(tf.constant(3), tf.constant(5)).numpy() for _ in range(12)])
+        finally:
+            tf.config.run_functions_eagerly(False)
+    np.testing.assert_allclose(*made, rtol=1e-4)
