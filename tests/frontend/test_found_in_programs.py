@@ -592,3 +592,30 @@ def test_a_writer_of_a_graph_writes_its_message_too(tmp_path):
 def test_a_namespace_is_shown_by_its_name():
     assert repr(tf.compat.v1) == "<namespace tf.compat.v1>"
     assert repr(tf.math) == "<namespace tf.math>"
+
+
+def test_variables_that_functions_make_are_named_by_the_scopes_within_them() -> None:
+    class Scaled(tf.Module):
+        @tf.Module.with_name_scope
+        def __call__(self, x):
+            if not hasattr(self, "w"):
+                self.w = tf.Variable(1.0, name="w")
+                with tf.name_scope("inner"):
+                    self.unnamed = tf.Variable(2.0)
+            return x * self.w * self.unnamed
+
+    module = Scaled(name="scaled")
+    assert float(tf.function(module.__call__)(tf.constant(3.0))) == 6.0
+    assert [v.name for v in module.variables] == ["scaled/inner/Variable:0", "scaled/w:0"]
+
+
+def test_a_generator_moves_on_the_variable_that_it_is_made_of() -> None:
+    state = tf.Variable([5, 0, 7], dtype=tf.int64)
+    one = tf.random.Generator.from_state(state, "philox")
+    other = tf.random.Generator(state=state, alg="philox")
+    apart = tf.random.Generator(copy_from=one)
+    drawn = [float(g.normal([])) for g in (one, other, apart)]
+    assert drawn[1] != drawn[0] == drawn[2]
+    assert state.numpy().tolist() == [2 * 256 + 5, 0, 7]
+    with pytest.raises(ValueError, match=r"\(4,\) and \[3\] are incompatible"):
+        tf.random.Generator.from_state(tf.Variable([1, 2, 3, 4], dtype=tf.int64))

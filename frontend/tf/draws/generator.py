@@ -66,6 +66,10 @@ class Generator(Source):
                 "Philox algorithm"
             )
         given = copy_from.state.read_value() if copy_from is not None else state
+        if isinstance(given, Variable) and given.dtype == "int64":
+            _check(given)
+            self.state = given  # each draw moves on what the program holds too
+            return
         with entered(None):
             first = np.asarray(static(given), np.int64)
             _check(first)
