@@ -24,7 +24,7 @@ NOTHING: Same = {}
 
 
 @dataclass(frozen=True)
-class SizeNumbers:
+class SizesOfValue:
     """A few integers, as expressions of those that they are computed of."""
 
     numbers: tuple[Dim, ...]
@@ -57,7 +57,7 @@ class Alike:
         if isinstance(owner, Op) and is_arithmetic(owner) and depth:
             found = sizes_of(value, lambda x, place: self.element(x, place, outside, depth - 1))
             if found is not None:
-                return SizeNumbers(tuple(found.ravel().tolist()), found.shape)
+                return SizesOfValue(tuple(found.ravel().tolist()), found.shape)
         return self.computation(value, outside, depth)
 
     def computation(self, value: SSAValue, outside: Same, depth: int) -> Hashable:
@@ -75,6 +75,6 @@ class Alike:
             key = self.key(value, outside, depth)
         else:
             key = self.computation(value, outside, depth)
-        if isinstance(key, SizeNumbers):
+        if isinstance(key, SizesOfValue):
             return key.numbers[place]
         return self.symbols.setdefault((key, place), unknown_dim())
