@@ -10,7 +10,7 @@ from ...ir.op import Array
 from ..values.run_errors import DataLossError, InvalidArgumentError
 from .slabs import BIG, Slabs
 from .sources import Listed
-from .stages import UNKNOWN, Element, Run, Stage, Stream, integer, known, part
+from .stages import UNKNOWN, Element, Given, Run, Stage, Stream, integer, known, part
 
 
 class Batched(Stream):
@@ -63,6 +63,39 @@ class Batched(Stream):
             return tuple(arrays)
         rows = self.collected()
         return tuple([stacked(column, i) for i, column in enumerate(zip(*rows, strict=True))])
+
+
+class Rebatched(Batched):
+    """Batches of several sizes, one after the other and then again."""
+
+    KEEPS = ("turn",)
+
+    def __init__(self, run: Run, stage: Stage, size: object, whole: object) -> None:
+        self.sizes, self.turn = np.ravel(np.asarray(size)).tolist(), 0
+        super().__init__(run, stage, self.sizes[0], whole)
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> None:
+        """Refuse batches of nothing."""
+        if isinstance(options["size"], Given):
+            return  # only a run says what they are
+        sizes = np.ravel(np.asarray(options["size"])).tolist()
+        if not sizes or min(sizes) <= 0:
+            raise InvalidArgumentError(f"Batch sizes must be greater than zero, got {sizes}.")
+
+    def announce(self) -> None:
+        """Say nothing: batches are of several sizes."""
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return that nobody knows, unless there is no end."""
+        return inputs[0] if inputs[0] <= 0 else UNKNOWN
+
+    def __next__(self) -> Element:
+        self.size = self.sizes[self.turn % len(self.sizes)]
+        found = super().__next__()
+        self.turn += 1
+        return found
 
 
 class Pile:

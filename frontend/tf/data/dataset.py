@@ -36,7 +36,7 @@ from ..core.structures import (
     with_front,
     without_front,
 )
-from ..core.values import convert, whole
+from ..core.values import convert, static, whole
 from ..ops.random_ops import seeds_of
 from ..ragged.making import as_row
 from . import combining, iterators, saving
@@ -65,9 +65,14 @@ def seeds_for(seed: object) -> tuple[Given, Given] | None:
         return None
     if seed is None or isinstance(seed, int | np.integer):
         first, second = seeds_of(None if seed is None else int(seed), graph)
-        return (Given(convert(np.int64(first))), Given(convert(np.int64(second))))
+        return Given(convert(_signed(first))), Given(convert(_signed(second)))
     base = seeds_of(0, graph)[0]
-    return Given(convert(np.int64(base))), Given(scalar(seed))
+    return Given(convert(_signed(base))), Given(scalar(seed))
+
+
+def _signed(seed: int) -> np.int64:
+    """Return a seed of 64 bits as a number with a sign, of the same bits."""
+    return np.uint64(seed & 0xFFFFFFFFFFFFFFFF).astype(np.int64)
 
 
 class Dataset(Pipeline):
@@ -323,8 +328,20 @@ class Dataset(Pipeline):
     def rebatch(
         self, batch_size: object, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
-        """Return a dataset of the rows of the elements, stacked anew."""
-        return self.unbatch().batch(batch_size, drop_remainder)
+        """Return a dataset of the rows of the elements, stacked anew: in turn by each of sizes."""
+        rows, sizes = self.unbatch(), convert(batch_size, "int64")
+        if sizes.shape.rank == 0:
+            return rows.batch(batch_size, drop_remainder)
+        told = static(sizes)
+        known = told if isinstance(told, list) else []
+        before = [leaf.shape.as_list()[0] for leaf in flatten(self._spec)
+                  if isinstance(leaf, TensorSpec) and leaf.shape.rank]  # fmt: skip
+        is_even = drop_remainder is True or all(
+            n and n % known[0] == 0 for n in before if known and known[0]
+        )
+        extent = known[0] if len({*known}) == 1 and is_even else None
+        options = {"size": Given(sizes), "whole": _flag(drop_remainder)}
+        return rows.step(batches.Rebatched, with_front(rows._spec, extent), **options)
 
     def shuffle(
         self,

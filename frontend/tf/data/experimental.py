@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...data.stages import Given
+from ...data.stages import INFINITE, Given
 from ...data.steps import Counted
 from ...formats.records import RecordWriter
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
-from ...values.run_errors import OutOfRangeError
+from ...values.run_errors import FailedPreconditionError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.nested import map_structure
 from ..core.specs import TensorSpec
@@ -170,6 +170,8 @@ def dense_to_ragged_batch(
 
 def at(dataset: Dataset, index: TensorLike) -> object:
     """Return the element at a place; raise `OutOfRangeError` where there is none."""
+    if dataset._stage.count == INFINITE:
+        raise FailedPreconditionError("a dataset without end has no elements at places")
     missing = OutOfRangeError("Index out of range: the dataset has no element there")
     return iterators.single_element(dataset.skip(index).take(1), missing)
 

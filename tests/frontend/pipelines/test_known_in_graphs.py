@@ -23,3 +23,27 @@ def test_no_element_lies_outside(index: int) -> None:
     assert tf.data.experimental.at(numbers, 2) == 2
     with pytest.raises(tf.errors.InvalidArgumentError, match="empty"):
         numbers.take(0).get_single_element()
+
+
+def test_batches_of_several_sizes_come_in_turn() -> None:
+    made = tf.data.Dataset.range(8).batch(4).rebatch([2, 1, 1])
+    found = [x.tolist() for x in made.as_numpy_iterator()]
+    assert found == [[0, 1], [2], [3], [4, 5], [6], [7]]
+    even = tf.data.Dataset.range(8).batch(4, drop_remainder=True).rebatch([2, 2])
+    assert even.element_spec.shape == [2]
+    last = tf.data.Dataset.range(5).batch(4).rebatch([2, 2])
+    assert [x.tolist() for x in last.as_numpy_iterator()] == [[0, 1], [2, 3], [4]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
+        next(iter(tf.data.Dataset.range(5).batch(4).rebatch([2, 0])))
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        tf.data.experimental.at(tf.data.Dataset.range(2).repeat(), 0)
+
+
+def test_seeds_of_all_bits_are_taken() -> None:
+    for seed in range(40):
+        with tf.Graph().as_default():
+            tf.compat.v1.set_random_seed(seed)
+            tf.data.Dataset.range(3).shuffle(3)
+        tf.random.set_seed(seed)
+        for _ in range(5):
+            tf.data.Dataset.range(3).shuffle(3)
