@@ -7,6 +7,7 @@ import binascii
 import gzip
 import zlib
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, SupportsInt, TypeAlias
 
 import numpy as np
@@ -123,6 +124,11 @@ def decode_csv(
         line = convert(records, "string")
     if select_cols is not None and len(select_cols) != len(given):
         raise ValueError("Length of select_cols and record_defaults do not match.")
+    chosen = list(select_cols or ())
+    if any(column < 0 for column in chosen):
+        raise ValueError(f"select_cols contains negative values: {chosen}")
+    if any(a >= b for a, b in pairwise(chosen)):
+        raise ValueError(f"select_cols is not strictly increasing: {chosen}")
     table = Table(field_delim, use_quote_delim, na_value.encode(), select_cols)
     for default in given:
         if default.dtype.name not in ("float32", "float64", "int32", "int64", "string"):

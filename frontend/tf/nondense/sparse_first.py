@@ -8,12 +8,13 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ...values.arrays import as_listed
 from ...values.context import entered, executing_eagerly
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
-from ..core.values import InGraph, convert, graph_of, static
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..graph.state import get_default_graph, placeholder, placeholder_with_default
 from ..ops.array_ops import reshape
 from ..ops.creation import constant
@@ -96,6 +97,13 @@ def sparse_to_dense(
             places = reshape(places, [1, 1])
         elif places.ndim == 1:
             places = reshape(places, [-1, 1])
+        if sizes.shape.rank not in (None, 1):
+            raise InvalidShapesError(f"output_shape must be rank 1, got {sizes.shape}")
+        if values.shape.rank and not values.shape.is_compatible_with(places.shape[:1]):
+            raise InvalidShapesError(
+                f"sparse_values has incorrect shape {as_listed(values.shape.as_list())}, should "
+                f"be [] or {as_listed(places.shape[:1].as_list())}"
+            )
         if values.ndim == 0:
             values = gather(reshape(values, [1]), places[:, 0] * 0)
         known = static(sizes)

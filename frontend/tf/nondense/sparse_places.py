@@ -167,6 +167,9 @@ def split(
         if value is None:
             raise ValueError(f"{what} is required")
     sp = sparse_of(sp_input)
+    for value, what in ((num_split, "num_split"), (axis, "axis")):
+        if np.ndim(static(value)):
+            raise InvalidShapesError(f"{what} should be a scalar, got {static(value)}")
     parts, at = int(static(num_split)), int(static(axis))
     rank = sp.shape.rank
     if rank is not None and not -rank <= at < rank:

@@ -562,7 +562,13 @@ def matmul(
     b_is_sparse: bool = False, output_type: DTypeLike | None = None, grad_a: bool = False,
     grad_b: bool = False, name: str | None = None,
 ) -> TfTensor:  # fmt: skip
-    """Multiply matrices; complex ones by their real and imaginary parts."""
+    """Multiply matrices; complex ones by their real and imaginary parts.
+
+    Of bfloat16 and float32 the product is float32.
+    """
+    types = {getattr(getattr(x, "dtype", None), "name", "") for x in (a, b)}
+    if types == {"bfloat16", "float32"}:
+        a, b = cast(a, "float32"), cast(b, "float32")
     given = [transpose_a, transpose_b, adjoint_a, adjoint_b]
     both = (transpose_a and adjoint_a) or (transpose_b and adjoint_b)
     if output_type is not None:

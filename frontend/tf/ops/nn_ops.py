@@ -137,6 +137,8 @@ def softmax_cross_entropy_with_logits(
 def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: object, logits: object) -> object:
     """Return the cross entropy of numbered classes and softmax."""
     at = spec_of_value(logits).rank - 1
+    if at < 0:
+        raise ValueError("`logits` cannot be a scalar")
     if spec_of_value(labels).rank != at:
         raise ValueError(
             "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape="
