@@ -239,6 +239,14 @@ def _either(pred: object, yes: object, no: object) -> Callable[[], object]:
     return lambda: cond(pred, yes, no)
 
 
+def _for_each(grad_ys: object, count: int) -> list[object] | None:
+    """Return a value for each target, which may be a list of numbers; None: there are none."""
+    if grad_ys is None:
+        return None
+    listed = list(grad_ys) if isinstance(grad_ys, list | tuple) else [grad_ys]
+    return listed if len(listed) == count else nest.flatten(grad_ys)
+
+
 def gradients(
     ys: object,
     xs: object,
@@ -270,11 +278,8 @@ def gradients(
                     f"{y.dtype.name})"
                 )
         sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
-        given = (
-            None
-            if grad_ys is None
-            else [None if g is None else graph.owned(convert(g)) for g in nest.flatten(grad_ys)]
-        )
+        weights = _for_each(grad_ys, len(targets))
+        given = weights and [None if g is None else graph.owned(convert(g)) for g in weights]
         stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
         colocate = bool(colocate_gradients_with_ops)
         found = graph_gradients(targets, sources, given, stops, name=name, colocate=colocate)

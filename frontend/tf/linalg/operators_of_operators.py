@@ -144,6 +144,14 @@ class LinearOperatorInversion(LinearOperator):
         return self.operator
 
 
+def _are_adjoint(a: LinearOperator, b: LinearOperator) -> bool:
+    """Say whether two operators are made as each other's adjoint."""
+    pairs = ((a, b), (b, a))
+    if any(isinstance(x, LinearOperatorAdjoint) and x.operator is y for x, y in pairs):
+        return True
+    return a is b and a.is_self_adjoint is True
+
+
 class Several(LinearOperator):
     """What is made of a list of operators of one element type."""
 
@@ -177,9 +185,12 @@ class LinearOperatorComposition(Several):
                     f"Operators are incompatible: {a.shape} is followed by {b.shape} in a product"
                 )
         named = name or "_o_".join(each.name for each in operators)
-        super().__init__(
-            operators, named, **{**known_of_all(operators, "is_non_singular"), **hints}
-        )
+        known = known_of_all(operators, "is_non_singular")
+        half = len(operators) // 2
+        pairs = zip(operators[:half], operators[::-1], strict=False)
+        if 2 * half == len(operators) and all(_are_adjoint(a, b) for a, b in pairs):
+            known |= {"is_self_adjoint": True, "is_positive_definite": known.get("is_non_singular")}
+        super().__init__(operators, named, **{**known, **hints})
 
     def _shape(self) -> TensorShape:
         sizes = [self.operators[0].range_dimension, self.operators[-1].domain_dimension]

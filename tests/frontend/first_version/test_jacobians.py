@@ -80,3 +80,15 @@ def test_parts_of_an_extent_that_a_run_tells_are_of_the_sizes_that_are_given():
     assert [p.numpy().tolist() for p in f([1.0, 2.0, 3.0])] == [[1.0], [2.0, 3.0]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Determined shape must either match"):
         f([1.0, 2.0])
+
+
+def test_each_target_may_be_weighed_by_a_list_of_numbers():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.constant([1.0, 2.0])
+        weights = [[1.0, 2.0], [3.0, 4.0]]
+        found = tf.compat.v1.gradients([x * 2, x * x], [x], grad_ys=weights)
+        assert session.run(found)[0].tolist() == [8, 20]
+        listed = tf.TensorArray(tf.float32, 2, infer_shape=False).unstack(x)
+        twice = [listed.read(0), listed.read(0)]
+        found = tf.compat.v1.gradients(twice, [x], grad_ys=[1.0, 2.0])
+        assert session.run([*twice, *found])[2].tolist() == [3, 0]

@@ -96,3 +96,11 @@ def test_gradients_of_an_operator_and_of_every_variable_of_it() -> None:
     with tf.GradientTape() as tape:  # the operator is read while the tape looks on
         found = tape.gradient(made, made.variables)
     assert all(x is not None for x in found)
+
+
+def test_an_operator_behind_its_adjoint_is_positive() -> None:
+    made = full(MATRIX, is_non_singular=True)
+    both = lin.LinearOperatorComposition([made, made.H])
+    assert both.is_self_adjoint
+    assert both.is_positive_definite
+    assert not lin.LinearOperatorComposition([made, made]).is_self_adjoint
