@@ -279,7 +279,10 @@ def gradients(
                 )
         sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
         weights = _for_each(grad_ys, len(targets))
-        given = weights and [None if g is None else graph.owned(convert(g)) for g in weights]
+        given = [
+            None if g is None else graph.owned(convert(g))
+            for g in ([None] * len(targets) if weights is None else weights)
+        ]
         stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
         colocate = bool(colocate_gradients_with_ops)
         found = graph_gradients(targets, sources, given, stops, name=name, colocate=colocate)

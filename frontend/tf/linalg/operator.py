@@ -99,6 +99,23 @@ def known_of_all(operators: Sequence[LinearOperator], *hints: str) -> dict[str, 
     return {h: True for h in hints if all(getattr(each, h) for each in operators)}
 
 
+Known = Mapping[str, bool | None]
+
+
+def agreed(known: Known, hints: Known) -> dict[str, bool | None]:
+    """Return hints, and what is known where they say nothing; raise where they say the contrary."""
+    made = dict(known)
+    for hint, said in hints.items():
+        if said is None:
+            continue
+        found = made.get(hint)
+        if found is not None and found is not said:
+            fact = WORDS.get(hint, hint) if found else f"not {WORDS.get(hint, hint)}"
+            raise ValueError(f"{hint} is {said}, but the operator is always {fact}.")
+        made[hint] = said
+    return made
+
+
 KINDS: dict[str, Callable[..., LinearOperator]] = {}
 """The kinds of operators that others are made into, by their names: they enter themselves."""
 

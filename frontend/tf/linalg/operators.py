@@ -102,6 +102,13 @@ class Stated(LinearOperator):
         self._height, self._width = _rows_of(rows), _rows_of(columns)
         self._stated = _batch_given(batch)
 
+    def _sliced(self, places: list[object], batch: TfTensor) -> LinearOperator:
+        part = zeros(batch, "bool")[tuple(places)]
+        is_known = part.shape.is_fully_defined()
+        own = {**self.parameters, **self.hints}
+        own["batch_shape"] = part.shape.known() if is_known else tensor_shape(part)
+        return KINDS[type(self).__name__](**own)
+
     def _known_batch(self) -> TensorShape:
         if isinstance(self._stated, list):
             return TensorShape(self._stated)
@@ -418,7 +425,8 @@ class LinearOperatorIdentity(Stated, Diagonal):
         return ones(self.shape_tensor()[:-1], self.dtype)
 
     def _merged(self, other: LinearOperator) -> LinearOperator | None:
-        return other if self.batch_shape.rank == 0 else super()._merged(other)
+        is_one = self.batch_shape.rank is not None and self.batch_shape == other.batch_shape
+        return other if is_one or self.batch_shape.rank == 0 else super()._merged(other)
 
     def _merged_behind(self, last: LinearOperator) -> LinearOperator | None:
         return last if self.batch_shape.rank == 0 else None

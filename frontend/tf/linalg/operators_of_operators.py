@@ -20,7 +20,7 @@ from ..ops.linear_ops import adjoint as turned
 from ..ops.linear_ops import det, diag, solve_each
 from ..ops.math_ops import FUNCTIONS, cast, matmul, real
 from .decompositions import slogdet
-from .operator import KINDS, OPPOSITES, WORDS, LinearOperator, kept, known_of_all
+from .operator import KINDS, LinearOperator, agreed, kept, known_of_all
 
 Hint = bool | None
 
@@ -49,15 +49,6 @@ def _known_sizes(operators: Sequence[LinearOperator], axis: int) -> list[int] | 
     return None if any(not isinstance(n, int) for n in found) else [int(str(n)) for n in found]
 
 
-def _require_agreement(operator: LinearOperator, hints: dict[str, Hint]) -> None:
-    """Raise where what is said of an operator is not so of what undoes or turns it."""
-    for hint, said in hints.items():
-        known = getattr(operator, hint)
-        if None not in (known, said) and known is not said:
-            word = WORDS[hint] if known else OPPOSITES[hint]
-            raise ValueError(f"{hint} is {said}, but the operator {operator.name} is {word}.")
-
-
 def _joined(batch: list[int] | TfTensor, sizes: Sequence[int | TfTensor]) -> object:
     """Return a shape of a batch and of matrices: numbers where all of them are known."""
     if isinstance(batch, list) and all(isinstance(n, int) for n in sizes):
@@ -72,9 +63,8 @@ class LinearOperatorAdjoint(LinearOperator):
 
     def __init__(self, operator: LinearOperator, name: str | None = None, **hints: Hint) -> None:
         named = name or f"{operator.name}_adjoint"
-        _require_agreement(operator, hints)
         super().__init__(
-            operator.dtype, {"operator": operator}, named, **{**operator.hints, **hints}
+            operator.dtype, {"operator": operator}, named, **agreed(operator.hints, hints)
         )
         self.operator = operator
 
@@ -112,10 +102,11 @@ class LinearOperatorInversion(LinearOperator):
     MATRIX_AXES: ClassVar = {"operator": 0}
 
     def __init__(self, operator: LinearOperator, name: str | None = None, **hints: Hint) -> None:
-        _require_agreement(operator, hints)
+        if operator.is_non_singular is False:
+            raise ValueError(f"is_non_singular is False for {operator.name}: nothing undoes it")
         known = {**operator.hints, "is_non_singular": True, "is_square": True}
         named = name or f"{operator.name}_inv"
-        super().__init__(operator.dtype, {"operator": operator}, named, **{**known, **hints})
+        super().__init__(operator.dtype, {"operator": operator}, named, **agreed(known, hints))
         self.operator = operator
 
     def _shape(self) -> TensorShape:
@@ -190,7 +181,7 @@ class LinearOperatorComposition(Several):
         pairs = zip(operators[:half], operators[::-1], strict=False)
         if 2 * half == len(operators) and all(_are_adjoint(a, b) for a, b in pairs):
             known |= {"is_self_adjoint": True, "is_positive_definite": known.get("is_non_singular")}
-        super().__init__(operators, named, **{**known, **hints})
+        super().__init__(operators, named, **agreed(known, hints))
 
     def _shape(self) -> TensorShape:
         sizes = [self.operators[0].range_dimension, self.operators[-1].domain_dimension]
@@ -293,7 +284,8 @@ class LinearOperatorBlockDiag(EachByItself, BlocksOfOperators):
     ) -> None:
         same = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
         named = name or "_ds_".join(each.name for each in operators)
-        super().__init__(operators, named, **{**known_of_all(operators, *same), **hints})
+        known = known_of_all(operators, *same)
+        super().__init__(operators, named, **agreed(known, {"is_square": True, **hints}))
 
     def _of_rows(self) -> list[list[LinearOperator | None]]:
         count = len(self.operators)
@@ -362,8 +354,8 @@ class LinearOperatorBlockLowerTriangular(BlocksOfOperators):
                     f"{len(row)} blocks."
                 )
         flat = [each for row in operators for each in row]
-        known = known_of_all([row[-1] for row in operators], "is_non_singular")
-        super().__init__(flat, name, **{**known, **hints})
+        known = known_of_all([row[-1] for row in operators], "is_non_singular", "is_square")
+        super().__init__(flat, name, **agreed(known, hints))
         self.parameters = {"operators": operators}
         self._rows = [list(row) for row in operators]
 
@@ -380,9 +372,9 @@ class LinearOperatorKronecker(EachByItself):
     def __init__(
         self, operators: Sequence[LinearOperator], name: str | None = None, **hints: Hint
     ) -> None:
-        same = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
+        same = ("is_square", "is_non_singular", "is_self_adjoint", "is_positive_definite")
         named = name or "_x_".join(each.name for each in operators)
-        super().__init__(operators, named, **{**known_of_all(operators, *same), **hints})
+        super().__init__(operators, named, **agreed(known_of_all(operators, *same), hints))
 
     def _shape(self) -> TensorShape:
         sizes = [_known_sizes(self.operators, axis) for axis in (-2, -1)]
@@ -442,7 +434,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         parameters = {"base_operator": base_operator, "u": u, "diag_update": diag_update, "v": v}
         positive = is_diag_update_positive or diag_update is None
         known = ("is_self_adjoint", "is_positive_definite") if v is None and positive else ()
-        given = {**known_of_all([base_operator], *known), **hints}
+        given = agreed(known_of_all([base_operator], *known), hints)
         super().__init__(base_operator.dtype, parameters, name, **given)
         self.base_operator, self.is_diag_update_positive = base_operator, is_diag_update_positive
         self._u, self._v = kept(u, self.dtype), None if v is None else kept(v, self.dtype)

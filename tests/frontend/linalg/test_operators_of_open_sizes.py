@@ -104,3 +104,19 @@ def test_an_operator_behind_its_adjoint_is_positive() -> None:
     assert both.is_self_adjoint
     assert both.is_positive_definite
     assert not lin.LinearOperatorComposition([made, made]).is_self_adjoint
+
+
+def test_a_part_of_a_batch_that_is_only_stated() -> None:
+    unit = lin.LinearOperatorIdentity(2, batch_shape=[3, 2])[1:, 0]
+    assert (type(unit), unit.shape) == (lin.LinearOperatorIdentity, [2, 2, 2])
+    assert lin.LinearOperatorZeros(2, 3, batch_shape=[4])[2:].shape == [2, 2, 3]
+    assert type(unit @ unit) is type(unit)
+
+
+def test_hints_that_say_the_contrary_of_what_is_known_are_refused() -> None:
+    made = full(MATRIX, is_non_singular=True)
+    assert lin.LinearOperatorBlockDiag([made, made], is_non_singular=None).is_non_singular
+    with pytest.raises(ValueError, match="always non-singular"):
+        lin.LinearOperatorBlockDiag([made, made], is_non_singular=False)
+    with pytest.raises(ValueError, match="is_non_singular"):
+        lin.LinearOperatorInversion(full(MATRIX, is_non_singular=False))
