@@ -136,3 +136,10 @@ def test_texts_are_joined_along_axes_that_only_a_run_knows() -> None:
         join(given, 2)
     with pytest.raises(ValueError, match="do not match"):
         tf.strings.join([["a", "b"], [["b"], ["c"]]])
+
+
+def test_only_a_run_refuses_what_stands_for_no_character() -> None:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        made = tf.strings.unicode_encode([104, -1], "UTF-8", replacement_char=0x110000)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="replacement_char"):
+            session.run(made)

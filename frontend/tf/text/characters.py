@@ -27,7 +27,6 @@ CONTROL = chr(LAST_CONTROL)
 HIGH = 0xF0
 """The least byte that begins a character of UTF-8 which has four of them, and two of UTF-16."""
 
-LAST_CHARACTER = 0x10FFFF
 MARKS = {
     "utf-16": {codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"},
     "utf-32": {codecs.BOM_UTF32_BE: "utf-32-be", codecs.BOM_UTF32_LE: "utf-32-le"},
@@ -46,13 +45,16 @@ class CharacterReading:
                 f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: "
                 '"strict", "replace", "ignore"'
             )
-        if not 0 <= replacement_char <= LAST_CHARACTER:
-            raise InvalidArgumentError(
-                f"replacement_char out of unicode codepoint range: {replacement_char}"
-            )
         self.codec, self.errors = codec_of(encoding), errors
         self.marks = MARKS.get(codecs.lookup(OUTPUTS.get(encoding, encoding)).name, {})
         self.replacement, self.replaces_control = replacement_char, replace_control
+
+    def check(self) -> None:
+        """Raise where what stands for characters that are none is none itself."""
+        if not 0 <= self.replacement <= LAST:
+            raise InvalidArgumentError(
+                f"replacement_char out of unicode codepoint range: {self.replacement}"
+            )
 
     def order(self, text: bytes) -> tuple[str, int]:
         """Return in which order of bytes a text is, and where it begins: behind what says so."""
@@ -61,6 +63,7 @@ class CharacterReading:
 
     def characters(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Give the number of each character, and the byte where it begins."""
+        self.check()
         codec, at = self.order(text)
         while at < len(text):
             begin = at
@@ -95,6 +98,7 @@ class CharacterReading:
 
     def whole(self, texts: Texts) -> str | None:
         """Return texts one behind the other, None as said above."""
+        self.check()
         every = texts.every
         if self.codec != "utf-8" or (self.replaces_control and (every <= LAST_CONTROL).any()):
             return None
@@ -107,6 +111,7 @@ class CharacterReading:
 
     def one(self, text: bytes) -> str | None:
         """Return a text, None if some bytes are no character or what is wanted for one is not."""
+        self.check()
         try:
             codec, begin = self.order(text)
             made = text[begin:].decode(codec)
@@ -288,6 +293,7 @@ def unicode_encode(
         if rank == 1 and isinstance(x, TfTensor):
 
             def of_one(numbers: Array) -> Sequence[Array]:
+                how.check()
                 found = written(numbers.tolist(), codec, how.errors, how.replacement)
                 return (texts(lambda _: found, [b""]).reshape(()),)
 
@@ -306,6 +312,7 @@ def _outer(x: RaggedTensor, codec: str, how: CharacterReading, name: str | None)
         return x.with_values(_outer(x.values, codec, how, name))
 
     def compute(numbers: Array, splits: Array) -> Sequence[Array]:
+        how.check()
         ends: list[int] = splits.tolist()
         if are_characters(numbers):
             whole = numbers.astype("<u4").tobytes().decode("utf-32-le")
