@@ -187,6 +187,13 @@ class LinearOperatorLowerTriangular(LinearOperator):
         columns = other._values()[..., None, :]
         return KINDS["LinearOperatorLowerTriangular"](self.to_dense() * columns, **known)
 
+    def _merged_behind(self, last: LinearOperator) -> LinearOperator | None:
+        if not isinstance(last, Diagonal):
+            return None
+        known = known_of_all([self, last], "is_non_singular", "is_self_adjoint")
+        rows = last._values()[..., None]
+        return KINDS["LinearOperatorLowerTriangular"](rows * self.to_dense(), **known)
+
     def _dense(self) -> TfTensor:
         return band_part(self.tril, -1, 0)
 
