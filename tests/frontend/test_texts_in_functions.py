@@ -143,3 +143,10 @@ def test_only_a_run_refuses_what_stands_for_no_character() -> None:
         made = tf.strings.unicode_encode([104, -1], "UTF-8", replacement_char=0x110000)
         with pytest.raises(tf.errors.InvalidArgumentError, match="replacement_char"):
             session.run(made)
+
+
+@pytest.mark.parametrize("options", [{"scientific": True}, {"shortest": True}, {"precision": 0}])
+def test_whole_numbers_are_not_written_as_floats_are(options: dict[str, Any]) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not supported"):
+        tf.strings.as_string([1, 2], **options)
+    assert tf.strings.as_string([1.5], **options).shape == [1]

@@ -415,7 +415,7 @@ exact, by the type of real parts."""
 def expm(input: object, name: str | None = None) -> TfTensor:
     """Return the exponentials of matrices: a fraction of a small part, squared again and again."""
     given = square_matrices(input)
-    x, n = given.tensor, given.size
+    x = given.tensor
     kind = x.dtype.name
     real_kind = NARROW.get(kind, kind)
     factors, reach = PADE[real_kind]
@@ -424,7 +424,7 @@ def expm(input: object, name: str | None = None) -> TfTensor:
         count = stop_gradient(FUNCTIONS["ceil"](FUNCTIONS["log"](size / reach) / np.log(2.0)))
         count = FUNCTIONS["maximum"](count, 0.0)
         x = x / cast(FUNCTIONS["pow"](convert(2.0, real_kind), count), kind)
-        one = eye(n, dtype=kind)
+        one = eye(tensor_shape(x)[-1] if given.rows is None else given.rows, dtype=kind)
         even, odd = _fraction(x, one, factors)
         is_some = FUNCTIONS["is_finite"](count)  # a matrix of NaN has no pivots
         made = solve(where(is_some, even - odd, one), even + odd)

@@ -470,6 +470,16 @@ def regex_full_match(input: object, pattern: object, name: str | None = None) ->
         return perform("RegexFullMatch", [x], name=name, fitting=_pattern(pattern))
 
 
+def _refuse_notation(row: DType, precision: int, scientific: bool, shortest: bool) -> None:
+    """Raise where numbers of a type are not written as is asked for."""
+    if scientific and shortest:
+        raise TypeError("Cannot select both scientific and shortest notation")
+    if row.kind in "iub" and (scientific or shortest):
+        raise TypeError(f"scientific and shortest format not supported for datatype {row}")
+    if row.kind in "iub" and precision >= 0:
+        raise TypeError(f"precision not supported for datatype {row}")
+
+
 @op("AsString", "input", strict=False, differentiable=False)
 def as_string(
     m: Maker,
@@ -481,8 +491,7 @@ def as_string(
     fill: str = "",
 ) -> object:
     """Write each number as text."""
-    if scientific and shortest:
-        raise TypeError("Cannot select both scientific and shortest notation")
+    _refuse_notation(spec_of_value(input).dtype, precision, scientific, shortest)
     if len(fill) > 1:
         raise TypeError(f"Fill string must be one or fewer characters, found {fill!r}")
     kind = "e" if scientific else "g" if shortest else "f"

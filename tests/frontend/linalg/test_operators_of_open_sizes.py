@@ -121,3 +121,10 @@ def test_hints_that_say_the_contrary_of_what_is_known_are_refused() -> None:
         lin.LinearOperatorBlockDiag([made, made], is_non_singular=False)
     with pytest.raises(ValueError, match="is_non_singular"):
         lin.LinearOperatorInversion(full(MATRIX, is_non_singular=False))
+
+
+def test_exponentials_of_matrices_whose_rows_only_a_run_counts() -> None:
+    made = tf.function(lin.expm, input_signature=[tf.TensorSpec(None, tf.float64)])
+    np.testing.assert_allclose(made(MATRIX), lin.expm(MATRIX))
+    ranks = tf.function(lin.matrix_rank, input_signature=[tf.TensorSpec(None, tf.float64)])
+    assert ranks(MATRIX).numpy().tolist() == [3, 3]
