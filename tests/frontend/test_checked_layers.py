@@ -34,6 +34,11 @@ def test_moments_of_numpy_are_taken_in_the_type_of_the_scale() -> None:
     x, ones = tf.ones((2, 3, 3, 2)), np.ones(2)
     made = v1.nn.fused_batch_norm(x, tf.ones(2), ones, ones, ones, is_training=False)[0]
     assert made.dtype == tf.float32
+    for share in (1.01, 0.99):
+        made = v1.nn.fused_batch_norm(
+            x, tf.ones(2), ones, ones, ones, is_training=True, exponential_avg_factor=share
+        )
+        assert {part.dtype for part in made} == {tf.float32}
     halves = nn.batch_normalization(tf.ones((3, 3), tf.float16), *[tf.ones((1, 3))] * 4, 1e-3)
     assert (halves.dtype, halves.numpy().tolist()) == (tf.float16, [[1.0] * 3] * 3)
 
@@ -56,6 +61,7 @@ def test_glimpses_are_floats() -> None:
     lambda: nn.conv_transpose(None, None, None, None),
     lambda: nn.embedding_lookup(None, [1]),
     lambda: nn.embedding_lookup([], [1]),
+    lambda: v1.nn.embedding_lookup(None, [1]),
     lambda: nn.embedding_lookup([], RAGGED),
     lambda: nn.embedding_lookup(tf.ones((3, 2)), tf.cast(RAGGED, tf.float32)),
     lambda: nn.weighted_cross_entropy_with_logits(np.ones(3), np.ones((2, 2)), 1.0),
@@ -129,3 +135,15 @@ def test_products_of_mixed_matrices_are_of_the_type_that_is_asked_for(
     assert made.dtype == result
     wanted = np.array([[10002, 103], [206, 11]]).astype(made.dtype.as_numpy_dtype)
     np.testing.assert_array_equal(made.numpy(), wanted)
+
+
+def test_windows_of_pools_may_be_computed() -> None:
+    x = np.arange(32, dtype=np.float32).reshape(1, 4, 4, 2)
+    wanted = nn.max_pool(x, 2, 2, "VALID").numpy()
+    with tf.Graph().as_default(), v1.Session() as session:
+        sizes = v1.placeholder(tf.int32, [4])
+        made = raw.MaxPoolV2(input=x, ksize=sizes, strides=sizes, padding="VALID")
+        assert made.shape.as_list() == [1, None, None, None]
+        for _ in range(3):
+            np.testing.assert_array_equal(session.run(made, {sizes: [1, 2, 2, 1]}), wanted)
+        assert session.run(made, {sizes: [1, 1, 1, 2]}).shape == (1, 4, 4, 1)

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from inspect import unwrap
 
 import numpy as np
 
+from ....ir.compose.maker import Maker
 from ....ir.op import Array
+from ....ir.types.tensor import TensorSpec
+from ...graph.graph import GraphTensor
 from ...values.run_errors import InvalidArgumentError
+from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
+from ..core.calls import op
 from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same, static
@@ -156,6 +162,30 @@ def _flat(argmax: TfTensor, x: TfTensor, in_batch: bool) -> TfTensor:
     size = _m.REDUCTIONS["reduce_prod"](_a.shape(x, "int64")[1:])
     first = range_(_a.shape(x, "int64")[0], dtype="int64") * size
     return places + _a.reshape(first, [-1, *[1] * (len(argmax.shape) - 1)])
+
+
+def _open_sizes(given: shapes_of.Given) -> Sequence[TensorSpec]:
+    """Return images of which only the batch is known."""
+    image = given.specs[0]
+    return (shapes_of.made(image.dtype, [image.dims[0] if image.shape else None, *[None] * 3]),)
+
+
+@op("MaxPoolV2", "input", "ksize", "strides", strict=False, slides=True, shapes=_open_sizes)
+def _pool_of_computed(
+    m: Maker, input: object, ksize: object, strides: object, padding: str, data_format: str
+) -> object:
+    """Take the greatest of windows whose sizes a run computes."""
+    return unwrap(_w.max_pool2d)(m, input, ints(ksize), ints(strides), padding, data_format)
+
+
+def max_pool_v2(
+    *, input: object, ksize: object, strides: object, padding: str, data_format: str = "NHWC",
+    name: str | None = None,
+) -> TfTensor:  # fmt: skip
+    """Take the greatest of windows."""
+    if any(isinstance(static(x), GraphTensor) for x in (ksize, strides)):
+        return _pool_of_computed(input, ksize, strides, padding, data_format, name=name)
+    return _w.max_pool2d(input, ksize, strides, padding, data_format, name=name)
 
 
 def _pooled_shape(x: TfTensor, ksize: object, strides: object, padding: str) -> TensorShape:
@@ -301,6 +331,7 @@ OPERATIONS: dict[str, object] = {
     "MaxPoolGradGradWithArgmax": max_pool_grad_grad_with_argmax,
     "MaxPoolGradV2": _pooled(way_back, _w.max_pool2d),
     "MaxPoolGradWithArgmax": max_pool_grad_with_argmax,
+    "MaxPoolV2": max_pool_v2,
     "MirrorPadGrad": mirror_pad_grad,
     "SoftmaxCrossEntropyWithLogits": softmax_cross_entropy,
     "SpaceToBatch": space_to_batch,

@@ -188,8 +188,8 @@ def fused_batch_norm(
         spread = spread * (count / _m.FUNCTIONS["maximum"](count - 1.0, 1.0))
         if exponential_avg_factor != 1.0:
             share = exponential_avg_factor
-            centre = centre * share + convert(mean) * (1.0 - share)
-            spread = spread * share + convert(variance) * (1.0 - share)
+            centre = centre * share + convert(mean, factor.dtype) * (1.0 - share)
+            spread = spread * share + convert(variance, factor.dtype) * (1.0 - share)
         return made, centre, spread
 
 

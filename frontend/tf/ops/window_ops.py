@@ -562,12 +562,12 @@ def embedding_lookup(
     from .gathering import gather  # noqa: PLC0415
 
     places = ids if isinstance(ids, TfTensor) else convert(ids)
-    if params is None:
-        raise ValueError("params must be specified")
     if isinstance(params, list | tuple) and not params:
         raise ValueError("Length of params is currently 0. Need at least one param.")
     if isinstance(params, list | tuple):
         params = params[0] if len(params) == 1 else concat(list(params), 0)
+    if params is None:
+        raise ValueError("params must be specified")
     found = gather(params, places, name=name)
     if max_norm is None:
         return found
