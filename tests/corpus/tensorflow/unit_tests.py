@@ -229,7 +229,8 @@ def raw(name):
         return Absent(NotPublicError(name))
     operation = getattr(tf.raw_ops, type_, None)
     if operation is None:
-        return public(name) if order is None else Absent(NotHereError(f"raw_ops.{type_}"))
+        made = public(name) if order is None else Absent(NotHereError(f"raw_ops.{type_}"))
+        return made if isinstance(made, Absent) else Absent(NotPublicError(name))
     if order is None:
         order = [*inspect.signature(operation).parameters]
 
