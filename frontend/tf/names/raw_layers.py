@@ -16,6 +16,7 @@ from ....ir.compose.maker import Maker
 from ....ir.op import Array
 from ....ir.types.tensor import TensorSpec
 from ...graph.graph import GraphTensor
+from ...graph.inference import Given
 from ...values.run_errors import InvalidArgumentError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
@@ -164,7 +165,7 @@ def _flat(argmax: TfTensor, x: TfTensor, in_batch: bool) -> TfTensor:
     return places + _a.reshape(first, [-1, *[1] * (len(argmax.shape) - 1)])
 
 
-def _open_sizes(given: shapes_of.Given) -> Sequence[TensorSpec]:
+def _open_sizes(given: Given) -> Sequence[TensorSpec]:
     """Return images of which only the batch is known."""
     image = given.specs[0]
     return (shapes_of.made(image.dtype, [image.dims[0] if image.shape else None, *[None] * 3]),)
