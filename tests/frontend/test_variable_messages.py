@@ -129,3 +129,5 @@ def test_values_without_a_form_are_of_the_wrong_type_in_graphs() -> None:
         tf.constant({})
     with tf.Graph().as_default(), pytest.raises(TypeError, match="Failed to convert elements of"):
         tf.constant({})
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="NoneType"):
+        tf.convert_to_tensor(None)

@@ -136,7 +136,7 @@ def _text_of(value: object, array: Array, *, numbers: bool) -> Array:
     if any(isinstance(x, int) for x in flat) and not numbers:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
     strange = [x for x in flat if not isinstance(x, bytes | int | float)]
-    if strange and isinstance(STATE.context, Graph):
+    if strange and value is not None and isinstance(STATE.context, Graph):
         raise TypeError(
             f"Failed to convert elements of {value!r} to Tensor. Consider casting elements to a "
             "supported type."
