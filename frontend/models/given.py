@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -36,20 +35,19 @@ def arrays_in(values: Sequence[object]) -> list[Array]:
     return found
 
 
-def apart(values: Sequence[Any], held: list[Array]) -> list[Any]:
+def apart(values: Sequence[object], held: list[Array]) -> list[object]:
     """Return results in memory of their own: apart from what is held, and from each other.
 
     What may not be written is a weight's. `held` grows by what is returned.
     """
-    made: list[Any] = []
+    made: list[object] = []
     for value in values:
         if isinstance(value, list):
             made.append(apart(value, held))
-            continue
-        if isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray):
             is_own = value.flags.writeable and not shares(value, held)
-            made.append(value if is_own else value.copy())
-            held.append(made[-1])
+            held.append(value if is_own else value.copy())
+            made.append(held[-1])
         else:
             made.append(value)
     return made

@@ -46,7 +46,7 @@ def standard_function(node: Node, inputs: Sequence[object]) -> FunctionProto:
     return function
 
 
-def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[SSAValue]:
     """Return the inputs of a function with sizes that the standard wants and its body does not.
 
     The losses take the class of each place from labels, of which there is one for each. The body
@@ -70,7 +70,9 @@ def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     return [scores, *rest]
 
 
-def _with_a_value_for_each_key(node: Node, q: Any, k: Any, v: Any, *rest: Any) -> Sequence[Any]:
+def _with_a_value_for_each_key(
+    node: Node, q: SSAValue, k: SSAValue, v: SSAValue, *rest: SSAValue
+) -> Sequence[SSAValue]:
     """Return the inputs of an attention; where keys and values differ in number, a run says so."""
     own, wanted = node.shape(v), node.shape(k)
     if len(own) != len(wanted) or own[1:-1] == wanted[1:-1]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from ...formats.messages import SaveSliceInfoDef
 
@@ -94,7 +94,7 @@ class SliceInfo:
         full_shape: Sequence[int | None] | None = None,
         var_offset: Sequence[int] | None = None,
         var_shape: Sequence[int | None] | None = None,
-        save_slice_info_def: Any = None,
+        save_slice_info_def: SaveSliceInfoDef | None = None,
         import_scope: str | None = None,
     ) -> None:
         given = save_slice_info_def

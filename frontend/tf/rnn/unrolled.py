@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import Protocol, SupportsIndex
 
-from ...graph.graph import GraphTensor
+from ...graph.graph import GraphTensor, Operation
 from ...values import nest
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
@@ -333,10 +333,20 @@ def _listed_backwards(steps: Sequence[object], lengths: TfTensor | None) -> list
     return [nest.pack(step, list(row)) for step, row in zip(steps, rows, strict=True)]
 
 
+class StateSaver(Protocol):
+    """What keeps states from one run to the next, by their names."""
+
+    def state(self, name: object) -> object:
+        """Return a state as it was kept."""
+
+    def save_state(self, name: object, value: object) -> Operation:
+        """Return what keeps a state."""
+
+
 def static_state_saving_rnn(
     cell: RNNCell,
     inputs: Sequence[object],
-    state_saver: Any,
+    state_saver: StateSaver,
     state_name: object,
     sequence_length: object = None,
     scope: str | VariableScope | None = None,

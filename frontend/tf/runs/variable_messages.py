@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Self
+from typing import Self
 
 from ...formats.messages import VariableDef
 from ...function.variable import NUMBERS
@@ -49,11 +49,11 @@ class MessagedVariable(Sliced, CoreVariable):
         return made
 
     @classmethod
-    def from_proto(cls, variable_def: Any, import_scope: str | None = None) -> Self:
+    def from_proto(cls, variable_def: VariableDef, import_scope: str | None = None) -> Self:
         """Return what a message stands for in the default graph."""
         return cls(variable_def=variable_def, import_scope=import_scope)  # type: ignore[call-arg]
 
-    def be_described(self, graph: Graph, given: Any, scope: str | None) -> None:
+    def be_described(self, graph: Graph, given: VariableDef, scope: str | None) -> None:
         """Become what a message says: its operations are in a graph already."""
         prefix = f"{scope}/" if scope else ""
         operation = graph.get_operation_by_name
