@@ -49,6 +49,10 @@ CASES: dict[str, tuple[Inputs, Callable[..., Any]]] = {
             dilations=(1, 1),
         ),
     ),
+    "diagonals of nothing": (
+        ((f32, (0, 0, 0, 3)), (f32, (3, 4))),
+        lambda make, x, y: make.einsum(x, y, equation="aaab,bc->c"),
+    ),
     "turned": (
         ROWS,
         lambda make, x: make.slice(

@@ -181,17 +181,24 @@ class Loops:
     def loop(
         self, low: Index, high: Index, step: Index = 1, carried: Sequence[SSAValue] = ()
     ) -> Iterator[LoopBody]:
-        """Open `scf.for`; carried values are `.values`, go on by `.carry`, end as `.results`."""
+        """Open `scf.for`; carried values are `.values`, go on by `.carry`, end as `.results`.
+
+        What is read in a loop without turns is not read before it: memory may have no elements.
+        """
         bounds = [self.index(low), self.index(high), self.index(step)]
         block = Block(arg_types=[INDEX, *(v.type for v in carried)])
-        depth = len(self.scopes)
+        depth, outside = len(self.scopes), self.guarded
         self.depth.update((v, depth) for v in block.args)
         self.scopes.append(Scope(block))
+        first, end = self.known(low), self.known(high)
+        if isinstance(first, int) and isinstance(end, int) and end <= first:
+            self.guarded = depth
         body = LoopBody(block.args[0], list(block.args[1:]))
         yield body
         assert len(body.carried) == len(carried), "a loop must carry what it was given"
         block.add_op(scf.YieldOp.create(operands=body.carried))
         self.scopes.pop()
+        self.guarded = outside
         loop = scf.ForOp.create(
             operands=[*bounds, *carried],
             result_types=[v.type for v in carried],
