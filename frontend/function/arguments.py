@@ -45,8 +45,8 @@ class Surface(Protocol):
     def to_tensor(self, value: object, dtype: DType | None = None) -> Tensor:
         """Return an argument as a tensor."""
 
-    def spec_of(self, tensor: GraphTensor) -> object:
-        """Return the spec of an argument of a trace, as users see it."""
+    def spec_of(self, tensor: GraphTensor, name: str) -> object:
+        """Return the spec of an argument of a trace, as users see it: with its name."""
 
     def seen(self, spec: TensorSpec) -> object:
         """Return a spec as users see it."""
@@ -84,7 +84,10 @@ class Bound:
 
     def __init__(self, function: Surface, arguments: dict[str, object]) -> None:
         self.function = function
-        self.given: Mapping[str, object] = arguments
+        self.given: Mapping[str, object] = {
+            name: in_order(value, depth=1) if self.is_by_name(name) else value
+            for name, value in arguments.items()
+        }
         """The arguments as they came: the function itself sees dictionaries in their order."""
         self.arguments = {name: in_order(value) for name, value in arguments.items()}
         self.leaves = [self.leaf(x) for x in nest.flatten(self.arguments)]
@@ -99,6 +102,22 @@ class Bound:
         """The specs of the leaves that are traced by spec."""
         self.labels = {i: _label(x) for i, x in enumerate(self.leaves)}
         """How the inputs of leaves are called where specs say so."""
+
+    def is_by_name(self, name: str) -> bool:
+        """Say whether a parameter takes all that is given by other names."""
+        found = self.function.signature.parameters.get(name)
+        return found is not None and found.kind is inspect.Parameter.VAR_KEYWORD
+
+    def as_given(self, leaves: Sequence[object]) -> dict[str, object]:
+        """Return the arguments with other leaves, dictionaries in the order that they came in."""
+        packed = dict(nest.pack(self.described, leaves))
+        return {name: _as_given(self.given[name], value) for name, value in packed.items()}
+
+    def _as_they_came(self) -> list[int]:
+        """Return the places of the leaves in the order in which arguments hold them."""
+        places = iter(range(len(self.leaves)))
+        numbered = {name: _numbered(value, places) for name, value in self.described.items()}
+        return nest.flatten([_as_given(self.given[name], x) for name, x in numbered.items()])
 
     def leaf(self, value: object) -> object:
         """Return a leaf: arrays become tensors."""
@@ -191,7 +210,16 @@ class Bound:
 
     def names(self) -> list[str]:
         """Return the name that each leaf's input is given: as TensorFlow gives them."""
-        made: list[str] = []
+        return [label for label, each in self.parts() for _ in nest.flatten(each)]
+
+    def paths(self) -> list[str]:
+        """Return the name that each leaf's spec has: where it is in its argument."""
+        found = [path for label, each in self.parts() for path in _paths(label, each)]
+        return [self.labels[place] or path for place, path in enumerate(found)]
+
+    def parts(self) -> list[tuple[str, object]]:
+        """Return names and values of arguments, each of those that one parameter takes."""
+        made: list[tuple[str, object]] = []
         for name, value in self.arguments.items():
             kind = self.function.signature.parameters[name].kind
             if kind is inspect.Parameter.VAR_POSITIONAL and isinstance(value, tuple):
@@ -201,25 +229,23 @@ class Bound:
             else:
                 parts = [("Placeholder" if name[0] == "_" else name, value)]
             refuse_alike([label for label, _ in parts])
-            made.extend(label for label, each in parts for _ in nest.flatten(each))
+            made.extend(parts)
         return made
 
     def enter(self, graph: FuncGraph) -> dict[str, object]:
         """Return the arguments for the trace: inputs of the graph for tensors."""
-        names = self.names()
-        made = []
-        graph.values = []
-        for place, (name, value) in enumerate(zip(names, self.leaves, strict=True)):
-            if place not in self.specs:
-                made.append(value)
-                continue
-            spec = self.specs[place]
-            made.append(graph.argument(spec, self.labels[place] or name))
-            graph.values.append(
-                value.numpy() if isinstance(value, Tensor) and value.eager else None
-            )
-        packed = dict(nest.pack(self.described, made))
-        return {name: _as_given(self.given[name], value) for name, value in packed.items()}
+        names, inputs = self.names(), dict[int, GraphTensor]()
+        for place in self._as_they_came():
+            if place in self.specs:
+                label = self.labels[place] or names[place]
+                inputs[place] = graph.argument(self.specs[place], label)
+        places = sorted(inputs)
+        graph.inputs[:] = [inputs[place] for place in places]
+        graph.values = [
+            value.numpy() if isinstance(value, Tensor) and value.eager else None
+            for value in (self.leaves[place] for place in places)
+        ]
+        return self.as_given([inputs.get(place, x) for place, x in enumerate(self.leaves)])
 
 
 def refuse_alike(labels: Sequence[str]) -> None:
@@ -353,14 +379,42 @@ def _as_declared(declared: object, tree: object) -> object:
     return tree
 
 
-def in_order(tree: object) -> object:
-    """Return a structure whose dictionaries have their keys in order, however they were made."""
+def in_order(tree: object, depth: int = -1) -> object:
+    """Return a structure whose dictionaries have their keys in order, however they were made.
+
+    With a `depth`, so many levels of it.
+    """
+    if not depth:
+        return tree
     if type(tree) is dict:
-        plain = all(isinstance(key, str) for key in tree)
-        return {key: in_order(tree[key]) for key in (sorted(tree) if plain else tree)}
+        plain = any(all(isinstance(key, kind) for key in tree) for kind in (str, int))
+        keys = sorted(tree) if plain else tree
+        return {key: in_order(tree[key], depth - 1) for key in keys}
     if isinstance(tree, list | tuple):
-        return nest.pack_level(tree, list(map(in_order, tree)))
+        return nest.pack_level(tree, [in_order(each, depth - 1) for each in tree])
     return tree
+
+
+def _numbered(tree: object, places: Iterator[int]) -> object:
+    """Return a structure with the places of its leaves in their stead, of a composite several."""
+    if isinstance(tree, Mapping):
+        return {key: _numbered(value, places) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_numbered(value, places) for value in tree]
+    return [next(places) for _ in nest.flatten(tree)]
+
+
+def _paths(label: str, tree: object) -> Iterator[str]:
+    """Give a name for each leaf of an argument: its label, and where the leaf is in it."""
+    if isinstance(tree, Mapping):
+        rows = list(tree.items())
+    elif isinstance(tree, list | tuple):
+        rows = list(zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True))
+    else:
+        yield from [label] * len(nest.flatten(tree))
+        return
+    for key, value in rows:
+        yield from _paths(f"{label}_{re.sub(r'[^A-Za-z0-9._]', '_', str(key))}", value)
 
 
 def _levels(tree: object) -> object:

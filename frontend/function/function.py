@@ -153,8 +153,8 @@ class Function:
         """Return an argument as a tensor."""
         return as_tensor(value, dtype)
 
-    def spec_of(self, tensor: GraphTensor) -> object:
-        """Return the spec of an argument of a trace."""
+    def spec_of(self, tensor: GraphTensor, name: str) -> object:
+        """Return the spec of an argument of a trace, which has no name here."""
         return tensor.spec
 
     def seen(self, spec: Traced) -> object:
@@ -325,7 +325,12 @@ class Function:
     def _accepting(self, bound: Bound, key: Hashable) -> ConcreteFunction | None:
         """Return the narrowest trace of open sizes that arguments fit; it is known from then on."""
         traces = [] if apart() else [*self.cache.values()]
-        fit = [c for c in traces if c.accepts(bound) and c.is_in(STATE.context)]
+        named = bound.named()
+        fit = [
+            c
+            for c in traces
+            if c.accepts(bound) and c.is_in(STATE.context) and named in ((), c.bound.named())
+        ]
         found = next((c for c in fit if all(other.accepts(c.bound) for other in fit)), None)
         if found is not None and not found.is_local:
             self._wider[key] = found

@@ -242,13 +242,12 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self) -> tuple[tuple[object, ...], dict[str, object]]:
         """Return the arguments by position and by name, with specs for tensors."""
-        describe_tensor = self.function.spec_of
-        inputs = iter(self.graph.inputs)
+        inputs, paths = iter(self.graph.inputs), self.bound.paths()
         leaves = [
-            describe_tensor(next(inputs)) if place in self.bound.specs else x
+            self.function.spec_of(next(inputs), paths[place]) if place in self.bound.specs else x
             for place, x in enumerate(self.bound.leaves)
         ]
-        arguments = nest.pack(self.bound.arguments, leaves)
+        arguments = self.bound.as_given(leaves)
         found = inspect.BoundArguments(self.function.signature, arguments)
         return found.args, found.kwargs
 

@@ -69,3 +69,40 @@ def test_a_trace_that_takes_values_of_its_graph_serves_that_one():
 
     assert np.all(tf.function(outer)(tf.constant(1.0)) == 8.0)
     assert len(made) == 1
+
+
+def test_inputs_are_made_in_the_order_of_arguments_and_specs_say_where_they_are():
+    spec = tf.TensorSpec([], tf.float32)
+
+    @tf.function
+    def flat(d, *rest, **named):
+        return tf.nest.flatten((d, rest, named))
+
+    trace = flat.get_concrete_function(
+        {"b": [spec, spec], "a": spec}, spec, (spec,), z=spec, y=spec
+    )
+    names = ["d_2", "d", "d_1", "rest_0", "rest_1", "y", "z"]
+    assert [x.op.name for x in trace.inputs] == names
+    (given, *others), named = trace.structured_input_signature
+    found = {key: tf.nest.map_structure(lambda x: x.name, given[key]) for key in given}
+    assert found == {"b": ["d_b_0", "d_b_1"], "a": "d_a"}
+    assert [*given] == ["b", "a"]
+    assert tf.nest.map_structure(lambda x: x.name, others) == ["rest_0", ("rest_1_0",)]
+    assert [*named] == ["y", "z"]
+
+
+def test_what_is_given_by_other_names_comes_in_the_order_of_the_names():
+    @tf.function
+    def ordered(**named):
+        return [*named], [*named["b"]]
+
+    found = ordered(b={"d": tf.constant(1.0), "c": tf.constant(2.0)}, a=tf.constant(3.0))
+    assert [[x.numpy().decode() for x in part] for part in found] == [["a", "b"], ["d", "c"]]
+
+
+def test_a_name_that_a_spec_gives_wants_a_trace_of_its_own():
+    double, shapes = counted()
+    double.get_concrete_function(tf.TensorSpec([None], tf.float32))
+    named = double.get_concrete_function(tf.TensorSpec([None], tf.float32, name="rows"))
+    assert named.inputs[0].op.name == "rows"
+    assert len(shapes) == 2

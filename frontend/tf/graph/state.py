@@ -267,9 +267,9 @@ class TfFunction(Implementing):
         """Return what the Python function gave as a structure of what becomes tensors."""
         return nest.map_structure(as_parts, made)
 
-    def spec_of(self, tensor: GraphTensor) -> TensorSpec:
+    def spec_of(self, tensor: GraphTensor, name: str) -> TensorSpec:
         """Return the spec of an argument of a trace."""
-        return TensorSpec(dressed(tensor).shape, tensor.dtype, tensor.op.name)
+        return TensorSpec(dressed(tensor).shape, tensor.dtype, name)
 
     def wrap(self, array: object) -> EagerTensor:
         """Return a result as a tensor."""
