@@ -163,7 +163,7 @@ def test_a_queue_is_closed_once_all_have_put_in_what_they_wait_with() -> None:
         queue.close()
         log.append("closed")
 
-    putting = begun(put, lambda: queue._putting == 1)
+    putting = begun(put, lambda: len(queue._putting) == 1)
     closing = begun(close, lambda: queue.closing)
     with pytest.raises(ClosedError):
         queue.put([(2,)])
@@ -185,7 +185,7 @@ def test_who_closes_a_queue_may_give_up_and_it_stays_open() -> None:
     with v1.Session(graph=graph) as session:
         session.run(put)
         held = next(iter(session.store.own.values()))
-        thread = begun(lambda: session.run(put), lambda: held._putting == 1)
+        thread = begun(lambda: session.run(put), lambda: len(held._putting) == 1)
         with pytest.raises(tf.errors.DeadlineExceededError):
             session.run(close, options=v1.RunOptions(timeout_in_ms=50))
         assert session.run(take) == np.int32(1)
