@@ -106,11 +106,12 @@ class Interpreter:
         name = dim.text
         if not name.isidentifier():
             told = {x: n for x, n in self.symbols.items() if self.owners.get(x) is not owner}
-            fine = dims.may_be(dim, size, told)
+            if not dims.may_be(dim, size, told):
+                return False
             for each in told.keys() - self.symbols.keys():
                 self.owners[each] = owner
             self.symbols.update(told)
-            return fine
+            return True
         if name not in self.symbols or self.owners.get(name) is owner:
             self.symbols[name], self.owners[name] = size, owner
             return True
