@@ -9,17 +9,25 @@ from xdsl.ir import SSAValue
 
 from ...ir.op import Op
 from ...ir.ops.convert import Cast
-from ...ir.ops.elementwise import Add, Mul, Sub
+from ...ir.ops.elementwise import Add, FloorDivide, Maximum, Minimum, Mul, Neg, Sub
 from ...ir.ops.index import Gather
 from ...ir.ops.layout import Extent
 from ...ir.ops.structure import Constant
-from ...ir.types.dims import Dim, DimExpr, symbols
+from ...ir.types.dims import Dim, DimExpr, maximum, minimum, symbols
 from ...ir.types.tensor import Array, spec_of
 from .unknown import unknown_dim
 
 FEW = 64
 """Values of more numbers are no sizes."""
-ARITHMETIC: dict[type[Op], np.ufunc] = {Add: np.add, Sub: np.subtract, Mul: np.multiply}
+ARITHMETIC: dict[type[Op], np.ufunc] = {
+    Add: np.add,
+    Sub: np.subtract,
+    Mul: np.multiply,
+    Neg: np.negative,
+    FloorDivide: np.floor_divide,
+    Maximum: np.frompyfunc(maximum, 2, 1),
+    Minimum: np.frompyfunc(minimum, 2, 1),
+}
 
 
 def expressions(value: object) -> Array | None:
@@ -84,6 +92,9 @@ def _computed(op: Op, given: list[Array]) -> Array | None:
         return given[0]
     rule = ARITHMETIC.get(type(op))
     if rule is not None:
+        divides = isinstance(op, FloorDivide)
+        if divides and not all(isinstance(x, int) and x for x in given[1].ravel()):
+            return None  # it may be 0, of which there is no size
         return np.asarray(rule(*given), object)
     if isinstance(op, Gather):
         if any(isinstance(place, DimExpr) for place in given[1].ravel()):

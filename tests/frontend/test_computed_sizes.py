@@ -246,3 +246,43 @@ def test_sizes_of_one_number_are_one_size_within_loops_and_choices(body):
     for n in (5, 5, 5, 2, 6, 5) * 20:
         np.testing.assert_allclose(function(tf.constant(n)), wanted[n], rtol=1e-6)
     assert not [line for line in function.explain() if "carried out by Python" in line]
+
+
+def counted_inside(n):
+    x = tf.zeros([n])
+    if n > 3:
+        x = x + tf.cast(tf.range(1, n + 1), tf.float32)
+    return tf.cond(n > 4, lambda: x * tf.cast(tf.range(n), tf.float32), lambda: -x)
+
+
+def counted_before(n):
+    x = tf.cast(tf.range(n), tf.float32)
+    for _ in tf.range(3):
+        x += tf.ones([n])
+    return tf.cond(n > 3, lambda: x + tf.fill([n], 2.0), lambda: x)
+
+
+def counted_down(n):
+    return tf.cast(tf.range(n - 1, -1, -1), tf.float32) * tf.ones([n])
+
+
+def counted_between(n):
+    return tf.cast(tf.range(n, n + 2 * (n // 2), 2), tf.float32) - tf.zeros([n // 2])
+
+
+def counted_to_what_is_larger(n):
+    return tf.cast(tf.range(tf.maximum(n, 3)), tf.float32) + tf.ones([tf.maximum(n, 3)])
+
+
+COUNTED = [
+    counted_inside, counted_before, counted_down, counted_between, counted_to_what_is_larger
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", COUNTED)
+def test_what_is_counted_to_a_number_has_the_size_of_what_that_number_fills(body):
+    wanted = {n: body(tf.constant(n)).numpy() for n in (0, 2, 5, 6)}
+    function = tf.function(body)
+    for n in (5, 5, 5, 2, 6, 0, 5) * 20:
+        np.testing.assert_array_equal(function(tf.constant(n)), wanted[n])
+    assert not [line for line in function.explain() if "carried out by Python" in line]

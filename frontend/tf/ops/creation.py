@@ -216,8 +216,8 @@ def _eyes(m: Maker, one: object, batches: object) -> object:
 def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType | None) -> object:
     if any(map(is_unknown, (start, limit, delta))):
         return Abstract(TensorSpec(dtype or spec_of_value(start).dtype, (unknown_dim(),)))
-    if isinstance(limit, SSAValue) and not isinstance(start, SSAValue):
-        return _counted(m, int(elements(start)), limit, int(elements(delta)), dtype)
+    if isinstance(limit, SSAValue) or isinstance(start, SSAValue):
+        return _counted(m, start, limit, elements(delta)[()], dtype)
     low, high, step = (elements(x)[()] for x in (start, limit, delta))
     if step == 0:
         raise TypeError("Requires delta != 0: 0")
@@ -250,16 +250,17 @@ def _counting(row: DType) -> Kernel:
     return by_need(by_numpy, partial(single.of_any_length, build, specs), is_simple=True)
 
 
-def _counted(m: Maker, start: int, limit: SSAValue, step: int, dtype: DType | None) -> object:
-    """Count up to a limit that only the run has."""
+def _counted(m: Maker, start: object, limit: object, step: int, dtype: DType | None) -> object:
+    """Count between bounds of which only the run has one or both."""
     row = dtype or spec_of_value(limit).dtype
-    if not (row.is_integer and step > 0):
-        return elements(limit)  # which says why it is not known
-    room = m.add(m.to(limit, rows.i64), m.number(step - 1 - start, rows.i64))
-    what = "Requires start <= limit"
+    if not (row.is_integer and step):
+        return elements(limit if isinstance(limit, SSAValue) else start)  # says why it is unknown
+    first, last = m.to(start, rows.i64), m.to(limit, rows.i64)
+    room = m.add(m.sub(last, first), m.number(step - (1 if step > 0 else -1), rows.i64))
+    what = f"Requires start {'<=' if step > 0 else '>='} limit"
     count = read_extent(m, m.floor_divide(room, m.number(step, rows.i64)), what=what)
     places = m.mul(m.iota(shape=(count,), axis=0, dtype=row), m.number(step, row))
-    return m.add(places, m.number(start, row))
+    return m.add(places, m.to(start, row))
 
 
 def range_(
