@@ -249,7 +249,7 @@ class Gradients:
         key = self.key(specs)
         found = self.known.get(key, NOTHING)
         if isinstance(found, Account):
-            if not is_due(plan, found, at_once=plan.slides):
+            if not is_due(plan, found, at_once=plan.slides(key)):
                 return None
             found = self.known[key] = staged_gradient(plan, specs)
         return found

@@ -194,7 +194,7 @@ class Session:
         wanted = self.wishes.at_once
         alone = wanted is None or OWN.traces  # who looks at a step sees each operation by itself
         never = alone and not plan.asks_for_gpu
-        at_once = wanted is not False or plan.slides
+        at_once = wanted is not False or plan.slides([x.shape for x in values])
         native = None if never else compiled_for(plan, values, where, at_once=at_once)
         if native is not None:
             return [on_host(value) for value in native.run(self.store, values)]

@@ -399,7 +399,7 @@ class ConcreteFunction:
         with entered(None), running_on(None, soft=True):
             arrays = [x.held if isinstance(x, DeviceTensor) else x.text or x._array for x in inputs]
             plan = self.graph.whole_plan()
-            at_once = plan.slides or self.graph.is_exact
+            at_once = self.graph.is_exact or plan.slides([x.shape for x in arrays])
             native = compiled_for(plan, arrays, where, at_once=at_once)
             if native is not None:
                 found = native.run(store, arrays)

@@ -21,6 +21,8 @@ import numpy as np
 
 from ...errors import RequirementError, printed_as
 from ...forks import renewed
+from ...ir.types.dims import Dim
+from ...ir.types.tensor import TensorSpec
 from ...lazy import cached_property
 from ...runtime.deadline import DEADLINE
 from ...runtime.queues import CHANGES, WouldWaitError
@@ -30,10 +32,10 @@ from ..eager.recorded import unboxed
 from ..models.later import Later, Pace, ReadyQueue
 from ..values.run_errors import InvalidArgumentError, OpError
 from .frame import Frame, Guarded, LoweringError, Store
-from .graph import GraphTensor, Operation
+from .graph import GraphTensor, Operation, dims_or_none
 from .kinds import DEAD, Const, MissingFeedError
 from .placement import asks, graphs_in
-from .tolls import ELEMENTS, TALLY, price_of, toll_of
+from .tolls import ELEMENTS, TALLY, inside, price_of, toll_of
 from .transfers import Hop, brought
 
 
@@ -116,6 +118,8 @@ class Plan:
         self.queues: dict[Operation, ReadyQueue] = {}
         """Those of the devices that calls of Python are on, where these have so many threads."""
         self.wishes = Wishes()
+        self.found_to_slide: dict[int | None, bool] = {}
+        """By the largest size that is fed where one is open: whether it multiplies many windows."""
 
     @cached_property
     def changed(self) -> list[Guarded]:
@@ -123,12 +127,29 @@ class Plan:
         return list(dict.fromkeys(changed_by(self.ops)))
 
     @cached_property
-    def slides(self) -> bool:
-        """Whether an operation multiplies windows, and many, as far as is known.
+    def open_sizes(self) -> list[tuple[int, int]]:
+        """Return which sizes of what is fed are not known: of which feed, along which axis."""
+        given = enumerate(dims_or_none(tensor.spec.shape) for tensor in self.feeds)
+        return [(i, axis) for i, dims in given if dims for axis, d in enumerate(dims) if d is None]
 
-        By itself it is compiled for its sizes: to compile all instead takes as long, once.
+    @cached_property
+    def windows(self) -> list[Operation]:
+        """Return the operations that multiply windows, also in what is called."""
+        return [op for op in inside(self.ops) if op.kind.slides]
+
+    def slides(self, shapes: Sequence[Sequence[Dim] | None]) -> bool:
+        """Say whether an operation multiplies windows, and many, where such arrays are fed.
+
+        By itself it is compiled for its sizes: to compile all instead takes as long, once. Sizes
+        that are open count as the largest one that is fed where one is open.
         """
-        return any(slides_over_much(op) for op in self.ops)
+        if not self.windows:
+            return False
+        fed = ((shapes[feed] or ())[axis : axis + 1] for feed, axis in self.open_sizes)
+        most = max((size for sizes in fed for size in sizes if isinstance(size, int)), default=None)
+        if most not in self.found_to_slide:
+            self.found_to_slide[most] = any(slides_over_much(op, most) for op in self.windows)
+        return self.found_to_slide[most]
 
     @cached_property
     def toll(self) -> int:
@@ -550,16 +571,19 @@ def does(kind: object, what: str) -> bool:
     return any(does(op.kind, what) for graph in graphs for op in graph.operations)
 
 
-def slides_over_much(op: Operation) -> bool:
-    """Say whether an operation, or one in what it calls, multiplies windows that may be many."""
-    if any(slides_over_much(inner) for graph in graphs_in(op) for inner in graph.operations):
-        return True
-    if not op.kind.slides:
-        return False
-    operands, results = [x.spec for x in op.inputs[:2]], [x.spec for x in op.outputs]
+def slides_over_much(op: Operation, most: int | None) -> bool:
+    """Say whether an operation multiplies windows that may be many, if open sizes are that one."""
+    operands, results = ([x.spec for x in xs] for xs in (op.inputs[:2], op.outputs))
     if not all(spec.is_static for spec in (*operands, *results)):
-        return True
+        if most is None or any(spec.shape is None for spec in (*operands, *results)):
+            return True
+        operands, results = ([sized(spec, most) for spec in specs] for specs in (operands, results))
     return op.kind.multiplied(operands, results) >= MUCH
+
+
+def sized(spec: TensorSpec, size: int) -> TensorSpec:
+    """Return a spec with a number in the place of each size that is open."""
+    return spec.with_shape([d if isinstance(d, int) else size for d in spec.dims])
 
 
 def changed_by(ops: Sequence[Operation]) -> Iterator[Guarded]:

@@ -72,16 +72,17 @@ def test_windows_are_compiled_as_one_where_each_would_be_by_itself(size, compile
     assert isinstance(known, Staged) == compiled
 
 
-def test_a_session_compiles_windows_of_open_sizes_at_once():
+@pytest.mark.parametrize(("batch", "compiled"), [(2, False), (4000, True)])
+def test_a_session_compiles_windows_of_open_sizes_at_once_if_they_come_many(batch, compiled):
     graph = tf.Graph()
     with graph.as_default():
         x = tf.compat.v1.placeholder("float32", [None, 5, 5, 1])
         y = tf.nn.relu(tf.nn.conv2d(x, tf.ones([3, 3, 1, 2]), 1, "VALID"))
         with tf.compat.v1.Session() as session:
-            made = session.run(y, {x: np.ones((2, 5, 5, 1), "f")})
+            made = session.run(y, {x: np.ones((batch, 5, 5, 1), "f")})
             [plan] = session._plans.values()
-    np.testing.assert_array_equal(made, np.full((2, 3, 3, 2), 9, "f"))
-    assert plan.compiled[((2, 5, 5, 1),)] != 1
+    np.testing.assert_array_equal(made, np.full((batch, 3, 3, 2), 9, "f"))
+    assert isinstance(plan.compiled[((batch, 5, 5, 1),)], Staged) == compiled
 
 
 def test_rules_are_looked_up_anew_when_there_is_another():

@@ -217,7 +217,7 @@ def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType |
     if any(map(is_unknown, (start, limit, delta))):
         return Abstract(TensorSpec(dtype or spec_of_value(start).dtype, (unknown_dim(),)))
     if isinstance(limit, SSAValue) or isinstance(start, SSAValue):
-        return _counted(m, start, limit, elements(delta)[()], dtype)
+        return _counted(m, start, limit, int(elements(delta)), dtype)
     low, high, step = (elements(x)[()] for x in (start, limit, delta))
     if step == 0:
         raise TypeError("Requires delta != 0: 0")
