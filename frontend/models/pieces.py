@@ -495,7 +495,8 @@ class SteppedModel(CompiledModel):
         self.turns: dict[Block, BlockOrder] = {}
         """What runs keep of the blocks that they have come by."""
         self._block = block = main.body.block
-        made = Around(self.pieces, self.growing, self.program.weights)
+        calls = any(isinstance(op, PythonStep) for op in block.walk())
+        made = Around(self.pieces, self.growing, self.program.weights, calls)
         self.straight = Straight(block, made) if is_straight(block, made) else None
         on_devices = any(piece.driver is not None for piece in self.pieces.values())
         last = block.last_op
@@ -578,8 +579,6 @@ class SteppedModel(CompiledModel):
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
         plan = None if is_watched() else self.straight
-        if plan is not None:
-            values = of_objects(values)
         sizes = None if plan is None else plan.sizes(values, self.check_dims)
         if plan is not None and sizes is not None:
             return plan.run(values, Interpreter(None, {}, sizes))

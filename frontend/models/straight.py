@@ -1,8 +1,9 @@
 """Programs that were cut and go straight on: what an interpreter asks anew in each run, asked once.
 
 Pieces and host steps in a row, with no other device: labels that are texts behind a classifier,
-categories in front of one, elements that a condition selects, choices and loops of such. Between so
-little work each question about an operation's class, operands and attributes is half of the run.
+categories in front of one, elements that a condition selects, calls of Python, choices and loops of
+such, and of sequences. Between so little work each question about an operation's class, operands
+and attributes is half of the run.
 """
 
 from __future__ import annotations
@@ -21,18 +22,22 @@ from ...counting import is_counted
 from ...ir import Array, DimExpr, Interpreter, Op, TensorSpec
 from ...ir.host import HostOp, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
-from ...ir.ops.host.host_control import HostControl, HostIf, HostLoop, stacked
+from ...ir.ops.control.control import If, While
+from ...ir.ops.host.host_control import HostIf, HostLoop, stacked
 from ...ir.ops.host.late import ReadSizes, Room
+from ...ir.ops.host.python_step import PythonStep
 from ...ir.ops.structure import Weight, Yield
 from ...ir.types import dims
 from ...ir.types.dims import Dim
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
+from ..values.texts import as_objects
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
 Shape: TypeAlias = tuple[int | str | DimExpr, ...]
 """A shape with names for sizes that are symbols."""
 
+CONTROL = (HostIf, HostLoop, If, While)
 NOTHING = np.empty(0)
 
 
@@ -64,6 +69,8 @@ class Around:
     whole: Mapping[Operation, Goes]
     """The loops that are compiled as they are."""
     weights: Mapping[str, Array]
+    calls_python: bool = False
+    """Whether a step is a function of somebody's, whom numpy warns as ever."""
 
 
 Check: TypeAlias = Callable[[Mapping[str, int]], None]
@@ -119,16 +126,18 @@ class Straight:
         elif op in made.whole:
             step = _whole(op, made.whole[op].run)
             self.steps.append(Planned(step, operands, slice(first, len(self.values))))
-        elif isinstance(op, HostControl):
+        elif isinstance(op, CONTROL):
             inner = [Straight(region.block, made) for region in op.regions]
             self.warns = self.warns or any(each.warns for each in inner)
-            step = _choice(op, inner) if isinstance(op, HostIf) else _loop(op, inner[0])
+            step = _control(op, inner)
             self.steps.append(Planned(step, operands, slice(first, len(self.values))))
         elif isinstance(op, CallOp | HostOp) or not is_known:
-            self.warns = self.warns or may_warn(op)
-            self.steps.append(
-                Planned(_step(op, made.pieces), operands, slice(first, len(self.values)))
-            )
+            step = _step(op, made.pieces)
+            if may_warn(op) and made.calls_python:
+                step = _quietly(step)
+            elif may_warn(op):
+                self.warns = True
+            self.steps.append(Planned(step, operands, slice(first, len(self.values))))
         else:
             assert isinstance(op, Op)
             ready = op.ready(**op.plain_attributes())
@@ -189,6 +198,8 @@ class Straight:
 
 def may_warn(op: Operation) -> bool:
     """Say whether numpy could warn of what an operation computes: of floats, or by formulas."""
+    if isinstance(op, PythonStep):
+        return False  # whose warnings are wanted
     if not isinstance(op, HostOp):
         return not (isinstance(op, CallOp) or (isinstance(op, Op) and op.WORKLESS))
     return not op.MOVES and any(
@@ -260,12 +271,27 @@ def in_a_run(dim: Dim) -> Callable[[Mapping[str, int]], int]:
     return lambda known: plain + sum([known[name] * factor for name, factor in terms])
 
 
-def _host_step(op: HostOp) -> Step:
-    """Return what carries out a host step: its sizes are compared, or bound where it tells them."""
-    compute, shapes = op.ready(**op.plain_attributes()), _shapes_of(op)
+def _quietly(step: Step) -> Step:
+    """Return a step of which numpy does not warn."""
 
     def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
-        return _told(op, shapes, op.computed(compute, operands), machine)
+        with np.errstate(all="ignore"):
+            return step(operands, machine)
+
+    return run
+
+
+def _host_step(op: HostOp) -> Step:
+    """Return what carries out a host step: its sizes are compared, or bound where it tells them."""
+    shapes = _shapes_of(op)
+    if isinstance(op, PythonStep):  # whose errors are its own, and to which texts are handed on
+        return lambda operands, machine: _told(op, shapes, op.call(*operands), machine)
+    compute = op.ready(**op.plain_attributes())
+    takes_texts = any(x.dtype.is_text for x in op.specs if isinstance(x, TensorSpec))
+
+    def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
+        given = [*map(as_objects, operands)] if takes_texts else operands
+        return _told(op, shapes, op.computed(compute, given), machine)
 
     return run
 
@@ -275,6 +301,49 @@ def _whole(op: Operation, compute: Compute) -> Step:
     assert isinstance(op, HostOp), "such a loop is the host's to begin"
     shapes = _shapes_of(op)
     return lambda operands, machine: _told(op, shapes, compute(operands), machine)
+
+
+def _control(op: Operation, regions: Sequence[Straight]) -> Step:
+    """Return what carries out a choice or a loop."""
+    match op:
+        case HostIf():
+            return _choice(op, regions)
+        case HostLoop():
+            return _loop(op, regions[0])
+        case While():
+            return _while(op, *regions)
+    return _if(op, regions)
+
+
+def _if(op: Operation, regions: Sequence[Straight]) -> Step:
+    """Return what carries out a choice between values of the same sizes."""
+    shapes = _shapes_of(op)
+
+    def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
+        inner = Interpreter(None, {}, dict(machine.symbols))
+        found = regions[0 if bool(operands[0]) else 1].go(operands[1:], inner)
+        for shape, each in zip(shapes, found, strict=True):
+            if shape is not None:
+                fits(shape, each.shape, machine.symbols)  # which tells what only it has told
+        return found
+
+    return run
+
+
+def _while(op: While, test: Straight, body: Straight) -> Step:
+    """Return what carries out a loop whose values keep their sizes."""
+    count = op.carried
+
+    def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
+        now, fixed = operands[:count], operands[count:]
+        inner = Interpreter(None, {}, {})
+        while True:
+            inner.symbols = dict(machine.symbols)
+            if not bool(test.go([*now, *fixed], inner)[0]):
+                return now
+            now = body.go([*now, *fixed], inner)
+
+    return run
 
 
 def _choice(op: HostIf, regions: Sequence[Straight]) -> Step:
@@ -289,9 +358,8 @@ def _choice(op: HostIf, regions: Sequence[Straight]) -> Step:
     return run
 
 
-def _loop(op: HostControl, region: Straight) -> Step:
+def _loop(op: HostLoop, region: Straight) -> Step:
     """Return what carries out a loop, as `HostLoop.interpret` does."""
-    assert isinstance(op, HostLoop), "a loop has one region"
     shapes, count, parts = _shapes_of(op), op.states, op.result_specs[op.states :]
 
     def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
@@ -365,35 +433,31 @@ def is_watched() -> bool:
     return bool(EARS.count) or is_counted()
 
 
-def is_straight(block: Block, made: Around, outside: Set[str] = frozenset()) -> bool:
-    """Say whether a block of a program that was cut can go straight on.
-
-    The sizes outside are known where it begins.
-    """
-    if any(piece.driver is not None for piece in made.pieces.values()) or not all(
+def is_straight(block: Block, made: Around) -> bool:
+    """Say whether a program that was cut can go straight on: of tensors whose sizes it is told."""
+    return all(
         isinstance(spec := value_spec(a.type), TensorSpec) and spec.shape is not None
         for a in block.args
-    ):
+    ) and goes_straight(block, made)
+
+
+def goes_straight(block: Block, made: Around, outside: Set[str] = frozenset()) -> bool:
+    """Say whether a block can be carried out so; the sizes outside are known where it begins."""
+    if any(piece.driver is not None for piece in made.pieces.values()):
         return False
     known = {*outside, *(name for a in block.args for name in symbols_in(a.type))}
     for op in block.ops:
-        if isinstance(op, HostIf | HostLoop):
-            if op not in made.whole and not _are_straight(op, made, known):
+        if isinstance(op, CONTROL):
+            inner = () if op in made.whole else op.regions
+            if not all(goes_straight(region.block, made, known) for region in inner):
                 return False
         elif not isinstance(op, ReturnOp | Yield | Weight) and not _goes_straight(op, known):
             return False
         if isinstance(op, ReadSizes):
             known.update(map(str, op.plain_attributes()["sizes"]))
-        elif isinstance(op, HostOp):
+        elif isinstance(op, HostOp | If | While):
             known.update(name for value in op.results for name in symbols_in(value.type))
     return True
-
-
-def _are_straight(op: HostControl, made: Around, known: Set[str]) -> bool:
-    """Say whether the regions of an operation can go straight on."""
-    if not all(isinstance(value_spec(v.type), TensorSpec) for v in (*op.operands, *op.results)):
-        return False
-    return all(is_straight(region.block, made, known) for region in op.regions)
 
 
 def _goes_straight(op: Operation, known: set[str]) -> bool:
@@ -403,6 +467,8 @@ def _goes_straight(op: Operation, known: set[str]) -> bool:
         return False
     if isinstance(op, CallOp | ReadSizes):
         return True
+    if isinstance(op, PythonStep):
+        return not op.goes_on
     if not isinstance(op, Op) or op.regions or not op.PURE:
         return False
     if isinstance(op, HostOp):
