@@ -68,3 +68,31 @@ def test_rows_of_texts_are_filled_up_in_one_step():
         assert filled == [row + ["-"] * (longest - len(row)) for row in pieces]
         assert cut == [[*row, "", ""][:2] for row in pieces]
     assert not [line for line in words.explain() if "Python" in line]
+
+
+ROWS = {
+    1: [[[1.0, 2.0], [], [3.0]], [[5.0]], [[], []], [[1.0] * 5, [9.0, 8.0]]],
+    2: [[[[1.0, 2.0], []], [[3.0]]], [[], [[4.0, 5.0]]], [[[]]]],
+}
+
+
+@pytest.mark.parametrize("how", ["sum", "max", "min", "prod", "mean"])
+@pytest.mark.parametrize("level", ROWS)
+def test_innermost_rows_are_reduced_without_steps_of_python(level, how):
+    reduced = getattr(tf.math, f"reduce_{how}")
+
+    def body(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x.flat_values)
+            found = reduced(x, level) * 2.0
+        return found, tape.gradient(getattr(found, "flat_values", found), x.flat_values)
+
+    spec = tf.RaggedTensorSpec([None] * (level + 1), tf.float32)
+    function = tf.function(body, input_signature=[spec])
+    given = [tf.ragged.constant(x, dtype="float32", ragged_rank=level) for x in ROWS[level]]
+    wanted = [body(x) for x in given]
+    for x, each in [*zip(given, wanted, strict=True)] * 10:
+        (found, slope), (other, wanted_slope) = function(x), each
+        assert str(found) == str(other)
+        np.testing.assert_array_equal(slope, wanted_slope)
+    assert not [line for line in function.explain() if "by Python" in line]

@@ -14,13 +14,14 @@ from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import unknown
-from ..core.values import convert, static
+from ..core.values import convert, graph_of, static
 from ..graph.flow import stop_gradient
 from ..ops import array_ops as a
 from ..ops import gathering as g
 from ..ops import math_ops as m
 from ..ops import nn_ops as n
-from ..ops.creation import fill, ones_like, zeros_like
+from ..ops.creation import fill, ones_like, range_, zeros_like
+from ..ops.sorting import searchsorted
 from .converting import axis_of, read_of
 from .moving import expand_dims
 from .partition import agreed, computed
@@ -58,11 +59,35 @@ def without_axis(rows: Rows, axis: int) -> tuple[Rows, int]:
     return made.over(rows.splits[:1]), total
 
 
+def is_open(splits: TfTensor) -> bool:
+    """Say whether only the run of a graph has splits."""
+    return graph_of([splits]) is not None and isinstance(static(splits), TfTensor)
+
+
+def innermost(x: RaggedTensor) -> tuple[TfTensor, TfTensor]:
+    """Return the row of each element on the innermost level, and a zero for each such row.
+
+    They are computed of the splits as a program does, by sizes that it knows: an element is behind
+    all rows that end with it or before.
+    """
+    with same_graph(x):
+        splits = m.cast(x.nested_row_splits[-1], "int64")
+        places = range_(a.shape(x.flat_values, "int64")[0])
+        there = searchsorted(splits[1:], places, side="right", out_type="int64")
+        return there, zeros_like(splits[1:])
+
+
 class Reduced:
     """What is left of rows when axes are combined: where elements go, how many, the splits."""
 
     def __init__(self, x: RaggedTensor, axes: Sequence[int]) -> None:
         levels, left = x.ragged_rank, x.ragged_rank - len(axes)
+        kept = [n for i, n in enumerate(x.shape.as_list()[: levels + 1]) if i not in axes]
+        self.lengths = kept[1:]
+        self.splits: Sequence[TfTensor] = x.nested_row_splits[:-1]
+        if [*axes] == [levels] and is_open(x.nested_row_splits[-1]):
+            self.there, self.frame = innermost(x)
+            return
         number = np.dtype(splits_type([x]))
 
         def compute(*arrays: Array) -> Sequence[Array]:
@@ -75,14 +100,12 @@ class Reduced:
             return [there, np.zeros(total, np.int64), *(s.astype(number) for s in rows.splits)]
 
         kind = kinds.i32 if number == np.int32 else kinds.i64
-        kept = [n for i, n in enumerate(x.shape.as_list()[: levels + 1]) if i not in axes]
         first = kept[0]
         ends = [None if first is None else first + 1, *[None] * left][:left]
         size = first if not left else None
         frame = unknown(kinds.i64, size)
         specs = [unknown(kinds.i64, None), frame, *(unknown(kind, n) for n in ends)]
         self.there, self.frame, *self.splits = computed("RaggedReduce", compute, read_of(x), specs)
-        self.lengths = kept[1:]
 
     def holding(self, flat: TfTensor) -> Ragged:
         """Return the result of combined elements."""
