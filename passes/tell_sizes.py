@@ -71,10 +71,10 @@ def tell_sizes(program: Program) -> list[dict[str, Any]]:
 def loops_can_be_told(program: Program) -> bool:
     """Say whether compiled code is better at what a program's host steps do, and can tell all.
 
-    It is where one is a loop of its own, and where all that they select or choose is little.
+    It is where all that they select or choose is little.
     """
     every = [op for op in program.module.walk() if isinstance(op, HostOp)]
-    if not (any(isinstance(op, NonMaxSuppression) for op in every) or is_little(program, every)):
+    if not is_little(program, every):
         return False
     read = [size for op in every if isinstance(op, ReadSizes) for size in _read(op)]
     given = [size for spec in argument_specs(program.main) for size in spec.dims]
@@ -122,6 +122,8 @@ def told_by(op: Operation) -> Iterator[Dim]:
 
 LITTLE = 1 << 12
 """So few elements cost less where all are computed than a host's step beside compiled code."""
+FEW = 1 << 14
+"""So few comparisons of boxes: compiled code compares all with the best one in each round."""
 
 
 def is_little(program: Program, every: Sequence[HostOp]) -> bool:
@@ -131,12 +133,14 @@ def is_little(program: Program, every: Sequence[HostOp]) -> bool:
     ranges = {n: program.ranges.get(n, (0, None)) for n in given}
     choices = [op for op in every if isinstance(op, HostIf)]
     for op in (*(op for op in every if not isinstance(op, HostIf)), *reversed(choices)):
-        if not isinstance(op, HostIf | NonZero | Leading):
+        if not isinstance(op, HostIf | NonZero | Leading | NonMaxSuppression):
+            return False
+        if isinstance(op, NonMaxSuppression) and not _compares_few(op, ranges):
             return False
         if isinstance(op, HostIf):
             values = [x for index in (0, 1) for x in op.yielded(index)]
         else:
-            values = [op.operands[0]]
+            values = [op.operands[isinstance(op, NonMaxSuppression)]]
         most = _most_of(values, ranges)
         if most is None or most > LITTLE:
             return False
@@ -146,6 +150,13 @@ def is_little(program: Program, every: Sequence[HostOp]) -> bool:
     made = [x for x in returned(program.main) if told & {*symbols_in(x.type)}]
     most = _most_of(made, ranges)
     return bool(every) and most is not None and most <= LITTLE
+
+
+def _compares_few(op: NonMaxSuppression, ranges: Mapping[str, Range]) -> bool:
+    """Say whether few boxes are compared where each of them stands out."""
+    boxes, scores, *_ = op.specs
+    high = dims.bounds(scores.size * boxes.dims[1], ranges)[1]
+    return high is not None and high <= FEW
 
 
 def _most_of(values: Sequence[SSAValue], ranges: Mapping[str, Range]) -> int | None:

@@ -67,7 +67,7 @@ def compile_if_whole(
 ) -> Compiled | Program:
     """Return the code of a program; the program itself where it has host steps.
 
-    Boxes that are suppressed are compared in a loop, which is compiled where all sizes have bounds.
+    Little that is selected is found in compiled code, where all sizes have bounds.
     Equal steps are one: a size that each of several tells is the host's to compare.
     """
     from ...ir.host import has_host_steps  # noqa: PLC0415  (not for what is in the cache)

@@ -32,6 +32,7 @@ from ...ir.types.dims import Dim
 from ...ir.types.values import Spec, value_spec
 from ...runtime.tracing import EARS
 from ..values.texts import as_objects
+from .loops import computing, is_loop
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
 Shape: TypeAlias = tuple[int | str | DimExpr, ...]
@@ -202,7 +203,7 @@ def may_warn(op: Operation) -> bool:
         return False  # whose warnings are wanted
     if not isinstance(op, HostOp):
         return not (isinstance(op, CallOp) or (isinstance(op, Op) and op.WORKLESS))
-    return not op.MOVES and any(
+    return not (op.MOVES or is_loop(op)) and any(
         isinstance(spec, TensorSpec) and not (spec.dtype.is_integer or spec.dtype.is_text)
         for spec in map(value_spec, (v.type for v in (*op.operands, *op.results)))
     )
@@ -286,7 +287,7 @@ def _host_step(op: HostOp) -> Step:
     shapes = _shapes_of(op)
     if isinstance(op, PythonStep):  # whose errors are its own, and to which texts are handed on
         return lambda operands, machine: _told(op, shapes, op.call(*operands), machine)
-    compute = op.ready(**op.plain_attributes())
+    compute = computing(op)
     takes_texts = any(x.dtype.is_text for x in op.specs if isinstance(x, TensorSpec))
 
     def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:

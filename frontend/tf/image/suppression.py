@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +9,9 @@ import numpy as np
 from ....codegen.serial.function import F32s, F64s, I64s, exp_single, serial, single
 from ....ir.ops.selecting import corners, overlaps
 from ....ir.types.tensor import Array
+from ...values.boxes import BOX, share_of, take
+from ...values.boxes import kept as boxes_kept
 from ...values.heaps import heapify, sift
-
-BOX = 5
-"""What there is of a box: the lower corner, the upper one, and its area."""
-NOTHING = float("nan")
 
 
 class Suppression(NamedTuple):
@@ -43,13 +40,8 @@ def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[Array, Array
 
 def _apart(boxes: Array, scores: Array, limits: Suppression) -> Array:
     """Return the boxes that are kept where the others are dropped."""
-    count = len(scores)
-    most = max(min(limits.most, count), 0)
-    found, sides = np.empty(most, np.int64), np.empty(BOX * (most + 1), np.float32)
-    heap, numbers, keys = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
-    bounds = float(np.float32(limits.score)), float(np.float32(limits.overlap))
-    given = np.ascontiguousarray(boxes), np.ascontiguousarray(scores, np.float32)
-    return found[: _keep(*given, *bounds, sides, heap, numbers, keys, found)]
+    bounds = limits.most, float(np.float32(limits.score)), float(np.float32(limits.overlap))
+    return boxes_kept(boxes[None], scores.astype(np.float32)[None, None], *bounds)[:, 2].copy()
 
 
 def _apart_slowly(boxes: Array, scores: Array, limits: Suppression) -> Array:
@@ -97,39 +89,6 @@ def _fallen_slowly(boxes: Array, scores: Array, limits: Suppression) -> tuple[Ar
 
 
 @serial
-def _keep(
-    boxes: F32s, scores: F32s, least: float, limit: float, sides: F32s, heap: I64s,
-    numbers: I64s, keys: F64s, found: I64s,
-) -> int:  # fmt: skip
-    """Keep boxes of more than the least score that overlap with no better one by more than a limit.
-
-    Return how many. Of equal scores the first one is the best.
-    """
-    size, count = 0, 0
-    for i in range(len(scores)):
-        if scores[i] > least:
-            heap[size], numbers[size], keys[size] = i, -i, -scores[i]
-            size += 1
-    heapify(heap, numbers, keys, size)
-    while size > 0 and count < len(found):
-        best = heap[0]
-        size -= 1
-        heap[0], numbers[0], keys[0] = heap[size], numbers[size], keys[size]
-        if size > 0:
-            sift(heap, numbers, keys, 0, size)
-        _take(boxes, best, sides, count)
-        is_apart = True
-        for other in range(count - 1, -1, -1):
-            if _share(sides, count, other) > limit:
-                is_apart = False
-                break
-        if is_apart:
-            found[count] = best
-            count += 1
-    return count
-
-
-@serial
 def _fall(
     boxes: F32s, left: F32s, least: float, scale: float, sides: F32s, seen: I64s, heap: I64s,
     numbers: I64s, keys: F64s, found: I64s,
@@ -141,7 +100,7 @@ def _fall(
     """
     size, count, rises = len(left), 0, False
     for i in range(size):
-        _take(boxes, i, sides, i)
+        take(boxes, i, sides, i)
         keys[i] = -left[i]
         rises = rises or left[i] < 0
     heapify(heap, numbers, keys, size)
@@ -172,38 +131,8 @@ def _fallen_to(
     """Return the score of a box, which falls beside those that it has not seen yet."""
     score = float(left[box])
     for i in range(seen[box], count):
-        share = _share(sides, found[i], box)
+        share = share_of(sides, found[i], box)
         if share != 0:
             score = single(score * exp_single(single(single(share * scale) * share)))
     left[box], seen[box] = score, count
     return score
-
-
-def _take(boxes: F32s, box: int, sides: F32s, place: int) -> int:
-    """Note a box: a side that is no number leaves it without an area."""
-    y, x, other_y, other_x = (
-        boxes[4 * box], boxes[4 * box + 1], boxes[4 * box + 2], boxes[4 * box + 3]
-    )  # fmt: skip
-    at = BOX * place
-    low_y, high_y, low_x, high_x = (
-        min(y, other_y),
-        max(y, other_y),
-        min(x, other_x),
-        max(x, other_x),
-    )
-    sides[at], sides[at + 1], sides[at + 2], sides[at + 3] = low_y, low_x, high_y, high_x
-    area = single(single(high_y - low_y) * single(high_x - low_x))
-    sides[at + 4] = NOTHING if isnan(y + other_y + x + other_x) else area
-    return 0
-
-
-def _share(sides: F32s, one: int, other: int) -> float:
-    """Return which part of what two boxes cover both cover; 0 without an area."""
-    a, b = BOX * one, BOX * other
-    height = single(min(sides[a + 2], sides[b + 2]) - max(sides[a], sides[b]))
-    width = single(min(sides[a + 3], sides[b + 3]) - max(sides[a + 1], sides[b + 1]))
-    if not (height > 0 and width > 0):
-        return 0.0
-    common = single(height * width)
-    union = single(single(sides[a + 4] + sides[b + 4]) - common)
-    return single(common / union) if union > 0 else 0.0
