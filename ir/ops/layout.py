@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -396,22 +397,22 @@ class Pad(Op):
 
     @classmethod
     def evaluate(cls, x: Array, *, pads: Any, mode: str, value: float) -> Sequence[Array]:
-        """Fill the result and copy the tensor into it, or take by index along each axis."""
-        if mode != "constant":
+        """Copy the tensor into the result and fill what is around it.
+
+        Where something is taken away, or there is nothing, elements are taken along each axis.
+        """
+        if mode != "constant" and (not x.size or any(low < 0 or high < 0 for low, high in pads)):
             for axis, (low, high) in enumerate(pads):
                 if low or high or axis == 0:  # what nothing is done to is a copy, too
                     x = x.take(_index(x.shape[axis], low, high, mode), axis)
             return (x,)
-        shape, source, target = list[int](), list[slice](), list[slice]()
-        for size, (low, high) in zip(x.shape, pads, strict=True):
-            shape.append(size + low + high)
-            first = -low if low < 0 else 0
-            last = max(first, size + high if high < 0 else size)
-            source.append(slice(first, last))
-            target.append(slice(first + low, last + low))
-        result: Array = np.empty(shape, x.dtype)
-        result[...] = value
-        result[tuple(target)] = x[tuple(source)]
+        how = _padding(x.shape, tuple(pads), mode)
+        result: Array = np.empty(how.shape, x.dtype)
+        if mode == "constant":
+            result[...] = value
+        result[how.target] = x[how.source]
+        for edge, inside in how.edges:
+            result[edge] = result[inside]
         return (result,)
 
     @classmethod
@@ -480,6 +481,50 @@ def _index(extent: int, low: int, high: int, mode: str) -> Array:
         return place % max(extent, 1)
     period = max(2 * extent - 2, 1)
     return np.minimum(place % period, period - place % period) if extent > 1 else place * 0
+
+
+class Padding(NamedTuple):
+    """How a tensor is padded."""
+
+    shape: list[int]
+    source: tuple[slice, ...]
+    """What of the tensor is copied, ..."""
+    target: tuple[slice, ...]
+    """... and where it lies then."""
+    edges: list[tuple[tuple[slice, ...], tuple[slice | Array, ...]]]
+    """What lies around it along each axis, and what of the result is copied there; in order."""
+
+
+@lru_cache(maxsize=256)
+def _padding(shape: tuple[int, ...], pads: tuple[tuple[int, int], ...], mode: str) -> Padding:
+    """Return how a tensor of some shape is padded."""
+    made = Padding([n + low + high for n, (low, high) in zip(shape, pads, strict=True)], (), (), [])
+    source, target = list[slice](), list[slice]()
+    for axis, (size, (low, high)) in enumerate(zip(shape, pads, strict=True)):
+        first = max(-low, 0)
+        last = max(first, size + min(high, 0))
+        source.append(slice(first, last))
+        target.append(slice(first + low, last + low))
+        if mode == "constant":
+            continue
+        index, whole = _index(size, low, high, mode) + low, (slice(None),) * axis
+        for edge in (slice(0, low), slice(low + size, low + size + high)):
+            if edge.start < edge.stop:
+                made.edges.append(((*whole, edge), (*whole, _as_slice(index[edge]))))
+    return made._replace(source=tuple(source), target=tuple(target))
+
+
+def _as_slice(index: Array) -> slice | Array:
+    """Return an index as a slice if it goes on in steps of 1 forwards or backwards, or stays.
+
+    >>> _as_slice(np.array([2, 1, 0])), _as_slice(np.array([3, 3])), _as_slice(np.array([0, 2]))
+    (slice(2, None, -1), slice(3, 4, 1), array([0, 2]))
+    """
+    first, step = int(index[0]), int(index[-1] > index[0]) - int(index[-1] < index[0])
+    if (index != first + step * np.arange(len(index))).any():
+        return index
+    last = int(index[-1]) + (step or 1)
+    return slice(first, last if last >= 0 else None, step or 1)
 
 
 @register

@@ -20,7 +20,7 @@ from gravure.ir.ops.convert import _is_part
 from gravure.ir.ops.elementwise import _power
 from gravure.ir.ops.host.late import AxesLast, ReadSizes, ResizeBy
 from gravure.ir.ops.host.texts import CountGrams
-from gravure.ir.ops.layout import Pad
+from gravure.ir.ops.layout import Pad, _padding
 from gravure.ir.ops.matrix import _batch_index
 from gravure.ir.ops.pool import _are_apart
 from gravure.ir.ops.resize import Resize, _repeats
@@ -104,6 +104,19 @@ def test_edges_are_mirrored_more_than_once() -> None:
     x = np.arange(5.0)
     (made,) = Pad.evaluate(x, pads=((11, 9),), mode="reflect", value=0.0)
     np.testing.assert_array_equal(made, np.pad(x, (11, 9), mode="reflect"))
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "wrap"])
+def test_only_what_is_around_a_tensor_is_copied_from_it_again(mode: Any) -> None:
+    """All of it was taken by index along each axis, which takes three times as long."""
+    x = np.arange(24.0).reshape(2, 3, 4)
+    for pads in (((0, 0), (2, 1), (1, 3)), ((1, 0), (0, 0), (0, 0)), ((5, 4), (7, 1), (0, 9))):
+        (made,) = Pad.evaluate(x, pads=pads, mode=mode, value=0.0)
+        np.testing.assert_array_equal(made, np.pad(x, pads, mode=mode))
+        assert not np.shares_memory(x, made)
+    edges = _padding((9, 9), ((2, 1), (1, 3)), mode).edges
+    assert [edge[-1] for edge, _ in edges] == [*map(slice, (0, 11, 0, 10), (2, 12, 1, 13))]
+    assert all(isinstance(each, slice) for _, inside in edges for each in inside)
 
 
 def test_batches_of_one_are_read_again() -> None:
