@@ -6,6 +6,7 @@ What shapes are computed from shapes alone needs none of these: such sizes are s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import inf, prod
 from typing import Any, ClassVar
 
@@ -328,15 +329,22 @@ class AxesLast(HostOp):
         cls, x: Array, axes: Array, *, sizes: Any = (), keep: bool = True
     ) -> Sequence[Array]:
         """Move the axes, or raise `ValueError`."""
-        last = [int(axis) + (x.ndim if axis < 0 else 0) for axis in axes]
-        if len({*last}) != len(last) or not all(0 <= axis < x.ndim for axis in last):
-            raise ValueError(f"axes {axes.tolist()} of {x.ndim}, expected different ones")
-        first = [axis for axis in range(x.ndim) if axis not in last]
-        rows = prod(x.shape[axis] for axis in first)
-        shape = [1 if a in last else d for a, d in enumerate(x.shape) if keep or a not in last]
-        matrix = np.ascontiguousarray(x.transpose(*first, *last))
-        columns = prod(x.shape[axis] for axis in last)
-        return (matrix.reshape(rows, columns), np.array(shape, np.int64))
+        order, matrix, rest = _moved_last(x.shape, tuple(axes.tolist()), keep=keep)
+        return (np.ascontiguousarray(x.transpose(order)).reshape(matrix), np.array(rest, np.int64))
+
+
+@lru_cache(maxsize=256)
+def _moved_last(
+    shape: tuple[int, ...], axes: tuple[int, ...], *, keep: bool
+) -> tuple[list[int], tuple[int, int], list[int]]:
+    """Return the order of axes in which some come last, the matrix, and the shape without them."""
+    last = [axis + (len(shape) if axis < 0 else 0) for axis in axes]
+    if len({*last}) != len(last) or not all(0 <= axis < len(shape) for axis in last):
+        raise ValueError(f"axes {[*axes]} of {len(shape)}, expected different ones")
+    first = [axis for axis in range(len(shape)) if axis not in last]
+    rest = [1 if a in last else d for a, d in enumerate(shape) if keep or a not in last]
+    rows, columns = (prod(shape[axis] for axis in part) for part in (first, last))
+    return [*first, *last], (rows, columns), rest
 
 
 @register
