@@ -311,11 +311,15 @@ class Runner:
         return self.compiled(specs, given, before)
 
     def compiled(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, object], before: Kernel | None
+        self,
+        specs: Sequence[TensorSpec],
+        attributes: dict[str, object],
+        before: Kernel | None,
+        often: int = OFTEN,
     ) -> Kernel:
         """Return compiled code; `before` computes it as long as it was not called often."""
         made: list[Kernel] = []
-        left = OFTEN if before is not None else 0
+        left = often if before is not None else 0
 
         def kernel(*arrays: Array) -> Array | tuple[Array, ...]:
             """Carry it out; they are a tuple where the operation has several results."""

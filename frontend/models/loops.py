@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from math import prod
 from typing import TypeAlias
 
 from ...ir import Array
 from ...ir.host import HostOp
+from ...ir.ops.host.late import ResizeBy, stretched
+from ...ir.ops.resize import Resize
 from ...ir.ops.selecting import NonMaxSuppression
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from ..eager.kernels import MANY, OFTEN, Kernel, Runner, quiet
 from ..values.boxes import standing_out
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
 
-LOOPS: Mapping[type[HostOp], Compute] = {NonMaxSuppression: standing_out}
+
+def resized(
+    x: Array, scales: Array, *, axes: Sequence[int], sizes: object = (), **rules: object
+) -> Sequence[Array]:
+    """Return what `gv.resize_by` does; what comes often is compiled, with the same bits."""
+    del sizes
+    rules |= stretched(x.shape, scales, axes)
+    return (_resizing(spec_of_array(x), tuple(rules.items()))(x),)
+
+
+@lru_cache(maxsize=64)
+def _resizing(spec: TensorSpec, rules: tuple[tuple[str, object], ...]) -> Kernel:
+    """Return what resizes images of one shape by the same factors."""
+    given, runner = dict(rules), Runner(Resize)
+
+    def evaluate(x: Array) -> Array:
+        return Resize.evaluate(x, **given)[0]
+
+    if not spec.size or not Resize.is_exact([spec.dtype]):
+        return quiet(evaluate)
+    (made,) = Resize.inferred([spec], given)
+    often = min(OFTEN, max(OFTEN * MANY // max(prod(made.static_shape), 1), 1))
+    return runner.compiled([spec], {**runner.defaults, **given}, quiet(evaluate), often)
+
+
+LOOPS: Mapping[type[HostOp], Compute] = {NonMaxSuppression: standing_out, ResizeBy: resized}
 """What gives the results of an operation, in a loop."""
 
 

@@ -377,10 +377,21 @@ class ResizeBy(HostOp):
         cls, x: Array, scales: Array, *, axes: Any, sizes: Any = (), **rules: Any
     ) -> Sequence[Array]:
         """Resize by the factors."""
-        factors = [1.0] * x.ndim
-        for axis, factor in zip(axes, scales, strict=True):
-            factors[axis] = float(factor)
-            if not 0 < factors[axis] < inf:
-                raise ValueError(f"scale {factors[axis]}, expected a number above 0")
-        shape = tuple(times(d, factor) for d, factor in zip(x.shape, factors, strict=True))
-        return REGISTRY["gv.resize"].evaluate(x, shape=shape, scales=tuple(factors), **rules)
+        resize = REGISTRY["gv.resize"]
+        return resize.evaluate(x, **stretched(x.shape, scales, axes), **rules)
+
+
+def stretched(
+    shape: Sequence[int], scales: Array, axes: Sequence[int]
+) -> dict[str, tuple[float, ...]]:
+    """Return the shape and the factors of an image that is resized, as `gv.resize` has them.
+
+    Raise `ValueError` where a factor is none.
+    """
+    factors = [1.0] * len(shape)
+    for axis, factor in zip(axes, scales.tolist(), strict=True):
+        factors[axis] = factor
+        if not 0 < factor < inf:
+            raise ValueError(f"scale {factor}, expected a number above 0")
+    found = tuple(times(d, factor) for d, factor in zip(shape, factors, strict=True))
+    return {"shape": found, "scales": tuple(factors)}
