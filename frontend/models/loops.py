@@ -11,10 +11,11 @@ from ...ir import Array
 from ...ir.host import HostOp
 from ...ir.ops.host.late import ResizeBy, stretched
 from ...ir.ops.resize import Resize
-from ...ir.ops.selecting import NonMaxSuppression
+from ...ir.ops.selecting import NonMaxSuppression, Unique
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..eager.kernels import MANY, OFTEN, Kernel, Runner, quiet
 from ..values.boxes import standing_out
+from ..values.distinct import distinct
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
 
@@ -43,7 +44,11 @@ def _resizing(spec: TensorSpec, rules: tuple[tuple[str, object], ...]) -> Kernel
     return runner.compiled([spec], {**runner.defaults, **given}, quiet(evaluate), often)
 
 
-LOOPS: Mapping[type[HostOp], Compute] = {NonMaxSuppression: standing_out, ResizeBy: resized}
+LOOPS: Mapping[type[HostOp], Compute] = {
+    NonMaxSuppression: standing_out,
+    ResizeBy: resized,
+    Unique: distinct,
+}
 """What gives the results of an operation, in a loop."""
 
 

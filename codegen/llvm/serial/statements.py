@@ -15,6 +15,9 @@ from ....target import Target
 from .expressions import Expressions
 from .kinds import ELEMENTS, INT, KINDS, ArrayRow, NumberKind, Scalar, Value
 
+ANY_ARRAY = "Array"
+"""What functions that are called call an array of whatever elements."""
+
 
 @dataclass
 class WrittenOut:
@@ -104,7 +107,7 @@ class Statements(Expressions):
         """Return an argument as the function calls it: a variable of its own, or an array."""
         if name in KINDS and isinstance(x, Scalar):
             return self.variable(self.as_kind(x, KINDS[name], node))
-        if isinstance(x, ArrayRow) and ELEMENTS.get(name) == x.element:
+        if isinstance(x, ArrayRow) and (name == ANY_ARRAY or ELEMENTS.get(name) == x.element):
             return x
         raise self.wrong(node, f"is not {name}")
 
