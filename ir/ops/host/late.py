@@ -210,15 +210,23 @@ class SliceBy(HostOp):
         cls, x: Array, starts: Array, stops: Array, steps: Array, *, axes: Any, sizes: Any = ()
     ) -> Sequence[Array]:
         """Cut the tensor."""
-        cuts = [slice(None)] * x.ndim
-        rows = zip(axes, starts.tolist(), stops.tolist(), steps.tolist(), strict=True)
-        for axis, first, last, step in rows:
-            # A stop before the first element is written as one that is far below.
-            size = x.shape[axis]
-            cuts[axis] = slice(max(first, -size), last if last >= -size else None, step)
-            if step > 0 and last < -size:
-                cuts[axis] = slice(0, 0)
-        return (x[tuple(cuts)].copy(),)
+        bounds = zip(axes, starts.tolist(), stops.tolist(), steps.tolist(), strict=True)
+        return (x[_cuts(x.shape, tuple(bounds))].copy(),)
+
+
+@lru_cache(maxsize=256)
+def _cuts(
+    shape: tuple[int, ...], bounds: tuple[tuple[int, int, int, int], ...]
+) -> tuple[slice, ...]:
+    """Return the parts between bounds: an axis, a start, a stop and a step each."""
+    cuts = [slice(None)] * len(shape)
+    for axis, first, last, step in bounds:
+        # A stop before the first element is written as one that is far below.
+        size = shape[axis]
+        cuts[axis] = slice(max(first, -size), last if last >= -size else None, step)
+        if step > 0 and last < -size:
+            cuts[axis] = slice(0, 0)
+    return tuple(cuts)
 
 
 @register
