@@ -37,10 +37,11 @@ def _resizing(spec: TensorSpec, rules: tuple[tuple[str, object], ...]) -> Kernel
     def evaluate(x: Array) -> Array:
         return Resize.evaluate(x, **given)[0]
 
-    if not spec.size or not Resize.is_exact([spec.dtype]):
-        return quiet(evaluate)
     (made,) = Resize.inferred([spec], given)
-    often = min(OFTEN, max(OFTEN * MANY // max(prod(made.static_shape), 1), 1))
+    much = prod(made.static_shape)
+    if not spec.size or not much or not Resize.is_exact([spec.dtype]):
+        return quiet(evaluate)
+    often = min(OFTEN, max(OFTEN * MANY // much, 1))
     return runner.compiled([spec], {**runner.defaults, **given}, quiet(evaluate), often)
 
 

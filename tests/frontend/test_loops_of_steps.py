@@ -41,6 +41,15 @@ def test_images_by_scales_that_come_often(monkeypatch: Any, mode: str, dtype: st
     assert len(compiled) == 2
 
 
+def test_an_image_of_which_nothing_is_left(monkeypatch: Any) -> None:
+    monkeypatch.setattr(loops, "OFTEN", 1)
+    for _ in range(3):
+        (made,) = loops.resized(
+            np.ones((2, 4, 2), "f4"), np.float32([1, 0.1, 1]), mode="nearest", **RULES
+        )
+        assert made.shape == (2, 0, 2)
+
+
 def test_scales_that_are_none_are_refused_there_too() -> None:
     with pytest.raises(ValueError, match=r"scale 0\.0, expected a number above 0"):
         loops.resized(np.zeros((2, 2, 2), "f4"), np.float32([1, 0, 1]), mode="linear", **RULES)
