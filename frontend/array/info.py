@@ -12,7 +12,15 @@ from ..eager.tensor import as_tensor
 from ..values import dtypes
 from ..values.arrays import is_number
 from ..values.devices import Device, as_device, devices
-from ..values.dtypes import TYPES, DataType, DTypeLike, as_dtype, promote, promote_with_number
+from ..values.dtypes import (
+    NARROW,
+    TYPES,
+    DataType,
+    DTypeLike,
+    as_dtype,
+    promote,
+    promote_with_number,
+)
 from ..values.given import DeviceLike, TensorLike
 
 __array_api_version__ = "2024.12"
@@ -28,7 +36,7 @@ _KINDS = {
     "complex floating": "c",
     "numeric": "iufc",
 }
-_BEYOND = ("float16", "bfloat16", "string")
+_BEYOND = ("float16", "bfloat16", "string", *(each.name for each in NARROW))
 """The types that the standard does not know."""
 
 

@@ -423,6 +423,8 @@ class LinearOperator(Module):
 
     def _positive_check(self) -> object:
         """Return what raises where the matrix is not positive definite."""
+        if not self.is_self_adjoint:
+            raise NotImplementedError("assert_positive_definite is not implemented.")
         return cholesky(self._dense())
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> object:

@@ -14,9 +14,9 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import EagerTensor, TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
-from ..ops.array_ops import concat, expand_dims, reshape, shape
+from ..ops.array_ops import concat, expand_dims, reshape, shape, squeeze
 from ..ops.creation import fill
-from ..ops.gathering import gather_nd, put_in, scatter_nd, tensor_scatter_nd_update
+from ..ops.gathering import gather, put_in, scatter_nd, tensor_scatter_nd_update
 from ..ops.linear_ops import adjoint
 from ..ops.math_ops import cast, complex_, conj, imag, real
 from .numbering import numbers_rising
@@ -197,7 +197,7 @@ def added(indices: TfTensor, rows_: TfTensor, sizes: object, name: str | None = 
 
 def taken(x: TfTensor, places: TfTensor) -> TfTensor:
     """Return slices along the first axis; the gradient is a whole tensor, not slices."""
-    return gather_nd(x, expand_dims(places, 1))
+    return squeeze(gather(expand_dims(x, 0), places, axis=1), [0])
 
 
 def sizes_of(*sizes: object) -> object:
