@@ -10,6 +10,7 @@ from ....ir.types.tensor import TensorSpec
 from ...eager.backward import Slices
 from ...eager.tensor import Tensor
 from ...graph.graph import Graph, GraphTensor, Operation
+from ...graph.kinds import Composite
 from ...values.context import Use
 from ...values.dtypes import DataType, DTypeLike
 from ...values.nest import Parted, flatten, pack_level
@@ -278,10 +279,10 @@ def of_gather(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
 
 def of_node(op: Operation, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
     """Return the gradients of a node that takes rows, None of any other."""
-    if op.type not in ("GatherV2", "GatherNd"):
-        return None
-    options: dict[str, object] = op.kind.options  # type: ignore[attr-defined]
-    if options.get("axis", 0) != 0 or options["batch_dims"]:
+    kind = op.kind
+    if op.type not in ("GatherV2", "GatherNd") or not isinstance(kind, Composite):
+        return None  # (one of the IR itself has a whole gradient)
+    if kind.options.get("axis", 0) != 0 or kind.options["batch_dims"]:
         return None
     return _of_rows(op.inputs, grads[0], is_column=op.type == "GatherNd")
 
