@@ -619,3 +619,12 @@ def test_a_generator_moves_on_the_variable_that_it_is_made_of() -> None:
     assert state.numpy().tolist() == [2 * 256 + 5, 0, 7]
     with pytest.raises(ValueError, match=r"\(4,\) and \[3\] are incompatible"):
         tf.random.Generator.from_state(tf.Variable([1, 2, 3, 4], dtype=tf.int64))
+
+
+def test_one_element_in_a_list_is_a_constant_of_any_shape_of_one_element():
+    for value, wanted in (([2.5], 2.5), ([[2.5]], 2.5), (["text"], b"text")):
+        found = tf.constant(value, shape=[])
+        assert (found.shape, found.numpy()) == ((), wanted)
+    assert tf.constant([7], shape=[2, 2]).numpy().tolist() == [[7, 7], [7, 7]]
+    with pytest.raises(TypeError, match="Expected Tensor's shape"):
+        tf.constant([[5.0]], shape=[3])

@@ -66,12 +66,15 @@ def constant(
         value = value.numpy()
     array = array_of(value, row_of(dtype))
     if shape is not None:
-        dims = TensorShape(shape).as_list()
-        if array.size not in (1, np.prod(dims)):  # type: ignore[arg-type]
+        dims = TensorShape(shape).known()
+        if array.size == math.prod(dims):
+            array = array.reshape(dims)
+        elif array.size == 1 and array.ndim <= len(dims):
+            array = np.broadcast_to(array, dims).copy()
+        else:
             raise TypeError(
                 f"Expected Tensor's shape {tuple(dims)}, found one of {array.size} elements"
             )
-        array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
     refuse_mixture(value, array, row_of(dtype))
     graph = STATE.context
     if isinstance(graph, Graph):
