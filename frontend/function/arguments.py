@@ -84,10 +84,7 @@ class Bound:
 
     def __init__(self, function: Surface, arguments: dict[str, object]) -> None:
         self.function = function
-        self.given: Mapping[str, object] = {
-            name: in_order(value, depth=1) if self.is_by_name(name) else value
-            for name, value in arguments.items()
-        }
+        self.given: Mapping[str, object] = arguments
         """The arguments as they came: the function itself sees dictionaries in their order."""
         self.arguments = {name: in_order(value) for name, value in arguments.items()}
         self.leaves = [self.leaf(x) for x in nest.flatten(self.arguments)]
@@ -103,21 +100,24 @@ class Bound:
         self.labels = {i: _label(x) for i, x in enumerate(self.leaves)}
         """How the inputs of leaves are called where specs say so."""
 
-    def is_by_name(self, name: str) -> bool:
-        """Say whether a parameter takes all that is given by other names."""
-        found = self.function.signature.parameters.get(name)
-        return found is not None and found.kind is inspect.Parameter.VAR_KEYWORD
-
     def as_given(self, leaves: Sequence[object]) -> dict[str, object]:
         """Return the arguments with other leaves, dictionaries in the order that they came in."""
-        packed = dict(nest.pack(self.described, leaves))
-        return {name: _as_given(self.given[name], value) for name, value in packed.items()}
+        return self._ordered(dict(nest.pack(self.described, leaves)))
+
+    def _ordered(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        """Return structures of the arguments' forms with keys as they came, names sorted."""
+        made = {name: _as_given(self.given[name], value) for name, value in arguments.items()}
+        for name, parameter in self.function.signature.parameters.items():
+            found = made.get(name)
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD and isinstance(found, dict):
+                made[name] = {key: found[key] for key in sorted(found)}
+        return made
 
     def _as_they_came(self) -> list[int]:
         """Return the places of the leaves in the order in which arguments hold them."""
         places = iter(range(len(self.leaves)))
         numbered = {name: _numbered(value, places) for name, value in self.described.items()}
-        return nest.flatten([_as_given(self.given[name], x) for name, x in numbered.items()])
+        return nest.flatten(self._ordered(numbered))
 
     def leaf(self, value: object) -> object:
         """Return a leaf: arrays become tensors."""
@@ -379,19 +379,13 @@ def _as_declared(declared: object, tree: object) -> object:
     return tree
 
 
-def in_order(tree: object, depth: int = -1) -> object:
-    """Return a structure whose dictionaries have their keys in order, however they were made.
-
-    With a `depth`, so many levels of it.
-    """
-    if not depth:
-        return tree
+def in_order(tree: object) -> object:
+    """Return a structure whose dictionaries have their keys in order, however they were made."""
     if type(tree) is dict:
         plain = any(all(isinstance(key, kind) for key in tree) for kind in (str, int))
-        keys = sorted(tree) if plain else tree
-        return {key: in_order(tree[key], depth - 1) for key in keys}
+        return {key: in_order(tree[key]) for key in (sorted(tree) if plain else tree)}
     if isinstance(tree, list | tuple):
-        return nest.pack_level(tree, [in_order(each, depth - 1) for each in tree])
+        return nest.pack_level(tree, list(map(in_order, tree)))
     return tree
 
 

@@ -329,9 +329,7 @@ class TensorArray:
                     "written to."
                 )
             found = zeros(self.element_shape.as_list(), self.dtype)
-        if (
-            self._clears and not keep and STATE.context is None
-        ):  # (graphs read as often as they like)
+        if self._clears and not keep and STATE.context is None:  # (graphs read again as they like)
             self._list[at] = None
             self._cleared.add(at)
         return found

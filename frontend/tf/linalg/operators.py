@@ -85,7 +85,7 @@ def squared_tensor(row: TfTensor) -> TfTensor:
 def _rows_of(count: object) -> int | TfTensor:
     """Return a number of rows: a tensor where only a run knows it."""
     found = static(count)
-    return dressed(found) if isinstance(found, GraphTensor) else int(str(np.asarray(found)))
+    return dressed(found) if isinstance(found, GraphTensor) else int(np.asarray(found).item())
 
 
 def _batch_given(shape: object) -> list[int] | TfTensor:

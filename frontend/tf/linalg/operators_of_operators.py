@@ -45,8 +45,8 @@ def _batch_tensor_of(operators: Sequence[LinearOperator]) -> TfTensor:
 
 def _known_sizes(operators: Sequence[LinearOperator], axis: int) -> list[int] | None:
     """Return how many rows or columns operators have, None where some are not known."""
-    found = [each._size(axis) for each in operators]
-    return None if any(not isinstance(n, int) for n in found) else [int(str(n)) for n in found]
+    found = [n for each in operators if isinstance(n := each._size(axis), int)]
+    return found if len(found) == len(operators) else None
 
 
 def _joined(batch: list[int] | TfTensor, sizes: Sequence[int | TfTensor]) -> object:

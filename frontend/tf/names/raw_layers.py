@@ -17,6 +17,7 @@ from ....ir.op import Array
 from ....ir.types.tensor import TensorSpec
 from ...graph.graph import GraphTensor
 from ...graph.inference import Given
+from ...values.arrays import as_listed
 from ...values.run_errors import InvalidArgumentError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
@@ -49,7 +50,7 @@ def way_back(forward: Forward, at: TfTensor, grad: TfTensor, name: str | None) -
 
 def _expect_shape(what: str, wanted: TensorShape, found: TfTensor) -> None:
     if not wanted.is_compatible_with(found.shape):
-        sizes, others = (str(x.as_list()).replace(" ", "") for x in (wanted, found.shape))
+        sizes, others = (as_listed(x.as_list()) for x in (wanted, found.shape))
         raise InvalidShapesError(f"Expected {what} shape to be {sizes}, but got {others}")
 
 

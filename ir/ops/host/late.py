@@ -261,9 +261,8 @@ class PadBy(HostOp):
         rows, counts = [(0, 0)] * x.ndim, pads.tolist()
         for place, axis in enumerate(axes):
             rows[axis] = counts[place], counts[place + len(axes)]
-        if (
-            mode == "wrap" and min(counts, default=0) < 0
-        ):  # what is taken away does not come again from the other side
+        # What is taken away does not come again from the other side.
+        if mode == "wrap" and min(counts, default=0) < 0:
             ends = [*zip(x.shape, rows, strict=True)]
             for n, (low, high) in ends:
                 if min(low, 0) + min(high, 0) < -n:
