@@ -24,8 +24,18 @@ from ..ir import Program
 from ..ir.host import refuse_host_steps
 from ..ir.placement import WORKSPACE, weight_rows
 from ..passes.base import Observer, PipelineError
-from ..passes.manager import parse_pipeline
-from ..passes.pipelines import ROUNDING, calling, recomputing, remaining, swapping, with_numerics
+from ..passes.manager import parse_pipeline, run
+from ..passes.note_requirements import requires
+from ..passes.pipelines import (
+    INLINE,
+    NOTE,
+    ROUNDING,
+    calling,
+    recomputing,
+    remaining,
+    swapping,
+    with_numerics,
+)
 from ..passes.tell_sizes import loops_can_be_told, tell_sizes
 from ..runtime.artifact import TOLD
 from ..target import Target
@@ -93,6 +103,7 @@ def compile_program(
     target = target_of(options)
     backend = backend_of(target)
     rows = without_host_steps(program, target)
+    noted(program)
     backend.check(target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     pipeline = pipeline_for(options, target)
@@ -136,6 +147,12 @@ def compile_program(
     )
 
 
+def noted(program: Program) -> None:
+    """Have runs take note of what they require of values, whatever the pipeline is."""
+    if program.level == "graph" and requires(program.module):
+        run(f"{INLINE},{NOTE}", program, observers=(), verify_each=False)
+
+
 def without_host_steps(program: Program, target: Target) -> list[dict[str, Any]]:
     """Have processors compute what they can of the host's steps, and refuse the others.
 
@@ -163,4 +180,11 @@ def _number(function: FuncOp, name: str) -> int:
     return int(row.value.data) if row is not None else 0
 
 
-__all__ = ["Compiled", "Options", "compile_program", "lower_kernels", "takes_loops_of_hosts"]
+__all__ = [
+    "Compiled",
+    "Options",
+    "compile_program",
+    "lower_kernels",
+    "noted",
+    "takes_loops_of_hosts",
+]

@@ -43,6 +43,15 @@ class ElementTypeError(TypeError):
     """An operation is not for elements of a type."""
 
 
+class AxisPlaces(Op):
+    """An operation whose results of integers are places along an axis: 0 to its extent less 1."""
+
+    @classmethod
+    def extent(cls, operands: Sequence[TensorSpec], **attributes: Any) -> Dim:
+        """Return how many places there are."""
+        raise NotImplementedError(f"{cls.name} does not say which axis its results are places of")
+
+
 def expect(spec: TensorSpec, kinds: str) -> None:
     """Raise `TypeError` unless the element type is of one of these kinds."""
     if spec.dtype.kind not in kinds:

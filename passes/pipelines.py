@@ -65,6 +65,9 @@ WEIGHTS = (
 INLINE = "inline-functions"
 """What puts a text's own functions where they are called."""
 
+NOTE = "note-requirements"
+"""What has runs take note of what they require of values: nothing behind it has effects."""
+
 SPLIT = "split-complex"
 """What takes complex tensors apart: all that follows has real ones only."""
 
@@ -89,15 +92,15 @@ LOWER = (
 """From the level `graph` to `planned`."""
 
 LEVELS: dict[str, tuple[str, ...]] = {
-    "O0": (INLINE, SPLIT, "require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
+    "O0": (INLINE, NOTE, SPLIT, "require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
     "O1": (
-        *(INLINE, SPLIT, CUT, "require-sizes"),
+        *(INLINE, NOTE, SPLIT, CUT, "require-sizes"),
         *("canonicalize", "simplify-control", "cse", "widen-products", "decompose"),
         *("split-pads", "dce"),
         *(*WEIGHTS, *LOWER),
     ),
-    "O2": (INLINE, SPLIT, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
-    "O3": (INLINE, SPLIT, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
+    "O2": (INLINE, NOTE, SPLIT, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
+    "O3": (INLINE, NOTE, SPLIT, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),
 }
 """What is required is noted first, while operations are those of the model."""
 

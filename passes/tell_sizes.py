@@ -33,7 +33,14 @@ from ..ir.ops.host.host_control import HostIf
 from ..ir.ops.host.late import ReadSizes
 from ..ir.ops.selecting import Leading, NonMaxSuppression, NonZero, Told
 from ..ir.ops.structure import Yield
-from ..ir.program import argument_specs, finish, result_names, returned, set_ranges
+from ..ir.program import (
+    argument_specs,
+    finish,
+    requirements_of,
+    result_names,
+    returned,
+    set_ranges,
+)
 from ..ir.types import dims, dtypes
 from ..ir.types.dims import Dim, Range
 from ..ir.types.values import value_spec
@@ -353,6 +360,9 @@ class Selecting:
         """Have results be of fixed sizes, and return the extents too; say which those are."""
         main = self.program.main
         values, names = list(returned(main)), result_names(main)
+        kept = len(values) - bool(requirements_of(self.program.module))
+        faults = values[kept:], names[kept:]  # what tells of requirements stays the last
+        del values[kept:], names[kept:]
         last = main.body.block.last_op
         assert last is not None, "a function returns"
         make, told = Maker(GraphEmit.before(last)), dict[Dim, int]()
@@ -374,7 +384,7 @@ class Selecting:
             if any(pad != (0, 0) for pad in pads):
                 values[number] = make.pad(value, pads=tuple(pads))
         erase(last)
-        finish(main, values, names)
+        finish(main, [*values, *faults[0]], [*names, *faults[1]])
         return rows
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.func import FuncOp
 
-from ...ir.program import forget_requirements
 from ...passes.pipelines import pipeline_of
 from ...target import Processor, Target
 from ..compiled import object_cache
@@ -40,7 +39,6 @@ class Cuda:
 
     def compile(self, job: Job) -> Code:
         """Return the plan of launches."""
-        forget_requirements(job.program)  # what is out of range is clamped there
         job.descend()
         names, cache = replace(job.names, slots=SLOTS, by_units=False), object_cache(job.options)
         description, plan, cached = compile_gpu(job.program, job.target, names, cache)

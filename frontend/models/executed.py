@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...codegen.compiled import Compiled
 from ...errors import ArtifactError, CompileError, RuntimeInputError
+from ...requirements import check
 from ...runtime.arguments import (
     Inputs,
     bind_dims,
@@ -123,6 +124,7 @@ class ExecutedModel(HostedModel):
         model = compiled.description
         self.inputs, self.outputs, self.dims = model.inputs, model.outputs, model.dims
         self.name, self.place, self.demands = model.tag, f"target {compiled.target}", model.demands
+        self.required = model.required
         self.call = self._called
 
     @property
@@ -137,5 +139,10 @@ class ExecutedModel(HostedModel):
         return self.compiled.peak
 
     def execute(self, arrays: Sequence[Array]) -> Sequence[Array]:
-        """Let the back end run it."""
-        return self.executable.run(arrays)
+        """Let the back end run it; what its last result tells of requirements is looked at."""
+        results = self.executable.run(arrays)
+        if not self.required:
+            return results
+        *results, found = results
+        check(self.required, found)
+        return results

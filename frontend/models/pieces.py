@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...codegen.compile import Options
+from ...codegen.compile import Options, noted
 from ...counting import is_counted
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
@@ -35,11 +35,19 @@ from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.host_control import HostLoop
 from ...ir.ops.host.python_step import PythonStep
 from ...ir.ops.structure import Weight
-from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
+from ...ir.program import (
+    argument_names,
+    functions,
+    requirements_of,
+    result_names,
+    set_level,
+    set_ranges,
+)
 from ...ir.types import dims
 from ...ir.types.dims import Range
 from ...ir.types.values import Spec, value_spec
 from ...passes.manager import run as run_passes
+from ...requirements import check
 from ...runtime.arguments import Inputs, check_threads, in_order
 from ...runtime.artifact import DimInfo
 from ...runtime.buffer import HUGE, VAST, RecycledBytes, addresses_left, is_plain
@@ -473,6 +481,7 @@ class SteppedModel(CompiledModel):
         """What is done between the compiled pieces, in order."""
         module = program.module.clone()
         self._uncut = Program(module, dict(program.weights), program.source, program.assumed)
+        noted(program)
         self.growing = growing_loops(program, options)
         """The loops in it that are compiled as they are."""
         cut(program)
@@ -481,7 +490,10 @@ class SteppedModel(CompiledModel):
         self._specs = [value_spec(t) for t in main.function_type.inputs]
         self.inputs = tuple(map(info_of, argument_names(main), self._specs))
         results = [value_spec(t) for t in main.function_type.outputs]
-        self.outputs = tuple(map(info_of, result_names(main), results))
+        self._required = requirements_of(program.module)
+        """What the last result tells of, which no caller sees."""
+        count = len(results) - bool(self._required)
+        self.outputs = tuple(map(info_of, result_names(main)[:count], results[:count]))
         self.dims = tuple(self._dims(bounded=bounded))
         self._known = {info.name for info in self.inputs}
         self._dtypes = [*map(dtype_of, self.inputs)]
@@ -578,6 +590,15 @@ class SteppedModel(CompiledModel):
 
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
+        results = self._made_of(values)
+        if not self._required:
+            return results
+        *results, found = results
+        check(self._required, found)
+        return results
+
+    def _made_of(self, values: Sequence[Any]) -> Sequence[object]:
+        """Return all results, with what is told of requirements."""
         plan = None if is_watched() else self.straight
         sizes = None if plan is None else plan.sizes(values, self.check_dims)
         if plan is not None and sizes is not None:

@@ -8,6 +8,7 @@ from ...ir import Dim
 from ...ir.compose import functions as c
 from ...ir.types import dtypes as d
 from .node import Node, Value
+from .within import require_within
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,8 @@ def rotated(
     Pairs are halves of the head, or neighbours; what the tables [max, R / 2] leave stays.
     """
     make, (batch, count, steps, width) = node.make, node.shape(x)
-    half = node.static_shape(tables[0], "for a rotation")[1]
+    most, half = node.static_shape(tables[0], "for a rotation")
+    require_within(node, places, 0, most, "position")
     cosine, sine = (
         c.unsqueeze(node.emit, make.to(make.gather(table, places, axis=0), node.dtype(x)), (1,))
         for table in tables

@@ -13,6 +13,7 @@ from ...ir.types.dtypes import f32
 from ...ir.types.values import OptionalSpec, SequenceSpec, Spec
 from .file.data import DTYPES
 from .node import Node, Parts
+from .within import require_within
 
 LOSSES = ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 _CODES = {dtype.name: code for code, dtype in DTYPES.items()}
@@ -67,6 +68,8 @@ def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[SSAValue]:
         x if x is None or node.shape(x) == shape else node.make.fitted(x, shape=shape)
         for x, shape in zip((labels, *weights), wanted, strict=False)
     ]
+    known = {each.name: each.i for each in node.proto.attribute}
+    require_within(node, rest[0], 0, classes, "class", known.get("ignore_index"))
     return [scores, *rest]
 
 

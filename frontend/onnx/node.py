@@ -131,6 +131,8 @@ class Node:
             value = self.constant(array) if is_small else self.weight(name, array)
         if array.dtype.kind in "iub" and array.size <= MAX_KNOWN:
             self.emitter.learn(value, array)
+        else:
+            self.emitter.learn_span(value, array)
         return value
 
     def mask(self, array: Array) -> SSAValue | None:

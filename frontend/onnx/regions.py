@@ -63,6 +63,11 @@ def size(block: Block) -> int:
     return sum(not (isinstance(op, Op) and op.WORKLESS) for op in block.walk())
 
 
+def has_effects(block: Block) -> bool:
+    """Say whether a block must not be carried out where it is not chosen: it may end the run."""
+    return any(isinstance(op, Op) and not op.PURE for op in block.walk())
+
+
 def _is_outside(value: SSAValue, block: Block) -> bool:
     owner = value.owner
     return owner is not block and not (isinstance(owner, Operation) and owner.parent is block)

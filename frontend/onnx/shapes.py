@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ...ir import Array, Dim, DimExpr, DType, GraphEmit, Op, Range, TensorSpec, spec_of
 from ...ir.demands import noted
@@ -56,6 +56,12 @@ class KnownEmit:
         self.sure: list[Dim] = []
         """What is at least 0 in each run, since operations that every run comes to demand it."""
         self._known: dict[SSAValue, Array] = {}
+        self._spans: dict[SSAValue, tuple[int, int]] = {}
+        """The lowest and the highest of integers that are too many to be followed."""
+        self.entry = emit.point.block
+        """The block of the whole model."""
+        self.required: dict[object, Operation] = {}
+        """What runs look at of values, by what is wanted."""
 
     def __call__(self, op: type[Op], *operands: SSAValue, **attributes: object) -> Any:
         """Append one operation; return its result, or the tuple of several."""
@@ -89,6 +95,20 @@ class KnownEmit:
         if found is None or found.dtype != object:
             return found
         return None if any(isinstance(x, FloatQuotient) for x in found.flat) else found
+
+    def span(self, value: SSAValue) -> tuple[Dim, Dim] | None:
+        """Return the lowest and the highest of integers that are known; None of others."""
+        known = self.known(value)
+        if known is None or not known.size:
+            return self._spans.get(value)
+        if known.dtype != object:
+            return int(known.min()), int(known.max())
+        return (known.flat[0], known.flat[0]) if known.size == 1 else None
+
+    def learn_span(self, value: SSAValue, array: Array) -> None:
+        """Note which integers a value has, without the value."""
+        if array.dtype.kind in "iu" and array.size:
+            self._spans[value] = int(array.min()), int(array.max())
 
     def learn(self, value: SSAValue, known: Array) -> None:
         """Note a value: numbers, or objects where dimensions are among them."""

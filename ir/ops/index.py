@@ -1,7 +1,7 @@
 """Reading at indices that are data.
 
-An index may be negative: it counts from the end. After that it is clamped into the axis:
-nothing is ever read outside.
+An index may be negative: it counts from the end. After that it is clamped into the axis: nothing is
+ever read outside. Who means no index outside has the run look (`gv.require`), as ONNX models do.
 """
 
 from __future__ import annotations

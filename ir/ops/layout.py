@@ -18,7 +18,7 @@ from ..compose.functions import cut, dilate, flip, pad_index, resize_edges, sum_
 from ..compose.maker import Maker
 from ..demands import at_most, expect_elements, may_equal, same
 from ..facts import KernelForm
-from ..families import expect_same, spec_of_value, unbroadcast
+from ..families import AxisPlaces, expect_same, spec_of_value, unbroadcast
 from ..op import Array, Call, Op, register
 from ..reading import Reading
 from ..samples import Sample
@@ -528,7 +528,7 @@ def _as_slice(index: Array) -> slice | Array:
 
 
 @register
-class Iota(Op):
+class Iota(AxisPlaces):
     """0, 1, 2, ... along one axis, the same along the others."""
 
     name = "gv.iota"
@@ -555,6 +555,11 @@ class Iota(Op):
         counted = np.arange(shape[axis]).astype(dtype.numpy)
         column = counted.reshape([-1 if i == axis else 1 for i in range(len(shape))])
         return (np.broadcast_to(column, shape),)
+
+    @classmethod
+    def extent(cls, operands: Sequence[TensorSpec], **attributes: Any) -> Dim:
+        """Return the extent of the axis that is counted along."""
+        return attributes["shape"][attributes["axis"]]  # type: ignore[no-any-return]
 
     @classmethod
     def element_at(

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..demands import expect_elements
 from ..facts import KernelForm
-from ..families import BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, REAL, EmitMath, expect
+from ..families import BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, REAL, AxisPlaces, EmitMath, expect
 from ..iteration import Affine, Iteration, dim
 from ..op import REGISTRY, Array, Call, Op, register
 from ..samples import Sample
@@ -338,7 +339,7 @@ class LogSumExp(Reduction):
         return ((grad * (x - y).apply("exp")).value,)
 
 
-class ArgExtreme(Op):
+class ArgExtreme(AxisPlaces):
     """The place of the largest or smallest element along an axis; of a NaN if there is one."""
 
     EXACT: ClassVar = True
@@ -363,7 +364,14 @@ class ArgExtreme(Op):
         found = normalize_axis(axis, x.rank)
         if x.dims[found] == 0:
             raise TypeError(f"axis {axis} is empty, expected at least one element")
-        return (TensorSpec(i64, kept_shape(x.dims, (found,), keepdims=keepdims)),)
+        made = TensorSpec(i64, kept_shape(x.dims, (found,), keepdims=keepdims))
+        expect_elements(found, x.dims[found], made.size, "for {} places")
+        return (made,)
+
+    @classmethod
+    def extent(cls, operands: Sequence[TensorSpec], **attributes: Any) -> Dim:
+        """Return the extent of the axis that is searched."""
+        return operands[0].dims[attributes["axis"]]  # type: ignore[no-any-return]
 
     @classmethod
     def find(cls, x: Array, axis: int) -> Array:

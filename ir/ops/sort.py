@@ -11,7 +11,7 @@ import numpy as np
 from ..compose.maker import Maker
 from ..demands import at_most
 from ..facts import KernelForm, Work
-from ..families import REAL, expect
+from ..families import REAL, AxisPlaces, expect
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..types.dims import Dim
@@ -60,7 +60,7 @@ def first_of(x: Array, k: int, axis: int, *, largest: bool) -> Array:
 
 
 @register
-class TopK(Op):
+class TopK(AxisPlaces):
     """The k largest (or smallest) elements along an axis, best first, and their indices.
 
     Without `sorted` their order is of no importance to the caller.
@@ -95,6 +95,11 @@ class TopK(Op):
         at_most(k, x.dims[axis], text)
         result = x.with_shape(replaced(x.dims, axis, k))
         return (result, result.with_dtype(i64))
+
+    @classmethod
+    def extent(cls, operands: Sequence[TensorSpec], **attributes: Any) -> Dim:
+        """Return the extent of the axis that is sorted."""
+        return operands[0].dims[attributes["axis"]]  # type: ignore[no-any-return]
 
     @classmethod
     def evaluate(
@@ -187,7 +192,7 @@ class Sort(Sorting):
 
 
 @register
-class Argsort(Sorting):
+class Argsort(Sorting, AxisPlaces):
     """The indices along an axis that put its vectors in order."""
 
     name = "gv.argsort"
@@ -197,6 +202,11 @@ class Argsort(Sorting):
         """Return the operand's shape, of i64."""
         cls.check_sorted(x, axis)
         return (x.with_dtype(i64),)
+
+    @classmethod
+    def extent(cls, operands: Sequence[TensorSpec], **attributes: Any) -> Dim:
+        """Return the extent of the axis that is sorted."""
+        return operands[0].dims[attributes["axis"]]  # type: ignore[no-any-return]
 
     @classmethod
     def evaluate(cls, x: Array, *, axis: int, descending: bool) -> Sequence[Array]:

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...errors import ArtifactError, RuntimeInputError
+from ...requirements import NUMBERS, check
 from ..arguments import (
     Inputs,
     bind_dims,
@@ -31,7 +32,7 @@ from ..arguments import (
     result_shape,
     to_array,
 )
-from ..artifact import DimInfo, Pointer, TensorInfo
+from ..artifact import REQUIRED, DimInfo, Pointer, TensorInfo
 from ..buffer import Array, aligned_array
 from ..tracing import EARS, span
 from .device_array import DeviceArray
@@ -172,7 +173,8 @@ class GpuModel:
         """Return a function that runs the model on these very arrays, whatever is in them then.
 
         Arrays on the device are read and written where they are; if all are, the function
-        returns before the results are there, and whoever reads them waits. Its results are the
+        returns before the results are there, and whoever reads them waits; a model that requires
+        something of values, as that indices are in range, looks at that first. Its results are the
         outputs given, or new arrays like the inputs, in the list that it returns each time.
         """
         values = in_order(inputs, self.inputs)
@@ -227,12 +229,20 @@ class GpuModel:
             prepared.replay.launch()
             if EARS.count:
                 self.driver.wait()  # who listens wants to know how long it took
+        if REQUIRED in self.plan.extras:
+            self._look(self.plan.extras[REQUIRED])
         with span("copy", "results", lane, bytes=sum(r.nbytes for r in results)):
             for address, result in zip(prepared.outputs, results, strict=True):
                 if isinstance(result, DeviceArray):
                     self._move(result.address, address, result.nbytes)
                 elif result.nbytes:
                     self.driver.read(address, result)
+
+    def _look(self, required: Mapping[str, Any]) -> None:
+        """Raise if a run, which is waited for, found a requirement of values wrong."""
+        found = np.empty(NUMBERS, np.int64)
+        self.driver.read(self._held.bases["workspace"] + required["offset"], found)
+        check(required["rows"], found)
 
     def _move(self, to: int, come: int, size: int) -> None:
         """Copy on the device, unless it is there already."""

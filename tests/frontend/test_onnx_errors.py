@@ -178,7 +178,7 @@ def test_tensor_that_is_not_what_it_says(
         (
             [node("Gather", ["x", "s"], ["y"], name="n", axis=1)],
             {"s": np.array([0, 3])},
-            "Gather (opset 17) on f32[2,3], i64[2]: indices from 0 to 3 in an axis of 3",
+            "Gather (opset 17) on f32[2,3], i64[2]: index from 0 to 3, expected [-3, 3)",
         ),
         (
             [node("Relu", ["x"], ["y"], name="n", alpha=0.5)],

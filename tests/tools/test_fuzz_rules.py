@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.errors import UnsupportedOp
+from gravure.errors import RequirementError, UnsupportedOp
 from gravure.frontend.programs.load import load_program
 from gravure.ir import Program, interpret
 from gravure.ir.program import result_names
@@ -73,8 +73,12 @@ def test_what_rules_make_is_as_they_say(name: str) -> None:
     for graph, program in islice(tries(RULES[name], name), 6):
         names = result_names(program.main)
         for world in range(4):
-            with np.errstate(all="ignore"):
-                made = interpret(program, graph.arrays(world))
+            try:
+                with np.errstate(all="ignore"):
+                    made = interpret(program, graph.arrays(world))
+            except RequirementError:
+                assert name == "indices.looked_up"  # the others are in range
+                continue
             found = dict(zip(names, made, strict=True))
             for value in graph.outputs:
                 what = is_as_said(value, np.asarray(found[value.name]), world)

@@ -31,7 +31,8 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from .... import __version__
 from ....errors import GraphError, UnsupportedOp
-from ....ir import SOURCE, Array, Op, Program, TensorSpec, interpret
+from ....ir import SOURCE, Array, Op, Program, TensorSpec, interpret, replace
+from ....ir.ops.control.state import Require
 from ....ir.program import (
     argument_names,
     by_name,
@@ -41,6 +42,7 @@ from ....ir.program import (
 )
 from ....ir.types.dtypes import of_numpy
 from ....ir.types.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
+from ....passes.manager import run
 from ....runtime.files import replacing
 from .extents import NotWritableError
 from .rules import write
@@ -129,7 +131,7 @@ def _written(program: Program, opset: int) -> Written:
             f"the program is on level {program.level}, only level graph can be written as ONNX",
             location=program.source,
         )
-    forget_requirements(program)  # what runs the file requires them of itself
+    _drop_requirements(program)
     out = Writer(_weights(program), opset)
     main = program.main
     names, specs = argument_names(main), map(value_spec, main.function_type.inputs)
@@ -151,6 +153,14 @@ def _written(program: Program, opset: int) -> Written:
     _name_outputs(out, outputs, given)
     results = map(value_spec, main.function_type.outputs)
     return out, (inputs, list(zip(outputs, results, strict=True)))
+
+
+def _drop_requirements(program: Program) -> None:
+    """Take away what a program requires of values: what runs the file requires it of itself."""
+    forget_requirements(program)
+    for op in [op for op in program.module.walk() if isinstance(op, Require)]:
+        replace(op, op.operands[0])
+    run("dce", program, observers=(), verify_each=False)
 
 
 def _weights(program: Program) -> Mapping[str, Array]:

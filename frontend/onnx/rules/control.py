@@ -26,7 +26,7 @@ from ....ir.types.shapes import UnequalError, normalize_axis
 from ....ir.types.values import ANY, Spec, fits, held, is_compilable, join
 from ..lists import as_rows, listed
 from ..node import Node, Parts, Value
-from ..regions import close, finish, inline, new_block, size
+from ..regions import close, finish, has_effects, inline, new_block, size
 from ..registry import rule
 
 UNROLLED_TRIPS, UNROLLED_NODES = 64, 4096
@@ -57,7 +57,7 @@ def if_(node: Node, condition: Value) -> Sequence[Value]:
     same = all(a.type == b.type for a, b in zip(*results, strict=True))
     if not same or any(is_host(op) for block in blocks for op in block.ops):
         return _chosen_by_host(node, where, blocks, results)
-    if all(size(block) <= SELECTED for block in blocks):
+    if all(size(block) <= SELECTED and not has_effects(block) for block in blocks):
         for block in blocks:
             inline(block, node.block)
         return [node.make.select(where, a, b) for a, b in zip(*results, strict=True)]

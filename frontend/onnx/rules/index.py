@@ -10,6 +10,7 @@ from ....ir.types.shapes import normalize_axis
 from ...dims.slices import Knowledge
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_index, require_points, require_within
 
 
 @rule("Gather")
@@ -17,18 +18,14 @@ def gather(node: Node, x: Value, indices: Value) -> Value:
     """Take slices along an axis; one slice at a place that is known is cut out."""
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
     known, extent = node.known(indices), node.shape(x)[axis]
-    if known is None or known.dtype == object:
-        return node.make.gather(x, indices, axis=axis)
-    low, high = (int(known.min()), int(known.max())) if known.size else (0, -1)
-    if isinstance(extent, int) and not -extent <= low <= high + 1 <= extent:
-        node.fail(f"indices from {low} to {high} in an axis of {extent}")
-    if not known.ndim:
+    if known is not None and known.dtype != object and not known.ndim:
         place = int(known)
         first = extent + place if place < 0 else place
         sure = Knowledge(node.emitter.ranges)
         if sure.at_least(first, 0) and sure.at_least(extent, first + 1):
             part = c.cut(node.emit, x, axis, first, first + 1)
             return c.squeeze(node.emit, part, (axis,))
+    require_index(node, indices, extent)
     return node.make.gather(x, indices, axis=axis)
 
 
@@ -36,13 +33,16 @@ def gather(node: Node, x: Value, indices: Value) -> Value:
 def gather_elements(node: Node, x: Value, indices: Value) -> Value:
     """Take single elements along an axis."""
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
+    require_index(node, indices, node.shape(x)[axis])
     return node.make.gather_elements(x, indices, axis=axis)
 
 
 @rule("GatherND")
 def gather_nd(node: Node, x: Value, indices: Value) -> Value:
     """Take slices at points."""
-    return node.make.gather_nd(x, indices, batch_dims=node.integer("batch_dims", 0))
+    batch = node.integer("batch_dims", 0)
+    require_points(node, indices, node.shape(x)[batch:])
+    return node.make.gather_nd(x, indices, batch_dims=batch)
 
 
 @rule("Scatter", "ScatterElements")
@@ -50,12 +50,14 @@ def scatter_elements(node: Node, x: Value, indices: Value, updates: Value) -> Va
     """Put single elements along an axis."""
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
     reduction = node.text("reduction", "none")
+    require_index(node, indices, node.shape(x)[axis])
     return node.make.scatter_elements(x, indices, updates, axis=axis, reduction=reduction)
 
 
 @rule("ScatterND")
 def scatter_nd(node: Node, x: Value, indices: Value, updates: Value) -> Value:
     """Put slices at points."""
+    require_points(node, indices, node.shape(x))
     return node.make.scatter_nd(x, indices, updates, reduction=node.text("reduction", "none"))
 
 
@@ -68,8 +70,11 @@ def tensor_scatter(node: Node, cache: Value, update: Value, at: Value | None = N
     if at is not None:
         first = make.reshape(make.to(at, d.i64), shape=(shape[0], *(1,) * (len(shape) - 1)))
         place = make.add(place, first)
+    extent = node.shape(cache)[axis]
     if node.text("mode", "linear") == "circular":
-        place = make.mod(place, make.extent_of(node.shape(cache)[axis]))
+        place = make.mod(place, make.extent_of(extent))
+    else:
+        require_within(node, place, 0, extent, "place")
     return make.scatter_elements(cache, place, update, axis=axis, reduction="none")
 
 

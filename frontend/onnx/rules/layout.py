@@ -16,6 +16,7 @@ from ....ir.types.shapes import UnequalError, broadcast, normalize_axis
 from ...dims.assume import Assumption, NeedsAssumptionError
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_within
 
 UNEVEN = 18
 """The version since which parts need not be equal."""
@@ -422,6 +423,7 @@ def reverse_sequence(node: Node, x: Value, lengths: Value) -> Value:
     place = make.iota(shape=shape[:2], axis=time, dtype=d.i64)
     if {time, batch} != {0, 1}:
         node.fail(f"time_axis {time} and batch_axis {batch}, expected 0 and 1 or 1 and 0")
+    require_within(node, lengths, 0, shape[time] + 1, "length")
     length = c.unsqueeze(node.emit, lengths, (time,))
     mirrored = make.sub(make.sub(length, make.number(1, d.i64)), place)
     index = make.select(make.less(place, length), mirrored, place)

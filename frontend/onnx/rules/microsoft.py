@@ -25,6 +25,7 @@ from ..attention import (
 )
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_within
 from .matrix import gemm, scaled
 from .quantise import dequantize, quantize
 from .window import conv
@@ -111,10 +112,13 @@ def embed_layer_norm(
     make = node.make
     scale, beta, mask, places = node.padded(more, 4)
     _, steps = node.shape(ids)
+    require_within(node, ids, 0, node.shape(words)[0], "word")
     total = make.gather(words, ids, axis=0)
     at = make.iota(shape=(1, steps), axis=1, dtype=d.i64) if places is None else places
+    require_within(node, at, 0, node.shape(positions)[0], "position")
     total = make.add(total, make.gather(positions, at, axis=0))
     if kinds is not None and segments is not None:
+        require_within(node, segments, 0, node.shape(kinds)[0], "segment")
         total = make.add(total, make.gather(kinds, segments, axis=0))
     return [normalised(node, total, scale, beta, simple=False), ones_of(node, ids, mask), total]
 
@@ -283,6 +287,7 @@ def group_query_attention(
     total = steps
     if past_key is not None:
         (total,) = node.sizes(node.vector(whole), "total_sequence_length")
+    require_within(node, lengths, 0, total, "last place")
     k, v = (_grown(node, past, new, row, total) for past, new in ((past_key, k), (past_value, v)))
     bias = added(node, _window(node, row, ends, total), extra)
     seen = (c.cut(node.emit, x, 2, 0, total) for x in (k, v))

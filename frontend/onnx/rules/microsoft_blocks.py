@@ -9,6 +9,7 @@ from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_index
 from .microsoft import MICROSOFT, levels_of
 
 FLOAT4 = np.array([0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4], np.float32)
@@ -58,6 +59,7 @@ def gather_of_blocks(
         node.refuse(f"blocks along axis {along} of {rank}, rows along {axis}")
     bits = node.integer("bits", 4)
     is_packed = node.dtype(table) == d.u8 and bits < 8
+    require_index(node, rows, node.shape(table)[axis])
 
     def taken(value: Value, *, packed: bool) -> Value:
         found = make.gather(value, rows, axis=axis)

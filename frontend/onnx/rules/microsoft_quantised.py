@@ -14,6 +14,7 @@ from ....ir.types.dims import product
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_within
 from .matrix import centred, matmul
 from .microsoft import MICROSOFT, normalised, ones_of, to_itself
 from .quantise import quantized, quantized_conv
@@ -209,6 +210,7 @@ def embedding(
     total: Value | None = None
     for (table, scale, zero), rows in zip(triples, (ids, at, segments), strict=False):
         if table is not None and rows is not None:
+            require_within(node, rows, 0, node.shape(table)[0], "row")
             found = _number(node, make.gather(table, rows, axis=0), scale, zero)
             total = found if total is None else make.add(total, found)
     gamma, beta = (_number(node, *triple) for triple in triples[3:])

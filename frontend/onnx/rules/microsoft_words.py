@@ -6,6 +6,7 @@ from ....ir.compose import functions as c
 from ....ir.types import dims as dim_rules
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_within
 from .microsoft import MICROSOFT
 
 
@@ -29,5 +30,6 @@ def ban_repeats(node: Node, words: Value, scores: Value) -> Value:
         end = c.cut(node.emit, words, 1, last + place, last + place + 1)
         allowed = make.number(float("inf"), dtype)
         banned = make.select(make.equal(seen(place), end), banned, allowed)
+    require_within(node, words, 0, node.shape(scores)[1], "word")
     made: Value = make.scatter_elements(scores, seen(size - 1), banned, axis=1, reduction="min")
     return made

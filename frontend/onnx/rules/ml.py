@@ -11,6 +11,7 @@ from ....ir.compose import functions as c
 from ....ir.types import dtypes as d
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_within
 from .text import as_texts
 
 ML = "ai.onnx.ml"
@@ -22,6 +23,7 @@ def extract(node: Node, x: Value, places: Value) -> Value:
     flat = node.make.reshape(places, shape=(node.spec(places).size,))
     if node.rank(x) == 1:
         x = c.unsqueeze(node.emit, x, (0,))
+    require_within(node, flat, 0, node.shape(x)[-1], "index")
     return node.make.gather(x, flat, axis=node.rank(x) - 1)
 
 

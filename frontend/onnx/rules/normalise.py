@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+
+import numpy as np
 
 from ....ir.compose import functions as c
 from ....ir.types import dims as dim_rules
@@ -36,7 +37,7 @@ def _softmax(node: Node, x: Value, axis: int) -> Value:
     name = SOFTMAX[node.op_type]
     if name == "hardmax":
         return _hardmax(node, x, axis)
-    apply: Callable[..., Any] = getattr(node.make, name)
+    apply: Callable[..., Value] = getattr(node.make, name)
     dtype = node.dtype(x)
     if dtype not in (d.f16, d.bf16):
         return apply(x, axis=axis)
@@ -45,9 +46,11 @@ def _softmax(node: Node, x: Value, axis: int) -> Value:
 
 def _hardmax(node: Node, x: Value, axis: int) -> Value:
     """Return 1 at the first largest element, 0 elsewhere."""
-    make = node.make
-    best = make.argmax(x, axis=axis, keepdims=True)
-    place = make.iota(shape=node.shape(x), axis=axis, dtype=node.dtype(best))
+    make, shape, row = node.make, node.shape(x), x
+    if dim_rules.bounds(shape[axis], node.emitter.ranges)[0] <= 0:  # it may be empty
+        row = make.pad(x, pads=tuple((0, int(i == axis)) for i in range(len(shape))), value=-np.inf)
+    best = make.argmax(row, axis=axis, keepdims=True)
+    place = make.iota(shape=shape, axis=axis, dtype=node.dtype(best))
     return make.to(make.equal(place, best), node.dtype(x))
 
 

@@ -11,6 +11,7 @@ from ....ir.compose import functions as c
 from ..node import Node, Value
 from ..recurrent_steps import Direction, functions_of, run_steps
 from ..registry import rule
+from ..within import require_within
 
 ACTIVATIONS = {"LSTM": ("sigmoid", "tanh", "tanh"), "GRU": ("sigmoid", "tanh"), "RNN": ("tanh",)}
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -92,8 +93,9 @@ def _prepared(
     ways, _, hidden = node.shape(r)
     if (given := node.integer("hidden_size", 0)) not in (0, hidden):
         node.fail(f"hidden_size {given}, expected {hidden} as the weights have")
-    if lengths is not None and _are_full(node, lengths, steps):
-        lengths = None
+    if lengths is not None:
+        require_within(node, lengths, 0, steps + 1, "length")
+        lengths = None if _are_full(node, lengths, steps) else lengths
     if peepholes is not None and (known := node.known(peepholes)) is not None and not known.any():
         peepholes = None
     make, dtype = node.make, node.dtype(x)

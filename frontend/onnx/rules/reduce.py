@@ -10,6 +10,7 @@ from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axes, normalize_axis
 from ..node import Node, Value
 from ..registry import rule
+from ..within import require_index
 
 Reduce = Callable[[Node, Any, tuple[int, ...], bool], Any]
 
@@ -135,6 +136,7 @@ def running(node: Node, x: Value, axis: Value) -> Value:
         places = [normalize_axis(along, rank)]
     else:
         places = [*range(rank)]  # along each of them, of which one is selected
+        require_index(node, axis, rank, "axis")
     made = [scan(x, axis=place, exclusive=exclusive, reverse=reverse) for place in places]
     chosen = make.reshape(axis, shape=())
     for place, other in zip(places[1:], made[1:], strict=True):

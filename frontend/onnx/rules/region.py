@@ -16,6 +16,7 @@ from ....ir.types import dtypes as d
 from ..node import Node, Value
 from ..registry import rule
 from ..windows import Windows, windows_of
+from ..within import require_within
 from .window import along_channels
 
 
@@ -52,6 +53,7 @@ def roi_align(node: Node, x: Value, rois: Value, batch: Value) -> Value:
     scaled = make.sub(scaled, make.number(shift, wide))
     bins = node.integer("output_height", 1), node.integer("output_width", 1)
     grids = _grids(node, scaled, bins, forced=shift == 0)
+    require_within(node, batch, 0, n, "image")
     first = make.reshape(make.mul(make.to(batch, d.i64), make.extent_of(height * width)),
                          shape=(*node.shape(batch), 1, 1))  # fmt: skip
     lines, masks = [], []
@@ -276,6 +278,7 @@ def max_roi_pool(node: Node, x: Value, rois: Value) -> Value:
     wide = make.to(rois, d.f32)
     lowest = make.number(-np.inf, dtype)
     batch = make.to(c.squeeze(node.emit, c.cut(node.emit, rois, 1, 0, 1), (1,)), d.i64)
+    require_within(node, batch, 0, node.shape(x)[0], "image")
     found = make.gather(x, batch, axis=0)
     for axis, count in enumerate(bins):
         extent = node.shape(x)[2 + axis]

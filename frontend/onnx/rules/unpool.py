@@ -13,6 +13,7 @@ from ....ir.types import dtypes as d
 from ..node import Node, Value
 from ..registry import rule
 from ..windows import Windows
+from ..within import require_within
 
 MAX_TAPS = 1024
 """Windows of more elements are refused where places are wanted: each is a step."""
@@ -93,6 +94,7 @@ def max_unpool(node: Node, x: Value, places: Value, shape: Value | None = None) 
     if not (isinstance(places.owner, Block) or places.owner.name == "gv.constant"):
         inferred = tuple(wanted)
     zeros = make.filled(0, node.dtype(x), (dim_rules.product(inferred),))
+    require_within(node, places, 0, dim_rules.product(inferred), "place")
     flat = [make.reshape(v, shape=(dim_rules.product(source),)) for v in (places, x)]
     made = make.scatter_elements(zeros, *flat, axis=0, reduction="none")
     made = make.reshape(made, shape=inferred)

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ....requirements import Requirement
+from ...build import SOURCE
 from ...families import FLOAT, expect
 from ...op import Array, Call, Op, register
 from ...types.attributes import Symbol
@@ -159,6 +161,21 @@ class Require(Op):
         """Return the operand, or raise `ValueError` with the message."""
         if not holds:
             raise ValueError(message)
+        return (holds,)
+
+    @property
+    def requirement(self) -> Requirement:
+        """Return what is required, with the node that it comes from."""
+        rules, source = self.plain_attributes(), getattr(self.attributes.get(SOURCE), "data", "")
+        place = f"node {source!r}" if source else ""
+        return Requirement(rules["message"], rules["told"], rules["shape"], source=place)
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Return the operand, or raise `RequirementError` with what was found."""
+        holds, *found = operands
+        if not holds:
+            place, value = map(int, found or (0, 0))
+            raise self.requirement.error(place, value)
         return (holds,)
 
     @classmethod

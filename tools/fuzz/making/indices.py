@@ -41,6 +41,15 @@ def remainder(maker: Grower, x: Value, axis: int) -> Value:
     return maker.node("Mod", [whole, size], most=max(x.shape[axis]))
 
 
+def looked_up(maker: Grower, x: Value) -> Value:
+    """Return parts of an axis by integers of the graph, which may be out of range."""
+    needs(x.rank > 0)
+    axis = maker.axis(x)
+    found = maker.pick(fits=lambda v: v.dtype in ("int64", "int32") and v.rank < 3)
+    return maker.node("Gather", [x, found], x.dtype, most=x.most, step=x.step, noise=x.noise,
+                      axis=maker.axis_written(x, axis))  # fmt: skip
+
+
 def ranged(maker: Grower, x: Value) -> Value:
     """Return the places of an axis, counted up, turned round, or shifted."""
     axis = maker.axis(x)
@@ -178,6 +187,6 @@ def kept(maker: Grower, x: Value) -> Value:
 
 
 RULES: tuple[Rule, ...] = (
-    gathered, gathered, gathered, ranged, each_gathered, tuples_gathered, scattered, best, placed,
-    one_hot, summed, kept,
+    gathered, gathered, gathered, looked_up, ranged, each_gathered, tuples_gathered, scattered,
+    best, placed, one_hot, summed, kept,
 )  # fmt: skip
