@@ -22,6 +22,7 @@ from .state import (
     Packing,
     TensorPlaces,
     Undefined,
+    either,
     filled,
     pairs,
     type_error,
@@ -122,7 +123,8 @@ def joined(
         sides = _matched(
             name, [_packed(w, v, name) for w, v in zip(ways, values, strict=True)], ways
         )
-        form, found = sides[0][0], _pairs_of(name, sides)
+        found = _pairs_of(name, sides)
+        form = either(sides[0][0], sides[1][0])
         forms.append((form, {a: len(outputs[0]) + i for i, (a, _) in enumerate(found)}))
         for output, (_, packing), column in zip(
             outputs, sides, zip(*found, strict=True), strict=False

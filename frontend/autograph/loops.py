@@ -175,7 +175,7 @@ class StagedLoop:
             if isinstance(form, Undefined):
                 continue
             try:
-                found = pairs(form, after)
+                found = pairs(form, after, stays=True)
             except DifferentFormError as error:
                 raise type_error(
                     f"{shown(name)} must have the same nested structure before the loop and after "

@@ -91,6 +91,17 @@ class MadeOfTensors(Protocol):
         """Return the shapes that its tensors have in all turns of a loop."""
 
 
+@runtime_checkable
+class Describing(Protocol):
+    """An object of tensors that do not say all of what it is like: a pipeline."""
+
+    def staged_joined(self, other: object, *, stays: bool) -> MadeOfTensors | None:
+        """Return what stands for this one or another one, None if no object does.
+
+        `stays` says that only what is like this one can stand for both.
+        """
+
+
 def is_tensor(value: object) -> bool:
     """Say whether a value is a tensor, or a variable that is read as one."""
     return isinstance(value, Tensor) or hasattr(value, "__gv_tensor__")
@@ -197,28 +208,50 @@ class DifferentFormError(Exception):
     """Two values are not made of the same parts: how they differ."""
 
 
-def pairs(a: object, b: object) -> list[tuple[int, int]]:
-    """Return the places of tensors that stand for each other in two values of one form."""
+def pairs(a: object, b: object, *, stays: bool = False) -> list[tuple[int, int]]:
+    """Return the places of tensors that stand for each other in two values of one form.
+
+    `stays` says that what is described is not to change from one to the other.
+    """
     match a, b:
         case Slot(), Slot():
             return [(a.index, b.index)]
         case TensorPlaces(), TensorPlaces() if len(a.indices) == len(b.indices):
+            either(a, b, stays=stays)
             return list(zip(a.indices, b.indices, strict=True))
         case Opaque(), Opaque() if a.value is b.value:
             return []
         case Late(), Late():
             return []
         case Dressed(), Dressed() if a.kind is b.kind:
-            return pairs(a.parts, b.parts)
+            return pairs(a.parts, b.parts, stays=stays)
         case dict(), dict() if a.keys() == b.keys():
-            return [pair for key in a for pair in pairs(a[key], b[key])]
+            return [pair for key in a for pair in pairs(a[key], b[key], stays=stays)]
         case ((list() | tuple()), (list() | tuple())) if type(a) is type(b) and len(a) == len(b):
-            return [pair for x, y in zip(a, b, strict=True) for pair in pairs(x, y)]
+            each = zip(a, b, strict=True)
+            return [pair for x, y in each for pair in pairs(x, y, stays=stays)]
         case None, None:
             return []
         case Undefined(), Undefined():
             return []
     raise DifferentFormError(f"{described(a)} against {described(b)}")
+
+
+def either(a: object, b: object, *, stays: bool = False) -> object:
+    """Return a value of places, of one form with another one, that stands for both."""
+    match a, b:
+        case TensorPlaces(), TensorPlaces() if isinstance(a.like, Describing):
+            like = a.like.staged_joined(b.like, stays=stays)
+            if like is None:
+                raise DifferentFormError(f"{a.like!r} against {b.like!r}")
+            return TensorPlaces(like, a.indices)
+        case Dressed(), Dressed():
+            return Dressed(a.kind, {key: either(a.parts[key], b.parts[key]) for key in a.parts})
+        case dict(), dict():
+            return {key: either(a[key], b[key]) for key in a}
+        case ((list() | tuple()), (list() | tuple())):
+            return nest.pack_level(a, [either(x, y) for x, y in zip(a, b, strict=True)])
+    return a
 
 
 def described(form: object) -> str:

@@ -101,9 +101,46 @@ class Dataset(Pipeline):
         """Return the tensor that stands for it in a graph or an element."""
         return pipeline_tensor(self._stage)
 
+    def staged_parts(self) -> list[object] | None:
+        """Return the tensor that a choice gives and a loop carries."""
+        return [convert(self.part_tensor())]
+
+    def with_staged_parts(self, parts: Sequence[TfTensor]) -> Dataset:
+        """Return the dataset of another tensor."""
+        made = DatasetSpec(self._spec).part_of(parts[0])
+        return Dataset(made._stage, self._spec, self._options)
+
+    def staged_copy(self) -> Dataset:
+        """Return the dataset: it does not change."""
+        return self
+
+    def staged_like(self, other: Dataset) -> Dataset:
+        """Return what the other one is like."""
+        return other
+
+    def staged_shapes(self) -> list[object]:
+        """Return the shape of the tensor."""
+        return [None]
+
+    def staged_joined(self, other: object, *, stays: bool) -> Dataset | None:
+        """Return a dataset of elements like those of this one and of another one."""
+        if not isinstance(other, Dataset):
+            return None
+        try:
+            spec = joined_spec(self._spec, other._spec)
+        except TypeError:
+            return None
+        if stays and spec != self._spec:
+            return None
+        return Dataset(self._stage, spec, self._options.merge(other._options))
+
     def options(self) -> Options:
         """Return what was told about how it is carried out."""
         return self._options
+
+    def policy(self) -> object:
+        """Return what is told about state outside of the pipeline, None if nothing is."""
+        return self._options.experimental_external_state_policy
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
         """Tell how it is carried out."""
