@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...ir.op import Array
-from ..values.run_errors import DataLossError, InvalidArgumentError
+from ..values.run_errors import DataLossError, InvalidArgumentError, OpError, UnimplementedError
 from .slabs import BIG, Slabs
 from .sources import Listed
-from .stages import UNKNOWN, Element, Given, Run, Stage, Stream, integer, known, part
+from .stages import UNKNOWN, Element, Given, Run, Stage, State, Stream, integer, known, part
 
 
 class Batched(Stream):
@@ -201,7 +201,8 @@ class Windowed(Stream):
             integer(options[name]) for name in ("size", "shift", "stride")
         )
         self.whole = bool(np.asarray(options["whole"]))
-        self.buffer: list[Element] = []
+        self.buffer: list[Element | OpError] = []
+        """Elements to come, and what was raised in their place."""
         self.ended, self.skip = False, 0
 
     @classmethod
@@ -228,10 +229,12 @@ class Windowed(Stream):
         buffer = self.buffer
         while not self.ended and len(buffer) < span:
             try:
-                element = self.take()
+                element: Element | OpError = self.take()
             except StopIteration:
                 self.ended = True
                 break
+            except OpError as error:
+                element = error
             if self.skip:
                 self.skip -= 1
             else:
@@ -241,7 +244,17 @@ class Windowed(Stream):
         found = buffer[: span : self.stride]
         self.skip = max(0, self.shift - len(buffer))
         del buffer[: self.shift]
-        columns = zip(*found, strict=True)
+        whole = [each for each in found if not isinstance(each, OpError)]
+        if len(whole) < len(found):
+            raise next(each for each in found if isinstance(each, OpError))
+        columns = zip(*whole, strict=True)
         return tuple(
             [part(Stage(Listed, (), {"elements": [(x,) for x in column]})) for column in columns]
         )
+
+    def save(self) -> State:
+        """Return what waits, too: elements, which errors are not."""
+        failed = [each for each in self.buffer if isinstance(each, OpError)]
+        if failed:
+            raise UnimplementedError(f"the state of a window that waits with an error: {failed[0]}")
+        return super().save()

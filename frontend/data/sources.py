@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...ir.op import Array
 from ..formats.records import Readable, RecordReader, open_read
-from ..values.run_errors import InvalidArgumentError
+from ..values.run_errors import InvalidArgumentError, OpError
 from .order import Words, chosen_seeds
 from .stages import (
     INFINITE,
@@ -228,6 +229,20 @@ class Within(Stream):
         return self.take()
 
 
+@dataclass(frozen=True)
+class Closing:
+    """Makes a pipeline of one that takes values from a graph around it: it has them with it."""
+
+    stage: Stage
+    keys: Sequence[int]
+    """The tensors of the values."""
+
+    def __call__(self, *values: object) -> Sequence[Array]:
+        """Return the pipeline, for values."""
+        found = dict(zip(self.keys, values, strict=True))
+        return (part(Stage(Within, (), {"inner": self.stage, "values": found})),)
+
+
 class Listed(Stream):
     """Elements that are known: what a window holds."""
 
@@ -276,15 +291,21 @@ class Files(Stream):
 
     def __next__(self) -> Element:
         while True:
-            if self.reader is None:
-                if self.number >= len(self.files):
-                    raise StopIteration
-                self.reader = self.begin(self.files[self.number], self.offset)
+            if self.reader is None and self.number >= len(self.files):
+                raise StopIteration
             try:
+                if self.reader is None:
+                    self.reader = self.begin(self.files[self.number], self.offset)
                 return (part(next(self.reader)),)
             except StopIteration:
-                self.reader, self.offset = None, 0
-                self.number += 1
+                self._close()
+            except OpError:
+                self._close()  # who goes on behind an error reads the next file
+                raise
+
+    def _close(self) -> None:
+        self.reader, self.offset = None, 0
+        self.number += 1
 
     def restore(self, state: State) -> None:
         """Go on."""

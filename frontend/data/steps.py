@@ -153,11 +153,12 @@ class Skipped(Counting):
         return 0 if less < 0 else inputs[0] if inputs[0] < 0 else max(0, inputs[0] - less)
 
     def __next__(self) -> Element:
-        while self.left:
-            if self.left < 0:
-                raise StopIteration
-            self.take()
-            self.left -= 1
+        left = self.left
+        if left < 0:
+            raise StopIteration
+        for _ in range(left):
+            self.take()  # who goes on behind an error has as many left out anew, as in TensorFlow
+        self.left = 0
         return self.take()
 
 
@@ -338,10 +339,11 @@ class Repeated(Stream):
 class Zipped(Stream):
     """The elements of several stages side by side, to the end of the shortest."""
 
+    KEEPS = ("ended",)
     TAKES = ("streams",)
 
     def __init__(self, run: Run, stage: Stage) -> None:
-        self.run, self.stage = run, stage
+        self.run, self.stage, self.ended = run, stage, False
         self.streams = [run.open(each) for each in stage.inputs]
 
     @classmethod
@@ -350,9 +352,18 @@ class Zipped(Stream):
         return least(inputs)
 
     def __next__(self) -> Element:
+        if self.ended:
+            raise StopIteration
         made: list[object] = []
+        stopped: OpError | StopIteration | None = None
         for stream in self.streams:
-            made += stream.__next__()
+            try:
+                made += stream.__next__()
+            except (OpError, StopIteration) as error:  # the others go on, to stay side by side
+                stopped = stopped or error
+        if stopped is not None:
+            self.ended = isinstance(stopped, StopIteration)
+            raise stopped
         return tuple(made)
 
 
