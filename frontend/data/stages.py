@@ -12,7 +12,7 @@ from ...ir.op import Array
 from ..eager.tensor import Tensor
 from ..graph.frame import Store
 from ..graph.graph import GraphTensor
-from ..values.run_errors import InvalidArgumentError, UnimplementedError
+from ..values.run_errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from .draws import drawing_anew
 
 Element = tuple[Any, ...]
@@ -183,6 +183,7 @@ class Stream:
     def save(self) -> State:
         """Return what it takes to go on from here."""
         state: State = {name: getattr(self, name) for name in self.KEEPS}
+        state["of"] = type(self).__name__
         for name in self.TAKES:
             found = getattr(self, name, None)
             if isinstance(found, Stream):
@@ -193,6 +194,7 @@ class Stream:
 
     def restore(self, state: State) -> None:
         """Go on from a state; streams that are not open are opened first."""
+        self._check_kind(state)
         for name in self.KEEPS:
             setattr(self, name, state[name])
         for name in self.TAKES:
@@ -207,6 +209,18 @@ class Stream:
                 setattr(self, name, found)
                 found.restore(kept)
         self._check_moved(state)
+
+    def _check_kind(self, state: State) -> None:
+        """Refuse the state of another kind of stream, or of as many others as there are not."""
+        mine, found = type(self).__name__, state.get("of", type(self).__name__)
+        lists = [n for n in self.TAKES if isinstance(state.get(n), list)]
+        sizes = [(len(state[n]), len(getattr(self, n) or ())) for n in lists]
+        missing = [name for name in self.KEEPS if name not in state]
+        if found != mine or missing or any(a != b for a, b in sizes):
+            raise NotFoundError(
+                f"the state of {found} is restored in {mine}. Make sure the dataset definition has "
+                "not changed since the state was saved"
+            )
 
     def _check_moved(self, state: State) -> None:
         """Refuse elements that wait here, and belong to another share of them than this one's."""

@@ -67,8 +67,9 @@ class HostFunction:
         single: bool,
         wrap: Callable[[Array], Tensor] = Tensor,
         is_smooth: bool = True,
+        is_pure: bool = False,
     ) -> None:
-        self.function, self.dtypes = function, tuple(dtypes)
+        self.function, self.dtypes, self.is_pure = function, tuple(dtypes), is_pure
         self.single, self.wrap, self.is_smooth = single, wrap, is_smooth
         specs = [TensorSpec(dtype, None) for dtype in self.dtypes]
         call = self.kept_call if is_smooth else self

@@ -42,6 +42,10 @@ class Pipeline(Part):
         """Return the dataset of a stage."""
         raise NotImplementedError
 
+    def policy(self) -> object:
+        """Return what is told about state outside of the pipeline, None if nothing is."""
+        raise NotImplementedError
+
     def step(self, kind: type[Stream], spec: object = None, **options: object) -> Pipeline:
         """Return a dataset of what is done to this one."""
         raise NotImplementedError

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
-from ...data.sources import Within
+from ...data.sources import Closing
 from ...data.stages import Run, Stage, Stream, part
 from ...graph.frame import Frame, Store
 from ...graph.graph import Graph, GraphTensor, Operation
@@ -54,13 +54,8 @@ def pipeline_tensor(stage: Stage) -> TfTensor:
     taken = [tensor for tensor in stage.tensors() if not tensor.eager]
     if not taken:
         return wrap(part(stage))
-    keys = [id(tensor) for tensor in taken]
-
-    def closed(*values: object) -> Sequence[object]:
-        options = {"inner": stage, "values": dict(zip(keys, values, strict=True))}
-        return (part(Stage(Within, (), options)),)
-
-    kind = ArrayKind("PipelineDataset", closed, lambda specs: [HANDLE])
+    closing = Closing(stage, [id(tensor) for tensor in taken])
+    kind = ArrayKind("PipelineDataset", closing, lambda specs: [HANDLE])
     return dressed(add(kind, taken)[0])
 
 

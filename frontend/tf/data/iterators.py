@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ....ir.types.dtypes import bool_, u8
 from ....ir.types.tensor import Array, TensorSpec
+from ...data.outside import kept_outside
 from ...data.stages import Element, Run, Stage, Stream, part
 from ...data.states import from_bytes, to_bytes
 from ...eager.tensor import Tensor
@@ -41,6 +43,7 @@ from ..core.structures import (
 from ..core.values import convert
 from .handles import HANDLE, StoreKind, add, graph_for, with_pipeline
 from .optional import Optional
+from .options import ExternalStatePolicy
 
 END = "End of sequence"
 
@@ -75,6 +78,7 @@ class StreamState:
 
     def value_in(self, store: object) -> Array:
         """Return the state as an array of bytes."""
+        self.iterator.check_state()
         return np.frombuffer(to_bytes(self.iterator.stream.save()), np.uint8)
 
     def assign(self, value: object) -> None:
@@ -99,6 +103,7 @@ class EagerIterator(Elements):
         self.element_spec = dataset.element_spec
         self.stream: Stream = Run(ACTIVE[-1]).open(dataset._stage)
         self._pack = packer(self.element_spec)
+        self._policy = dataset.policy()
         self._holder = wrap(part(Holder(self.stream)))
 
     def __iter__(self) -> EagerIterator:
@@ -139,6 +144,16 @@ class EagerIterator(Elements):
 
     def _in_graph(self) -> GraphIterator:
         return GraphIterator(self._holder, self.element_spec)
+
+    def check_state(self) -> None:
+        """Refuse to save a state that does not hold all that the elements depend on."""
+        policy = self._policy or ExternalStatePolicy.FAIL
+        outside = None if policy is ExternalStatePolicy.IGNORE else kept_outside(self.stream.stage)
+        if outside is None:
+            return
+        if policy is ExternalStatePolicy.FAIL:
+            raise FailedPreconditionError(f"{outside} is stateful.")
+        warnings.warn(f"the state of {outside} is not saved with that of an iterator", stacklevel=2)
 
     def checkpoint_parts(self) -> dict[str, object]:
         """Return what a checkpoint keeps."""

@@ -107,6 +107,7 @@ class ThreadingOptions(OptionGroup):
 class Options(OptionGroup):
     """What a pipeline is told. None of it changes the elements, or their order."""
 
+    experimental_external_state_policy: ExternalStatePolicy | None
     FIELDS: ClassVar[dict[str, object]] = {
         **dict.fromkeys(
             (

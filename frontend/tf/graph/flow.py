@@ -563,7 +563,15 @@ def py_function(
     return _python(func, inp, Tout, name, is_smooth=True)
 
 
-def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool) -> Any:  # noqa: N803
+def _python(
+    func: Any,
+    inp: Any,
+    Tout: Any,  # noqa: N803
+    name: str | None,
+    *,
+    is_smooth: bool,
+    is_pure: bool = False,
+) -> Any:
     single = not isinstance(Tout, list | tuple)
     stated = [Tout] if single else list(Tout)
     if not callable(func):
@@ -585,7 +593,7 @@ def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool
         )
 
     rows = [row for t in outs if (row := row_of(t)) is not None]
-    host = HostFunction(func, rows, single=single, wrap=wrap, is_smooth=is_smooth)
+    host = HostFunction(func, rows, single=single, wrap=wrap, is_smooth=is_smooth, is_pure=is_pure)
     with InGraph(graph):
         made = add_function(graph, host, [convert(x) for x in inp], name)
     if not made:
@@ -675,7 +683,7 @@ def numpy_function(
         checked = [_of_row(value, row, at) for at, (value, row) in enumerate(pairs)]
         return made if not checked else checked if several else checked[0]
 
-    found = _python(called, inp, Tout, name, is_smooth=False)
+    found = _python(called, inp, Tout, name, is_smooth=False, is_pure=not stateful)
     return found if stateful or rows_ else []
 
 
