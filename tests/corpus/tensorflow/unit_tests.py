@@ -25,6 +25,7 @@ import inspect
 import itertools
 import json
 import re
+import signal
 import subprocess
 import sys
 import types
@@ -483,7 +484,22 @@ def private_parameter(test):
 
 
 class Noting(unittest.TestResult):
-    """Writes a line for each test."""
+    """Writes a line for each test; one that takes too long has failed, and the next one goes on."""
+
+    SECONDS: float = 0
+
+    def startTest(self, test):
+        """Let the test's time begin."""
+        signal.signal(signal.SIGALRM, self.too_long)
+        signal.setitimer(signal.ITIMER_REAL, self.SECONDS)
+
+    def stopTest(self, test):
+        """Let the test's time end."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def too_long(self, *_):
+        """End a test."""
+        raise TimeoutError(f"more than {self.SECONDS:g} s")
 
     def note(self, test, kind, text=""):
         """Write what became of a test; one whose source asks for private names is not counted."""
@@ -540,8 +556,8 @@ def asks_for_inner(error, trace):
     return inner and "/tensorflow/python/" in trace.tb_frame.f_code.co_filename
 
 
-def child(path):
-    """Run the tests of a file."""
+def child(path, seconds):
+    """Run the tests of a file, each for so many seconds at the most."""
     global SOURCES  # noqa: PLW0603  (one file a process)
     SOURCES = Sources(path.parents[len(path.parts) - 1 - path.parts.index("tensorflow")])
     as_older_numpy()
@@ -555,12 +571,13 @@ def child(path):
     Absent.loading = True
     module = loaded(path, f"unit_{path.stem}", as_tested(path.read_text()))
     Absent.loading = False
+    Noting.SECONDS = seconds
     unittest.TestLoader().loadTestsFromModule(module).run(Noting())
 
 
-def outcomes(path, seconds=SECONDS):
+def outcomes(path, seconds=SECONDS, each=0):
     """Return what became of the tests of a file: for each its kind and a text."""
-    command = [sys.executable, "-W", "ignore", __file__, "--child", str(path)]
+    command = [sys.executable, "-W", "ignore", __file__, "--child", f"--each={each}", str(path)]
     try:
         found = subprocess.run(
             command, check=False, capture_output=True, text=True, timeout=seconds, errors="replace"
@@ -587,11 +604,12 @@ def main():
     parser.add_argument("--reasons", type=int, default=40, help="how many reasons are printed")
     parser.add_argument("--jobs", type=int, default=1, help="how many files run at a time")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="how long a file may take")
+    parser.add_argument("--each", type=float, default=0, help="seconds for each test; 0: any")
     parser.add_argument("--write", type=Path, help="a file for what became of each test")
     parser.add_argument("--apart", type=Path, help="a note of --write, by TensorFlow itself")
     given = parser.parse_args()
     if given.child:
-        child(given.folder)
+        child(given.folder, given.each)
         return
     total, reasons = collections.Counter(), collections.Counter()
     names = {
@@ -602,7 +620,7 @@ def main():
     there = json.loads(given.apart.read_text()) if given.apart else {}
     written = {}
     with ThreadPoolExecutor(given.jobs) as pool:
-        every = pool.map(functools.partial(outcomes, seconds=given.seconds), paths)
+        every = pool.map(functools.partial(outcomes, seconds=given.seconds, each=given.each), paths)
         for path, found in zip(paths, every, strict=True):
             written[names[path]] = found
             report(names[path], set_apart(found, there.get(names[path], {})), total, reasons)
