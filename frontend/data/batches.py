@@ -114,6 +114,11 @@ class Pile:
         """Return the arrays that it is made of."""
         raise NotImplementedError
 
+    @classmethod
+    def of(cls, arrays: Sequence[Array]) -> Pile:
+        """Return the value that is made of arrays."""
+        raise NotImplementedError
+
 
 def stacked(column: Sequence[Array], number: int) -> Array:
     """Return arrays of one shape along a new first axis."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 import numpy as np
 
-from ..formats.records import RecordReader, RecordWriter
-from ..values.run_errors import AlreadyExistsError
-from .stages import UNKNOWN, Element, Run, Stage, State, Stream
+from ..formats.records import RecordReader, RecordWriter, file_errors
+from ..values.run_errors import AlreadyExistsError, InvalidArgumentError
+from .sources import Records
+from .stages import UNKNOWN, Apply, Element, Run, Stage, State, Stream, integer, part
 from .states import from_bytes, to_bytes
 
 SUFFIX, LOCK = ".records", ".lockfile"
+ABOUT = "spec.json"
+"""The file that says what there is in a folder."""
+PART, OLDER = "{:08d}.{:08d}.records", "elements.records"
+"""The file of a shard and its part, and that of folders that did not say which ones they have."""
 
 
 def element_bytes(element: Element) -> bytes:
@@ -107,17 +113,111 @@ class KeptInFile(Stream):
             next(self)
 
 
-class Saved(Stream):
-    """The elements of a file that `save` wrote."""
+class Saving(Stream):
+    """The elements, which are written into a folder: each into the shard that a function says."""
+
+    KEEPS = ("parts", "seen")
+
+    def __init__(
+        self,
+        run: Run,
+        stage: Stage,
+        folder: object,
+        compression: str,
+        specs: str,
+        shard: Apply | None = None,
+    ) -> None:
+        self.writers: dict[int, RecordWriter] = {}
+        super().__init__(run, stage)
+        self.folder, self.compression = os.fsdecode(np.asarray(folder).item()), compression
+        self.specs, self.shard = specs, shard
+        self.parts: dict[int, int] = {}
+        """How many files each shard has: it goes on in another one behind a saved state."""
+        self.seen = 0
+        os.makedirs(self.folder, exist_ok=True)
+
+    def __next__(self) -> Element:
+        try:
+            element = self.take()
+        except StopIteration:
+            self.finish()
+            raise
+        number = 0 if self.shard is None else self.number(self.shard(element))
+        writer = self.writers.get(number)
+        if writer is None:
+            part = self.parts.setdefault(number, 0)
+            path = os.path.join(self.folder, PART.format(number, part))
+            writer = self.writers[number] = RecordWriter(path, self.compression)
+            self.parts[number] += 1
+        writer.write(element_bytes(element))
+        self.seen += 1
+        return element
+
+    @staticmethod
+    def number(found: Element) -> int:
+        """Return the number of a shard."""
+        if len(found) != 1 or found[0].shape or found[0].dtype != np.int64:
+            raise InvalidArgumentError("`shard_func` must return a scalar int64.")
+        return int(found[0])
+
+    def close(self) -> None:
+        """End the files that are being written."""
+        for writer in self.writers.values():
+            writer.close()
+        self.writers.clear()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def finish(self) -> None:
+        """Say what there is in the folder, which is complete from then on."""
+        self.close()
+        about = {"compression": self.compression, "spec": json.loads(self.specs),
+                 "shards": sorted(self.parts.items()), "count": self.seen}  # fmt: skip
+        path = os.path.join(self.folder, ABOUT)
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
+            json.dump(about, file)
+        os.replace(f"{path}.{os.getpid()}", path)
+
+    def save(self) -> State:
+        """Let what was written reach the files."""
+        self.close()
+        return {**super().save(), "parts": dict(self.parts)}
+
+    def restore(self, state: State) -> None:
+        """Go on, each shard in a new file."""
+        self.close()
+        super().restore(state)
+
+
+class About(TypedDict, total=False):
+    """What a folder says of itself."""
+
+    compression: str
+    spec: object
+    shards: list[tuple[int, int]]
+    """Their numbers, and how many files each one has."""
+    count: int
+
+
+def about(folder: str) -> About:
+    """Return what a folder says of itself, or raise `NotFoundError` where it is not complete."""
+    path = os.path.join(folder, ABOUT)
+    with file_errors(path), open(path, encoding="utf-8") as file:
+        found: About = json.load(file)
+    return found
+
+
+class Shards(Stream):
+    """The shards of a folder, in the order of their numbers: each is a pipeline."""
 
     KEEPS = ("at",)
     TAKES: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, run: Run, stage: Stage, path: object, compression: object) -> None:
+    def __init__(self, run: Run, stage: Stage, folder: object) -> None:
         super().__init__(run, stage)
-        self.path, self.at = os.fsdecode(np.asarray(path).item()), 0
-        self.compression = np.asarray(compression).item().decode()
-        self.reader = RecordReader(self.path, self.compression)
+        self.folder, self.at = os.fsdecode(np.asarray(folder).item()), 0
+        self.about = about(self.folder)
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
@@ -125,11 +225,35 @@ class Saved(Stream):
         return UNKNOWN
 
     def __next__(self) -> Element:
+        shards = self.about.get("shards")
+        if self.at >= (1 if shards is None else len(shards)):
+            raise StopIteration
+        names = [OLDER] if shards is None else [
+            PART.format(shards[self.at][0], number) for number in range(shards[self.at][1])
+        ]  # fmt: skip
         self.at += 1
-        return element_of(next(self.reader))
+        paths = np.array([os.fsencode(os.path.join(self.folder, x)) for x in names], object)
+        compression = np.array(self.about["compression"].encode(), object)
+        return (part(Stage(Saved, (), {"files": paths, "compression": compression})),)
 
-    def restore(self, state: State) -> None:
-        """Go on."""
-        self.reader, self.at = RecordReader(self.path, self.compression), 0
-        while self.at < state["at"]:
-            next(self)
+
+class Saved(Records):
+    """The elements of files that were written for a folder."""
+
+    def __next__(self) -> Element:
+        return element_of(super().__next__()[0].item())
+
+
+class OfKnownCount(Stream):
+    """The elements of a folder, of which it is known how many there are."""
+
+    def __init__(self, run: Run, stage: Stage, count: int) -> None:
+        super().__init__(run, stage)
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return what the folder says."""
+        return integer(options["count"])
+
+    def __next__(self) -> Element:
+        return self.take()

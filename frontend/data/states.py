@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias, TypedDict, final
+from typing import Any, TypeAlias, TypedDict, TypeVar, final
 
 import numpy as np
 
 from ...ir.types import dtypes as rows
 from ...ir.types.tensor import Array
 from ..values.run_errors import DataLossError, UnimplementedError
-from .sources import Listed
-from .stages import Stage, State, part
+from .batches import Pile
+from .sources import Listed, Within
+from .stages import Given, Stage, State, Stream, part
+
+Kind = TypeVar("Kind")
 
 
 @final
@@ -49,6 +52,23 @@ class PieceWindow(TypedDict):
 
 
 @final
+class PieceStage(TypedDict):
+    """A pipeline that is a part of an element: its kind, its inputs and its options."""
+
+    stage: str
+    inputs: Sequence[Piece]
+    options: Piece
+
+
+@final
+class PiecePile(TypedDict):
+    """A value of several arrays that is a part of an element: its class, and the arrays."""
+
+    pile: str
+    arrays: Sequence[Piece]
+
+
+@final
 class PieceListing(TypedDict):
     """A list."""
 
@@ -64,7 +84,7 @@ class PieceRow(TypedDict):
 
 Piece: TypeAlias = (
     "bool | int | float | str | PiecePairs | PieceListing | PieceRow | PieceNumbers | PieceTexts"
-    " | PieceWindow | None"
+    " | PieceWindow | PieceStage | PiecePile | None"
 )
 """A part of a state as JSON's data."""
 
@@ -86,7 +106,7 @@ class Packer:
             return {"list": items} if isinstance(value, list) else {"tuple": items}
         return self.array(np.asarray(value))
 
-    def array(self, array: Array) -> PieceNumbers | PieceTexts | PieceWindow:
+    def array(self, array: Array) -> Piece:
         """Return the number of an array; text is written as bytes with their lengths."""
         if array.dtype.kind != "O":
             self.arrays.append(array)
@@ -94,15 +114,45 @@ class Packer:
         flat = array.ravel().tolist()
         if flat and isinstance(flat[0], Stage):
             return self.stage(flat[0])
+        if flat and isinstance(flat[0], Pile):
+            arrays = [self.packed(each) for each in flat[0].arrays()]
+            return {"pile": type(flat[0]).__name__, "arrays": arrays}
         self.arrays.append(np.frombuffer(b"".join(flat), np.uint8))
         return {"text": len(self.arrays) - 1, "shape": list(array.shape),
                 "sizes": [len(x) for x in flat]}  # fmt: skip
 
-    def stage(self, stage: Stage) -> PieceWindow:
-        """Return a window's elements; other pipelines have no form."""
-        if stage.kind is not Listed:
-            raise UnimplementedError(f"a pipeline of {stage.kind.__name__} as part of a state")
-        return {"window": self.packed(stage.options["elements"])}
+    def stage(self, stage: Stage, known: Mapping[int, object] | None = None) -> Piece:
+        """Return a pipeline; one of functions, or that waits for a graph, has no form."""
+        if stage.kind is Listed:
+            return {"window": self.packed(stage.options["elements"])}
+        if stage.kind is Within:
+            inner, values = stage.options["inner"], stage.options["values"]
+            assert isinstance(inner, Stage), "there is one within"
+            assert isinstance(values, Mapping), "it takes values from around it"
+            inside = self.stage(inner, {**(known or {}), **values})
+            return {"stage": Within.__name__, "inputs": [inside], "options": None}
+        found = {n: option_of(stage, value, known or {}) for n, value in stage.options.items()}
+        inputs = [self.stage(each, known) for each in stage.inputs]
+        return {"stage": stage.kind.__name__, "inputs": inputs, "options": self.packed(found)}
+
+
+def option_of(stage: Stage, value: object, known: Mapping[int, object]) -> object:
+    """Return an option as what can be packed; `known` are values of tensors of graphs."""
+    if isinstance(value, Given) and (id(value.tensor) in known or value.tensor.eager):
+        return known[id(value.tensor)] if id(value.tensor) in known else value.tensor.numpy()
+    if isinstance(value, tuple):
+        return tuple([option_of(stage, each, known) for each in value])
+    if value is None or isinstance(value, bool | int | float | str | np.ndarray):
+        return value
+    raise UnimplementedError(f"a pipeline of {stage.kind.__name__} as part of a state")
+
+
+def kinds_below(kind: type[Kind]) -> dict[str, type[Kind]]:
+    """Return a class and all that are made of it, by their names."""
+    found = {kind.__name__: kind}
+    for each in kind.__subclasses__():
+        found.update(kinds_below(each))
+    return found
 
 
 class Unpacker:
@@ -121,9 +171,24 @@ class Unpacker:
             return [self.unpacked(each) for each in data["list"]]
         if "tuple" in data:
             return tuple([self.unpacked(each) for each in data["tuple"]])
+        if "array" in data:
+            return self.number(data)
+        return self.text(data) if "text" in data else part(self.whole(data))
+
+    def whole(self, data: PieceWindow | PiecePile | PieceStage) -> object:
+        """Return a value that is a part of an element: a pipeline, or one of several arrays."""
         if "window" in data:
-            return part(Stage(Listed, (), {"elements": self.unpacked(data["window"])}))
-        return self.number(data) if "array" in data else self.text(data)
+            return Stage(Listed, (), {"elements": self.unpacked(data["window"])})
+        if "pile" in data:
+            return kinds_below(Pile)[data["pile"]].of(list(map(self.unpacked, data["arrays"])))
+        return self.stage(data)
+
+    def stage(self, data: PieceStage) -> Stage:
+        """Return a pipeline."""
+        inputs = tuple([self.unpacked(each).item() for each in data["inputs"]])
+        if data["stage"] == Within.__name__:
+            return Stage(Within, (), {"inner": inputs[0], "values": {}})
+        return Stage(kinds_below(Stream)[data["stage"]], inputs, self.unpacked(data["options"]))
 
     def text(self, data: PieceTexts) -> Array:
         """Return an array of text."""

@@ -70,6 +70,10 @@ class Pipeline(Part):
         """Return a dataset of the first elements."""
         raise NotImplementedError
 
+    def interleave(self, map_func: Callable[..., object], cycle_length: object = None) -> Pipeline:
+        """Return a dataset of the elements of several datasets in turns."""
+        raise NotImplementedError
+
     @staticmethod
     def zip(*args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of elements side by side."""

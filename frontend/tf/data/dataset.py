@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, SupportsInt
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...data import ahead, batches, nested, order, sources, steps
 from ...data.stages import INFINITE, UNKNOWN, Given, Run, Stage, Stream, part
 from ...eager.tensor import Tensor
 from ...function.traces import ACTIVE
-from ...graph.graph import Graph
+from ...graph.graph import Graph, Operation
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
@@ -36,10 +36,11 @@ from ..core.structures import (
     with_front,
     without_front,
 )
-from ..core.values import convert, static, whole
+from ..core.values import convert, static
 from ..ops.random_ops import seeds_of
 from ..ragged.making import as_row
 from . import combining, iterators, saving
+from .arguments import PRINTED, check_calls, check_rows, extent_of, flag_of, patterns
 from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
 from .generating import generated
 from .grouping import bucketed, grouped, reduced, traced_scan
@@ -176,7 +177,7 @@ class Dataset(Pipeline):
         for leaf in leaves:
             if leaf.shape.rank == 0:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        _check_rows(leaves)
+        check_rows(leaves)
         return Dataset(staged(sources.Slices, (), given(leaves)), without_front(spec_of(element)))
 
     @staticmethod
@@ -240,7 +241,7 @@ class Dataset(Pipeline):
 
         found = matching_files(file_pattern)
         if STATE.context is None and not found.shape.as_list()[0]:
-            raise InvalidArgumentError(f"No files matched pattern: {_patterns(file_pattern)}")
+            raise InvalidArgumentError(f"No files matched pattern: {patterns(file_pattern)}")
         made = Dataset.from_tensor_slices(found)
         if shuffle or shuffle is None:
             count = max(1, found.shape.as_list()[0] or 1) if STATE.context is None else UNKNOWN
@@ -280,7 +281,7 @@ class Dataset(Pipeline):
         traced = trace_element(map_func, self._spec)
         if num_parallel_calls is None:
             return self.step(steps.Mapped, traced.spec, function=traced.program())
-        _check_calls(num_parallel_calls)
+        check_calls(num_parallel_calls)
         calls = Given(scalar(num_parallel_calls))
         return self.step(ahead.MappedAhead, traced.spec, function=traced.program(), calls=calls)
 
@@ -310,7 +311,7 @@ class Dataset(Pipeline):
     ) -> Dataset:
         """Return a dataset of the elements of several datasets in turns."""
         if num_parallel_calls is not None:
-            _check_calls(num_parallel_calls)
+            check_calls(num_parallel_calls)
         traced = trace_opening(map_func, self._spec)
         cycle = cycle_length if cycle_length not in (None, AUTOTUNE) else ahead.workers(-1)
         length = 1 if block_length is None else block_length
@@ -328,10 +329,10 @@ class Dataset(Pipeline):
         name: str | None = None,
     ) -> Dataset:
         """Return a dataset of elements stacked, so many at a time."""
-        extent = _extent(batch_size) if drop_remainder is True else None
+        extent = extent_of(batch_size) if drop_remainder is True else None
         spec = with_front(self._spec, extent)
         return self.step(
-            batches.Batched, spec, size=Given(scalar(batch_size)), whole=_flag(drop_remainder)
+            batches.Batched, spec, size=Given(scalar(batch_size)), whole=flag_of(drop_remainder)
         )
 
     def padded_batch(
@@ -346,11 +347,11 @@ class Dataset(Pipeline):
         from .padding import padding  # noqa: PLC0415
 
         shapes, values, dims = padding(self._spec, padded_shapes, padding_values)
-        extent = _extent(batch_size) if drop_remainder is True else None
+        extent = extent_of(batch_size) if drop_remainder is True else None
         filled = [TensorSpec(d, s.dtype) for d, s in zip(dims, flatten(self._spec), strict=True)]
         spec = with_front(pack_sequence_as(self._spec, filled), extent)
         return self.step(
-            batches.Padded, spec, size=Given(scalar(batch_size)), whole=_flag(drop_remainder),
+            batches.Padded, spec, size=Given(scalar(batch_size)), whole=flag_of(drop_remainder),
             shapes=shapes, **{f"x{i}": v for i, v in enumerate(values)},
         )  # fmt: skip
 
@@ -377,7 +378,7 @@ class Dataset(Pipeline):
             n and n % known[0] == 0 for n in before if known and known[0]
         )
         extent = known[0] if len({*known}) == 1 and is_even else None
-        options = {"size": Given(sizes), "whole": _flag(drop_remainder)}
+        options = {"size": Given(sizes), "whole": flag_of(drop_remainder)}
         return rows.step(batches.Rebatched, with_front(rows._spec, extent), **options)
 
     def shuffle(
@@ -479,7 +480,7 @@ class Dataset(Pipeline):
         spec = map_specs(DatasetSpec, self._spec)
         sizes = {"size": size, "shift": size if shift is None else shift, "stride": stride}
         options = {n: Given(scalar(v)) for n, v in sizes.items()}
-        return self.step(batches.Windowed, spec, whole=_flag(drop_remainder), **options)
+        return self.step(batches.Windowed, spec, whole=flag_of(drop_remainder), **options)
 
     def enumerate(self, start: object = 0, name: str | None = None) -> Dataset:
         """Return a dataset of numbers and elements."""
@@ -514,27 +515,25 @@ class Dataset(Pipeline):
 
     def save(
         self,
-        path: str,
+        path: str | bytes | os.PathLike[str] | Tensor,
         compression: str | None = None,
-        shard_func: object = None,
-        checkpoint_args: object = None,
-    ) -> None:
+        shard_func: Callable[..., object] | None = None,
+        checkpoint_args: Mapping[str, object] | None = None,
+    ) -> Operation | None:
         """Write the elements into a folder, in a form of gravure's own."""
-        more = {"shard_func": shard_func, "checkpoint_args": checkpoint_args}
-        saving.save(self, path, compression, more)
+        return saving.save(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod
     def load(
         path: object,
         element_spec: object = None,
         compression: str | None = None,
-        reader_func: object = None,
+        reader_func: Callable[[Dataset], object] | None = None,
         wait: bool = False,
     ) -> Dataset:
         """Return the dataset that `save` wrote into a folder; the folder says how."""
-        if reader_func is not None or wait:
-            raise NotImplementedError("Dataset.load: reader_func and wait are not supported")
-        made: Dataset = saving.load(Dataset, path, element_spec)
+        made = saving.load(Dataset, path, element_spec, reader_func, wait=wait)
+        assert isinstance(made, Dataset), "it was made of one"
         return made
 
     def apply(self, transformation_func: Callable[[Dataset], object]) -> Dataset:
@@ -580,39 +579,11 @@ class Dataset(Pipeline):
         kind = self._stage.kind.__name__
         return f"<{PRINTED.get(kind, f'_{kind}Dataset')} element_spec={self._spec}>"
 
-    def group_by_window(
-        self,
-        key_func: Callable[..., object],
-        reduce_func: Callable[..., object],
-        window_size: SupportsInt | None = None,
-        window_size_func: Callable[..., object] | None = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Return a dataset of what a function makes of elements with one key."""
-        made: Dataset = grouped(self, key_func, reduce_func, window_size, window_size_func)
-        return made
-
-    def bucket_by_sequence_length(self, *args: Any, **kwargs: Any) -> Dataset:
-        """Return a dataset of batches of elements of like lengths."""
-        made: Dataset = bucketed(self, *args, **kwargs)
-        return made
-
-    def rejection_resample(self, *args: Any, **kwargs: Any) -> Dataset:
-        """Return a dataset in which classes come as often as is wanted."""
-        made: Dataset = combining.resampled(self, *args, **kwargs)
-        return made
-
-    @staticmethod
-    def choose_from_datasets(*args: Any, **kwargs: Any) -> Dataset:
-        """Return a dataset of elements of several, of which numbers choose."""
-        made: Dataset = combining.choose_from_datasets(*args, **kwargs)
-        return made
-
-    @staticmethod
-    def sample_from_datasets(*args: Any, **kwargs: Any) -> Dataset:
-        """Return a dataset of elements of several, chosen by chance."""
-        made: Dataset = combining.sample_from_datasets(*args, **kwargs)
-        return made
+    group_by_window = grouped
+    bucket_by_sequence_length = bucketed
+    rejection_resample = combining.resampled
+    choose_from_datasets = staticmethod(combining.choose_from_datasets)
+    sample_from_datasets = staticmethod(combining.sample_from_datasets)
 
     def make_one_shot_iterator(self) -> iterators.EagerIterator | iterators.GraphIterator:
         """Return an iterator that begins by itself (the first version)."""
@@ -627,23 +598,6 @@ class Dataset(Pipeline):
     output_shapes = property(lambda self: shapes_of(self._spec))
     output_types = property(lambda self: types_of(self._spec))
     output_classes = property(lambda self: classes_of(self._spec))
-
-
-PRINTED = {
-    **{"Mapped": "_MapDataset", "MappedAhead": "_ParallelMapDataset", "Batched": "_BatchDataset"},
-    **{"Shuffled": "_ShuffleDataset", "Repeated": "_RepeatDataset", "Limited": "_TakeDataset"},
-    **{"Skipped": "_SkipDataset", "Chosen": "_FilterDataset", "Kept": "CacheDataset"},
-    **{"Prefetched": "_PrefetchDataset", "Zipped": "_ZipDataset", "Joined": "_ConcatenateDataset"},
-    **{"InTurns": "_InterleaveDataset", "Flattened": "_FlatMapDataset", "Whole": "_TensorDataset"},
-    **{"Slices": "_TensorSliceDataset", "Generated": "_FlatMapDataset"},
-    **{"Windowed": "_WindowDataset", "Scanned": "_ScanDataset", "Distinct": "_UniqueDataset"},
-    **{"Sharded": "_ShardDataset", "Padded": "_PaddedBatchDataset"},
-    **{"Unstacked": "_UnbatchDataset", "ChosenWhile": "_TakeWhileDataset"},
-    **{"Numbers": "_RandomDataset", "Lines": "TextLineDatasetV2", "Records": "TFRecordDatasetV2"},
-    **{"FixedRecords": "FixedLengthRecordDatasetV2", "Directed": "_DirectedInterleaveDataset"},
-    **{"Grouped": "_GroupByWindowDataset", "KeptInFile": "CacheDataset"},
-}
-"""What TensorFlow's datasets are called when they are printed, by the kind of their last step."""
 
 
 class DatasetSpec(PartSpec):
@@ -671,39 +625,6 @@ class DatasetSpec(PartSpec):
 def opened(dataset: Dataset) -> Stream:
     """Return a stream of a dataset whose tensors are all computed."""
     return Run(ACTIVE[-1]).open(dataset._stage)
-
-
-def _check_rows(leaves: Sequence[Any]) -> None:
-    """Raise unless all tensors have as many rows, as far as that is known."""
-    counts = {x.shape.as_list()[0] for x in leaves if x.shape.rank} - {None}
-    if len(counts) > 1:
-        first, second = sorted(counts)[:2]
-        raise ValueError(f"Dimensions {first} and {second} are not compatible")
-
-
-def _check_calls(calls: object) -> None:
-    if isinstance(calls, int) and calls < 1 and calls != AUTOTUNE:
-        raise ValueError(
-            f"`num_parallel_calls` must be a positive integer or `tf.data.AUTOTUNE`, got {calls}."
-        )
-
-
-def _extent(size: object) -> int | None:
-    """Return a batch's size as far as it is known."""
-    found = whole(size)
-    return found if isinstance(found, int) else None
-
-
-def _flag(value: object) -> bool | Given:
-    """Return a truth value as an option, which may be a tensor."""
-    if isinstance(value, bool):
-        return value
-    return Given(convert(value, "bool"))
-
-
-def _patterns(patterns: object) -> str:
-    found = np.asarray(patterns).ravel().tolist()
-    return ", ".join(x.decode() if isinstance(x, bytes) else str(x) for x in found)
 
 
 __all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "opened", "part", "trace", "wrap"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -176,9 +176,15 @@ def at(dataset: Dataset, index: TensorLike) -> object:
     return iterators.single_element(dataset.skip(index).take(1), missing)
 
 
-def save(dataset: Dataset, path: str, compression: str | None = None) -> None:
+def save(
+    dataset: Dataset,
+    path: str,
+    compression: str | None = None,
+    shard_func: Callable[..., object] | None = None,
+    checkpoint_args: Mapping[str, object] | None = None,
+) -> object:
     """Write a dataset into a folder: see `Dataset.save`."""
-    dataset.save(path, compression)
+    return dataset.save(path, compression, shard_func, checkpoint_args)
 
 
 class TFRecordWriter:

@@ -115,8 +115,9 @@ def grouped(
     dataset: Pipeline,
     key_func: Function,
     reduce_func: Function,
-    window_size: SupportsInt | None,
-    window_size_func: Function | None,
+    window_size: SupportsInt | None = None,
+    window_size_func: Function | None = None,
+    name: str | None = None,
 ) -> Any:
     """Return a dataset of what a function makes of elements with one key."""
     if (window_size is None) == (window_size_func is None):

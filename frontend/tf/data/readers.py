@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ...data import sources
@@ -22,10 +23,17 @@ def _paths(filenames: object) -> Dataset | TfTensor:
     """Return the names of files as a tensor; a dataset of names is taken as it is."""
     if isinstance(filenames, Dataset):
         return filenames
-    found = convert(filenames, "string")
+    found = convert(_as_text(filenames), "string")
     if found.shape.rank not in (0, 1, None):
         raise TypeError(f"`filenames` of shape {found.shape}, expected a text or a list of texts")
     return found
+
+
+def _as_text(names: object) -> object:
+    """Return names of files with the text of those that are paths."""
+    if isinstance(names, list | tuple):
+        return [_as_text(each) for each in names]
+    return os.fspath(names) if isinstance(names, os.PathLike) else names
 
 
 class FileDataset(Dataset):

@@ -4,28 +4,49 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ...data.files import Saved, element_bytes
-from ...data.stages import Given, Run
-from ...formats.records import RecordWriter, file_errors
+from ...data.files import ABOUT, OfKnownCount, Saving, Shards, about
+from ...data.sources import Listed
+from ...data.stages import UNKNOWN, Given, Run, Stage
+from ...eager.tensor import Tensor
+from ...formats.records import check_compression
 from ...function.traces import ACTIVE
+from ...graph.graph import Operation
+from ...values.context import STATE
+from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
 from ..core.structures import Pipeline
 from ..core.values import convert
-from .handles import staged
+from ..nondense.sparse_tensor import SparseTensorSpec
+from ..ragged.tensor import RaggedTensorSpec
+from .functions import trace_element
+from .handles import graph_for, staged, with_pipeline
+from .iterators import EagerIterator
 
-ELEMENTS, SPEC = "elements.records", "spec.json"
+EMPTY = Stage(Listed, (), {"elements": ()})
+WAIT = 0.2
+"""Seconds after which it is looked anew whether a folder is complete."""
+
+
+def dims_of(shape: TensorShape) -> list[object] | None:
+    """Return a shape as data of JSON's."""
+    return None if shape._dims is None else list(shape._dims)
 
 
 def to_json(spec: object) -> object:
     """Return the specs of an element as data of JSON's, or refuse what has no form."""
     if isinstance(spec, TensorSpec):
-        dims = spec.shape._dims
-        return {"type": spec.dtype.name, "shape": None if dims is None else list(dims)}
+        return {"type": spec.dtype.name, "shape": dims_of(spec.shape)}
+    if isinstance(spec, SparseTensorSpec):
+        return {"sparse": [spec.dtype.name, dims_of(spec.shape)]}
+    if isinstance(spec, RaggedTensorSpec):
+        more = [spec.ragged_rank, spec.row_splits_dtype.name]
+        return {"ragged": [spec.dtype.name, dims_of(spec.shape), *more]}
     if type(spec) is tuple:
         return {"tuple": [to_json(each) for each in spec]}
     if isinstance(spec, Mapping):
@@ -41,6 +62,11 @@ def from_json(data: Any) -> object:
         return tuple(from_json(each) for each in data["tuple"])
     if "map" in data:
         return {key: from_json(each) for key, each in data["map"].items()}
+    if "sparse" in data:
+        return SparseTensorSpec(data["sparse"][1], data["sparse"][0])
+    if "ragged" in data:
+        type_, dims, rank, splits = data["ragged"]
+        return RaggedTensorSpec(dims, type_, rank, splits)
     return TensorSpec(data["shape"], data["type"])
 
 
@@ -50,31 +76,85 @@ def folder_of(path: object) -> str:
 
 
 def save(
-    dataset: Pipeline, path: object, compression: str | None, unsupported: Mapping[str, object]
-) -> None:
-    """Write the elements of a dataset into a folder."""
-    given = [name for name, value in unsupported.items() if value is not None]
-    if given:
-        raise NotImplementedError(f"Dataset.save: {given[0]} is not supported")
-    folder = folder_of(path)
-    data = json.dumps({"compression": compression or "", "spec": to_json(dataset.element_spec)})
-    os.makedirs(folder, exist_ok=True)
-    writer = RecordWriter(os.path.join(folder, ELEMENTS), compression or "")
-    for element in Run(ACTIVE[-1]).open(dataset._stage):
-        writer.write(element_bytes(element))
-    writer.close()
-    with open(os.path.join(folder, SPEC), "w", encoding="utf-8") as file:
-        file.write(data)
-
-
-def load(kind: Any, path: object, element_spec: object) -> Any:
-    """Return the dataset of a folder that `save` wrote."""
-    folder = folder_of(path)
-    with file_errors(folder), open(os.path.join(folder, SPEC), encoding="utf-8") as file:
-        kept = json.load(file)
-    options = {
-        "path": Given(convert(os.path.join(folder, ELEMENTS), "string")),
-        "compression": Given(convert(kept["compression"], "string")),
+    dataset: Pipeline,
+    path: str | bytes | os.PathLike[str] | Tensor,
+    compression: str | None,
+    shard_func: Callable[..., object] | None,
+    checkpoint_args: Mapping[str, Any] | None,
+) -> Operation | None:
+    """Write the elements of a dataset into a folder; return the operation that does in a graph."""
+    options: dict[str, object] = {
+        "folder": Given(convert(path if isinstance(path, Tensor) else os.fspath(path), "string")),
+        "compression": check_compression(compression),
+        "specs": json.dumps(to_json(dataset.element_spec)),
     }
-    spec = from_json(kept["spec"]) if element_spec is None else element_spec
-    return kind(staged(Saved, (), options), spec)
+    if shard_func is not None:
+        options["shard"] = trace_element(shard_func, dataset.element_spec).program()
+    saving = dataset.step(Saving, **options)
+    if STATE.context is None and graph_for(saving._stage.tensors()) is None:
+        if checkpoint_args:
+            _with_checkpoints(saving, checkpoint_args)
+        else:
+            through(Run(ACTIVE[-1]), saving._stage)
+        return None
+    if checkpoint_args:
+        raise NotImplementedError("Dataset.save: checkpoint_args are for eager code")
+    return with_pipeline("SaveDataset", saving._stage, [], through)
+
+
+def through(run: Run, stage: Stage) -> tuple[()]:
+    """Read all of a pipeline."""
+    for _ in run.open(stage):
+        pass
+    return ()
+
+
+def _with_checkpoints(saving: Pipeline, options: Mapping[str, Any]) -> None:
+    """Write elements, go on from the last checkpoint if there is one, and make others."""
+    from ..train.checkpoints import Checkpoint, CheckpointManager  # noqa: PLC0415
+
+    if "checkpoint" in options:
+        raise ValueError(
+            "Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include 'checkpoint'."
+        )
+    iterator = EagerIterator(saving)
+    checkpoint = Checkpoint(iterator=iterator)
+    manager = CheckpointManager(checkpoint, **options)
+    checkpoint.restore(manager.latest_checkpoint)
+    counter = options.get("step_counter")
+    for _ in iterator:
+        if counter is not None:
+            counter.assign_add(1)
+        manager.save(check_interval=True)
+
+
+def load(
+    kind: Callable[[Stage, object], Pipeline],
+    path: object,
+    element_spec: object,
+    reader_func: Callable[..., object] | None,
+    *,
+    wait: bool,
+) -> Pipeline:
+    """Return the dataset of a folder that `save` wrote, or is to write: the folder says how."""
+    folder = folder_of(path)
+    while wait and not os.path.exists(os.path.join(folder, ABOUT)):
+        time.sleep(WAIT)
+    count, spec = UNKNOWN, element_spec
+    if spec is None or os.path.exists(os.path.join(folder, ABOUT)):
+        kept = about(folder)
+        count = kept.get("count", UNKNOWN)
+        spec = from_json(kept["spec"]) if spec is None else spec
+    shards = kind(
+        staged(Shards, (), {"folder": Given(convert(folder, "string"))}),
+        kind(EMPTY, spec).part_spec,
+    )
+    made = in_turns(shards) if reader_func is None else reader_func(shards)
+    if not isinstance(made, Pipeline):
+        raise TypeError(f"`reader_func` must return a `Dataset` object. Got {type(made)}.")
+    return made.step(OfKnownCount, count=count)
+
+
+def in_turns(shards: Pipeline) -> object:
+    """Return a dataset of an element of each shard in turn, of as many as there are processors."""
+    return shards.interleave(lambda shard: shard, cycle_length=os.cpu_count() or 1)

@@ -563,15 +563,8 @@ def py_function(
     return _python(func, inp, Tout, name, is_smooth=True)
 
 
-def _python(
-    func: Any,
-    inp: Any,
-    Tout: Any,  # noqa: N803
-    name: str | None,
-    *,
-    is_smooth: bool,
-    is_pure: bool = False,
-) -> Any:
+def _python(func: Any, inp: Any, Tout: Any, name: str | None, **how: bool) -> Any:  # noqa: N803
+    is_smooth = how["is_smooth"]
     single = not isinstance(Tout, list | tuple)
     stated = [Tout] if single else list(Tout)
     if not callable(func):
@@ -593,7 +586,7 @@ def _python(
         )
 
     rows = [row for t in outs if (row := row_of(t)) is not None]
-    host = HostFunction(func, rows, single=single, wrap=wrap, is_smooth=is_smooth, is_pure=is_pure)
+    host = HostFunction(func, rows, single=single, wrap=wrap, **how)
     with InGraph(graph):
         made = add_function(graph, host, [convert(x) for x in inp], name)
     if not made:

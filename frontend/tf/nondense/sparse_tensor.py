@@ -39,6 +39,11 @@ class SparsePile(Pile):
         return self.indices, self.values, self.shape
 
     @classmethod
+    def of(cls, arrays: Sequence[Array]) -> SparsePile:
+        """Return the one of indices, values and shape."""
+        return cls(*arrays)
+
+    @classmethod
     def piled(cls, given: Sequence[object]) -> SparsePile:
         """Return several along a new first axis."""
         piles = [each for each in given if isinstance(each, SparsePile)]

@@ -127,6 +127,11 @@ class RaggedPile(Pile):
         return self.flat, *self.splits
 
     @classmethod
+    def of(cls, arrays: Sequence[Array]) -> RaggedPile:
+        """Return the one of values and splits."""
+        return cls(*arrays)
+
+    @classmethod
     def piled(cls, given: Sequence[object]) -> RaggedPile:
         """Return several along a new first axis."""
         piles = [each for each in given if isinstance(each, RaggedPile)]
