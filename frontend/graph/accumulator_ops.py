@@ -6,7 +6,7 @@ replicas the first ones count, and who is late does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...ir.op import Array
 from ...ir.types.dtypes import DType, i64
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.queues import CHANGES, WouldWaitError
+from ..values.arrays import as_listed
 from ..values.run_errors import CancelledError, InvalidArgumentError
 from .frame import REFERENCE, Frame, OutsideError, SharedByName, Store
 from .graph import Kind, Operation, spec_with_unknowns
@@ -34,6 +35,11 @@ class AccumulatorSpec(SharedByName):
         super().__init__(name, shared, container)
         self.dtype, self.way = dtype, way
         self.shape = None if shape is None else tuple(shape)
+
+    def stated(self) -> dict[str, object]:
+        """Return the attributes of what makes it, by TensorFlow's names."""
+        own = {"dtype": self.dtype, "shape": self.spec(), "reduction_type": self.way.encode()}
+        return {**super().stated(), **own}
 
     def spec(self) -> TensorSpec:
         """Return the spec of what is taken."""
@@ -98,6 +104,10 @@ class AccumulatorKind(Kind):
         self.waits = name.endswith("TakeGradient")
         self.line = accumulator, name
 
+    def stated(self) -> Mapping[str, object]:
+        """Return what the accumulator was made with, for the operation that stands for it."""
+        return self.queue.stated() if self.use is reference else {}
+
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
@@ -121,10 +131,10 @@ def apply(
 ) -> Sequence[Array]:
     """Add a value, unless its step is one that is over."""
     step, value = int(values[0]), values[1]
-    spec.check(value.shape)
     with frame.store.lock:
         if step < held.step:
             return ()
+        spec.check(value.shape)
         if held.total is not None and held.total.shape != value.shape:
             raise InvalidArgumentError(
                 f"accumulator '{spec.name}': shape {[*value.shape]}, expected that of the first "
@@ -136,32 +146,63 @@ def apply(
     return ()
 
 
+def _fault_of_rows(
+    spec: AccumulatorSpec, held: Accumulated, indices: Array, rows: Array, whole: Array
+) -> str:
+    """Say what is wrong with rows that are given, nothing if they fit."""
+    if indices.ndim != 1:
+        return f"Input indices should be vector but received shape: {as_listed(indices.shape)}"
+    if not rows.ndim:
+        return "Values cannot be 0-dimensional."
+    if len(rows) != len(indices):
+        return f"Expected {len(indices)} non-empty input values, got {len(rows)}"
+    known = spec.shape or ()
+    found = _misfit("shape", known, whole.tolist()) if len(whole) else ""
+    found = found or _outside(known, indices)
+    if held.count and rows.ndim != len(held.inner) + 1:
+        wrong = f"Shape mismatch: expected values rank {len(held.inner) + 1}, got {rows.ndim}"
+        return found or wrong
+    expected = (None, *(held.inner if held.count else known[1:]))
+    return found or _misfit("values", expected, rows.shape)
+
+
+def _outside(shape: Sequence[int | None], indices: Array) -> str:
+    """Say which index is beyond a shape, nothing if none is."""
+    most = shape[0] if shape else None
+    beyond = (indices < 0) | (indices >= (np.inf if most is None else most))
+    for place in np.flatnonzero(beyond)[:1].tolist():
+        return (
+            f"Shape mismatch: index of slice {place} exceeded limits of shape; index is "
+            f"{indices[place]} exceeded {0 if indices[place] < 0 else most}"
+        )
+    return ""
+
+
+def _misfit(what: str, expected: Sequence[int | None], found: Sequence[int]) -> str:
+    """Say where a shape does not begin with one that is expected, nothing if it does."""
+    if len(expected) > len(found):
+        what += " rank"
+        return f"Shape mismatch: expected {what} at least {len(expected)}, got {len(found)}"
+    for axis, (wanted, size) in enumerate(zip(expected, found, strict=False)):
+        if wanted not in (None, size):
+            return f"Shape mismatch: expected {what} dim {axis} to be {wanted}, got {size}"
+    return ""
+
+
 def apply_rows(
     spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Array]
 ) -> Sequence[Array]:
     """Add rows by their indices, unless their step is one that is over."""
     step, indices, rows = int(values[0]), values[1], values[2]
-    if indices.ndim != 1 or rows.ndim < 1 or len(indices) != len(rows):
-        raise InvalidArgumentError(
-            f"accumulator '{spec.name}': indices {[*indices.shape]} and rows {[*rows.shape]}, "
-            "expected a row for each index"
-        )
-    whole = tuple(values[3].tolist()) or (None, *rows.shape[1:])
-    most = (spec.shape or whole)[0]
-    far = indices[(indices < 0) | (indices >= (np.inf if most is None else most))]
-    if len(far):
-        raise InvalidArgumentError(
-            f"accumulator '{spec.name}': index {far[0]}, expected 0 or more"
-            + ("" if most is None else f" and less than {most}")
-        )
-    spec.check((most, *rows.shape[1:]))
-    spec.check(tuple(most if n in (None, -1) else n for n in whole))
-    kinds, places = np.unique(indices, return_inverse=True)
-    sums = np.zeros((len(kinds), *rows.shape[1:]), rows.dtype)
-    np.add.at(sums, places, rows)
     with frame.store.lock:
         if step < held.step:
             return ()
+        fault = _fault_of_rows(spec, held, indices, rows, values[3])
+        if fault:
+            raise InvalidArgumentError(f"accumulator '{spec.name}': {fault}")
+        kinds, places = np.unique(indices, return_inverse=True)
+        sums = np.zeros((len(kinds), *rows.shape[1:]), rows.dtype)
+        np.add.at(sums, places, rows)
         held.inner = rows.shape[1:]
         for index, row in zip(kinds.tolist(), sums, strict=True):
             before, times = held.rows.get(index, (np.zeros_like(row), 0))
@@ -180,7 +221,7 @@ def taken(spec: AccumulatorSpec, held: Accumulated) -> Sequence[Array]:
         return (np.asarray(total / count if is_mean else total, kind),)
     indices = sorted(rows)  # each index has the mean of the gradients that had it
     values = [rows[i][0] / rows[i][1] if is_mean else rows[i][0] for i in indices]
-    known = spec.shape or (None, *held.inner)
+    known = ((spec.shape or (None,))[0], *held.inner)
     shape = np.array([-1 if n is None else n for n in known], np.int64)
     made = np.asarray(values, kind).reshape(len(indices), *held.inner)
     return np.array(indices, np.int64), made, shape

@@ -282,6 +282,10 @@ class SharedByName:
     def __init__(self, name: str, shared: str, container: str) -> None:
         self.name, self.shared, self.container = name, shared, container
 
+    def stated(self) -> dict[str, object]:
+        """Return the attributes of what makes it, by TensorFlow's names."""
+        return {"container": self.container.encode(), "shared_name": self.shared.encode()}
+
     def reference(self) -> Array:
         """Return container and name, as what refers to it gives them."""
         return np.array([self.container or "localhost", self.shared or self.name], object)

@@ -78,6 +78,10 @@ class Kind:
         """Return the name that an operation has where none is given."""
         return self.type
 
+    def stated(self) -> Mapping[str, object]:
+        """Return the attributes that follow from what it uses, by TensorFlow's names."""
+        return {}
+
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
@@ -240,11 +244,16 @@ class Operation:
         """Return the name of the kind."""
         return self.kind.type
 
+    @property
+    def all_attributes(self) -> Mapping[str, object]:
+        """Return the attributes: its own, those of its kind, and what that states."""
+        options: Mapping[str, object] = getattr(self.kind, "options", {})
+        return {**self.kind.stated(), **options, **self.attributes}
+
     def get_attr(self, name: str) -> Any:
         """Return an attribute; `T` is the element type that it was inferred to be for."""
-        options: dict[str, object] = {**getattr(self.kind, "options", {}), **self.attributes}
-        if name in options:
-            return options[name]
+        if name in self.all_attributes:
+            return self.all_attributes[name]
         typed = {"T": self.inputs or self.outputs, "dtype": self.outputs}.get(name)
         if not typed:
             raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")

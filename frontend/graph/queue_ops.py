@@ -5,7 +5,7 @@ Each session has the elements of its own, the process has those of eager code an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -53,6 +53,15 @@ class QueueSpec(SharedByName):
         if self.shuffled or self.ranked:
             return "RandomShuffleQueue" if self.shuffled else "PriorityQueue"
         return "PaddingFIFOQueue" if self.padded else "FIFOQueue"
+
+    def stated(self) -> dict[str, object]:
+        """Return the attributes of what makes it, by TensorFlow's names."""
+        first = int(self.ranked)  # the number that elements are ranked by is not counted
+        shapes = [] if self.shapes is None else self.specs()[first:]
+        least = {"min_after_dequeue": self.least} if self.shuffled else {}
+        types = list(self.dtypes[first:])
+        made = {"capacity": self.capacity, "component_types": types, "shapes": shapes}
+        return {**super().stated(), **made, **least}
 
     def specs(self, count: int | None = None) -> list[TensorSpec]:
         """Return the specs of one element, or of several along a first axis (-1: unknown)."""
@@ -132,6 +141,10 @@ class QueueKind(Kind):
         self.options: dict[str, object] = {}
         """What it was made with, beside the queue."""
         self.line = queue, "Dequeue" in name
+
+    def stated(self) -> Mapping[str, object]:
+        """Return what the queue was made with, for the operation that stands for it."""
+        return self.queue.stated() if self.type == f"{self.queue.kind}V2" else {}
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]

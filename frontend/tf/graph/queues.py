@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import reduce
 from itertools import count
 from typing import Any, TypeAlias, TypeVar
@@ -16,6 +17,7 @@ from ...graph.graph import Graph, Kind, Operation
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, row_of, wrap
+from ..core.names import device
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 
@@ -37,7 +39,7 @@ def tensors_in(made: Done) -> Sequence[TfTensor]:
 class QueueBase:
     """A queue of elements, each of one or several tensors."""
 
-    _shuffled = _padded = False
+    _shuffled = _padded = _on_processor = False
 
     def __init__(
         self,
@@ -66,7 +68,8 @@ class QueueBase:
         )  # fmt: skip
         if self._graph is not None:
             self._spec.device = self._graph.device_of(q.size(self._spec))
-        self._ref = self._do(q.reference(self._spec), [], f"{self._name}/")
+        with device("CPU") if self._on_processor else nullcontext():
+            self._ref = self._do(q.reference(self._spec), [], f"{self._name}/")
 
     @property
     def queue_ref(self) -> TfTensor:
@@ -225,6 +228,8 @@ class ChosenQueue(QueueBase):
 
 class FIFOQueue(QueueBase):
     """First in, first out."""
+
+    _on_processor = True
 
     def __init__(
         self,

@@ -200,7 +200,9 @@ class TestCase(MoreAssertions):
         session = default_session()
         if STATE.context is None:
             there = session or self._cached
-            if there is not None and any(map(_is_symbolic, flatten(tensors))):
+            if there is not None and any(
+                map(_is_symbolic, flatten(tensors, expand_composites=True))
+            ):
                 return there.run(tensors)  # a thread of a test in a graph
             return self._plain(tensors)
         if session is not None:

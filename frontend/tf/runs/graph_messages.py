@@ -64,13 +64,12 @@ def add_node(node: Any, op: Operation, functions: dict[FuncGraph, str]) -> None:
         for spec in specs:
             shapes.append(shape_message(spec))
         number = NUMBERS.get(str(specs[0].dtype))
-        if number is not None:
+        if number is not None and not op.kind.stated():
             node.attr["dtype" if not op.inputs else "T"].type = number
     shared = shared_by(op)
     if shared is not None:
         node.attr["container"].s, node.attr["shared_name"].s = map(str.encode, shared)
-    options: dict[str, Any] = getattr(op.kind, "options", {})
-    for name, value in {**options, **op.attributes}.items():
+    for name, value in op.all_attributes.items():
         attribute = attribute_message(value)
         if attribute is not None:
             node.attr[TENSORFLOW.get(name, name)].CopyFrom(attribute)
@@ -112,7 +111,13 @@ def list_message(values: Sequence[object]) -> AttrValue | None:
     """Return a list of numbers or texts as an attribute, None of others."""
     made = AttrValue()
     made.list.SetInParent()
-    if all(isinstance(x, int) and not isinstance(x, bool) for x in values):
+    types = [NUMBERS.get(str(x)) for x in values if isinstance(x, DType)]
+    shapes = [shape_message(x) for x in values if isinstance(x, TensorSpec)]
+    if values and len(types) == len(values) and None not in types:
+        made.list.type.extend(types)
+    elif values and len(shapes) == len(values):
+        made.list.shape.extend(shapes)
+    elif all(isinstance(x, int) and not isinstance(x, bool) for x in values):
         made.list.i.extend(values)
     elif all(isinstance(x, float) for x in values):
         made.list.f.extend(values)

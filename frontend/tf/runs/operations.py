@@ -6,18 +6,30 @@ import linecache
 import traceback
 from typing import Any
 
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
 from ...formats.messages import NodeDef, OpDef
 from ...formats.tensors import NUMBERS
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor, Operation
+from ..core.element_types import as_dtype
 from ..core.signatures import Argument, Signature, signatures
-from .graph_messages import add_node, attribute_message
+from .graph_messages import add_node, attribute_message, shape_message
 
 
 def _is_argument(op: Operation) -> bool:
     """Say whether an operation stands for an argument of a function."""
     graph = op.graph
     return isinstance(graph, FuncGraph) and any(x.op is op for x in graph.inputs)
+
+
+def _given(value: object) -> Any:
+    """Return an attribute as it is handed out: types as TensorFlow's, shapes as messages."""
+    if isinstance(value, list):
+        return [_given(each) for each in value]
+    if isinstance(value, DType):
+        return as_dtype(value)
+    return shape_message(value) if isinstance(value, TensorSpec) else value
 
 
 LIKE = {"keep_dims": "keepdims", "axis": "axis"}
@@ -43,7 +55,7 @@ class TfOperation(Operation):
             return len(self.inputs)
         if name == "_user_specified_name" and _is_argument(self):
             return self.name.encode()
-        return super().get_attr(name)
+        return _given(super().get_attr(name))
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"

@@ -74,7 +74,7 @@ class ConditionalAccumulatorBase:
 
     def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
         """Drop gradients of earlier steps from now on."""
-        return self._add("AccumulatorSetGlobalStep", [convert(new_global_step, "int64")], name)
+        return self._add("AccumulatorSetGlobalStep", [cast(new_global_step, "int64")], name)
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
@@ -84,7 +84,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None
     ) -> Operation:
         """Add a gradient, which was computed in a step."""
-        given = [convert(local_step, "int64"), convert(grad, self.dtype)]
+        given = [cast(local_step, "int64"), convert(grad, self.dtype)]
         if not TensorShape(given[1].shape).is_compatible_with(TensorShape(self._spec.shape)):
             raise ValueError(
                 f"accumulator {self.name!r}: shapes {given[1].shape} and "
@@ -116,18 +116,16 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         name: str | None = None,
     ) -> Operation:
         """Add rows of a gradient, which was computed in a step."""
-        given = [convert(local_step, "int64"), convert(grad_indices, "int64")]
+        given = [cast(local_step, "int64"), cast(grad_indices, "int64")]
         whole: TensorLike = np.zeros(0, np.int64) if grad_shape is None else grad_shape
-        values = [convert(grad_values, self.dtype), convert(whole, "int64")]
+        values = [convert(grad_values, self.dtype), cast(whole, "int64")]
         return self._add("SparseAccumulatorApplyGradient", [*given, *values], name)
 
     def apply_indexed_slices_grad(
         self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
     ) -> Operation:
         """Add slices of a gradient, which were computed in a step."""
-        indices = cast(grad.indices, "int64")
-        whole = None if grad.dense_shape is None else cast(grad.dense_shape, "int64")
-        return self.apply_grad(indices, grad.values, whole, local_step, name)
+        return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> list[TfTensor]:
         """Return indices, rows and shape of at least so many gradients; wait till there are."""

@@ -152,3 +152,25 @@ def test_what_waits_for_room_goes_in_at_once_when_there_is_some():
         assert queue.dequeue() == number
         assert queue.size() == 2
     thread.join()
+
+
+def test_the_node_states_capacity_types_shapes_and_names():
+    with tf.Graph().as_default(), tf.device("/job:worker"):
+        fifo = v1.FIFOQueue(
+            5, (tf.int32, tf.float32), [(), (2, None)], shared_name="all"
+        ).queue_ref.op
+        mixed = v1.RandomShuffleQueue(5, 3, tf.float32).queue_ref.op
+        ranked = v1.PriorityQueue(5, [tf.string], [(7,)]).queue_ref.op
+    assert fifo.get_attr("component_types") == [tf.int32, tf.float32]
+    assert fifo.get_attr("shared_name") == b"all"
+    assert fifo.get_attr("container") == b""
+    assert "dtype" not in fifo.node_def.attr
+    found = fifo.node_def.attr
+    assert [[d.size for d in s.dim] for s in found["shapes"].list.shape] == [[], [2, -1]]
+    assert (found["capacity"].i, found["component_types"].list.type) == (5, [3, 1])
+    assert fifo.device == "/job:worker/device:CPU:*"
+    assert mixed.device == "/job:worker"
+    assert mixed.get_attr("min_after_dequeue") == 3
+    assert mixed.get_attr("shapes") == []
+    assert ranked.get_attr("component_types") == [tf.string]  # the number is not counted
+    assert [[d.size for d in s.dim] for s in ranked.get_attr("shapes")] == [[7]]
