@@ -249,12 +249,12 @@ def of_json(text: bytes) -> bytes:
     return found
 
 
-def parsed_as(kind: Any, data: bytes) -> Any:
-    """Return a message of a kind, or raise `InvalidArgumentError`."""
+def parsed_as(kind: Any, data: bytes, fault: str = "Could not parse example input") -> Any:
+    """Return a message of a kind, or raise `InvalidArgumentError` that says what is wrong."""
     try:
         return kind.FromString(data)
     except DecodeError:
-        raise InvalidArgumentError("Could not parse example input") from None
+        raise InvalidArgumentError(fault) from None
 
 
 def values_of(feature: Any, wanted: Wanted) -> Values | None:

@@ -247,6 +247,7 @@ def reference(queue: QueueSpec) -> QueueKind:
 
     made = QueueKind(f"{queue.kind}V2", queue, step, (REFERENCE,))
     made.waits = False
+    made.home = ""  # it is made where its maker says
     return made
 
 

@@ -35,7 +35,9 @@ ARITHMETIC = {
 def sizes_of(tensor: GraphTensor, depth: int = DEPTH) -> Any:
     """Return integers of a graph as an array of numbers and symbols, None if nothing is known."""
     spec, op = tensor.spec, tensor.op
-    if spec.dtype.kind not in "iu" or spec.shape is None or spec.rank > 2 or not depth:
+    if spec.dtype.kind not in "iu" or not depth:
+        return None
+    if (spec.shape is None and op.type != "Pack") or (spec.shape is not None and spec.rank > 2):
         return None
     if op.type == "Const":
         value = op.attributes["value"]
@@ -55,6 +57,14 @@ def sizes_of(tensor: GraphTensor, depth: int = DEPTH) -> Any:
     if op.type in SAME_ORDER and below[0] is not None and spec.is_static:
         return below[0].reshape(spec.static_shape)
     return _computed(op.type, op.kind.options, op.inputs, below)
+
+
+def sizes_told(tensor: object) -> list[int | None] | None:
+    """Return what is known of a tensor that is a shape: None is a size that is not known."""
+    found = sizes_of(tensor) if isinstance(tensor, GraphTensor) else None
+    if found is None or found.ndim != 1:
+        return None
+    return [int(n) if isinstance(n, int | np.integer) and n >= 0 else None for n in found]
 
 
 def _objects(values: Sequence[object]) -> Array:

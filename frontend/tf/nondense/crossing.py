@@ -16,6 +16,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...formats.fingerprints import farm
+from ...values.arrays import as_listed
 from ...values.dispatch import composites
 from ...values.dtypes import DataType
 from ...values.run_errors import InvalidArgumentError
@@ -23,7 +24,7 @@ from ...values.texts import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
-from ..core.values import InGraph, InvalidShapesError, convert, graph_of
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.math_ops import cast
 from .composite import CompositeTensor
 from .sparse_tensor import SparseTensor, SparseTensorValue, sparse_of
@@ -48,7 +49,17 @@ def joined_fingerprints(first: int, second: int) -> int:
     return _mixed(_mixed(made) * _FACTOR & _WORD)
 
 
+PARTS = ("indices", "matrix", 2), ("values", "vector", 1), ("shapes", "vector", 1)
+"""The tensors of a sparse feature: what they are called, and their rank."""
+
+
 def _of_sparse(indices: Array, values: Array, extents: Array) -> list[Row]:
+    for array, (what, kind, rank) in zip((indices, values, extents), PARTS, strict=True):
+        if array.ndim != rank:
+            shape = as_listed(array.shape)
+            raise InvalidArgumentError(
+                f"Input {what} should be a {kind} but received shape {shape}"
+            )
     made: list[Row] = [[] for _ in range(int(extents[0]))]
     for place, value in zip(indices[:, 0].tolist(), values.tolist(), strict=True):
         made[place].append(value)
@@ -81,9 +92,12 @@ class Crossing:
         if dtype != "string":
             made = cast(made, "int64")
         if isinstance(made, SparseTensor):
-            if made.shape.rank not in (2, None):
+            parts = list(made.components())
+            ranks = [x.shape.rank for x in parts]
+            fits = all(r in (rank, None) for r, (_, _, rank) in zip(ranks, PARTS, strict=True))
+            if fits and made.shape.rank not in (2, None):
                 raise InvalidShapesError(f"{self.sparse}: found {made.shape}")
-            return list(made.components()), _of_sparse
+            return parts, _of_sparse
         if isinstance(made, CompositeTensor):
             parts = list(made.components())
             if len(parts) != 2 or parts[0].shape.rank not in (1, None):
@@ -193,10 +207,15 @@ def _as_sparse(found: Sequence[TfTensor]) -> SparseTensor:
 
 
 def cross(
-    inputs: Sequence[object], name: str | None = None, separator: str | None = None
+    inputs: Sequence[object], name: str | None = None, separator: object = None
 ) -> SparseTensor:
     """Return the crosses of features as texts, their values with `separator` between."""
-    joint = ("_X_" if separator is None else separator).encode()
+    given = "_X_" if separator is None else static(separator)
+    if isinstance(given, list):
+        raise InvalidArgumentError(f"Input separator should be a scalar. Received: {given}")
+    if not isinstance(given, str | bytes):
+        raise InvalidArgumentError(f"a separator is a text that is known, found {given!r}")
+    joint = given.encode() if isinstance(given, str) else given
     return _as_sparse(crossed_rows(SPARSE, inputs, None, 0, joint, name))
 
 

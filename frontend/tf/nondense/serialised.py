@@ -82,16 +82,22 @@ def queued(sparse: SparseTensor, *, many: bool) -> TfTensor:
     return host("QueuedSparse", compute, sparse.components(), [unknown(TEXT, *shape)])[0]
 
 
-def _read(texts: Array, row: DType) -> list[Array]:
+def _name(values: Array) -> str:
+    """Return the name of an array's element type; texts are objects."""
+    return "string" if values.dtype == object else str(values.dtype)
+
+
+def _read(texts: Array, row: DType, number: int) -> list[Array]:
     """Return places, elements and sizes of three texts, which have to fit together."""
-    made = [from_message(parsed_as(TensorProto, text)) for text in texts.tolist()]
+    fault = "Could not parse serialized proto"
+    made = [from_message(parsed_as(TensorProto, text, fault)) for text in texts.tolist()]
     indices, values, extents = made
     if indices.dtype != np.int64 or extents.dtype != np.int64:
         raise InvalidArgumentError("places and sizes of a sparse tensor have to be of int64")
     if values.dtype != row.numpy:
         raise InvalidArgumentError(
-            f"Requested SparseTensor of type {row} but SparseTensor[0].values.dtype() == "
-            f"{values.dtype}"
+            f"Requested SparseTensor of type {as_dtype(row).name} but "
+            f"SparseTensor[{number}].values.dtype() == {_name(values)}"
         )
     if indices.ndim != 2 or values.ndim != 1 or extents.ndim != 1:
         raise InvalidArgumentError("places must be a matrix, elements and sizes vectors")
@@ -120,13 +126,15 @@ def deserialize_many_sparse(
             raise InvalidArgumentError(
                 f"Serialized sparse should have 3 as the last dimension but saw {texts.shape}"
             )
-        parts = [_read(each, row) for each in texts]
-        ranks = {len(extents) for _, _, extents in parts}
-        if len(ranks) > 1:
-            raise InvalidArgumentError(
-                f"Inconsistent rank across SparseTensors: {sorted(ranks)} are not all equal"
-            )
-        count = ranks.pop() if ranks else 0
+        parts = [_read(each, row, number) for number, each in enumerate(texts)]
+        count = len(parts[0][2]) if parts else 0
+        for number, (_, _, sizes) in enumerate(parts):
+            if len(sizes) != count:
+                raise InvalidArgumentError(
+                    "Inconsistent shape across SparseTensors: rank prior to "
+                    f"SparseTensor[{number}] was: {count} but rank of SparseTensor[{number}] is: "
+                    f"{len(sizes)}"
+                )
         indices = [
             np.insert(places, 0, number, axis=1) for number, (places, _, _) in enumerate(parts)
         ]

@@ -19,7 +19,7 @@ from ..ops.creation import fill
 from ..ops.gathering import gather, put_in, scatter_nd, tensor_scatter_nd_update
 from ..ops.linear_ops import adjoint
 from ..ops.math_ops import cast, complex_, conj, imag, real
-from .numbering import numbers_rising
+from .numbering import is_inside, numbers_rising
 from .sparse_at_once import are_here, dense, product
 from .sparse_tensor import SparseTensor, known_sizes, sparse_of
 
@@ -95,11 +95,19 @@ def whole(
             found = dense(indices._array, sizes, values._array, default._array, validates=validates)
             if found is not None:
                 return EagerTensor(found)
+            if not validates:
+                _refuse_outside(indices._array, np.array(sizes))
         places = checked(indices, sizes) if validates else indices
         if row.kind in "sb":
             return _whole_on_host(places, convert(sizes, "int64"), values, default, name)
         put = put_in if validates else tensor_scatter_nd_update
         return put(fill(sizes, default), places, values, name=name)
+
+
+def _refuse_outside(places: Array, dims: Array) -> None:
+    """Raise if a place is not one of a tensor of these sizes."""
+    if ((places < 0) | (places >= dims)).any():
+        raise InvalidArgumentError(f"Indices are not valid (out of bounds).  Shape: {listed(dims)}")
 
 
 def _whole_on_host(
@@ -109,10 +117,7 @@ def _whole_on_host(
     rank = sizes.shape.num_elements()
 
     def compute(places: Array, dims: Array, given: Array, rest: Array) -> Sequence[Array]:
-        if ((places < 0) | (places >= dims)).any():
-            raise InvalidArgumentError(
-                f"Indices are not valid (out of bounds).  Shape: {listed(dims)}"
-            )
+        _refuse_outside(places, dims)
         made = np.empty(tuple(dims.tolist()), given.dtype)
         made[...] = rest
         made[tuple(places.T)] = given
@@ -161,6 +166,8 @@ def sparse_dense_matmul(
             return EagerTensor(made)
     with InGraph(graph_of([*parts, b])):
         other = convert(b)
+        if are_here([*parts, other]):
+            _refuse_products([x._array for x in parts], adjoint_a)
         if other.shape.rank not in (2, None):
             raise InvalidShapesError("Tensor 'b' is not a matrix")
         if a.shape.rank not in (2, None):
@@ -171,12 +178,13 @@ def sparse_dense_matmul(
         have = factor.shape.with_rank(2).as_list()[0]
         if None not in (inner, have) and inner != have:
             raise InvalidShapesError(
-                f"Cannot multiply A and B because inner dimension does not match: {inner} vs. "
+                "Dimensions must be equal: "
+                f"cannot multiply A and B because inner dimension does not match: {inner} vs. "
                 f"{have}.  Did you forget a transpose?  Dimensions of A: {a.shape}.  Dimensions "
                 f"of B: {other.shape}"
             )
         count = sizes[outer]
-        height = a.dense_shape[outer] if count is None else count
+        height = reshape(a.dense_shape, [2])[outer] if count is None else count
         left = a.indices[:, outer : outer + 1]
         found = taken(factor, a.indices[:, 1 - outer])
         turns = adjoint_a and a.values.spec.dtype.kind == "c"
@@ -185,6 +193,21 @@ def sparse_dense_matmul(
         known = factor.shape.with_rank(2).as_list()[1]
         width = shape(factor, "int64")[1] if known is None else known
         return added(left, products, sizes_of(height, width), name)
+
+
+def _refuse_products(sparse: Sequence[Array], turns: bool) -> None:
+    """Raise if an index of a sparse matrix that is multiplied is beyond its shape."""
+    indices, _, sizes = sparse
+    if indices.shape[1:] != (2,) or len(sizes) != 2 or is_inside(indices, sizes.tolist()):
+        return
+    first, second = (1, 0) if turns else (0, 1)
+    for place, row in enumerate(indices.tolist()):
+        for name, axis in (("k", second), ("m", first)):
+            if not 0 <= row[axis] < sizes[axis]:
+                raise InvalidArgumentError(
+                    f"{name} ({row[axis]}) from index[{place},{axis}] out of bounds "
+                    f"(>={sizes[axis]})"
+                )
 
 
 def added(indices: TfTensor, rows_: TfTensor, sizes: object, name: str | None = None) -> TfTensor:

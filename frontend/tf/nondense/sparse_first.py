@@ -11,12 +11,13 @@ from ....ir.types import dtypes as rows
 from ...values.arrays import as_listed
 from ...values.context import entered, executing_eagerly
 from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..graph.state import get_default_graph, placeholder, placeholder_with_default
-from ..ops.array_ops import reshape
+from ..ops.array_ops import broadcast_to, reshape, shape
 from ..ops.creation import constant
 from ..ops.gathering import gather
 from ..ops.indexed_slices import IndexedSlices
@@ -92,11 +93,8 @@ def sparse_to_dense(
     """Return a tensor with values at places, and another value elsewhere."""
     with InGraph(graph_of([sparse_indices, output_shape, sparse_values])):
         sizes = convert(output_shape)
-        places, values = convert(sparse_indices), convert(sparse_values)
-        if places.ndim == 0:
-            places = reshape(places, [1, 1])
-        elif places.ndim == 1:
-            places = reshape(places, [-1, 1])
+        places = _as_matrix(convert(sparse_indices), sizes.shape.num_elements())
+        values = convert(sparse_values)
         if sizes.shape.rank not in (None, 1):
             raise InvalidShapesError(f"output_shape must be rank 1, got {sizes.shape}")
         if values.shape.rank and not values.shape.is_compatible_with(places.shape[:1]):
@@ -104,7 +102,9 @@ def sparse_to_dense(
                 f"sparse_values has incorrect shape {as_listed(values.shape.as_list())}, should "
                 f"be [] or {as_listed(places.shape[:1].as_list())}"
             )
-        if values.ndim == 0:
+        if values.shape.rank is None:
+            values = broadcast_to(values, shape(places)[:1])
+        elif values.ndim == 0:
             values = gather(reshape(values, [1]), places[:, 0] * 0)
         known = static(sizes)
         wanted = known if isinstance(known, list) else cast(sizes, "int64")
@@ -112,6 +112,24 @@ def sparse_to_dense(
         default = b"" if row.kind == "s" and default_value == 0 else default_value
         given = bool(default) if row.kind == "b" and isinstance(default, int) else default
         return d.whole(cast(places, "int64"), wanted, values, given, validate_indices, name)
+
+
+def _as_matrix(places: TfTensor, width: int | None) -> TfTensor:
+    """Return indices as rows: one that is given alone, or several of one axis, are rows too."""
+    rank = places.shape.rank
+    text = "sparse_indices should be a scalar, vector, or matrix, got shape"
+    if rank is not None and rank > 2:
+        raise InvalidShapesError(f"{text} {as_listed(places.shape.as_list())}")
+    if rank is not None:
+        return reshape(places, [-1, 1]) if rank < 2 else places
+
+    def compute(given: Array) -> Sequence[Array]:
+        if given.ndim > 2:
+            raise InvalidArgumentError(f"{text} {as_listed(given.shape)}")
+        return (given if given.ndim == 2 else given.reshape(-1, 1),)
+
+    spec = unknown(places.spec.dtype, None, width)
+    return host("SparseIndices", compute, [places], [spec])[0]
 
 
 def sparse_add(
@@ -189,7 +207,10 @@ def sparse_merge(
         specs = [unknown(rows.i64, None, rank), unknown(rows.i64, rank)]
         given = [ids[0].indices, ids[0].dense_shape, *numbers, *limits]
         places, extents = host("SparseMerge", compute, given, specs, name=name)
-        made = SparseTensor(places, sparse_of(sp_values, "sp_values").values, extents)
+        last = [n if isinstance(n, int) else None for n in map(static, map(convert, ends))]
+        first = None if rank is None else [*ids[0].shape.as_list()[:-1], *last]
+        found = sparse_of(sp_values, "sp_values").values
+        made: SparseTensor = SparseTensor.stated(places, found, extents, first)
         return made if already_sorted else p.reorder(made)
 
 

@@ -11,6 +11,7 @@ from ....codegen.serial.function import Flags, I64s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
+from ...values.arrays import as_listed
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import OPERATORS, EagerTensor, TfTensor
 from ..core.host_ops import host, unknown
@@ -26,9 +27,9 @@ from ..ops.gathering import (
 )
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, truediv
 from . import sparse_at_once as at_once
-from .numbering import different, numbered
+from .numbering import different, is_inside, numbered
 from .sparse_at_once import are_here
-from .sparse_dense import added, taken, whole
+from .sparse_dense import added, listed, taken, whole
 from .sparse_places import Moved, moved
 from .sparse_tensor import COMBINE, SparseTensor, SparseTensorValue, known_sizes, sparse_of
 
@@ -260,11 +261,34 @@ def _add_dense(sp: SparseTensor, dense: object, name: str | None) -> TfTensor:
     with InGraph(graph_of([*sp.components(), dense])):
         other = convert(dense, None if hasattr(dense, "spec") else sp.values.spec.dtype)
         if not other.shape.is_compatible_with(sp.shape):
-            raise InvalidShapesError(
-                f"Dimension does not equal (no broadcasting is supported): sparse side {sp.shape} "
-                f"vs dense side {other.shape}"
-            )
+            raise InvalidShapesError(_misfit(sp.shape.as_list(), other.shape.as_list()))
+        if are_here([*sp.components(), other]):
+            _refuse_outside(sp.indices._array, other._array.shape)
         return tensor_scatter_nd_add(other, sp.indices, sp.values, name=name)
+
+
+def _misfit(one: Sequence[int | None], other: Sequence[int | None]) -> str:
+    """Say where the shapes of a sparse and of a whole tensor differ."""
+    if len(one) != len(other):
+        return f"Two operands have different ranks; received: {len(one)} and {len(other)}"
+    pairs = zip(one, other, strict=True)
+    at = next(i for i, pair in enumerate(pairs) if None not in pair and pair[0] != pair[1])
+    return (
+        f"Dimension {at} does not equal (no broadcasting is supported): sparse side {one[at]} vs "
+        f"dense side {other[at]}"
+    )
+
+
+def _refuse_outside(indices: Array, sizes: Sequence[int]) -> None:
+    """Raise if an index is not one of a tensor of these sizes."""
+    if indices.shape[1] != len(sizes) or is_inside(indices, sizes):
+        return
+    outside = (indices < 0) | (indices >= np.array(sizes))
+    row, axis = np.argwhere(outside)[0].tolist()
+    raise InvalidArgumentError(
+        f"Sparse tensor has an invalid index on dimension {axis}: a_indices({row},{axis}) = "
+        f"{indices[row, axis]}, dense tensor shape: {as_listed(sizes)}"
+    )
 
 
 Both = tuple[tuple[TfTensor, TfTensor, TfTensor], tuple[TfTensor, TfTensor, TfTensor]]
@@ -293,12 +317,12 @@ def _merge(first: Array, one: Array, second: Array, other: Array) -> Sequence[Ar
     """Return the order of both lists, in it the place of each among the results, and their rows."""
     if len(one) != len(other):
         raise InvalidArgumentError(
-            f"Input shapes must have the same rank: {len(one)} and {len(other)}"
+            f"Operands do not have the same ranks; got shapes: {listed(one)} and {listed(other)}"
         )
     if (one != other).any():
         at = int(np.argmax(one != other))
         raise InvalidArgumentError(
-            f"Input shapes do not match: dimension {at} has size {one[at]} and {other[at]}"
+            f"Operands' shapes do not match: got {one[at]} and {other[at]} for dimension {at}"
         )
     order, fresh = interleaved(first, second)
     there = np.concatenate([first, second]).take(order[fresh], axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -12,8 +13,10 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
+from ..core.sizes import sizes_told
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import concat as joined
+from .sparse_at_once import are_here
 from .sparse_dense import listed, taken
 from .sparse_tensor import SparseTensor, sparse_of
 
@@ -30,19 +33,27 @@ def moved(
     *,
     rank: int | None,
     shape: ShapeLike = None,
+    keeps: bool = False,
     name: str | None = None,
 ) -> SparseTensor:
     """Return the elements of a sparse tensor at other places.
 
     `function` is given the indices, the shape and further arrays; `rank` and `shape` are what is
-    known of the result.
+    known of the result, which has as many elements if it `keeps` them.
     """
     with InGraph(graph_of([*sp.components(), *more])):
-        specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None), unknown(rows.i64, rank)]
+        count = _count_of(sp) if keeps else None
+        specs = [unknown(rows.i64, count, rank), unknown(rows.i64, count), unknown(rows.i64, rank)]
         found = host(type_, function, [sp.indices, sp.dense_shape, *more], specs, name=name)
         values = taken(sp.values, found[1])
         made: SparseTensor = SparseTensor.stated(found[0], values, found[2], shape)
         return made
+
+
+def _count_of(sp: SparseTensor) -> int | None:
+    """Return how many elements there are, if that is known."""
+    rows_: int | None = sp.indices.shape.with_rank(2).as_list()[0]
+    return sp.values.shape.num_elements() if rows_ is None else rows_
 
 
 def order_of(indices: Array) -> Array:
@@ -60,7 +71,8 @@ def reorder(sp_input: object, name: str | None = None) -> SparseTensor:
         order = order_of(indices)
         return indices[order], order, sizes
 
-    return moved("SparseReorder", sp, compute, rank=sp.shape.rank, shape=sp.shape, name=name)
+    known = sp.shape
+    return moved("SparseReorder", sp, compute, rank=known.rank, shape=known, keeps=True, name=name)
 
 
 def reshape(sp_input: object, shape: object, name: str | None = None) -> SparseTensor:
@@ -68,12 +80,8 @@ def reshape(sp_input: object, shape: object, name: str | None = None) -> SparseT
     sp = sparse_of(sp_input)
     with InGraph(graph_of([*sp.components(), shape])):
         wanted = convert(shape, None if hasattr(shape, "spec") else "int64")
-    known = static(wanted)
-    stated = TensorShape(None)
-    if isinstance(known, list) and sp.shape.is_fully_defined():
-        stated = TensorShape(_whole(np.array(known, np.int64), np.array(sp.shape.known())))
-    elif isinstance(known, list):
-        stated = TensorShape([None if n < 0 else n for n in known])
+    here = are_here([*sp.components(), wanted])
+    stated = TensorShape(None) if here else _stated(wanted, sp.shape)
 
     def compute(indices: Array, sizes: Array, new: Array) -> Moved:
         target = _whole(new.astype(np.int64), sizes)
@@ -83,20 +91,51 @@ def reshape(sp_input: object, shape: object, name: str | None = None) -> SparseT
         return there.astype(np.int64).reshape(-1, len(target)), np.arange(len(indices)), target
 
     rank = stated.rank if stated.rank is not None else wanted.shape.num_elements()
-    return moved("SparseReshape", sp, compute, [wanted], rank=rank, shape=stated, name=name)
+    more = [wanted]
+    return moved("SparseReshape", sp, compute, more, rank=rank, shape=stated, keeps=True, name=name)
+
+
+def _stated(wanted: TfTensor, shape: TensorShape) -> TensorShape:
+    """Return what is known of a new shape, or raise if the elements of a shape do not fit it."""
+    known = static(wanted)
+    is_told = isinstance(known, list)
+    dims = [None if n < 0 else n for n in known] if is_told else sizes_told(wanted)
+    if dims is None or not shape.is_fully_defined():
+        return TensorShape(dims)
+    if is_told and known.count(-1) > 1:
+        raise InvalidShapesError(f"At most one dimension can be inferred (-1). Found: {known}")
+    total, count = math.prod(shape.known()), dims.count(None)
+    if count > 1 or (count and 0 in dims):
+        return TensorShape(dims)
+    rest = math.prod(n for n in dims if n is not None)
+    made = [total // rest if n is None else n for n in dims]
+    if math.prod(made) != total:
+        raise InvalidShapesError(
+            f"Cannot reshape a tensor with {total} elements to shape {dims} ({math.prod(made)} "
+            "elements)."
+        )
+    return TensorShape(made)
 
 
 def _whole(wanted: Array, sizes: Array) -> Array:
     """Return a shape with the size that is left open, or raise if the sizes do not fit."""
     total = int(np.prod(sizes, dtype=np.int64))
     if (wanted == -1).sum() > 1:
-        raise InvalidArgumentError(f"only one output dimension may be -1, not {listed(wanted)}")
+        first, second = np.flatnonzero(wanted == -1)[:2].tolist()
+        raise InvalidArgumentError(
+            f"only one output dimension may be -1, not both {first} and {second}"
+        )
     if (wanted < -1).any():
         raise InvalidArgumentError(f"size {wanted.min()} must be non-negative")
     made = wanted.copy()
     rest = int(np.prod(wanted[wanted != -1], dtype=np.int64))
     if (wanted == -1).any():
-        if rest == 0 or total % rest:
+        if not rest:
+            raise InvalidArgumentError(
+                "reshape cannot infer the missing input size for an empty tensor unless all "
+                "specified input sizes are non-zero"
+            )
+        if total % rest:
             raise InvalidArgumentError(
                 f"Input to reshape is a SparseTensor with {total} dense values, but the requested "
                 f"shape requires a multiple of {rest}. input_shape={listed(sizes)} "
@@ -163,7 +202,7 @@ def split(
     sp_input: object = None, num_split: object = None, axis: object = None, name: str | None = None
 ) -> list[SparseTensor]:
     """Return parts along an axis; the first ones have one more where it cannot be even."""
-    for value, what in ((num_split, "num_split"), (axis, "axis"), (sp_input, "sp_input")):
+    for value, what in ((sp_input, "sp_input"), (num_split, "num_split"), (axis, "axis")):
         if value is None:
             raise ValueError(f"{what} is required")
     sp = sparse_of(sp_input)
@@ -249,7 +288,19 @@ def concat(
         specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None), unknown(rows.i64, rank)]
         found = host("SparseConcat", compute, parts, specs, name=name)
         values = taken(joined([x.values for x in every], 0), found[1])
-        return SparseTensor(found[0], values, found[2])
+        made: SparseTensor = SparseTensor.stated(found[0], values, found[2], _joined(every, at))
+        return made
+
+
+def _joined(every: Sequence[SparseTensor], at: int) -> TensorShape:
+    """Return the shape of tensors one behind the other, as far as it is known."""
+    shapes = [sp.shape for sp in every]
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return TensorShape(next((x.rank and [None] * x.rank for x in shapes if x.rank), None))
+    sizes = np.array([shape.known() for shape in shapes])
+    whole = sizes.max(axis=0)
+    whole[at] = sizes[:, at].sum()
+    return TensorShape(whole.tolist())
 
 
 def retain(sp_input: object, to_retain: object) -> SparseTensor:
@@ -300,21 +351,31 @@ def reset_shape(sp_input: object, new_shape: object = None) -> SparseTensor:
         known = static(more[0])
         if isinstance(known, list) and sp.shape.is_fully_defined():
             old = sp.shape.known()
-            if len(known) != len(old) or any(a < b for a, b in zip(known, old, strict=False)):
-                raise ValueError(f"the new shape {known} does not hold the shape {old}")
+            if len(known) != len(old):
+                raise ValueError(f"Dimensions {len(known)} and {len(old)} are not compatible")
+            if any(a < b for a, b in zip(known, old, strict=True)):
+                raise ValueError(
+                    "Requested new_shape should have dimension sizes >= sp_input.shape.  Found "
+                    f"new_shape ({known}), sp_input.shape ({old})."
+                )
 
     def compute(indices: Array, sizes: Array, *new: Array) -> Moved:
         if not new:
             tight = (indices.max(axis=0, initial=-1) + 1).astype(np.int64)
             return indices, np.arange(len(indices)), tight.reshape(sizes.shape)
         wanted = new[0].astype(np.int64)
-        if len(wanted) != len(sizes) or (wanted < sizes).any():
+        pair = f"x = {listed(sizes)}, y = {listed(wanted)}"
+        if len(wanted) != len(sizes):
             raise InvalidArgumentError(
-                f"the new shape {listed(wanted)} does not hold the shape {listed(sizes)}"
+                f"Condition x == y did not hold element-wise: the ranks of {pair}"
             )
+        if (wanted < sizes).any():
+            raise InvalidArgumentError(f"Condition x <= y did not hold element-wise: {pair}")
         return indices, np.arange(len(indices)), wanted
 
-    return moved("SparseResetShape", sp, compute, more, rank=sp.shape.rank)
+    stated = sizes_told(more[0]) if more else None
+    rank = sp.shape.rank if stated is None else len(stated)
+    return moved("SparseResetShape", sp, compute, more, rank=rank, shape=stated, keeps=True)
 
 
 def fill_empty_rows(

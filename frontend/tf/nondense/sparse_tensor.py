@@ -16,6 +16,7 @@ from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import Fetching, SymbolicTfTensor, TfTensor
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
+from ..core.sizes import sizes_told
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, convert, graph_of, static
 from ..graph.printing import shown
@@ -154,7 +155,7 @@ class SparseTensor(CompositeTensor):
         if isinstance(known, list):
             return TensorShape(known)
         rank = self._shape.shape.num_elements()
-        found = TensorShape(None if rank is None else [None] * rank)
+        found = TensorShape(sizes_told(self._shape) or (None if rank is None else [None] * rank))
         return found if self._stated is None else found.merge_with(self._stated)
 
     def get_shape(self) -> TensorShape:

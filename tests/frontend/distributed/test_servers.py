@@ -216,7 +216,8 @@ def test_a_queue_is_used_where_it_was_made() -> None:
             with tf.device(f"/job:worker/task:{index}"):
                 put, got = queue.enqueue(x + 1.0), queue.dequeue() * 2.0
         assert {op.device for op in graph.get_operations() if "Queue" in op.type} == {
-            "/job:ps/task:1"
+            "/job:ps/task:1",
+            "/job:ps/task:1/device:CPU:*",
         }
         with v1.Session(server.target, graph=graph) as session:
             if index == 0:
