@@ -36,7 +36,6 @@ from ..graph.graph import Graph
 from ..graph.kinds import NoGradientError
 from ..values import nest
 from ..values.context import STATE, Emitter, Use, record, recording
-from ..values.run_errors import InvalidArgumentError
 from .variable import Variable
 
 Made = TypeVar("Made")
@@ -101,11 +100,15 @@ class WithOwnGradient(Generic[Made]):
             else:
                 found = rule(*grads)
             flat = list(found) if isinstance(found, list | tuple) else [found]
-            if len(flat) != len(operands):
+            of_arguments = nest.wholes(arguments)
+            if len(flat) != len(of_arguments):
                 raise GradientCountError(
-                    f"the gradient of {name} gave {len(flat)} values, expected {len(operands)}"
+                    f"the gradient of {name} gave {len(flat)} values, expected {len(of_arguments)}"
                 )
-            return [*flat, *more]
+            return [
+                *(g for x, each in zip(of_arguments, flat, strict=True) for g in _parts(x, each)),
+                *more,
+            ]
 
         graph = _graph_of(given)
         if graph is not None:
@@ -118,6 +121,15 @@ class WithOwnGradient(Generic[Made]):
             record(name, [*operands, *used], results, gradients)
         packed: Made = nest.pack(made, results)
         return packed
+
+
+def _parts(argument: object, gradient: object) -> list[object]:
+    """Return the gradients of the tensors of an argument, given that of the argument."""
+    if not isinstance(argument, nest.TensorGroup):
+        return [gradient]
+    if gradient is None:
+        return [None for _ in argument.components()]
+    return argument.gradients_of_parts(gradient)
 
 
 DEEPEST = 3
@@ -257,7 +269,7 @@ def _staged(
     specs = [r.spec for r in results]
     try:
         inner, made = traced(f"the gradient of {name}", graph, gradients, specs, list(results))
-    except (NotImplementedError, NoGradientError, InvalidArgumentError) as error:
+    except Exception as error:  # what its maker wrote raises: who asks for the gradient hears it
         return _entered(graph, name, (*results, *operands), len(results), _refusing(error))
     there = [g is not None for g in made]
     _read_outside(inner, name)

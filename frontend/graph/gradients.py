@@ -323,6 +323,8 @@ class GraphNodes:
         """
         if op.type == "ReadVariableOp":
             return received
+        if op.type == "Identity" and op.graph.override_of(op) is None:
+            return received  # rows stay rows, also those of a tensor of unknown shape
         with op.graph.colocate_with(op) if self.colocates else nullcontext():
             return self._through(op, list(map(dense, received)), wanted)
 

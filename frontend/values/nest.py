@@ -33,6 +33,10 @@ class TensorGroup(Parted):
         """Return the gradient of the value, given that of each tensor, None where there is none."""
         raise NotImplementedError
 
+    def gradients_of_parts(self, gradient: object) -> list[object]:
+        """Return the gradient of each tensor, given that of the value, None where there is none."""
+        raise NotImplementedError
+
     def fed(self, value: object) -> Sequence[object]:
         """Return what is fed for each of the tensors where a value is fed for it."""
         raise NotImplementedError

@@ -650,7 +650,10 @@ def dressed_leaves(structure: object) -> Any:
 def custom_gradient(
     f: Callable[..., tuple[Made, Callable[..., object]]],
 ) -> Callable[..., Made]:
-    """Give a function its own gradient (a decorator), which is given TensorFlow's tensors."""
+    """Give a function its own gradient (a decorator), which is given TensorFlow's tensors.
+
+    Of a result that is made of several tensors it is given the gradient as such a value.
+    """
 
     @functools.wraps(f)
     def function(*args: object, **options: object) -> tuple[Made, Callable[..., object]]:
@@ -658,7 +661,8 @@ def custom_gradient(
 
         @functools.wraps(rule)
         def gradient(*grads: object, **more: object) -> object:
-            return rule(*dressed_leaves(grads), **more)
+            whole = nest.pack_gradients(made, dressed_leaves(grads))
+            return rule(*nest.wholes(whole), **more)
 
         return made, gradient
 

@@ -255,6 +255,12 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
         pairs = zip(self.components(), parts, strict=True)
         return self.with_components([x * 0 if part is None else part for x, part in pairs])
 
+    def gradients_of_parts(self, gradient: object) -> list[object]:
+        """Return the gradients of its tensors out of a value of them."""
+        if not isinstance(gradient, ExtensionType):
+            raise TypeError(f"the gradient of a {type(self).__name__} is {gradient!r}")
+        return [*gradient.components()]
+
     def __eq__(self, other: object) -> Declared:
         if type(self) is not type(other) or not isinstance(other, ExtensionType):
             return False

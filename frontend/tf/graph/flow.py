@@ -280,7 +280,7 @@ def gradients(
         sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
         weights = _for_each(grad_ys, len(targets))
         given = [
-            None if g is None else graph.owned(convert(g))
+            g if g is None or isinstance(g, IndexedSlices) else graph.owned(convert(g))
             for g in ([None] * len(targets) if weights is None else weights)
         ]
         stops = [] if stop_gradients is None else nest.flatten(stop_gradients)

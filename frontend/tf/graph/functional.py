@@ -34,8 +34,12 @@ def hessians(ys: object, xs: object, **_: object) -> list[TfTensor]:
             made.append(_open_hessian(targets, dressed(source)))
             continue
         [first] = gradients(ys, x)
+        if first is None:
+            raise ValueError("None values not supported.")
         flat = reshape(first, [-1])
         rows = [gradients(flat[i], x)[0] for i in range(int(flat.shape.known()[0]))]
+        if any(row is None for row in rows):
+            raise ValueError("None values not supported.")
         dims = x.shape.as_list()
         made.append(reshape(stack(rows), [*dims, *dims]))
     return made
@@ -91,7 +95,9 @@ def _open_hessian(ys: Sequence[GraphTensor], x: TfTensor) -> TfTensor:
         inside = again_in(graph, ops, {x.edge: start})
         [first] = gradients([inside[y.edge] for y in ys if y.edge in inside], start)
         second = None if first is None else gradients(reshape(first, [-1])[place], start)[0]
-        return reshape(zeros_like(dressed(start)) if second is None else second, [-1])
+        if second is None:
+            raise ValueError("None values not supported.")
+        return reshape(second, [-1])
 
     rows = map_fn(row, range_(size(x)), fn_output_signature=x.dtype)
     return reshape(rows, concat([shape(x), shape(x)], 0))
@@ -107,7 +113,8 @@ def recompute_grad(f: Callable[..., object]) -> Callable[..., object]:
     @custom_gradient
     def run(*args: object) -> Any:
         def gradient(*grads: object, variables: Any = ()) -> object:
-            given = [nest.map_structure(lambda x: again(x, grads[0]), arg) for arg in args]
+            behind = next(g for g in grads if g is not None)
+            given = [nest.map_structure(lambda x: again(x, behind), arg) for arg in args]
             with GradientTape() as tape:
                 tape.watch(given)
                 made = f(*given)

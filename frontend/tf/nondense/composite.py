@@ -9,11 +9,12 @@ from ....ir.op import Array
 from ....ir.types.tensor import TensorSpec as CoreSpec
 from ...data.batches import Pile
 from ...data.stages import part
+from ...eager.tensor import Tensor
 from ...values import nest
 from ...values.dispatch import NotDenseError
 from ...values.dtypes import DataType
 from ...values.texts import TEXT
-from ..core.bridge import SymbolicTfTensor, TfTensor
+from ..core.bridge import SymbolicTfTensor, TfTensor, dressed
 from ..core.host_ops import host
 from ..core.specs import Specified, TensorSpec, TypeSpec
 from ..core.structures import Part, PartSpec
@@ -67,6 +68,13 @@ class CompositeTensor(nest.TensorGroup, Part, Specified):
             return None
         mine = self.components()
         return self.with_components([*mine[:place], parts[place], *mine[place + 1 :]])
+
+    def gradients_of_parts(self, gradient: object) -> list[object]:
+        """Return the gradient of each tensor, given that of the value or of its elements."""
+        place, found = self.differentiated(), gradient
+        if isinstance(gradient, CompositeTensor):
+            found = gradient.components()[gradient.differentiated()]
+        return [found if i == place else None for i, _ in enumerate(self.components())]
 
     def staged_parts(self) -> list[object] | None:
         """Return the tensors that a choice gives and a loop carries."""
@@ -138,7 +146,7 @@ class CompositeSpec(TypeSpec, nest.TensorGroup, PartSpec):
 
     def with_components(self, parts: Sequence[object]) -> object:
         """Return a value of tensors; of anything else, the description."""
-        tensors = [x for x in parts if isinstance(x, TfTensor)]
+        tensors = [dressed(x) for x in parts if isinstance(x, Tensor)]
         return self.made(tensors) if len(tensors) == len(parts) else self
 
     def described(self) -> Self:

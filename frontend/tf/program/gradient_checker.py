@@ -63,6 +63,16 @@ def numbers(array: Array) -> Array:
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
+def check_empty(start: Array, slope: Array) -> None:
+    """Raise unless the gradient of a result without elements is zeros of the shape of a start."""
+    if start.shape != slope.shape:
+        raise ValueError(
+            f"Empty gradient has wrong shape: expected {start.shape}, got {slope.shape}"
+        )
+    if slope.any():
+        raise ValueError("Empty tensor with nonzero gradients")
+
+
 def _start(x: GraphTensor, shape: object, value: object) -> Array:
     """Return the elements at which slopes are wanted: by chance where none are given."""
     dtype = x.spec.dtype.numpy
@@ -107,6 +117,10 @@ class Point:
         row = np.zeros(shape, y.spec.dtype.numpy)
         parts = numbers(self.start)
         made = np.zeros((parts.size, numbers(row).size), parts.dtype)
+        if slope is not None and not row.size:
+            found = self.session.run(slope, {**self.feeds, weight: row})
+            if not isinstance(found, IndexedSlicesValue):
+                check_empty(self.start, np.asarray(found))
         for at in range(numbers(row).size if slope is not None else 0):
             numbers(row)[at] = 1
             made[:, at] = self.dense(self.session.run(slope, {**self.feeds, weight: row}))

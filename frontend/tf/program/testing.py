@@ -579,6 +579,9 @@ def _slopes(f: Callable[..., TfTensor], arrays: Sequence[Array], place: int) -> 
     row = np.zeros(found.numpy().shape, found.dtype.as_numpy_dtype)
     parts = numbers(arrays[place])
     made = np.zeros((numbers(row).size, parts.size), parts.dtype)
+    if not len(made):
+        slope = tape.gradient(found, given[place], output_gradients=convert(row))
+        first.check_empty(arrays[place], arrays[place] if slope is None else convert(slope).numpy())
     for at in range(len(made)):
         numbers(row)[at] = 1
         slope = tape.gradient(found, given[place], output_gradients=convert(row.copy()))

@@ -7,10 +7,11 @@ from typing import NoReturn
 
 import numpy as np
 
+from ...eager.tensor import Tensor
 from ...values.dispatch import NotDenseError, handles
 from ...values.dtypes import DataType, DTypeLike
 from ...values.nest import TensorGroup
-from ..core.bridge import TfTensor
+from ..core.bridge import TfTensor, dressed
 from ..core.element_types import as_dtype
 from ..core.values import convert, static
 from ..ops import array_ops as a
@@ -203,10 +204,10 @@ class DynamicRaggedShape(TensorGroup):
     def with_components(self, parts: Sequence[object]) -> object:
         """Return a shape of other tensors; of anything else, this shape."""
         inner, *splits = parts
-        if not isinstance(inner, TfTensor):
+        if not isinstance(inner, Tensor):
             return self
-        rows = [RowPartition(x) for x in splits if isinstance(x, TfTensor)]
-        return DynamicRaggedShape(rows, inner)
+        rows = [RowPartition(dressed(x)) for x in splits if isinstance(x, Tensor)]
+        return DynamicRaggedShape(rows, dressed(inner))
 
     def __gv_tensor__(self) -> NoReturn:
         raise NotDenseError(self)
