@@ -162,7 +162,7 @@ def graph_emit(graph: Graph) -> Emitter:
 def gradients(  # noqa: PLR0913  (each is an option of its own)
     ys: Sequence[GraphTensor],
     xs: Sequence[object],
-    grad_ys: Sequence[GraphTensor | None] | None = None,
+    grad_ys: Sequence[GraphTensor | Slices | None] | None = None,
     stop: Sequence[GraphTensor] = (),
     within: set[Operation] | None = None,
     name: str | None = None,
@@ -217,7 +217,7 @@ def known_in(graph: Graph, x: object) -> object:
 
 
 def _given(
-    ys: Sequence[GraphTensor], grads: Sequence[GraphTensor | None]
+    ys: Sequence[GraphTensor], grads: Sequence[GraphTensor | Slices | None]
 ) -> Iterator[tuple[GraphTensor, object]]:
     """Give the gradients of the results: ones where there are none."""
     for y, grad in zip(ys, grads, strict=True):

@@ -244,16 +244,12 @@ class Operation:
         """Return the name of the kind."""
         return self.kind.type
 
-    @property
-    def all_attributes(self) -> Mapping[str, object]:
-        """Return the attributes: its own, those of its kind, and what that states."""
-        options: Mapping[str, object] = getattr(self.kind, "options", {})
-        return {**self.kind.stated(), **options, **self.attributes}
-
     def get_attr(self, name: str) -> Any:
         """Return an attribute; `T` is the element type that it was inferred to be for."""
-        if name in self.all_attributes:
-            return self.all_attributes[name]
+        options: Mapping[str, object] = getattr(self.kind, "options", {})
+        given = {**self.kind.stated(), **options, **self.attributes}
+        if name in given:
+            return given[name]
         typed = {"T": self.inputs or self.outputs, "dtype": self.outputs}.get(name)
         if not typed:
             raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")

@@ -69,7 +69,8 @@ def add_node(node: Any, op: Operation, functions: dict[FuncGraph, str]) -> None:
     shared = shared_by(op)
     if shared is not None:
         node.attr["container"].s, node.attr["shared_name"].s = map(str.encode, shared)
-    for name, value in op.all_attributes.items():
+    options: dict[str, Any] = getattr(op.kind, "options", {})
+    for name, value in {**op.kind.stated(), **options, **op.attributes}.items():
         attribute = attribute_message(value)
         if attribute is not None:
             node.attr[TENSORFLOW.get(name, name)].CopyFrom(attribute)
