@@ -52,6 +52,9 @@ STREAMED = 256 << 10
 """Bytes of packed B from which the next part is asked for while one is used."""
 MANY = 32
 """Rows from which multiplying takes longer than reading B: there is time to ask for more."""
+LITTLE = 1 << 18
+"""Multiplications so few that tiles of one height take no longer, though they are less tall: each
+height is a function of its own, which takes LLVM ten milliseconds."""
 CHUNK = 256
 """Rows of a panel that are packed at a time where the depth is a symbol."""
 
@@ -192,7 +195,7 @@ class Gemm:
         self.whole = isinstance(self.columns, int) and self.columns % self.width == 0
         self.prepare_panels()
         copied = self.copied_rows()
-        blocks = RowBlocks(rows, self.tall, copied or BLOCK_ROWS)
+        blocks = RowBlocks(rows, self.tall, copied or BLOCK_ROWS, alike=self.is_little(rows))
         batch = product(tuple(g.extent for g in self.batch))
         if copied:
             self.left = LeftBlock.make(loops, self.rows, self.k_groups[0], blocks, self.dtype)
@@ -245,6 +248,11 @@ class Gemm:
         part = (-(-depth // parts), self.width)
         size = self.anchor.specs[1].dtype.size
         return Asks.plan(part, blocks.tiles, panels, size, behind=behind, next_part=own)
+
+    def is_little(self, rows: Dim) -> bool:
+        """Say whether a matrix takes few multiplications."""
+        work = product((rows, self.columns, self.depth))
+        return isinstance(work, int) and work <= LITTLE
 
     def panel_vectors(self, rows: Dim) -> int:
         """Return the vectors of a panel: as packed, or as the sizes ask for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +22,7 @@ from gravure.ir.text import parse
 from gravure.passes.manager import parse_pipeline
 from gravure.passes.pipelines import LEVELS
 from gravure.passes.plan_memory import PlanMemory
+from gravure.target import Target
 
 MANY = WORTH_A_CHILD + 2
 
@@ -156,3 +158,48 @@ def test_kernels_are_begun_when_nothing_changes_them_any_more() -> None:
     assert all(are_kernels_done(parse_pipeline(passes)) for passes in LEVELS.values())
     assert not are_kernels_done(parse_pipeline("outline-kernels,dce,bufferise"))
     assert not are_kernels_done(parse_pipeline("bufferise,plan-memory"))
+
+
+@pytest.fixture
+def assembled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the modules that LLVM is given from here on."""
+    texts: list[str] = []
+    assemble = module.assemble
+
+    def noted(text: str, target: Target) -> bytes:
+        texts.append(text)
+        return assemble(text, target)
+
+    monkeypatch.setattr(module, "assemble", noted)
+    monkeypatch.setattr(module, "processes", lambda _: 1)
+    return texts
+
+
+def product(rows: int, size: int) -> str:
+    """Return a function that multiplies rows by a square matrix."""
+    x, w = f"tensor<{rows}x{size}xf32>", f"tensor<{size}x{size}xf32>"
+    return f"""func.func @main(%x: {x} {{gv.name = "x"}}, %w: {w} {{gv.name = "w"}}) ->
+        ({x} {{gv.name = "y"}}) {{
+      %y = gv.matmul %x, %w : ({x}, {w}) -> {x}
+      func.return %y : {x}
+    }}"""
+
+
+def test_what_many_kernels_call_is_compiled_once(assembled: list[str]) -> None:
+    options = Options(cache=False, target="x86-64-v4")
+    kinds = [f"tensor<{100 + i}xf32>" for i in range(3)]
+    compile_program(Program(parse(text_of(kinds, "sin", "cos"))), options)
+    for function in ("gv_sin_v16f32", "gv_cos_v16f32"):
+        whole = [text for text in assembled if re.search(rf"define .*@{function}\(", text)]
+        assert len(whole) == 1
+        assert len([t for t in assembled if re.search(rf"declare .*@{function}\(", t)]) == 3
+        assert len([text for text in assembled if "@gv_turns = " in text]) == 2
+
+
+def test_rows_of_little_products_are_cut_into_tiles_of_one_height(assembled: list[str]) -> None:
+    options = Options(cache=False, target="x86-64-v4")
+    for size, heights in ((32, 1), (256, 2)):
+        assembled.clear()
+        compile_program(Program(parse(product(64, size))), options)
+        tiles = [text for text in assembled if re.search(r"define .*@gv_gemm_", text)]
+        assert len(tiles) == heights

@@ -107,14 +107,26 @@ EVEN = 1.02
 """So near to the most equal shares, blocks are rather large than small."""
 
 
+def tiles_alike(rows: int, tall: int) -> int:
+    """Return the least number of tiles of one height, if that is more than half of `tall`.
+
+    >>> tiles_alike(64, 13), tiles_alike(64, 6), tiles_alike(50, 14), tiles_alike(31, 14)
+    (8, 16, 5, 3)
+    """
+    heights = range(tall, tall // 2, -1)
+    return next((rows // height for height in heights if rows % height == 0), -(-rows // tall) or 1)
+
+
 class RowBlocks:
     """Cuts rows into blocks, and blocks into tiles of nearly equal height."""
 
-    def __init__(self, rows: Dim, tall: int, block_rows: int = BLOCK_ROWS) -> None:
+    def __init__(
+        self, rows: Dim, tall: int, block_rows: int = BLOCK_ROWS, *, alike: bool = False
+    ) -> None:
         self.rows, self.tall = rows, tall
         self.count: Dim
         if isinstance(rows, int):
-            self.tiles = max(1, -(-rows // tall))
+            self.tiles = tiles_alike(rows, tall) if alike else max(1, -(-rows // tall))
             self.height, self.higher = rows // self.tiles, rows % self.tiles
             blocks = max(1, -(-rows // block_rows))
             self.per_block = -(-self.tiles // blocks)

@@ -22,7 +22,7 @@ from ....errors import CompileError
 from ....ir.interpret.launch import GUARDED
 from ....target import Target
 from ..math.functions import MATH, NEAR
-from ..shared import part
+from ..shared import needed, part
 from ..text.build import Text
 from .checked import Checks
 from .control import CONTROL
@@ -98,10 +98,11 @@ def _emit(func: FuncOp, target: Target) -> Text:
 
 def _module(func: FuncOp, text: Text, functions: list[str], target: Target) -> str:
     """Return the text of a kernel's module."""
+    used = "\n".join([*functions, *text.lines])
     return "\n".join(
         [
             f'target triple = "{target.triple}"',
-            *text.declarations,
+            *needed(text.declarations, used),
             *functions,
             f"define void @{func.sym_name.data}(ptr %ctx, i64 %lo, i64 %hi, i64 %slot)"
             " unnamed_addr #0 {",
