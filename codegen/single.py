@@ -201,7 +201,7 @@ def _made(program: Program, kind: str) -> Kernel:
 
 def _found(program: Program, kind: str) -> Compiled:
     """Return what a program is compiled to, or was; its memory goes."""
-    options = Options(tag=kind, numerics="exact", slots=1, jobs=1)
+    options = Options(numerics="exact", slots=1, jobs=1)  # (with the tag of all: one support)
     target = target_of(options)
     key = program_key(f"{kind}\n{print_module(program.module)}", options, target)
     found = find(key, options, target, [])

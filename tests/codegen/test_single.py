@@ -7,8 +7,10 @@ import pytest
 
 import gravure.tf as tf
 from gravure.codegen import single
+from gravure.codegen.llvm.entry import functions
 from gravure.frontend.eager import kernels
 from gravure.ir import REGISTRY, Op, Sample, TensorSpec, spec_of_array
+from gravure.ir.types.dims import parse
 from gravure.ir.types.dtypes import DType, bf16, bool_, f16, f32, f64
 
 ALONE = [op for _, op in sorted(REGISTRY.items()) if op.COMPILED_ALONE or op.COMPILED_FIXED]
@@ -125,3 +127,22 @@ def test_convolutions_are_compiled_for_their_sizes_where_there_is_much_to_multip
     assert kernel is not None
     np.testing.assert_array_equal(kernel(much, w), conv.evaluate(much, w, **attributes)[0])
     assert runner.check_once([much[:, 1:], w], attributes) is not kernel
+
+
+def test_all_single_operations_share_what_does_not_depend_on_them(monkeypatch, tmp_path):
+    texts, emit = [], functions.emit_support
+
+    def noted(model):
+        texts.append(emit(model))
+        return texts[-1]
+
+    monkeypatch.setattr(functions, "emit_support", noted)
+    monkeypatch.setenv("GRAVURE_CACHE", str(tmp_path))
+    x = np.ones(3, np.float32)
+    single._compiled.cache_clear()
+    single.near(REGISTRY["gv.exp"], f32, {})(x)
+    single.in_a_row(
+        lambda emit, y: emit(REGISTRY["gv.log"], y), [TensorSpec(f32, (parse("N"),))], 64
+    )(x)
+    assert len(texts) == 2
+    assert len({*texts}) == 1
