@@ -35,7 +35,7 @@ from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import Draws, touched_in
-from ..graph.tolls import TALLY, Account
+from ..graph.tolls import TALLY, Account, Way
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
@@ -387,11 +387,12 @@ def counted(account: object, run: Callable[[], T]) -> T:
     return made
 
 
-def run_rest(store: Store, plan: Plan, values: Sequence[object], spent: int) -> list[object] | None:
-    """Return what the rest of a loop gives, of which the trips until now took so much.
+def run_rest(store: Store, plan: Plan, values: Sequence[object], way: Way) -> list[object] | None:
+    """Return what the rest of a loop gives that has come so far.
 
-    It is compiled once it is as if a function had been called for them; None: it is not, or cannot
-    be. It goes on from what is carried, so that the trips are the same. Where the time is limited,
+    It is compiled if the trips that are left take longer; where nobody knows how many these are,
+    once it is as if a function had been called for those made. None: it is not, or cannot be. It
+    goes on from what is carried, so that the trips are the same. Where the time is limited,
     somebody looks at the clock before each operation.
     """
     if DEADLINE.at or DEADLINE.cancellation is not None:
@@ -402,7 +403,7 @@ def run_rest(store: Store, plan: Plan, values: Sequence[object], spent: int) -> 
     shapes = tuple(x.shape for x in arrays)
     known: Staged | Account | None = plan.compiled.get(shapes, NOTHING)
     if isinstance(known, Account):
-        if not Account(spent=spent).is_due(0, plan.price) or plan.calls_python:
+        if not way.is_worth(plan.price) or plan.calls_python:
             return None
         try:
             known = Staged(plan, [spec_of_array(x) for x in arrays])

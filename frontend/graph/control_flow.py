@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import GraphError
 from ...ir.types.tensor import TensorSpec
+from ...lazy import cached_property
 from ..dims.unknown import unknown_dim
 from ..eager.tensor import Tensor
 from ..values import nest
@@ -23,7 +24,7 @@ from .frame import Frame, Stateful, Touched
 from .func_graph import FuncGraph, has_effect, smooth_operands_of, touched_by
 from .gradients import node_backward
 from .graph import EVERYWHERE, Graph, GraphTensor, Kind, Operation, dims_or_none, within
-from .tolls import LEAST, TALLY
+from .tolls import LEAST, TALLY, Turns
 
 
 class ControlFlowError(GraphError, TypeError, ValueError):
@@ -194,6 +195,11 @@ class GraphLoop(Kind):
         self.stateful = any(has_effect(op) for g in (test, body) for op in g.operations)
         self.checks = any(op.kind.checks for g in (test, body) for op in g.operations)
 
+    @cached_property
+    def turns(self) -> Turns:
+        """Return what tells how many turns there are to come."""
+        return Turns(self.test.all_inputs, self.test.outputs[0])
+
     @property
     def label(self) -> str:
         """Return the default name."""
@@ -223,11 +229,12 @@ class GraphLoop(Kind):
         count, first = len(self.specs), len(self.test.captured)
         now = list(inputs[:count])
         fixed, others = inputs[count : count + first], inputs[count + first :]
-        before = TALLY.spent
+        before, start = TALLY.spent, self.turns.gaps([*now, *fixed])
         while True:
             spent = TALLY.spent - before
             if spent >= LEAST and frame.run_rest is not None and frame.recorded is None:
-                made = frame.run_rest(self.rest(op).whole_plan(), [*now, *fixed, *others], spent)
+                way = self.turns.way(start, self.turns.gaps([*now, *fixed]), spent)
+                made = frame.run_rest(self.rest(op).whole_plan(), [*now, *fixed, *others], way)
                 if made is not None:
                     return made
             if not bool(np.asarray(self.test.run(frame, [*now, *fixed])[0])):

@@ -13,8 +13,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
+
 from ...ir.types.tensor import TensorSpec
-from .graph import Operation
+from .graph import GraphTensor, Operation
 from .kinds import Const, NoOp, Placeholder, Stop
 from .placement import graphs_in
 
@@ -92,6 +94,75 @@ class Account:
     def is_due(self, toll: int, price: int) -> bool:
         """Say whether to compile is the better choice from the next call on."""
         return self.ahead(toll) >= SHARE * price
+
+
+@dataclass(frozen=True)
+class Way:
+    """How far a loop has come: what its turns took by now, and what those to come will take.
+
+    The latter is None where that is not known. Unless it `is_sure`, the loop may end before.
+
+    >>> Way(600, 3_000, is_sure=True).is_worth(4_000), Way(600, None).is_worth(4_000)
+    (False, True)
+    """
+
+    spent: int
+    ahead: int | None = None
+    is_sure: bool = False
+
+    def is_worth(self, price: int) -> bool:
+        """Say whether to compile what is left is the better choice."""
+        if self.ahead is not None and (self.is_sure or self.ahead < price):
+            return self.ahead >= price
+        return Account(spent=self.spent).is_due(0, price)
+
+
+COMPARED = {"Less": 1, "LessEqual": 1, "Greater": -1, "GreaterEqual": -1}
+"""Tests of a loop that counts, and which way it counts."""
+
+
+class Turns:
+    """How many turns a loop still has, where its test compares integers of which one is counted.
+
+    The test is over `inputs`. It may ask for more besides: then the loop may end before.
+    """
+
+    def __init__(self, inputs: Sequence[GraphTensor], test: GraphTensor) -> None:
+        self.inputs = {tensor: place for place, tensor in enumerate(inputs)}
+        self.pairs: list[tuple[int, GraphTensor, GraphTensor]] = []
+        self.is_sure = True
+        self._look(test)
+
+    def _look(self, test: GraphTensor) -> None:
+        way = COMPARED.get(test.op.type, 0)
+        if test.op.type == "LogicalAnd":
+            for each in test.op.inputs:
+                self._look(each)
+        elif way and all(map(self._is_known, test.op.inputs)):
+            one, other = test.op.inputs
+            self.pairs.append((way, one, other))
+        else:
+            self.is_sure = False
+
+    def _is_known(self, tensor: GraphTensor) -> bool:
+        is_there = tensor in self.inputs or isinstance(tensor.op.kind, Const)
+        return is_there and tensor.spec.dtype.kind in "iu" and tensor.spec.shape == ()
+
+    def gaps(self, values: Sequence[object]) -> list[int]:
+        """Return how far each of the numbers is from its limit."""
+        return [way * (self._at(y, values) - self._at(x, values)) for way, x, y in self.pairs]
+
+    def _at(self, tensor: GraphTensor, values: Sequence[object]) -> int:
+        place = self.inputs.get(tensor)
+        return int(np.asarray(tensor.op.attributes["value"] if place is None else values[place]))
+
+    def way(self, first: Sequence[int], now: Sequence[int], spent: int) -> Way:
+        """Return how far a loop has come whose gaps were `first`, and whose turns took so much."""
+        pairs = [(a, b) for a, b in zip(first, now, strict=True) if a > b]
+        if not pairs:
+            return Way(spent)
+        ahead = min(max(b, 0) * spent // (a - b) for a, b in pairs)
+        return Way(spent, ahead, self.is_sure and len(pairs) == len(first))
 
 
 def elements(specs: Sequence[TensorSpec]) -> int:

@@ -5,7 +5,7 @@ import pytest
 
 import gravure.tf as tf
 from gravure.frontend.function.staged import Staged
-from gravure.frontend.graph.tolls import SHARE, Account
+from gravure.frontend.graph.tolls import LEAST, SHARE, TALLY, Account, Way
 
 pytestmark = pytest.mark.paying
 X = tf.constant(np.linspace(0, 1, 12).reshape(3, 4).astype("f"))
@@ -110,7 +110,7 @@ def long_loops():
             made = made.write(i, inner)
         return made.stack()
 
-    return {"until": (until, 3000), "drawn": (drawn, 600), "nested": (nested, 60)}
+    return {"until": (until, 3000), "drawn": (drawn, 600), "nested": (nested, 200)}
 
 
 @pytest.mark.parametrize("name", ["until", "drawn", "nested"])
@@ -122,11 +122,72 @@ def test_what_is_left_of_a_long_loop_is_compiled_in_the_first_call(name, monkeyp
     loops = [op.kind for op in plan_of(function, tf.constant(limit)).ops if op.type == "While"]
     [rest] = [made for kind in loops for made in kind.alone.whole_plan().compiled.values()]
     assert isinstance(rest, Staged)
-    monkeypatch.setattr(Account, "is_due", lambda *_: False)
+    monkeypatch.setattr(Way, "is_worth", lambda *_: False)
     tf.random.set_seed(7)
     wanted = [np.asarray(x) for x in tf.nest.flatten(long_loops()[name][0](tf.constant(limit)))]
     for one, other in zip(found, wanted, strict=True):
         assert one.tobytes() == other.tobytes()
+
+
+def halved(x):
+    """Return what twenty steps make of a tensor."""
+    for _ in range(20):
+        x = x * 0.5
+    return x
+
+
+@tf.function
+def plain(limit, x):
+    for _ in tf.range(limit):
+        x = halved(x)
+    return x
+
+
+@tf.function
+def down(limit, x):
+    while limit > 0:
+        x = halved(x)
+        limit -= 1
+    return x
+
+
+@tf.function
+def broken(limit, x):
+    for _ in tf.range(limit):
+        x = halved(x)
+        if tf.reduce_max(x) > 2.0:
+            break
+    return x
+
+
+@tf.function
+def limited(limit, x):
+    return tf.while_loop(lambda x: tf.reduce_max(x) < 2.0, halved, [x], maximum_iterations=limit)
+
+
+COUNTING = {"plain": plain, "down": down, "broken": broken, "limited": limited}
+
+
+def rest_of(function, *arguments):
+    [loop] = [op.kind for op in plan_of(function, *arguments).ops if op.type == "While"]
+    made = [] if loop.alone is None else [*loop.alone.whole_plan().compiled.values()]
+    return [each for each in made if isinstance(each, Staged)]
+
+
+@pytest.mark.parametrize("kind", ["plain", "down", "broken", "limited"])
+def test_a_loop_that_says_how_often_it_goes_round_is_compiled_where_that_pays(kind):
+    few, function = tf.constant(70), tf.function(COUNTING[kind].python_function)
+    before = TALLY.spent
+    function(few, X)
+    spent, price = TALLY.spent - before, plan_of(function, few, X).price
+    assert SHARE * price < spent < price
+    assert not rest_of(function, few, X)
+    many, function = tf.constant(5000), tf.function(COUNTING[kind].python_function)
+    before = TALLY.spent
+    function(many, X)
+    assert rest_of(function, many, X)
+    if kind in {"plain", "down"}:
+        assert LEAST <= TALLY.spent - before < 2 * LEAST < SHARE * price
 
 
 def test_a_loop_that_cannot_be_compiled_goes_on_as_before():
