@@ -72,6 +72,8 @@ def shape_of(*specs: TensorSpec) -> tuple[Dim, ...] | None:
 
 def spec_of_value(value: Any) -> TensorSpec:
     """Return the spec of what an `emit` takes and gives: an SSA value, an array, or its own."""
+    if value.__class__ is np.ndarray:
+        return spec_of_array(value)
     if isinstance(value, SSAValue):
         return spec_of(value.type)
     found = getattr(value, "spec", None)

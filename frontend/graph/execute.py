@@ -311,13 +311,13 @@ class Plan:
         self, op: Operation, inputs: Sequence[object], env: dict[GraphTensor, object]
     ) -> bool:
         """Say whether the operation is on a way that was not taken."""
-        if any(value is DEAD for value in inputs):
-            return True
-        return any(
-            op.control_inputs and t in env and env[t] is DEAD
-            for before in op.control_inputs
-            for t in before.outputs[:1]
-        )
+        for value in inputs:
+            if value is DEAD:
+                return True
+        for before in op.control_inputs:
+            if before.outputs and env.get(before.outputs[0]) is DEAD:
+                return True
+        return False
 
     def step(self, frame: Frame, op: Operation, env: dict[GraphTensor, object]) -> None:
         """Run one operation; say so to whoever listens, and stop when the time is over."""
