@@ -35,7 +35,7 @@ from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import Draws, touched_in
-from ..graph.tolls import TALLY, Account, Way
+from ..graph.tolls import TALLY, Account, Outlook
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
@@ -387,7 +387,9 @@ def counted(account: object, run: Callable[[], T]) -> T:
     return made
 
 
-def run_rest(store: Store, plan: Plan, values: Sequence[object], way: Way) -> list[object] | None:
+def run_rest(
+    store: Store, plan: Plan, values: Sequence[object], way: Outlook
+) -> list[object] | None:
     """Return what the rest of a loop gives that has come so far.
 
     It is compiled if the trips that are left take longer; where nobody knows how many these are,

@@ -24,7 +24,7 @@ from .frame import Frame, Stateful, Touched
 from .func_graph import FuncGraph, has_effect, smooth_operands_of, touched_by
 from .gradients import node_backward
 from .graph import EVERYWHERE, Graph, GraphTensor, Kind, Operation, dims_or_none, within
-from .tolls import LEAST, TALLY, Turns
+from .tolls import LEAST, TALLY, Countdown
 
 
 class ControlFlowError(GraphError, TypeError, ValueError):
@@ -196,9 +196,9 @@ class GraphLoop(Kind):
         self.checks = any(op.kind.checks for g in (test, body) for op in g.operations)
 
     @cached_property
-    def turns(self) -> Turns:
+    def turns(self) -> Countdown:
         """Return what tells how many turns there are to come."""
-        return Turns(self.test.all_inputs, self.test.outputs[0])
+        return Countdown(self.test.all_inputs, self.test.outputs[0])
 
     @property
     def label(self) -> str:

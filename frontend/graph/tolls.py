@@ -97,12 +97,12 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Way:
+class Outlook:
     """How far a loop has come: what its turns took by now, and what those to come will take.
 
     The latter is None where that is not known. Unless it `is_sure`, the loop may end before.
 
-    >>> Way(600, 3_000, is_sure=True).is_worth(4_000), Way(600, None).is_worth(4_000)
+    >>> Outlook(600, 3_000, is_sure=True).is_worth(4_000), Outlook(600, None).is_worth(4_000)
     (False, True)
     """
 
@@ -121,7 +121,7 @@ COMPARED = {"Less": 1, "LessEqual": 1, "Greater": -1, "GreaterEqual": -1}
 """Tests of a loop that counts, and which way it counts."""
 
 
-class Turns:
+class Countdown:
     """How many turns a loop still has, where its test compares integers of which one is counted.
 
     The test is over `inputs`. It may ask for more besides: then the loop may end before.
@@ -156,13 +156,13 @@ class Turns:
         place = self.inputs.get(tensor)
         return int(np.asarray(tensor.op.attributes["value"] if place is None else values[place]))
 
-    def way(self, first: Sequence[int], now: Sequence[int], spent: int) -> Way:
+    def way(self, first: Sequence[int], now: Sequence[int], spent: int) -> Outlook:
         """Return how far a loop has come whose gaps were `first`, and whose turns took so much."""
         pairs = [(a, b) for a, b in zip(first, now, strict=True) if a > b]
         if not pairs:
-            return Way(spent)
+            return Outlook(spent)
         ahead = min(max(b, 0) * spent // (a - b) for a, b in pairs)
-        return Way(spent, ahead, self.is_sure and len(pairs) == len(first))
+        return Outlook(spent, ahead, self.is_sure and len(pairs) == len(first))
 
 
 def elements(specs: Sequence[TensorSpec]) -> int:

@@ -5,7 +5,7 @@ import pytest
 
 import gravure.tf as tf
 from gravure.frontend.function.staged import Staged
-from gravure.frontend.graph.tolls import LEAST, SHARE, TALLY, Account, Way
+from gravure.frontend.graph.tolls import LEAST, SHARE, TALLY, Account, Outlook
 
 pytestmark = pytest.mark.paying
 X = tf.constant(np.linspace(0, 1, 12).reshape(3, 4).astype("f"))
@@ -122,7 +122,7 @@ def test_what_is_left_of_a_long_loop_is_compiled_in_the_first_call(name, monkeyp
     loops = [op.kind for op in plan_of(function, tf.constant(limit)).ops if op.type == "While"]
     [rest] = [made for kind in loops for made in kind.alone.whole_plan().compiled.values()]
     assert isinstance(rest, Staged)
-    monkeypatch.setattr(Way, "is_worth", lambda *_: False)
+    monkeypatch.setattr(Outlook, "is_worth", lambda *_: False)
     tf.random.set_seed(7)
     wanted = [np.asarray(x) for x in tf.nest.flatten(long_loops()[name][0](tf.constant(limit)))]
     for one, other in zip(found, wanted, strict=True):
