@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -33,6 +34,8 @@ MOVED = (f32, i64, bool_, bf16, i4)
 """The element types that data movement is tried with."""
 
 MODES = ("constant", "reflect", "edge", "wrap")
+FEW, NARROW = 1 << 12, 8
+"""So many elements at most are padded one by one, so many columns at most column by column."""
 
 
 @register
@@ -407,6 +410,8 @@ class Pad(Op):
                     x = x.take(_index(x.shape[axis], low, high, mode), axis)
             return (x,)
         how = _padding(x.shape, tuple(pads), mode)
+        if how.places is not None:
+            return (x.take(how.places),)
         result: Array = np.empty(how.shape, x.dtype)
         if mode == "constant":
             result[...] = value
@@ -491,8 +496,10 @@ class Padding(NamedTuple):
     """What of the tensor is copied, ..."""
     target: tuple[slice, ...]
     """... and where it lies then."""
-    edges: list[tuple[tuple[slice, ...], tuple[slice | Array, ...]]]
+    edges: list[tuple[tuple[slice | int, ...], tuple[slice | Array, ...]]]
     """What lies around it along each axis, and what of the result is copied there; in order."""
+    places: Array | None = None
+    """Where each element of a small result comes from, by its place in the tensor."""
 
 
 @lru_cache(maxsize=256)
@@ -509,9 +516,24 @@ def _padding(shape: tuple[int, ...], pads: tuple[tuple[int, int], ...], mode: st
             continue
         index, whole = _index(size, low, high, mode) + low, (slice(None),) * axis
         for edge in (slice(0, low), slice(low + size, low + size + high)):
-            if edge.start < edge.stop:
+            if axis == len(shape) - 1 and edge.stop - edge.start <= NARROW:
+                # numpy goes over short rows one by one; columns are long.
+                made.edges.extend(((*whole, at), (*whole, index[at])) for at in _steps(edge))
+            elif edge.start < edge.stop:
                 made.edges.append(((*whole, edge), (*whole, _as_slice(index[edge]))))
-    return made._replace(source=tuple(source), target=tuple(target))
+    how = made._replace(source=tuple(source), target=tuple(target))
+    if mode == "constant" or not shape or prod(how.shape) > FEW:
+        return how
+    places = np.empty(how.shape, np.int64)
+    places[how.target] = np.arange(prod(shape)).reshape(shape)[how.source]
+    for border, inside in how.edges:
+        places[border] = places[inside]
+    return how._replace(places=places)
+
+
+def _steps(edge: slice) -> range:
+    """Return the places of an edge."""
+    return range(edge.start, edge.stop)
 
 
 def _as_slice(index: Array) -> slice | Array:

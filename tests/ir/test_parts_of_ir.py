@@ -18,7 +18,7 @@ from gravure.ir.op import REGISTRY, Call, EagerEmit
 from gravure.ir.ops.attention import Attention, AttentionParts
 from gravure.ir.ops.convert import _is_part
 from gravure.ir.ops.elementwise import _power
-from gravure.ir.ops.host.late import AxesLast, ReadSizes, ResizeBy
+from gravure.ir.ops.host.late import ReadSizes, ResizeBy
 from gravure.ir.ops.host.texts import CountGrams
 from gravure.ir.ops.layout import Pad, _padding
 from gravure.ir.ops.matrix import _batch_index
@@ -84,14 +84,6 @@ def _argument(count: int) -> Any:
     return function.first_op.body.block.args[0]
 
 
-def test_axes_that_are_moved_last_stay_as_one_or_go() -> None:
-    x = np.arange(24).reshape(2, 3, 4)
-    for keep, shape in ((True, [2, 1, 4]), (False, [2, 4])):
-        matrix, rest = AxesLast.evaluate(x, np.int64([1]), keep=keep)
-        assert rest.tolist() == shape
-        assert matrix.tolist() == x.transpose(0, 2, 1).reshape(8, 3).tolist()
-
-
 def test_no_words_to_be_counted_are_no_columns() -> None:
     rules: dict[str, Any] = {"counts": (0,), "places": (), "lengths": (1, 1), "skips": 0}
     rules |= {"pool": np.int64([]), "mode": "TF", "weights": np.float32([])}
@@ -114,9 +106,26 @@ def test_only_what_is_around_a_tensor_is_copied_from_it_again(mode: Any) -> None
         (made,) = Pad.evaluate(x, pads=pads, mode=mode, value=0.0)
         np.testing.assert_array_equal(made, np.pad(x, pads, mode=mode))
         assert not np.shares_memory(x, made)
-    edges = _padding((9, 9), ((2, 1), (1, 3)), mode).edges
-    assert [edge[-1] for edge, _ in edges] == [*map(slice, (0, 11, 0, 10), (2, 12, 1, 13))]
-    assert all(isinstance(each, slice) for _, inside in edges for each in inside)
+    edges = _padding((9, 90), ((2, 1), (10, 3)), mode).edges
+    rows, columns = [*map(slice, (0, 11, 0), (2, 12, 10))], [100, 101, 102]
+    assert [edge[-1] for edge, _ in edges] == [*rows, *columns]
+    assert all(isinstance(each, slice) for _, inside in edges[:3] for each in inside)
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "wrap"])
+def test_few_elements_are_padded_at_once_and_short_rows_by_columns(mode: Any) -> None:
+    """Each edge was copied by itself: of 8 by 8 numbers that took ten times as long."""
+    few, much = np.arange(12.0).reshape(3, 4), np.arange(9000.0).reshape(3, 60, 50)
+    assert _padding((3, 4), ((2, 1), (1, 3)), mode).places is not None
+    for x in (few, much, much[:, ::2, ::-1]):
+        for ends in (((1, 2), (3, 0)), ((0, 0), (8, 9)), ((2, 0), (1, 1))):
+            pads = (*((1, 0),) * (x.ndim - 2), *ends)
+            (made,) = Pad.evaluate(x, pads=pads, mode=mode, value=0.0)
+            np.testing.assert_array_equal(made, np.pad(x, pads, mode=mode))
+            assert not np.shares_memory(x, made)
+    (number,) = Pad.evaluate(np.float32(3), pads=(), mode=mode, value=0.0)
+    assert isinstance(number, np.ndarray)
+    assert number.shape == ()
 
 
 def test_batches_of_one_are_read_again() -> None:
