@@ -39,6 +39,10 @@ WHOLE = "whole"
 """The attribute of a step whose regions are not cut: they are compiled as they are."""
 
 
+REFUSALS = (ValueError, TypeError, LookupError, ArithmeticError)
+"""What an evaluation raises for operands that it does not take."""
+
+
 class HostOp(Op):
     """Base of the operations that are host steps."""
 
@@ -74,8 +78,8 @@ class HostOp(Op):
         """Return what its evaluation gives of operands; what that raises is said with its place."""
         try:
             return list(compute(*operands))
-        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
-            raise RuntimeInputError(str(error), location=label(self)) from error
+        except REFUSALS as error:
+            raise refused(self, error) from error
 
     @property
     def goes_on(self) -> bool:
@@ -95,6 +99,11 @@ class HostOp(Op):
     def label(self) -> str:
         """Return what errors call it."""
         return label(self)
+
+
+def refused(op: Operation, error: Exception) -> RuntimeInputError:
+    """Return what an operation's evaluation raised, with its place."""
+    return RuntimeInputError(str(error), location=label(op))
 
 
 def label(op: Operation) -> str:

@@ -53,6 +53,18 @@ def apart(values: Sequence[object], held: list[Array]) -> list[object]:
     return made
 
 
+def are_own(values: Sequence[object], held: Sequence[object]) -> bool:
+    """Say whether all values are arrays with their own memory, none of which is held: most are."""
+    known = {*map(id, held)}
+    for value in values:
+        if value.__class__ is not np.ndarray or value.base is not None or id(value) in known:
+            return False
+        if not value.flags.writeable:
+            return False
+        known.add(id(value))
+    return True
+
+
 def shares(value: Array, held: Sequence[Array]) -> bool:
     """Say whether an array may have memory that another one has; many are whole and their own."""
     for each in held:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ...ir import Array
 from ...ir.host import HostOp
+from ...ir.ops.host.along import ReduceAlong
 from ...ir.ops.host.late import ResizeBy, stretched
 from ...ir.ops.resize import Resize
 from ...ir.ops.selecting import NonMaxSuppression, Unique
@@ -16,6 +17,7 @@ from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..eager.kernels import MANY, OFTEN, Kernel, Runner, quiet
 from ..values.boxes import standing_out
 from ..values.distinct import distinct
+from .reducing import reduced
 
 Compute: TypeAlias = Callable[..., Sequence[Array]]
 
@@ -47,6 +49,7 @@ def _resizing(spec: TensorSpec, rules: tuple[tuple[str, object], ...]) -> Kernel
 
 LOOPS: Mapping[type[HostOp], Compute] = {
     NonMaxSuppression: standing_out,
+    ReduceAlong: reduced,
     ResizeBy: resized,
     Unique: distinct,
 }

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...codegen.compile import Options, noted
@@ -46,6 +46,7 @@ from ...ir.program import (
 from ...ir.types import dims
 from ...ir.types.dims import Range
 from ...ir.types.values import Spec, value_spec
+from ...lazy import cached_property
 from ...passes.manager import run as run_passes
 from ...requirements import check
 from ...runtime.arguments import Inputs, check_threads, in_order
@@ -55,13 +56,15 @@ from ...runtime.devices import open_driver
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
 from ...runtime.tracing import EARS, span
+from ..eager.kernels import quiet
 from ..values.texts import Text, as_objects
 from .compiled import CompiledModel, compile_piece, compile_program, load_compiled
-from .given import OPEN, apart, arrays_in, dtype_of, info_of, take
+from .given import OPEN, apart, are_own, arrays_in, dtype_of, info_of, take
 from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
 from .later import Later
-from .straight import Around, Straight, is_straight, is_watched
+from .loops import computing, is_loop
+from .straight import Around, Straight, is_straight, is_watched, taking
 from .turns import BlockOrder, Turn
 
 ROOM = 1 << 42
@@ -75,6 +78,9 @@ LEAST_ROOM = 1 << 20
 
 DEVICE_ROOM = 1 << 24
 """The same in a piece on a GPU, where memory that is not used is taken all the same."""
+
+LITTLE = 1 << 16
+"""Fewer bytes of results that are the same in each run are kept."""
 
 LARGEST = 31
 """Sizes that nothing bounds are at most two to the power of this."""
@@ -185,10 +191,23 @@ class Piece:
             self.recycles = self.is_much([each.nbytes for each in results])
         return results
 
+    @cached_property
+    def is_constant(self) -> bool:
+        """Say whether its results are the same and little in each run, as it is given nothing."""
+        block = self.function.body.block
+        specs = [spec_of(t) for t in self.function.function_type.outputs]
+        return (
+            not block.args
+            and self.driver is None
+            and all(isinstance(op, Op | ReturnOp) for op in block.ops)
+            and all(op.PURE for op in block.ops if isinstance(op, Op))
+            and sum(s.nbytes if isinstance(s.nbytes, int) else LITTLE for s in specs) < LITTLE
+        )
+
     def results_of(self, model: CompiledModel, arrays: Sequence[Any]) -> list[Any]:
         """Return what a model makes of arrays."""
         if not self.recycles:
-            return model.run(arrays)
+            return model.run([*arrays])
         return model.run_recycled(arrays, self.kept, self.inside)
 
     def is_much(self, sizes: Sequence[int]) -> bool:
@@ -360,6 +379,8 @@ class Stepper(Interpreter):
         with span("host step", op.name.removeprefix("gv.")):
             if not (op.regions or isinstance(op, PythonStep)):  # these hand texts on
                 here = of_objects(here)
+            if isinstance(op, HostOp) and is_loop(op):
+                return op.bound(self, op.computed(quiet(computing(op)), here))
             return super().operation(op, here, values)
 
     def run(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
@@ -395,7 +416,7 @@ class Stepper(Interpreter):
                 results = self.pieces[turn.callee].run(operands)
             elif turn.is_plain:
                 assert turn.step is not None, "plain ones are steps"
-                results = turn.step.evaluated(of_objects(operands), turn.attributes)
+                results = turn.step.computed(turn.compute, of_objects(operands))
                 for place, spec in turn.sized:
                     self.bind(spec, results[place], turn.step.label, turn.step)
             else:
@@ -496,6 +517,7 @@ class SteppedModel(CompiledModel):
         self.outputs = tuple(map(info_of, result_names(main)[:count], results[:count]))
         self.dims = tuple(self._dims(bounded=bounded))
         self._known = {info.name for info in self.inputs}
+        self._named = taking([info.name for info in self.inputs])
         self._dtypes = [*map(dtype_of, self.inputs)]
         self._threads, self._options = threads, options
         (parts, room), used = pieces_of(program), held(program)
@@ -574,19 +596,24 @@ class SteppedModel(CompiledModel):
     def run(self, inputs: Inputs) -> list[Any]:
         """Run the model on inputs by name or in order, and return new values."""
         if type(inputs) is dict and inputs.keys() == self._known:
-            given = [inputs[info.name] for info in self.inputs]
+            given = self._named(inputs)
         else:
             given = in_order(inputs, self.inputs)
-        values = [
-            value if value.__class__ is np.ndarray and value.dtype is dtype and is_plain(value)
-            else take(value, info)
-            for value, info, dtype in zip(given, self.inputs, self._dtypes, strict=True)
-        ]  # fmt: skip
+        values = given if self.fit(given) else [*map(take, given, self.inputs)]
         results = self.run_in_place(values)
-        if self._are_new:
+        if self._are_new or are_own(results, values):
             return [*results]
         plain = [x if x.__class__ is np.ndarray else on_host(x) for x in results]
         return apart(plain, arrays_in(values))
+
+    def fit(self, given: Sequence[object]) -> bool:
+        """Say whether all values are arrays that code can work on: most are."""
+        for value, dtype in zip(given, self._dtypes, strict=True):
+            if type(value) is not np.ndarray or value.dtype is not dtype:
+                return False
+            if not (value.flags.carray or is_plain(value)):
+                return False
+        return True
 
     def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""

@@ -20,12 +20,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...counting import is_counted
 from ...ir import Array, DimExpr, Interpreter, Op, TensorSpec
-from ...ir.host import HostOp, symbols_in, symbols_inside
+from ...ir.host import REFUSALS, HostOp, refused, symbols_in, symbols_inside
 from ...ir.interpret.graph import resolve
 from ...ir.ops.control.control import If, While
 from ...ir.ops.host.host_control import HostIf, HostLoop, stacked
 from ...ir.ops.host.late import ReadSizes, Room
 from ...ir.ops.host.python_step import PythonStep
+from ...ir.ops.layout import Reshape
 from ...ir.ops.structure import Weight, Yield
 from ...ir.types import dims
 from ...ir.types.dims import Dim
@@ -52,6 +53,10 @@ class Runs(Protocol):
     @property
     def run(self) -> Compute:
         """Return what gives its results of a sequence of arrays."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Say whether its results are the same in each run."""
 
 
 class Goes(Protocol):
@@ -81,11 +86,27 @@ Step: TypeAlias = Callable[[Sequence[Array], Interpreter], Sequence[Array]]
 
 @dataclass(frozen=True)
 class Planned:
-    """One operation: what computes it, where its operands lie, and where its results go."""
+    """One operation: what computes it, what takes its operands, and where its results go."""
 
     compute: Step
-    operands: tuple[int, ...]
-    results: slice
+    take: Callable[..., Sequence[Array]]
+    first: int
+    count: int
+
+    @classmethod
+    def at(cls, compute: Step, operands: Sequence[int], first: int, count: int) -> Planned:
+        """Return one of operands by their places."""
+        return cls(compute, taking(operands), first, count)
+
+
+def taking(places: Sequence[object]) -> Callable[..., Sequence[Array]]:
+    """Return what takes the values at some places of a list, or by some names."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    if not places:
+        return lambda _: ()
+    one = itemgetter(places[0])
+    return lambda values: (one(values),)
 
 
 class Straight:
@@ -113,6 +134,7 @@ class Straight:
             else:
                 self.enter(op, made)
         self.rest = self.values[len(block.args) :]
+        self.rows = [(each.compute, each.take, each.first, each.count) for each in self.steps]
 
     def enter(self, op: Operation, made: Around) -> None:
         """Append an operation, or its results if they are known."""
@@ -121,24 +143,27 @@ class Straight:
         for value in op.results:
             self.place[value] = len(self.place)
         self.values += [NOTHING] * len(op.results)
+        count = len(op.results)
         is_known = not has_sizes(op) and all(self.values[n] is not NOTHING for n in operands)
         if isinstance(op, Weight):
             self.values[first:] = [made.weights[str(op.plain_attributes()["weight"])]]
+        elif isinstance(op, CallOp) and made.pieces[callee(op)].is_constant:
+            self.values[first:] = map(locked, made.pieces[callee(op)].run(()))
         elif op in made.whole:
             step = _whole(op, made.whole[op].run)
-            self.steps.append(Planned(step, operands, slice(first, len(self.values))))
+            self.steps.append(Planned.at(step, operands, first, count))
         elif isinstance(op, CONTROL):
             inner = [Straight(region.block, made) for region in op.regions]
             self.warns = self.warns or any(each.warns for each in inner)
             step = _control(op, inner)
-            self.steps.append(Planned(step, operands, slice(first, len(self.values))))
+            self.steps.append(Planned.at(step, operands, first, count))
         elif isinstance(op, CallOp | HostOp) or not is_known:
             step = _step(op, made.pieces)
             if may_warn(op) and made.calls_python:
                 step = _quietly(step)
             elif may_warn(op):
                 self.warns = True
-            self.steps.append(Planned(step, operands, slice(first, len(self.values))))
+            self.steps.append(Planned.at(step, operands, first, count))
         else:
             assert isinstance(op, Op)
             ready = op.ready(**op.plain_attributes())
@@ -190,11 +215,26 @@ class Straight:
     def go(self, arguments: Sequence[Array], machine: Interpreter) -> list[Array]:
         """Carry out the steps."""
         values = [*arguments, *self.rest]
-        for step in self.steps:
-            values[step.results] = step.compute([values[n] for n in step.operands], machine)
+        for compute, take, first, count in self.rows:
+            found = compute(take(values), machine)
+            if count == 1:
+                values[first] = found[0]
+            else:
+                values[first : first + count] = found
         return [
             values[number] if known is NOTHING else known.copy() for number, known in self.returned
         ]
+
+
+def callee(op: CallOp) -> str:
+    """Return the name of the piece that is called."""
+    return op.callee.root_reference.data
+
+
+def locked(x: Array) -> Array:
+    """Return an array that several runs have: who is given it copies it."""
+    x.flags.writeable = False
+    return x
 
 
 def may_warn(op: Operation) -> bool:
@@ -218,7 +258,7 @@ def has_sizes(op: Operation) -> bool:
 def _step(op: Operation, pieces: Mapping[str, Runs]) -> Step:
     """Return what carries out an operation."""
     if isinstance(op, CallOp):
-        run = pieces[op.callee.root_reference.data].run
+        run = pieces[callee(op)].run
         return lambda operands, _: run(operands)
     assert isinstance(op, Op)
     if isinstance(op, Room):
@@ -228,10 +268,20 @@ def _step(op: Operation, pieces: Mapping[str, Runs]) -> Step:
         return _reading(op)
     if isinstance(op, HostOp):
         return _host_step(op)
+    return _step_between(op)
+
+
+def _step_between(op: Op) -> Step:
+    """Return what carries out an operation that is worth no piece of its own."""
     attributes = op.plain_attributes()
     if not has_sizes(op):
         ready = op.ready(**attributes)
         return lambda operands, _: ready(*operands)
+    if isinstance(op, Reshape):  # the others are worked out by the general way, which takes longer
+        sizes = tuple(map(in_a_run, attributes["shape"]))
+        return lambda operands, machine: (
+            operands[0].reshape([size(machine.symbols) for size in sizes]),
+        )
     return lambda operands, machine: op.evaluate(*operands, **resolve(attributes, machine.symbols))
 
 
@@ -288,11 +338,17 @@ def _host_step(op: HostOp) -> Step:
     if isinstance(op, PythonStep):  # whose errors are its own, and to which texts are handed on
         return lambda operands, machine: _told(op, shapes, op.call(*operands), machine)
     compute = computing(op)
-    takes_texts = any(x.dtype.is_text for x in op.specs if isinstance(x, TensorSpec))
+    if any(x.dtype.is_text for x in op.specs if isinstance(x, TensorSpec)):
+        return lambda operands, machine: _told(
+            op, shapes, op.computed(compute, [*map(as_objects, operands)]), machine
+        )
 
     def run(operands: Sequence[Array], machine: Interpreter) -> Sequence[Array]:
-        given = [*map(as_objects, operands)] if takes_texts else operands
-        return _told(op, shapes, op.computed(compute, given), machine)
+        try:
+            found = compute(*operands)
+        except REFUSALS as error:
+            raise refused(op, error) from error
+        return _told(op, shapes, found, machine)
 
     return run
 

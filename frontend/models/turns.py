@@ -11,6 +11,8 @@ from ...ir.ops.host.python_step import PythonStep
 from ...ir.ops.structure import Constant
 from ...ir.types.values import Spec
 from ...lazy import cached_property
+from ..eager.kernels import quiet
+from .loops import Compute, computing
 
 
 class Turn:
@@ -40,10 +42,10 @@ class Turn:
         return step is not None and type(step).interpret is HostOp.interpret
 
     @cached_property
-    def attributes(self) -> dict[str, object]:
-        """Return its attributes as values of Python's."""
-        assert self.step is not None, "a step of the host has attributes"
-        return self.step.plain_attributes()
+    def compute(self) -> Compute:
+        """Return what gives its results of arrays, if it is a step."""
+        assert self.step is not None, "a step of the host is computed"
+        return quiet(computing(self.step))
 
     @cached_property
     def sized(self) -> list[tuple[int, Spec]]:

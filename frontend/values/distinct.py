@@ -41,8 +41,8 @@ def _few(x: Array, *, is_sorted: bool) -> list[Array] | None:
     many = (_number_floats if is_float else _number)(*given)
     if many < 0:
         return None
-    first = made[:many]
-    return [x[first], first, place, made[most : most + many]]
+    first = made[:many].copy()
+    return [x[first], first, place, made[most : most + many].copy()]
 
 
 @serial

@@ -17,6 +17,11 @@ from ....ir.types.values import OptionalSpec, SequenceSpec, value_spec
 from .rules import writes
 from .writer import CODES, Writer
 
+REDUCTIONS = {
+    "sum": "ReduceSum", "prod": "ReduceProd", "max": "ReduceMax", "min": "ReduceMin",
+    "any": "ReduceMax", "all": "ReduceMin", "mean": "ReduceMean", "logsumexp": "ReduceLogSumExp",
+}  # fmt: skip
+
 
 @writes("gv.read_sizes")
 def read_sizes(out: Writer, op: Op, vector: str) -> Sequence[str]:
@@ -56,6 +61,43 @@ def pad_by(out: Writer, op: Op, x: str, pads: str, value: str) -> str:
         value = str(out.node("Squeeze", value))
     axes = out.integers(rules["axes"])
     return str(out.node("Pad", x, out.cast(pads, d.i64), value, axes, mode=rules["mode"]))
+
+
+@writes("gv.slice_along")
+def slice_along(out: Writer, op: Op, x: str, *bounds: str) -> str:
+    """Write the operator itself."""
+    starts, stops, steps, axes = (out.cast(each, d.i64) for each in bounds)
+    return str(out.node("Slice", x, starts, stops, axes, steps))
+
+
+@writes("gv.pad_along")
+def pad_along(out: Writer, op: Op, x: str, pads: str, value: str, axes: str) -> str:
+    """Write the operator itself."""
+    wide = [out.cast(each, d.i64) for each in (pads, axes)]
+    mode = op.plain_attributes()["mode"]
+    return str(out.node("Pad", x, wide[0], value, wide[1], mode=mode))
+
+
+@writes("gv.squeeze_along")
+def squeeze_along(out: Writer, op: Op, x: str, axes: str) -> str:
+    """Write the operator itself."""
+    return str(out.node("Squeeze", x, out.cast(axes, d.i64)))
+
+
+@writes("gv.unsqueeze_along")
+def unsqueeze_along(out: Writer, op: Op, x: str, axes: str) -> str:
+    """Write the operator itself."""
+    return str(out.node("Unsqueeze", x, out.cast(axes, d.i64)))
+
+
+@writes("gv.reduce_along")
+def reduce_along(out: Writer, op: Op, x: str, axes: str) -> str:
+    """Write the operator itself; truths are reduced as numbers."""
+    rules, dtype = op.plain_attributes(), op.specs[0].dtype
+    more = {"keepdims": int(rules["keep"]), "noop_with_empty_axes": int(rules["none"])}
+    given = x if dtype is not d.bool_ else out.cast(x, d.u8)
+    made = str(out.node(REDUCTIONS[rules["kind"]], given, out.cast(axes, d.i64), **more))
+    return made if dtype is not d.bool_ else out.cast(made, d.bool_)
 
 
 @writes("gv.range_of")

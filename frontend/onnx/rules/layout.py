@@ -10,6 +10,7 @@ import numpy as np
 from ....ir import Dim, DimExpr
 from ....ir.compose import functions as c
 from ....ir.host import symbols_in
+from ....ir.ops.reduce import kept_shape
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import UnequalError, broadcast, normalize_axis
@@ -115,14 +116,36 @@ def flatten(node: Node, x: Value) -> Value:
 @rule("Squeeze")
 def squeeze(node: Node, x: Value, axes: Value | None = None) -> Value:
     """Drop axes of extent 1: those named, or all there are."""
+    if axes is not None and node.is_data(axes):
+        left = node.rank(x) - node.count(axes, "axes")
+        return node.make.squeeze_along(x, node.vector(axes), sizes=node.unknown(left))
     found = axes_of(node, axes, node.rank(x))
     if found is None:
         found = tuple(axis for axis, dim in enumerate(node.shape(x)) if dim == 1)
         _assume_several(node, x)
+    if any(_may_be_more(node, node.shape(x)[axis]) for axis in found):
+        sizes = kept_shape(node.shape(x), found, keepdims=False)
+        return node.make.squeeze_along(x, node.constant(found, d.i64), sizes=sizes)
     if node.block.parent is None:  # of a branch: what does not fit is not asked for elsewhere
         for axis in found:
             x = _alone(node, x, axis)
     return c.squeeze(node.emit, x, found)
+
+
+def _may_be_more(node: Node, dim: Dim) -> bool:
+    """Say whether a size of the arguments may be another than 1, as its range says."""
+    if isinstance(dim, int) or not dim_rules.symbols(dim) <= _given_sizes(node):
+        return False
+    low, high = dim_rules.bounds(dim, node.emitter.ranges)
+    return high is not None and low <= 1 < high
+
+
+def _given_sizes(node: Node) -> set[str]:
+    """Return the sizes that the arguments have."""
+    block = node.block
+    while (above := block.parent_block()) is not None and above.args:
+        block = above
+    return {name for argument in block.args for name in symbols_in(argument.type)}
 
 
 def _assume_several(node: Node, x: Value) -> None:
@@ -130,10 +153,7 @@ def _assume_several(node: Node, x: Value) -> None:
 
     Sizes that data tells stay as they are.
     """
-    block = node.block
-    while (above := block.parent_block()) is not None and above.args:
-        block = above
-    given = {name for argument in block.args for name in symbols_in(argument.type)}
+    given = _given_sizes(node)
     for axis, dim in enumerate(node.shape(x)):
         low, high = node.emitter.ranges.get(str(dim), (0, None))
         if str(dim) in given and low <= 1 and high != 0:
@@ -161,6 +181,9 @@ def _alone(node: Node, x: Value, axis: int) -> Value:
 def unsqueeze(node: Node, x: Value, axes: Value | None = None) -> Value:
     """Insert axes of extent 1."""
     count = len(node.integers("axes") or ())
+    if axes is not None and node.is_data(axes):
+        rank = node.rank(x) + node.count(axes, "axes")
+        return node.make.unsqueeze_along(x, node.vector(axes), sizes=node.unknown(rank))
     if axes is not None:
         count = len(node.integers_of(axes, "axes"))
     found = axes_of(node, axes, node.rank(x) + count)
@@ -277,6 +300,8 @@ def pad(
     """Put elements around, or take them away where a pad is negative."""
     mode = node.text("mode", "constant")
     rank = node.rank(x)
+    if axes is not None and node.is_data(axes):
+        return _pad_along(node, x, pads, value, axes)
     given: Sequence[Dim] = node.integers("pads") or node.integers("paddings") or ()
     along = range(rank) if axes is None else node.integers_of(axes, "axes")
     if pads is not None and node.is_data(pads):
@@ -312,6 +337,18 @@ def _pad_by(node: Node, x: Value, pads: Value, value: Value | None, axes: Sequen
         for low, high, axis in ends
     ])  # fmt: skip
     return make.pad_by(x, node.vector(pads), fill, axes=tuple(axes), sizes=sizes, mode=mode)
+
+
+def _pad_along(node: Node, x: Value, pads: Value | None, value: Value | None, axes: Value) -> Value:
+    """Pad axes that are data."""
+    make, dtype = node.make, node.dtype(x)
+    if pads is None:
+        node.fail("pads are missing")
+    fill = make.number(0, dtype) if value is None else make.reshape(value, shape=())
+    given, sizes = (node.vector(each) for each in (pads, axes)), node.unknown(node.rank(x))
+    first, along = given
+    mode = node.text("mode", "constant")
+    return make.pad_along(x, first, fill, along, sizes=sizes, mode=mode)
 
 
 def _pad_with(node: Node, x: Value, pads: list[tuple[Dim, Dim]], value: Value) -> Value:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Protocol
 
+from ....ir.ops.reduce import kept_shape
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axes, normalize_axis
@@ -12,46 +14,101 @@ from ..node import Node, Value
 from ..registry import rule
 from ..within import require_index
 
-Reduce = Callable[[Node, Any, tuple[int, ...], bool], Any]
+
+class Reducing(Protocol):
+    """What reduces tensors along the axes of a node."""
+
+    def __call__(self, name: str, x: Value) -> Value:
+        """Append the reduction of a name."""
+
+    def count(self, x: Value) -> Value:
+        """Return how many elements become one, in the tensor's type."""
+
+
+@dataclass(frozen=True)
+class Along:
+    """Axes that are known."""
+
+    node: Node
+    axes: tuple[int, ...]
+    keep: bool
+
+    def __call__(self, name: str, x: Value) -> Value:
+        """Append the reduction of a name; there is a result for no elements, too."""
+        make, dtype, shape = self.node.make, self.node.dtype(x), self.node.shape(x)
+        if any(shape[axis] == 0 for axis in self.axes):
+            if name == "logsumexp":
+                return make.log(self("sum", x))
+            if name in ("max", "min"):
+                lowest = dtype.minimum if name == "max" else dtype.maximum
+                left = kept_shape(shape, self.axes, keepdims=self.keep)
+                return make.filled(lowest, dtype, left)
+        return getattr(make, name)(x, axes=self.axes, keepdims=self.keep)
+
+    def count(self, x: Value) -> Value:
+        """Return the number."""
+        several = dim_rules.product([self.node.shape(x)[axis] for axis in self.axes])
+        return self.node.make.extent_of(several, self.node.dtype(x))
+
+
+@dataclass(frozen=True)
+class AlongData:
+    """Axes that are data: a host step for each reduction."""
+
+    node: Node
+    axes: Value
+    keep: bool
+    none: bool
+    """Whether no axes are none; else they are all."""
+
+    def __call__(self, name: str, x: Value) -> Value:
+        """Append the reduction of a name."""
+        node = self.node
+        rank = node.rank(x) - (0 if self.keep else node.count(self.axes, "axes"))
+        rules = {"keep": self.keep, "none": self.none, "sizes": node.unknown(rank)}
+        return node.make.reduce_along(x, node.vector(self.axes), kind=name, **rules)
+
+    def count(self, x: Value) -> Value:
+        """Return the numbers, of which all are the same."""
+        return self("sum", self.node.make.filled(1, self.node.dtype(x), self.node.shape(x)))
+
+
+Reduce = Callable[[Node, Value, Reducing], Value]
 
 
 def _plain(name: str) -> Reduce:
-    def reduce(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-        return getattr(node.make, name)(x, axes=axes, keepdims=keep)
+    def reduce(node: Node, x: Value, fold: Reducing) -> Value:
+        del node
+        return fold(name, x)
 
     return reduce
 
 
-def _mean(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
+def _mean(node: Node, x: Value, fold: Reducing) -> Value:
     if node.dtype(x).is_float:
-        return node.make.mean(x, axes=axes, keepdims=keep)
-    total = node.make.sum(x, axes=axes, keepdims=keep)
-    count = dim_rules.product([node.shape(x)[axis] for axis in axes])
-    return node.make.div(total, node.make.extent_of(count, node.dtype(x)))
+        return fold("mean", x)
+    return node.make.div(fold("sum", x), fold.count(x))
 
 
-def _l1(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    return node.make.sum(node.make.abs(x), axes=axes, keepdims=keep)
+def _l1(node: Node, x: Value, fold: Reducing) -> Value:
+    return fold("sum", node.make.abs(x))
 
 
-def _square(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    return node.make.sum(node.make.mul(x, x), axes=axes, keepdims=keep)
+def _square(node: Node, x: Value, fold: Reducing) -> Value:
+    return fold("sum", node.make.mul(x, x))
 
 
-def _l2(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    return _in_float(node, _square(node, x, axes, keep), "sqrt")
+def _l2(node: Node, x: Value, fold: Reducing) -> Value:
+    return _in_float(node, _square(node, x, fold), "sqrt")
 
 
-def _log_sum(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    return _in_float(node, node.make.sum(x, axes=axes, keepdims=keep), "log")
+def _log_sum(node: Node, x: Value, fold: Reducing) -> Value:
+    return _in_float(node, fold("sum", x), "log")
 
 
-def _log_sum_exp(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
+def _log_sum_exp(node: Node, x: Value, fold: Reducing) -> Value:
     make, dtype = node.make, node.dtype(x)
-    wide = make.to(x, dtype if dtype.is_float else d.f64)
-    if any(node.shape(x)[axis] == 0 for axis in axes):
-        return _log_sum(node, wide, axes, keep)
-    return make.to(make.logsumexp(wide, axes=axes, keepdims=keep), dtype)
+    return make.to(fold("logsumexp", make.to(x, dtype if dtype.is_float else d.f64)), dtype)
 
 
 def _in_float(node: Node, x: Value, name: str) -> Value:
@@ -62,14 +119,8 @@ def _in_float(node: Node, x: Value, name: str) -> Value:
 
 
 def _extreme(name: str, of_bools: str) -> Reduce:
-    def reduce(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-        dtype, shape = node.dtype(x), node.shape(x)
-        if any(shape[axis] == 0 for axis in axes):
-            lowest = dtype.minimum if name == "max" else dtype.maximum
-            left = [1 if a in axes else s for a, s in enumerate(shape) if keep or a not in axes]
-            return node.make.filled(lowest, dtype, left)
-        chosen = of_bools if dtype is d.bool_ else name
-        return getattr(node.make, chosen)(x, axes=axes, keepdims=keep)
+    def reduce(node: Node, x: Value, fold: Reducing) -> Value:
+        return fold(of_bools if node.dtype(x) is d.bool_ else name, x)
 
     return reduce
 
@@ -93,24 +144,16 @@ def reduce_axes(node: Node, x: Value, axes: Value | None = None) -> Value:
     """Reduce the axes of an attribute or an input; without any, all or none."""
     given: Sequence[int] | None = node.integers("axes")
     keep = bool(node.integer("keepdims", 1))
-    may_be_none = node.integer("noop_with_empty_axes", 0)
+    may_be_none = bool(node.integer("noop_with_empty_axes", 0))
     if axes is not None and node.is_data(axes):
-        return _reduced_by(node, x, axes, keep)
+        return REDUCTIONS[node.op_type](node, x, AlongData(node, axes, keep, may_be_none))
     if axes is not None:
         given = node.integers_of(axes, "axes")
     if not given and may_be_none:
         found: tuple[int, ...] = ()
     else:
         found = normalize_axes(given or None, node.rank(x))
-    return REDUCTIONS[node.op_type](node, x, found, keep)
-
-
-def _reduced_by(node: Node, x: Value, axes: Value, keep: bool) -> Value:
-    """Reduce axes that are data: a host step brings them together, and another one back."""
-    rank = node.rank(x) - (0 if keep else node.count(axes, "axes"))
-    matrix, shape = node.make.axes_last(x, node.vector(axes), sizes=node.unknown(2), keep=keep)
-    made = REDUCTIONS[node.op_type](node, matrix, (1,), False)
-    return node.make.reshape_to(made, shape, sizes=node.unknown(rank), zero=True)
+    return REDUCTIONS[node.op_type](node, x, Along(node, found, keep))
 
 
 @rule("ArgMax", "ArgMin")

@@ -41,7 +41,8 @@ def compress(node: Node, x: Value, condition: Value) -> Value:
         places = node.stored(f"{node.label}.places", found)
     else:
         count = minimum(node.spec(condition).dims[0], dims[axis])
-        condition = node.make.slice(condition, starts=(0,), stops=(count,), steps=(1,))
+        if count != node.spec(condition).dims[0]:
+            condition = node.make.slice(condition, starts=(0,), stops=(count,), steps=(1,))
         sizes = node.unknown(high=count)
         places = node.make.reshape(node.make.non_zero(condition, sizes=sizes), shape=sizes)
     return node.make.gather(x, places, axis=axis)

@@ -28,7 +28,9 @@ def slice_by_inputs(
     steps: Value | None = None,
 ) -> Value:  # fmt: skip
     """Cut axes by inputs."""
-    if node.is_data(starts) or node.is_data(ends):
+    if axes is not None and node.is_data(axes):
+        return _slice_along(node, x, starts, ends, axes, steps)
+    if node.is_data(starts) or node.is_data(ends) or (steps is not None and node.is_data(steps)):
         return _slice_by(node, x, starts, ends, axes, steps)
     first, last = node.dims(starts, "starts"), node.dims(ends, "ends")
     along = range(len(first)) if axes is None else node.integers_of(axes, "axes")
@@ -41,6 +43,9 @@ def _slice_by(
 ) -> Value:
     """Cut by bounds that are data."""
     make = node.make
+    if axes is None and not isinstance(count := node.spec(starts).size, int):
+        places = make.iota(shape=(count,), axis=0, dtype=node.dtype(starts))
+        return _slice_along(node, x, starts, ends, places, steps)
     count = _count(node, (starts, ends, *(v for v in (axes, steps) if v is not None)))
     given = range(count) if axes is None else node.integers_of(axes, "axes")
     along = tuple(normalize_axis(axis, node.rank(x)) for axis in given)
@@ -50,6 +55,18 @@ def _slice_by(
     else:
         sizes = tuple(node.unknown(high=node.shape(x)[axis])[0] for axis in along)
     return make.slice_by(x, starts, ends, by, axes=along, sizes=sizes)
+
+
+def _slice_along(
+    node: Node, x: Value, starts: Value, ends: Value, axes: Value, steps: Value | None
+) -> Value:
+    """Cut axes that are data."""
+    sizes = tuple(node.unknown(high=dim)[0] for dim in node.shape(x))
+    by = steps
+    if by is None:
+        by = node.make.filled(1, node.dtype(starts), (node.spec(axes).size,))
+    given = map(node.vector, (starts, ends, by, axes))
+    return node.make.slice_along(x, *given, sizes=sizes)
 
 
 def _is_one_behind(node: Node, start: Value, end: Value) -> bool:

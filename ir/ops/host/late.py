@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import inf, prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -17,9 +17,13 @@ from ...families import INTEGER, REAL, expect, expect_same
 from ...host import HostOp, label, one_of
 from ...op import REGISTRY, Array, register
 from ...types.dims import Dim, evaluate
-from ...types.dtypes import bool_, f32, f64, i64
+from ...types.dtypes import bool_, f32, f64
 from ...types.tensor import TensorSpec
+from ..layout import Pad
 from ..resize import times
+
+Pairs: TypeAlias = tuple[tuple[int, int], ...]
+"""What comes before and behind each axis."""
 
 
 def count_of(vector: TensorSpec) -> int:
@@ -211,11 +215,11 @@ class SliceBy(HostOp):
     ) -> Sequence[Array]:
         """Cut the tensor."""
         bounds = zip(axes, starts.tolist(), stops.tolist(), steps.tolist(), strict=True)
-        return (x[_cuts(x.shape, tuple(bounds))].copy(),)
+        return (x[cuts(x.shape, tuple(bounds))].copy(),)
 
 
 @lru_cache(maxsize=256)
-def _cuts(
+def cuts(
     shape: tuple[int, ...], bounds: tuple[tuple[int, int, int, int], ...]
 ) -> tuple[slice, ...]:
     """Return the parts between bounds: an axis, a start, a stop and a step each."""
@@ -257,21 +261,30 @@ class PadBy(HostOp):
     def evaluate(
         cls, x: Array, pads: Array, value: Array, *, axes: Any, sizes: Any = (), mode: str
     ) -> Sequence[Array]:
-        """Pad by the rule of `gv.pad`, and put the value where nothing was."""
-        rows, counts = [(0, 0)] * x.ndim, pads.tolist()
-        for place, axis in enumerate(axes):
-            rows[axis] = counts[place], counts[place + len(axes)]
-        # What is taken away does not come again from the other side.
-        if mode == "wrap" and min(counts, default=0) < 0:
-            ends = [*zip(x.shape, rows, strict=True)]
-            for n, (low, high) in ends:
-                if min(low, 0) + min(high, 0) < -n:
-                    raise ValueError(f"pads {low} and {high} take away more than {n} elements")
-            x = x[tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in ends)]
-            rows = [(max(low, 0), max(high, 0)) for low, high in rows]
-        number = value.reshape(())
-        made: Sequence[Array] = REGISTRY["gv.pad"].evaluate(x, pads=rows, mode=mode, value=number)
-        return made
+        """Pad, and put the value where nothing was."""
+        return padded(x, pairs(x.ndim, tuple(axes), tuple(pads.tolist())), value, mode)
+
+
+@lru_cache(maxsize=256)
+def pairs(rank: int, axes: tuple[int, ...], counts: tuple[int, ...]) -> Pairs:
+    """Return how many elements come before and behind each axis."""
+    rows = [(0, 0)] * rank
+    for place, axis in enumerate(axes):
+        rows[axis] = counts[place], counts[place + len(axes)]
+    return tuple(rows)
+
+
+def padded(x: Array, rows: Pairs, value: Array, mode: str) -> Sequence[Array]:
+    """Pad by the rule of `gv.pad`; what is taken away does not come again from the other side."""
+    if mode == "wrap" and any(low < 0 or high < 0 for low, high in rows):
+        ends = [*zip(x.shape, rows, strict=True)]
+        for n, (low, high) in ends:
+            if min(low, 0) + min(high, 0) < -n:
+                raise ValueError(f"pads {low} and {high} take away more than {n} elements")
+        x = x[tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in ends)]
+        rows = tuple((max(low, 0), max(high, 0)) for low, high in rows)
+    number: Any = value.reshape(())
+    return Pad.evaluate(x, pads=rows, mode=mode, value=number)
 
 
 def number_of(x: Array) -> Any:
@@ -309,49 +322,6 @@ class RangeOf(HostOp):
             places = places * delta.reshape(())
         made = places + start.reshape(())
         return (made.astype(start.dtype, copy=False),)
-
-
-@register
-class AxesLast(HostOp):
-    """The tensor as a matrix whose columns are axes that are data; and a shape without them.
-
-    With `keep` the shape has them as 1. It is that of a reduction of each row, put back.
-    """
-
-    name = "gv.axes_last"
-    MOVES: ClassVar = True
-
-    @classmethod
-    def infer(
-        cls, x: TensorSpec, axes: TensorSpec, *, sizes: tuple[Dim, ...], keep: bool = True
-    ) -> Sequence[TensorSpec]:
-        """Return the matrix, and a vector of sizes."""
-        left = x.rank - (0 if keep else count_of(axes))
-        if len(sizes) != 2 or left < 0 or count_of(axes) > x.rank:
-            raise TypeError(f"{len(sizes)} sizes for axes {axes} of {x}")
-        return (x.with_shape(sizes), TensorSpec(i64, (left,)))
-
-    @classmethod
-    def evaluate(
-        cls, x: Array, axes: Array, *, sizes: Any = (), keep: bool = True
-    ) -> Sequence[Array]:
-        """Move the axes, or raise `ValueError`."""
-        order, matrix, rest = _moved_last(x.shape, tuple(axes.tolist()), keep=keep)
-        return (np.ascontiguousarray(x.transpose(order)).reshape(matrix), np.array(rest, np.int64))
-
-
-@lru_cache(maxsize=256)
-def _moved_last(
-    shape: tuple[int, ...], axes: tuple[int, ...], *, keep: bool
-) -> tuple[list[int], tuple[int, int], list[int]]:
-    """Return the order of axes in which some come last, the matrix, and the shape without them."""
-    last = [axis + (len(shape) if axis < 0 else 0) for axis in axes]
-    if len({*last}) != len(last) or not all(0 <= axis < len(shape) for axis in last):
-        raise ValueError(f"axes {[*axes]} of {len(shape)}, expected different ones")
-    first = [axis for axis in range(len(shape)) if axis not in last]
-    rest = [1 if a in last else d for a, d in enumerate(shape) if keep or a not in last]
-    rows, columns = (prod(shape[axis] for axis in part) for part in (first, last))
-    return [*first, *last], (rows, columns), rest
 
 
 @register
