@@ -206,6 +206,9 @@ class Piece:
 
     def results_of(self, model: CompiledModel, arrays: Sequence[Any]) -> list[Any]:
         """Return what a model makes of arrays."""
+        if not self.recycles and self.threads == 1:  # no pool that a fork may have left asleep
+            found = model.call(*arrays)
+            return [found] if len(self.inside) == 1 else [*found]
         if not self.recycles:
             return model.run([*arrays])
         return model.run_recycled(arrays, self.kept, self.inside)
@@ -216,7 +219,10 @@ class Piece:
 
     def fits(self, bounds: Mapping[str, int], arrays: Sequence[Array | DeviceArray]) -> bool:
         """Say whether no size is above its bound."""
-        return all(arrays[number].shape[axis] <= bounds[name] for name, number, axis in self.open)
+        for name, number, axis in self.open:  # noqa: SIM110  (what goes through all takes longer)
+            if arrays[number].shape[axis] > bounds[name]:
+                return False
+        return True
 
     def grown(self, arrays: Sequence[Array | DeviceArray]) -> CompiledModel:
         """Return the piece with room for these sizes, up to the next powers of two."""

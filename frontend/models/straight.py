@@ -205,12 +205,19 @@ class Straight:
 
     def inside(self, op: HostOp, arguments: Sequence[Array], inner: Interpreter) -> Sequence[Array]:
         """Carry out the steps of a region of an operation; the machine knows the sizes outside."""
-        for number, (shape, value) in enumerate(zip(self.declared, arguments, strict=True)):
+        self.look(op, arguments, inner)
+        return self.go(arguments, inner)
+
+    def look(
+        self, op: HostOp, arguments: Sequence[Array], inner: Interpreter, first: int = 0
+    ) -> None:
+        """Take the sizes of arguments from some place on, or raise where one does not fit."""
+        for number, value in enumerate(arguments, first):
+            shape = self.declared[number]
             if shape is None or shape == value.shape:
                 continue
             if not fits(shape, value.shape, inner.symbols):
                 inner.bind(self.specs[number], value, op.label, op)  # says what is wrong
-        return self.go(arguments, inner)
 
     def go(self, arguments: Sequence[Array], machine: Interpreter) -> list[Array]:
         """Carry out the steps."""
@@ -423,11 +430,14 @@ def _loop(op: HostLoop, region: Straight) -> Step:
         trips, flag, now = int(operands[0]), operands[1], list(operands[2 : count + 2])
         fixed, trip = operands[count + 2 :], 0
         collected: list[list[Array]] = [[] for _ in parts]
-        inner = Interpreter(None, {}, {})
+        inner = Interpreter(None, {}, dict(machine.symbols))
+        region.look(op, fixed, inner, count + 2)  # which stay what they are
+        known = inner.symbols
         while trip < trips and bool(flag):
-            given = [np.array(trip, np.int64), flag, *now, *fixed]
-            inner.symbols = dict(machine.symbols)
-            flag, *made = region.inside(op, given, inner)
+            given = [np.array(trip, np.int64), flag, *now]
+            inner.symbols = dict(known)
+            region.look(op, given, inner)
+            flag, *made = region.go([*given, *fixed], inner)
             now = made[:count]
             for column, part in zip(collected, made[count:], strict=True):
                 column.append(part)

@@ -214,6 +214,9 @@ class SliceBy(HostOp):
         cls, x: Array, starts: Array, stops: Array, steps: Array, *, axes: Any, sizes: Any = ()
     ) -> Sequence[Array]:
         """Cut the tensor."""
+        if len(axes) == 1:
+            bound = axes[0], int(starts[0]), int(stops[0]), int(steps[0])
+            return (x[cuts(x.shape, (bound,))].copy(),)
         bounds = zip(axes, starts.tolist(), stops.tolist(), steps.tolist(), strict=True)
         return (x[cuts(x.shape, tuple(bounds))].copy(),)
 
