@@ -51,6 +51,7 @@ from .file.checks import check_names, check_node
 from .file.data import MAX_BYTES, MAX_RANK, dtype_of
 from .file.faults import Faults
 from .file.read import OWN_DOMAINS, Model, Stored, graphs_of, initializers, node_label, read_model
+from .file.sparse import dense
 from .functions import bind_attributes, fitted, has_function, standard_function
 from .layers import Short, shorten
 from .node import Node, Parts
@@ -526,7 +527,8 @@ class Reader:
 
     def _graph(self, graph: GraphProto, inputs: Sequence[Any], scope: Scope) -> list[Any]:
         """Append the nodes of a graph inside a node; return its outputs."""
-        scope.stored = {tensor.name: Stored(tensor) for tensor in graph.initializer}
+        every = [dense(sparse, self.model.tensors) for sparse in graph.sparse_initializer]
+        scope.stored = {t.name: Stored(t) for t in (*graph.initializer, *every)}
         for declared, value in zip(graph.input, inputs, strict=True):
             scope.values[declared.name] = value
         self.nodes(graph.node, scope)
@@ -581,9 +583,11 @@ class Reader:
         elif isinstance(error, TypeError) and (symbol := _first_symbol(specs)):
             hint, supported = f"it may fit when {symbol} is fixed: dims={{{symbol!r}: ...}}", False
         message = error.message if isinstance(error, GravureError) else str(error)
+        size = error.size if isinstance(error, UnsupportedOp) else None
         self.faults.add(
-            f"node {node.label!r}: {operator}{on}: {message}", hint=hint, supported=supported
-        )
+            f"node {node.label!r}: {operator}{on}: {message}", hint=hint, supported=supported,
+            size=size,
+        )  # fmt: skip
 
 
 def _first_symbol(specs: Sequence[Spec | str]) -> str:

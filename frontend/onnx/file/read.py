@@ -15,6 +15,7 @@ from ....errors import ParseError, UnsupportedOp
 from ....lazy import cached_property
 from ...files.beside import Bytes
 from .data import Tensors
+from .sparse import dense
 from .wire import Outline, outlines, split
 
 MAX_NODES = 1_000_000
@@ -149,8 +150,13 @@ def initializers(model: Model) -> dict[str, Stored]:
         if name in found:
             raise ParseError(f"initializer {name!r} is given twice", location=model.name)
         found[name] = Stored(tensor, payloads.get(index), index in plain)
-    if model.graph.sparse_initializer:
-        raise UnsupportedOp("sparse initializers are not supported", location=model.name)
+    for sparse in model.graph.sparse_initializer:
+        if sparse.values.name in found or not sparse.values.name:
+            raise ParseError(
+                f"initializer {sparse.values.name!r} is given twice, or has no name",
+                location=model.name,
+            )
+        found[sparse.values.name] = Stored(dense(sparse, model.tensors))
     return found
 
 
