@@ -11,6 +11,7 @@ found and what was expected; advice goes into `hint`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 Kind = TypeVar("Kind", bound=Exception)
@@ -116,6 +117,17 @@ class GraphError(GravureError):
     code = "GV2000"
 
 
+@dataclass(frozen=True)
+class DecidingSize:
+    """A size of arguments that has to be a number before a model can be read."""
+
+    name: str
+    places: tuple[tuple[int, int], ...]
+    """Where it stands: the number of an argument, and an axis."""
+    low: int
+    high: int | None
+
+
 class UnsupportedOp(GravureError):  # noqa: N818
     """An operation, or a form of it, that gravure does not have.
 
@@ -123,6 +135,13 @@ class UnsupportedOp(GravureError):  # noqa: N818
     """
 
     code = "GV2100"
+    size: DecidingSize | None = None
+    """What it would have to know the number of, if that is all that is missing."""
+
+    def about(self, size: DecidingSize | None) -> UnsupportedOp:
+        """Return the error; a number of this size would mend it."""
+        self.size = size
+        return self
 
 
 class VerifyError(GravureError):

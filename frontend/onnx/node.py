@@ -12,8 +12,8 @@ from onnx import AttributeProto, GraphProto, NodeProto, TypeProto
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from ...errors import UnsupportedOp
-from ...ir import SOURCE, Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
+from ...errors import DecidingSize, UnsupportedOp
+from ...ir import SOURCE, Array, Dim, DimExpr, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
 from ...ir.compose import functions as c
 from ...ir.compose.functions import HIDDEN
 from ...ir.compose.maker import Maker
@@ -23,6 +23,7 @@ from ...ir.types.values import ANY, Spec, value_spec
 from ...lazy import cached_property
 from ..values.moving import move, objects
 from .file.data import Tensors, dtype_of
+from .file.sparse import dense
 from .shapes import MAX_KNOWN, KnownEmit, is_small
 
 INLINE = 32
@@ -203,7 +204,7 @@ class Node:
         """Return the shape as numbers, or refuse symbols."""
         spec = self.spec(value)
         if not spec.is_static:
-            self.refuse(f"shape {spec} must be numbers {why}")
+            self.refuse_sizes(f"shape {spec} must be numbers {why}", *spec.dims)
         return spec.static_shape
 
     def known(self, value: SSAValue) -> Array | None:
@@ -219,7 +220,8 @@ class Node:
         if found is None:
             self.refuse(f"input {what} must be a constant")
         if found.dtype == object:
-            self.refuse(f"input {what} must be numbers, it depends on symbolic dimensions")
+            message = f"input {what} must be numbers, it depends on symbolic dimensions"
+            self.refuse_sizes(message, *(x for x in found.flat if isinstance(x, DimExpr)))
         return found
 
     def dims(self, value: SSAValue, what: str) -> tuple[Dim, ...]:
@@ -271,7 +273,8 @@ class Node:
         """Return how many numbers an input has, or refuse."""
         count = self.spec(value).size
         if not isinstance(count, int):
-            self.refuse(f"input {what} has {count} numbers, expected a known number of them")
+            message = f"input {what} has {count} numbers, expected a known number of them"
+            self.refuse_sizes(message, count)
         return count
 
     def partly(self, value: SSAValue, what: str) -> list[Dim | None]:
@@ -378,6 +381,11 @@ class Node:
         found = self._get(name, _Kinds.TENSOR, ())
         return self.tensors.read(found.t) if found is not None else None
 
+    def sparse(self, name: str) -> Array | None:
+        """Return an attribute that is a sparse tensor with all its elements, None without it."""
+        found = self._get(name, _Kinds.SPARSE_TENSOR, ())
+        return self.tensors.read(dense(found.sparse_tensor, self.tensors)) if found else None
+
     def type_of(self, name: str) -> TypeProto | None:
         """Return an attribute that is a type, None if it is not given."""
         found = self._get(name, _Kinds.TYPE_PROTO, ())
@@ -410,6 +418,30 @@ class Node:
     def refuse(self, message: str, *, hint: str = "") -> NoReturn:
         """Say that this form of the operator is not supported."""
         raise UnsupportedOp(message, hint=hint)
+
+    def refuse_sizes(self, message: str, *sizes: Dim) -> NoReturn:
+        """Refuse what depends on sizes; with a number of the first that arguments have it may go.
+
+        A size that the arguments have otherwise, as a part of a sum, says no number.
+        """
+        open_ones = [str(size) for size in sizes if not isinstance(size, int)]
+        first = self.deciding(open_ones[0]) if open_ones else None
+        raise UnsupportedOp(message).about(first)
+
+    def deciding(self, name: str) -> DecidingSize | None:
+        """Return where arguments have a size of a name; None where none does."""
+        block = self.block
+        while (above := block.parent_block()) is not None and above.args:
+            block = above
+        places = [
+            (number, axis)
+            for number, argument in enumerate(block.args)
+            if isinstance(spec := value_spec(argument.type), TensorSpec)
+            for axis, dim in enumerate(spec.shape or ())
+            if str(dim) == name
+        ]
+        low, high = self.emitter.ranges.get(name, (1, None))
+        return DecidingSize(name, tuple(places), low, high) if places else None
 
 
 def _given(value: object) -> Any:

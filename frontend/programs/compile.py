@@ -24,7 +24,7 @@ from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cac
 from ...codegen.digests import Stamp, file_digest
 from ...codegen.store import find, keep, program_key
 from ...collection import paused
-from ...errors import ArtifactError, ParseError, did_you_mean
+from ...errors import ArtifactError, ParseError, UnsupportedOp, did_you_mean
 from ...plugins import load_named, names_loaded
 from ...runtime.arguments import check_threads
 from ...runtime.artifact import TOLD
@@ -190,9 +190,21 @@ def compile_model(  # noqa: PLR0913  (as `compile`)
     made: Compiled | Program
     if is_whole(options, device):
         made = compile_source(source, options, shapes=shapes, dims=dims, observers=observers)
-    else:
+        return made_of(made, options, threads, device)
+    try:
         made = _compiled(source, options, shapes, dims, observers)
-    return made_of(made, options, threads, device)
+    except UnsupportedOp as refusal:
+        if refusal.size is None:
+            raise
+        from ..models.several import SeveralModel  # noqa: PLC0415  (few models are several)
+
+        size = refusal.size
+        return SeveralModel(
+            refusal, size, lambda number: compile_model(
+                source, options, threads, shapes=shapes, dims={**(dims or {}), size.name: number}
+            ),
+        )  # fmt: skip
+    return made_of(made, options, threads)
 
 
 def compile_source(

@@ -72,9 +72,20 @@ CASES: dict[str, tuple[Sequence[onnx.NodeProto], dict[str, Any], Sequence[str]]]
         {"x": X, "b": np.array([1]), "e": np.array([3]), "a": np.array([1]), "p": np.array([2, 1]),
          "t": X > 1}, ["y", "z", "m"],
     ),
+    "image": (
+        [node("Resize", ["x", "", "", "to"], ["y"], mode="linear", antialias=1),
+         node("Resize", ["x", "", "by"], ["z"], mode="linear", antialias=1),
+         node("Resize", ["x", "r", "", "to"], ["w"], mode="linear",
+              coordinate_transformation_mode="tf_crop_and_resize")],
+        {"x": X, "to": np.array([3, 2]), "by": np.array([1.5, 0.7], np.float32),
+         "r": np.array([0, 0.1, 0.9, 1], np.float32)}, ["y", "z", "w"],
+    ),
+    "mel": ([node("MelWeightMatrix", [*"abcde"], ["y"])],
+            {"a": np.array(4), "b": np.array(32), "c": np.array(8000),
+             "d": np.array(0, np.float32), "e": np.array(4000, np.float32)}, ["y"]),
     "bits": ([node("BitCast", ["x"], ["y"], to=TensorProto.INT32)], {"x": X}, ["y"]),
 }  # fmt: skip
-NEWER = {"bits": 26, "axes": 20}
+NEWER = {"bits": 26, "axes": 20, "image": 19}
 CODES = {"float32": "f32", "int64": "i64", "bool": "bool"}
 
 

@@ -94,10 +94,37 @@ def unsqueeze_along(out: Writer, op: Op, x: str, axes: str) -> str:
 def reduce_along(out: Writer, op: Op, x: str, axes: str) -> str:
     """Write the operator itself; truths are reduced as numbers."""
     rules, dtype = op.plain_attributes(), op.specs[0].dtype
-    more = {"keepdims": int(rules["keep"]), "noop_with_empty_axes": int(rules["none"])}
+    keep, none = int(rules["keep"]), int(rules["none"])
     given = x if dtype is not d.bool_ else out.cast(x, d.u8)
-    made = str(out.node(REDUCTIONS[rules["kind"]], given, out.cast(axes, d.i64), **more))
+    made = str(out.node(
+        REDUCTIONS[rules["kind"]], given, out.cast(axes, d.i64), keepdims=keep,
+        noop_with_empty_axes=none,
+    ))  # fmt: skip
     return made if dtype is not d.bool_ else out.cast(made, d.bool_)
+
+
+@writes("gv.resize_to")
+def resize_to(out: Writer, op: Op, x: str, given: str, *regions: str) -> str:
+    """Write the operator itself."""
+    rules, by_sizes = op.plain_attributes(), op.specs[1].dtype.is_integer
+    last = ("", out.cast(given, d.i64)) if by_sizes else (out.cast(given, d.f32),)
+    more = {
+        "axes": list(rules["axes"]), "mode": rules["mode"], "nearest_mode": rules["nearest"],
+        "coordinate_transformation_mode": rules["coordinate"], "cubic_coeff_a": rules["cubic"],
+        "exclude_outside": int(rules["exclude_outside"]), "antialias": int(rules["antialias"]),
+        "extrapolation_value": rules["fill"], "keep_aspect_ratio_policy": rules["policy"],
+    }  # fmt: skip
+    return str(out.node("Resize", x, *(regions or ("",)), *last, **more))
+
+
+@writes("gv.mel_weights")
+def mel_weights(out: Writer, op: Op, *xs: str) -> str:
+    """Write the operator itself, which wants numbers without axes."""
+    pairs = zip(xs, op.specs, strict=True)
+    given = [str(out.node("Squeeze", x)) if spec.rank else x for x, spec in pairs]
+    wide = [out.cast(x, kind) for x, kind in zip(given, (*[d.i64] * 3, *[d.f32] * 2), strict=True)]
+    dtype = op.plain_attributes()["dtype"]
+    return str(out.node("MelWeightMatrix", *wide, dtype=dtype, output_datatype=CODES[dtype]))
 
 
 @writes("gv.range_of")

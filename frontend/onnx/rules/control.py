@@ -410,7 +410,7 @@ def scan_of_batches(node: Node, lengths: Value | None, *operands: Value) -> Sequ
         if known is None or not bool(np.all(known == trips)):
             node.refuse("sequences of different lengths are not supported")
     if not isinstance(batch, int):
-        node.refuse(f"a batch of {batch}, expected a number")
+        node.refuse_sizes(f"a batch of {batch}, expected a number", batch)
     ways, columns = _listed(node, "directions", width), []
     for index in range(batch):
         parts = [c.cut(node.emit, x, 0, index, index + 1) for x in operands]

@@ -40,6 +40,9 @@ def constant(node: Node) -> Value:
     tensor = node.tensor("value")
     if tensor is not None:
         return node.stored(name, tensor)
+    sparse = node.sparse("sparse_value")
+    if sparse is not None:
+        return node.stored(name, sparse)
     if node.has("value_float") or node.has("value_floats"):
         found: object = node.floats("value_floats")
         return node.constant(node.number("value_float") if found is None else found, d.f32)

@@ -12,12 +12,12 @@ import numpy as np
 from ....ir import Dim
 from ....ir.compose import functions as c
 from ....ir.ops.resize import times
+from ....ir.ops.resize_matrix import Stretch, outside, weights
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
-from ..resize_matrix import Stretch, outside, weights
 
 WHOLE = (0.0, 1.0)
 """Begin and end of an axis that is not cropped."""
@@ -88,13 +88,15 @@ def resize(
     policy = node.text("keep_aspect_ratio_policy", "stretch")
     factors, shape = [1.0] * rank, list(node.shape(x))
     given: tuple[float, ...] = ()
-    if sizes is not None and node.shape(sizes) != (0,):
-        read = node.sizes if policy == "stretch" else node.dims
-        _to_sizes(node, axes, read(sizes, "sizes"), policy, factors, shape)
+    by = sizes if sizes is not None and node.shape(sizes) != (0,) else scales
+    if by is not None and _is_late(node, x, axes, by, roi if crops else None):
+        return _resized_late(node, x, how, by, roi if crops else None)
+    if by is sizes and sizes is not None:
+        _to_sizes(node, axes, node.sizes(sizes, "sizes"), policy, factors, shape)
         given = tuple(factors) if policy != "stretch" else ()
     elif scales is None:
         node.fail("neither scales nor sizes are given")
-    elif node.is_data(scales) and not (crops or antialias):
+    elif node.is_data(scales):
         return _resized_by(node, x, how, scales, axes)
     else:
         for axis, factor in zip(axes, node.numbers(scales, "scales").ravel(), strict=True):
@@ -104,6 +106,33 @@ def resize(
         return _resized(node, x, how, tuple(shape), given)
     regions = _regions(node, roi, axes) if crops else [WHOLE] * rank
     return _by_matrix(node, x, _rows(node, x, how, shape, given, regions), fill)
+
+
+def _is_late(node: Node, x: Value, axes: Sequence[int], by: Value, roi: Value | None) -> bool:
+    """Say whether the matrices, or a factor that keeps the aspect, are made in the run."""
+    antialias = bool(node.integer("antialias", 0))
+    keeps = node.text("keep_aspect_ratio_policy", "stretch") != "stretch"
+    if roi is None and not antialias and not (keeps and node.dtype(by).is_integer):
+        return False
+    known = [node.known(each) for each in (by, *(() if roi is None else (roi,)))]
+    is_open = any(not isinstance(node.shape(x)[axis], int) for axis in axes)
+    return is_open or any(each is None or each.dtype == object for each in known)
+
+
+def _resized_late(node: Node, x: Value, how: How, by: Value, roi: Value | None) -> Value:
+    """Append the host step that has all rules."""
+    rank, policy = node.rank(x), node.text("keep_aspect_ratio_policy", "stretch")
+    axes = tuple(normalize_axis(a, rank) for a in node.integers("axes") or range(rank))
+    known = node.known(by) if node.dtype(by).is_integer and policy == "stretch" else None
+    sizes = node.fill_in([None] * len(axes) if known is None else known.ravel().tolist())
+    return node.make.resize_to(
+        x, by, *(() if roi is None else (roi,)), axes=axes, sizes=sizes, policy=policy,
+        mode=how.mode, coordinate=how.coordinate, nearest=how.nearest,
+        cubic=node.number("cubic_coeff_a", -0.75),
+        exclude_outside=bool(node.integer("exclude_outside", 0)),
+        antialias=bool(node.integer("antialias", 0)),
+        fill=node.number("extrapolation_value", 0.0),
+    )  # fmt: skip
 
 
 def _how(node: Node, where: str) -> How:
@@ -144,7 +173,8 @@ def _to_sizes(
     pairs = [(size, shape[axis]) for axis, size in zip(axes, sizes, strict=True)]
     ratios = [s / e for s, e in pairs if isinstance(s, int) and isinstance(e, int) and e]
     if len(ratios) < len(pairs):
-        node.refuse(f"keep_aspect_ratio_policy {policy} depends on a symbol")
+        sizes_of = [size for pair in pairs for size in pair]
+        node.refuse_sizes(f"keep_aspect_ratio_policy {policy} depends on a symbol", *sizes_of)
     factor = min(ratios) if policy == "not_larger" else max(ratios)
     for axis in axes:
         extent = shape[axis]

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import numpy as np
-
-from ....ir import Array, Dim
+from ....ir import Dim
 from ....ir.compose import functions as c
 from ....ir.compose.fourier import transform
 from ....ir.compose.maker import Emit
+from ....ir.ops.host.mel import MelWeights
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
-from ..resize_matrix import MOST_ELEMENTS
 
 
 @rule("DFT", until=19)
@@ -152,36 +150,14 @@ def short_time(
 def mel_weights(
     node: Node, bins: Value, length: Value, rate: Value, lower: Value, upper: Value
 ) -> Value:
-    """Return the matrix that turns a spectrum into bins of the mel scale; all numbers are known."""
-    count, points, samples = (
-        node.integers_of(v, name)[0]
-        for v, name in ((bins, "num_mel_bins"), (length, "dft_length"), (rate, "sample_rate"))
-    )
-    low, high = (
-        float(node.numbers(v, name).ravel()[0])
-        for v, name in ((lower, "lower_edge_hertz"), (upper, "upper_edge_hertz"))
-    )
+    """Return the matrix that turns a spectrum into bins of the mel scale."""
     dtype = node.element_type("output_datatype", d.f32)
-    if not 0 <= count * (points // 2 + 1) <= MOST_ELEMENTS:
-        node.fail(f"a matrix of {points // 2 + 1} x {count}, expected at most {MOST_ELEMENTS}")
-    made = _mel(count, points, samples, (low, high))
-    return node.stored(f"{node.label}.weights", made.astype(dtype.numpy))
-
-
-def _mel(count: int, points: int, samples: int, edges: tuple[float, float]) -> Array:
-    low, high = (2595 * np.log10(1 + edge / 700) for edge in edges)
-    marks = low + np.arange(count + 2) * ((high - low) / (count + 2))
-    hertz = 700 * (10 ** (marks / 2595) - 1)
-    places = ((points + 1) * hertz // samples).astype(np.int64)
-    made = np.zeros((points // 2 + 1, count))
-    for i, (left, middle, right) in enumerate(zip(places, places[1:], places[2:], strict=False)):
-        if left == middle:
-            made[middle, i] = 1
-        for j in range(left, middle + 1 if left < middle else left):
-            made[j, i] = (j - left) / (middle - left)
-        for j in range(middle, right):
-            made[j, i] = (right - j) / (right - middle)
-    return made
+    given = (bins, length, rate, lower, upper)
+    found = [x for x in map(node.known, given) if x is not None and x.dtype != object]
+    if len(found) < len(given):
+        return node.make.mel_weights(*given, dtype=dtype, sizes=node.unknown(2))
+    (made,) = MelWeights.evaluate(*found, dtype=dtype)
+    return node.stored(f"{node.label}.weights", made)
 
 
 @rule("Det")

@@ -94,7 +94,8 @@ def _transposed_pads(
         wanted = extent * stride if size is None else size[-rank:][axis]
         total = (extent - 1) * stride + span + more[axis] - wanted
         if not isinstance(total, int):
-            node.refuse(f"output_shape of an axis of {extent} elements depends on a symbol")
+            message = f"output_shape of an axis of {extent} elements depends on a symbol"
+            node.refuse_sizes(message, extent)
         total = max(total, 0) if size is None else total
         small = total // 2
         pads.append((small, total - small) if mode == "SAME_UPPER" else (total - small, small))

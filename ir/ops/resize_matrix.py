@@ -1,17 +1,18 @@
 """Resizing along one axis as a product with a matrix: for what `gv.resize` does not do.
 
 That is antialiasing, where an element of the result is made of many, and cropping, where the
-region of interest is a part of the image. All of it is computed while the model is read.
+region of interest is a part of the image.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import floor
 
 import numpy as np
 
-from ...ir import Array
+from ..op import Array
 
 MOST_ELEMENTS = 1 << 24
 """Elements of a matrix beyond which making it would take minutes."""
@@ -63,6 +64,7 @@ def _divided(places: Array, factor: float) -> Array:
     return np.asarray((places / factor).astype(np.float32).astype(np.float64))
 
 
+@lru_cache(maxsize=64)
 def weights(how: Stretch) -> Array:
     """Return the matrix [result, extent] whose rows say what each element is made of."""
     if how.result * how.extent > MOST_ELEMENTS:
