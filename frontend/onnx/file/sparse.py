@@ -8,6 +8,7 @@ import numpy as np
 from onnx import SparseTensorProto, TensorProto, numpy_helper
 
 from ....errors import ParseError
+from ....ir import Array
 from .data import Tensors
 
 MOST = 1 << 28
@@ -27,7 +28,7 @@ def dense(sparse: SparseTensorProto, tensors: Tensors) -> TensorProto:
     return numpy_helper.from_array(made.reshape(shape), name)
 
 
-def _places(indices: np.ndarray, shape: tuple[int, ...], count: int, what: str) -> np.ndarray:
+def _places(indices: Array, shape: tuple[int, ...], count: int, what: str) -> Array:
     """Return places in row-major order; they are given so, or as a row for each."""
     if indices.dtype != np.int64 or indices.shape not in ((count,), (count, len(shape))):
         found = f"{indices.dtype}{[*indices.shape]}"
@@ -35,9 +36,8 @@ def _places(indices: np.ndarray, shape: tuple[int, ...], count: int, what: str) 
     if indices.ndim == 2:
         if (indices < 0).any() or (indices >= np.array(shape, np.int64)).any():
             raise ParseError(f"{what}: an index lies outside of {[*shape]}")
-        indices = (
-            np.int64(np.ravel_multi_index(tuple(indices.T), shape)) if count else indices[:, 0]
-        )
+        steps = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        indices = np.add.reduce(indices * np.array(steps, np.int64), -1)
     if count and not 0 <= indices.min() <= indices.max() < prod(shape):
         raise ParseError(f"{what}: an index lies outside of {[*shape]}")
     if len(np.unique(indices)) < count:
