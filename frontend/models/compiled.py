@@ -19,12 +19,14 @@ from ...codegen.compiled import Compiled, Options
 from ...codegen.digests import digest_of
 from ...codegen.prepare import runs_here
 from ...codegen.store import find, keep, program_key
+from ...errors import RuntimeInputError
 from ...runtime.artifact import Work, launches
 from ...runtime.library import Library
 from ...runtime.model import Model
 from ...runtime.traces.recorder import RECORD, Recorder
 from ...runtime.tracing import span
 from ...target import Target
+from .otherwise import Otherwise
 
 if TYPE_CHECKING:
     from ...ir import Array, Program
@@ -35,6 +37,22 @@ class CompiledModel(Model):
     """A model that was compiled in this process."""
 
     compiled: Compiled
+    otherwise: Otherwise | None = None
+    """What is run where sizes are not what was assumed."""
+
+    def _slow_call(self, *values: object, update: bool = False) -> object:
+        """Do what `call` does for arguments that need a second look."""
+        try:
+            return super()._slow_call(*values, update=update)
+        except RuntimeInputError as error:
+            if (
+                self.otherwise is None
+                or update
+                or not any(1 in getattr(x, "shape", ()) for x in values)
+            ):
+                raise
+            found = self.otherwise.run(values, error)
+            return found[0] if len(found) == 1 else tuple(found)
 
     @property
     def recorder(self) -> Recorder | None:

@@ -606,7 +606,12 @@ class SteppedModel(CompiledModel):
         else:
             given = in_order(inputs, self.inputs)
         values = given if self.fit(given) else [*map(take, given, self.inputs)]
-        results = self.run_in_place(values)
+        try:
+            results = self.run_in_place(values)
+        except RuntimeInputError as error:
+            if self.otherwise is None:
+                raise
+            return self.otherwise.run(values, error)
         if self._are_new or are_own(results, values):
             return [*results]
         plain = [x if x.__class__ is np.ndarray else on_host(x) for x in results]

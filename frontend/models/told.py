@@ -66,7 +66,12 @@ class ToldModel(HostedModel):
 
     def run(self, inputs: Inputs) -> list[Array]:
         """Run the model on inputs by name or in order, and return new arrays."""
-        return self.cut(self.model.run(inputs))
+        try:
+            return self.cut(self.model.run(inputs))
+        except RuntimeInputError as error:
+            if self.otherwise is None:
+                raise
+            return self.otherwise.run(in_order(inputs, self.inputs), error)
 
     def cut(self, results: list[Array]) -> list[Array]:
         """Return results without what is behind their sizes."""

@@ -58,7 +58,7 @@ from .node import Node, Parts
 from .order import ordered, outer_names
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
 from .shapes import KnownEmit
-from .spread import spread_counts
+from .spread import spread_counts, spread_sizes
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 """What rules raise on attributes and values that make no sense."""
@@ -80,12 +80,14 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
     constants: Mapping[str, Array] | None = None,
     settable: Collection[str] = (),
     short: bool = False,
+    whichever: bool = False,
 ) -> Program:
     """Return the program of a serialised model.
 
     `shapes` replaces the shapes of inputs by name, `dims` fixes or bounds symbols, `constants`
     gives inputs that are no longer inputs their values. The tensors `settable` stay weights.
-    With `short`, most of a long chain of equal layers is left out, as `cut-layers` does it.
+    With `short`, most of a long chain of equal layers is left out, as `cut-layers` does it. With
+    `whichever`, either of two sizes that broadcast may be 1; a model without such is an error.
     """
     graphs = graphs_of(data, name)
     few = shorten(data, graphs, settable, directory) if short and not constants else None
@@ -96,8 +98,11 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
         for assumption in assumptions:
             symbols.assume(assumption)
         try:
-            reader = Reader(model, symbols, Faults(name), constants or {}, settable, few)
+            given = constants or {}, settable, few
+            reader = Reader(model, symbols, Faults(name), *given, whichever=whichever)
             program = reader.read(shapes or {})
+            if whichever and not reader.spreads:
+                raise UnsupportedOp("no two sizes broadcast of which either may be 1")
             program.assumed = [(str(each), each.reason) for each in assumptions]
             return program
         except NeedsAssumptionError as needs:
@@ -156,7 +161,7 @@ class Scope:
 class Reader:
     """Reads one model into a new module."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (as `read_onnx`)
         self,
         model: Model,
         symbols: Symbols,
@@ -164,6 +169,8 @@ class Reader:
         constants: Mapping[str, Array],
         settable: Collection[str] = (),
         few: Short | None = None,
+        *,
+        whichever: bool = False,
     ) -> None:
         self.settable, self.few = settable, few
         self.model, self.symbols, self.faults = model, symbols, faults
@@ -173,6 +180,8 @@ class Reader:
         """What weights of layers are called that are weights however small they are."""
         self.emitter: KnownEmit
         self.main: Block
+        self.whichever, self.spreads = whichever, 0
+        """Whether either of two sizes may be 1 that broadcast, and where that was so."""
 
     def read(self, shapes: Mapping[str, ShapeOption]) -> Program:
         """Return the program, or raise one error with all that is wrong."""
@@ -422,6 +431,9 @@ class Reader:
                 return self._apply(node, inputs, scope)
             except BAD as error:
                 spread = spread_counts(node, inputs, error, self.main)
+                if spread is None and self.whichever:
+                    spread = spread_sizes(node, inputs, error)
+                    self.spreads += spread is not None
                 if spread is None:
                     raise
                 inputs = spread

@@ -37,6 +37,7 @@ from ..files.beside import Noted, map_beside, map_file, noting
 from ..files.records import Records, with_words
 from ..models.compiled import CompiledModel, compile_if_whole, compile_program, is_kept, tag_of
 from ..models.making import is_whole, made_of
+from ..models.otherwise import Otherwise
 from .load import OptionError, Serialised, as_source, load_program, read_bytes
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from ...passes.base import Observer
     from ..dims.symbols import DimOption, ShapeOption
 
+LITTLE = 1 << 26
+"""A model of at most so many bytes in memory is kept, as it may have to be read once more."""
 SUFFIX = ".parallel.json"
 RAW = ".safetensors"
 """What files of weights end with that a library lays out when it is loaded."""
@@ -204,7 +207,40 @@ def compile_model(  # noqa: PLR0913  (as `compile`)
                 source, options, threads, shapes=shapes, dims={**(dims or {}), size.name: number}
             ),
         )  # fmt: skip
-    return made_of(made, options, threads)
+    model = made_of(made, options, threads)
+    again = _again(source) if model.dims else None
+    if again is not None:
+        load = partial(load_program, shapes=shapes, dims=dims, settable=options.settable)
+        model.otherwise = Otherwise(
+            lambda: made_of(
+                compile_if_whole(load(again(), whichever=True), options), options, threads
+            )
+        )
+    return model
+
+
+def _again(source: Source | Program) -> Callable[[], str | os.PathLike[str] | bytes] | None:
+    """Return what gives a source once more as it is now; None where it takes much memory to keep.
+
+    It raises a `ParseError` where the file has changed.
+    """
+    if isinstance(source, str | os.PathLike):
+        path, before = source, None if source == "-" else Stamp.of(Path(source))
+        return None if before is None else lambda: _unchanged(path, before)
+    size = source.ByteSize() if hasattr(source, "ByteSize") else None
+    if isinstance(source, bytes | bytearray | memoryview):
+        size = len(source)
+    if size is None or size > LITTLE:
+        return None
+    kept = as_source(source)
+    return lambda: kept
+
+
+def _unchanged(path: str | os.PathLike[str], before: Stamp) -> str | os.PathLike[str]:
+    """Return a file that is what it was, or raise."""
+    if Stamp.of(Path(path)) != before:
+        raise ParseError("the file has changed since the model was compiled", location=str(path))
+    return path
 
 
 def compile_source(

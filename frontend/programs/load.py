@@ -70,6 +70,7 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     format: str | None = None,
     data: Bytes | None = None,
     short: bool = False,
+    whichever: bool = False,
 ) -> Program:
     """Return the program in a file, in bytes, or on the standard input (`-`).
 
@@ -80,7 +81,8 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     bounds is at least 1. `settable` names tensors of an ONNX model that stay weights however
     small they are. `format` is `onnx`, `gv` or `mlir`; it is guessed if not given.
     `data` are the bytes of the source if they were read already. With `short`, most of a long chain
-    of equal layers may be left out, as `cut-layers` does it.
+    of equal layers may be left out, as `cut-layers` does it. With `whichever`, either of two sizes
+    of an ONNX model that broadcast may be 1: a host step looks which one is.
     """
     source = as_source(source)
     if (named := named_function(source)) is not None:
@@ -92,7 +94,11 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     if kind not in FORMATS:
         known = ", ".join(FORMATS)
         raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
-    options = LoadOptions(shapes or {}, dims or {}, constants or {}, settable, short=short)
+    options = LoadOptions(
+        shapes or {}, dims or {}, constants or {}, settable, short=short, whichever=whichever
+    )
+    if whichever and kind != "onnx":
+        raise GraphError(f"sizes of {kind} are those that are said, expected onnx", location=name)
     with paused():
         return FORMATS[kind](read, name, directory, options)
 
@@ -117,9 +123,10 @@ class LoadOptions:
         settable: Collection[str] = (),
         *,
         short: bool = False,
+        whichever: bool = False,
     ) -> None:
         self.shapes, self.dims, self.constants = shapes, dims, constants
-        self.settable, self.short = settable, short
+        self.settable, self.short, self.whichever = settable, short, whichever
 
 
 def _read(source: str | os.PathLike[str] | bytes) -> tuple[Bytes, str, Path | None]:
@@ -209,7 +216,7 @@ def _onnx(data: Bytes, name: str, directory: Path | None, options: LoadOptions) 
     return read_onnx(
         data, name, directory=directory,
         shapes=options.shapes, dims=options.dims, constants=options.constants,
-        settable=options.settable, short=options.short,
+        settable=options.settable, short=options.short, whichever=options.whichever,
     )  # fmt: skip
 
 

@@ -70,7 +70,8 @@ class Matmul(Op):
         if k != rows:
             message = f"{k} columns on the left, expected {rows} as the rows on the right"
             raise UnequalError(message, k, rows)
-        return (lhs.with_shape((*broadcast(lhs.dims[:-2], rhs.dims[:-2]), m, n)),)
+        stack = broadcast(lhs.dims[:-2], rhs.dims[:-2], behind=2)
+        return (lhs.with_shape((*stack, m, n)),)
 
     @classmethod
     def evaluate(

@@ -24,8 +24,10 @@ class BroadcastError(UnequalError):
         """How many columns are behind theirs."""
 
 
-def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
+def broadcast(*shapes: Sequence[Dim], behind: int = 0) -> tuple[Dim, ...]:
     """Return the shape that shapes broadcast to, by numpy's rule, or raise `TypeError`.
+
+    There are so many axes `behind` that are not looked at.
 
     >>> broadcast((4, 1), (3,))
     (4, 3)
@@ -39,7 +41,7 @@ def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
             names = " and ".join(_shape(s) for s in shapes)
             others = [d for d in wide if d != wide[0]]
             message = f"shapes {names} do not broadcast: {wide[0]} against {others[0]}"
-            raise BroadcastError(message, wide[0], others[0], rank - at)
+            raise BroadcastError(message, wide[0], others[0], rank - at + behind)
         result.append(wide[0] if wide else 1)
     return tuple(result)
 

@@ -1,0 +1,130 @@
+"""Sizes that broadcast: either of two is 1 in some runs, though they were taken to be equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import helper
+
+import gravure as gv
+from gravure.errors import GraphError, RuntimeInputError, UnsupportedOp
+from gravure.frontend.programs.load import load_program
+from gravure.ir import interpret
+
+node = helper.make_node
+Make = Callable[..., onnx.ModelProto]
+RANDOM = np.random.default_rng(0)
+PAIRS = ((4, 4), (1, 4), (4, 1), (1, 1), (3, 1))
+N, M = ("f32", ["n", 3]), ("f32", ["m", 3])
+DIMS = dict.fromkeys("nmkl", (1, 16))
+
+
+def image(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def compiled_of(made: onnx.ModelProto, **more: Any) -> Any:
+    named = {d.dim_param for i in made.graph.input for d in i.type.tensor_type.shape.dim}
+    dims = {name: sizes for name, sizes in DIMS.items() if name in named}
+    return gv.compile(made.SerializeToString(), dims={**dims, **more})
+
+
+def check(made: onnx.ModelProto, cases: Sequence[Mapping[str, Any]]) -> Any:
+    """Compare the compiled model, and the one in which either may be 1, with onnxruntime."""
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    compiled = compiled_of(made)
+    program = load_program(data, whichever=True)
+    for feeds in cases:
+        inputs = [feeds[each.name] for each in made.graph.input]
+        wanted = peer.run(None, dict(feeds))
+        for results in (compiled.run(feeds), compiled.run(inputs), interpret(program, inputs)):
+            for found, expected in zip(results, wanted, strict=True):
+                assert found.dtype == expected.dtype
+                assert found.shape == expected.shape
+                np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    return compiled
+
+
+def test_sizes_of_arguments(model: Make) -> None:
+    nodes = [node("Add", ["x", "y"], ["a"]), node("Mul", ["a", "x"], ["z"])]
+    made = model(nodes, {"x": N, "y": M}, ["z"])
+    compiled = check(made, [{"x": image(n, 3), "y": image(m, 3)} for n, m in PAIRS])
+    found = compiled(image(1, 3), image(5, 3))
+    assert found.shape == (5, 3)
+    with pytest.raises(RuntimeInputError, match="compiled with"):
+        compiled.run([image(2, 3), image(5, 3)])
+    with pytest.raises(RuntimeInputError, match="compiled with"):
+        compiled.run([image(1, 3), image(1, 4)])
+
+
+def test_sizes_of_several_axes_and_operands(model: Make) -> None:
+    inputs = {"c": ("bool", ["n", 1, "k"]), "x": ("f32", ["m", "k"]), "y": ("f32", ["m", "l"])}
+    made = model([node("Where", ["c", "x", "y"], ["z"])], inputs, ["z"])
+    rows = [(2, 3, 4, 4), (2, 3, 1, 4), (1, 3, 4, 1), (2, 1, 4, 1), (1, 1, 1, 5)]
+    check(made, [{"c": image(n, 1, k) > 0, "x": image(m, k), "y": image(m, length)}
+                 for n, m, k, length in rows])  # fmt: skip
+
+
+def test_stacks_of_matrices(model: Make) -> None:
+    inputs = {"x": ("f32", ["n", 2, 3]), "y": ("f32", ["m", 3, 2])}
+    made = model([node("MatMul", ["x", "y"], ["z"])], inputs, ["z"])
+    check(made, [{"x": image(n, 2, 3), "y": image(m, 3, 2)} for n, m in PAIRS])
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_sizes_that_data_tells(model: Make, both: bool) -> None:
+    nodes = [node("Compress", ["x", "c"], ["a"], axis=0)]
+    nodes += [node("Compress", ["y", "d"], ["b"], axis=0)] if both else []
+    nodes += [node("Greater", ["a", "b" if both else "y"], ["g"])]
+    nodes += [node("Where", ["g", "a", "b" if both else "y"], ["z"])]
+    inputs = {"x": N, "c": ("bool", ["n"]), "y": M, **({"d": ("bool", ["m"])} if both else {})}
+
+    def feeds(n: int, m: int) -> dict[str, np.ndarray]:
+        found = {"x": image(6, 3), "c": np.arange(6) < n, "y": image(7 if both else m, 3)}
+        return {**found, **({"d": np.arange(7) < m} if both else {})}
+
+    made = model(nodes, inputs, ["z"])
+    compiled = check(made, [feeds(n, m) for n, m in PAIRS])
+    with pytest.raises(RuntimeInputError):
+        compiled.run(feeds(2, 5))
+
+
+def test_what_has_no_such_sizes_is_read_once(model: Make) -> None:
+    made = model([node("Add", ["x", "x"], ["y"])], {"x": N}, ["y"])
+    with pytest.raises(UnsupportedOp, match="no two sizes"):
+        load_program(made.SerializeToString(), whichever=True)
+    compiled = compiled_of(made)
+    with pytest.raises(RuntimeInputError, match="argument 'x'"):
+        compiled.run([image(1, 4)])
+    assert compiled.otherwise.made == [None]
+    fixed = model([node("Add", ["x", "y"], ["z"])], {"x": N, "y": M}, ["z"])
+    several = compiled_of(fixed, n=(2, 9), m=(2, 9))
+    with pytest.raises(RuntimeInputError):
+        several.run([image(1, 3), image(4, 3)])
+    assert several.otherwise.made == [None]
+    with pytest.raises(GraphError, match="expected onnx"):
+        load_program(b"model m(x: f32[N]) -> (y) { y = relu(x) }", whichever=True)
+
+
+def test_a_model_is_read_once_more_as_it_was(model: Make, tmp_path: Path) -> None:
+    made = model([node("Add", ["x", "y"], ["z"])], {"x": N, "y": M}, ["z"])
+    path = tmp_path / "m.onnx"
+    path.write_bytes(made.SerializeToString())
+    x, y = image(1, 3), image(4, 3)
+    for source in (made, bytearray(made.SerializeToString()), path, str(path)):
+        compiled: Any = gv.compile(source, dims={"n": (1, 16), "m": (1, 16)})
+        np.testing.assert_allclose(compiled.run([x, y])[0], x + y, rtol=1e-6)
+    from_proto: Any = gv.compile(made, dims={"n": (1, 16), "m": (1, 16)})
+    from_file: Any = gv.compile(path, dims={"n": (1, 16), "m": (1, 16)})
+    made.graph.node[0].op_type = "Sub"
+    path.write_bytes(made.SerializeToString())
+    np.testing.assert_allclose(from_proto.run([x, y])[0], x + y, rtol=1e-6)
+    with pytest.raises(RuntimeInputError, match="compiled with"):
+        from_file.run([x, y])
