@@ -1,4 +1,4 @@
-"""The distinct elements of few numbers: found in a loop instead of by sorting."""
+"""The distinct elements of few numbers, or slices of few: found in a loop instead of by sorting."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ def distinct(
 ) -> list[Array]:
     """Return what `gv.unique` does."""
     del sizes
-    is_little = axis is None and x.size <= MOST and x.dtype.kind in "biuf"
-    found = _few(x.ravel(), is_sorted=sorted) if is_little and x.dtype != np.uint64 else None
+    found = None
+    if x.size <= MOST and x.dtype.kind in "biuf" and x.dtype != np.uint64:
+        one = _few(x.ravel(), is_sorted=sorted) if axis is None else None
+        found = one if axis is None else _few_slices(x, axis, is_sorted=sorted)
     return [*Unique.evaluate(x, axis=axis, sorted=sorted)] if found is None else found
 
 
@@ -45,6 +47,22 @@ def _few(x: Array, *, is_sorted: bool) -> list[Array] | None:
     return [x[first], first, place, made[most : most + many].copy()]
 
 
+def _few_slices(x: Array, axis: int, *, is_sorted: bool) -> list[Array] | None:
+    """Return the same of the slices along an axis; None where too many of them are distinct."""
+    rows = x.swapaxes(0, axis) if axis < 2 else np.moveaxis(x, axis, 0)
+    is_float = x.dtype.kind == "f"
+    keys = np.ascontiguousarray(rows, np.float64 if is_float else np.int64)
+    count = len(keys)
+    most = min(FEW, count)
+    place, made = np.empty(count, np.int64), np.empty(2 * most, np.int64)
+    given = keys, x.size // max(count, 1), int(is_sorted), np.empty(4 * most, np.int64), place, made
+    many = (_number_slices_of_floats if is_float else _number_slices)(*given)
+    if many < 0:
+        return None
+    first = made[:many].copy()
+    return [x.take(first, axis), first, place, made[most : most + many].copy()]
+
+
 @serial
 def _number(keys: I64s, is_sorted: int, known: I64s, room: I64s, place: I64s, made: I64s) -> int:
     """Give whole numbers their numbers."""
@@ -57,6 +75,74 @@ def _number_floats(
 ) -> int:
     """Give floats their numbers."""
     return _in_order(_numbered(keys, known, room, place), is_sorted, room, place, made)
+
+
+@serial
+def _number_slices(
+    keys: I64s, width: int, is_sorted: int, room: I64s, place: I64s, made: I64s
+) -> int:
+    """Give rows of whole numbers their numbers."""
+    return _in_order(_numbered_rows(keys, width, room, place), is_sorted, room, place, made)
+
+
+@serial
+def _number_slices_of_floats(
+    keys: F64s, width: int, is_sorted: int, room: I64s, place: I64s, made: I64s
+) -> int:
+    """Give rows of floats their numbers."""
+    return _in_order(_numbered_rows(keys, width, room, place), is_sorted, room, place, made)
+
+
+def _numbered_rows(keys: Array, width: int, room: I64s, place: I64s) -> int:
+    """Give distinct rows numbers as they come, as `_numbered` does; with a NaN each is distinct.
+
+    Of rows that are in the same place of the order the first one comes first.
+    """
+    most, many = len(room) // 4, 0
+    for i in range(len(place)):
+        low, high = 0, many
+        while low < high:
+            middle = (low + high) // 2
+            if _compared(keys, width, i, room[most + room[middle]]) < 0:
+                high = middle
+            else:
+                low = middle + 1
+        is_new = low == 0
+        if low > 0:
+            is_new = _compared(keys, width, i, room[most + room[low - 1]]) != 0 or _has_nan(
+                keys, width, i
+            )
+        if is_new:
+            if many == most:
+                return -1
+            for k in range(many, low, -1):
+                room[k] = room[k - 1]
+            room[low], room[most + many], room[2 * most + many] = many, i, 0
+            many += 1
+            place[i] = many - 1
+        else:
+            place[i] = room[low - 1]
+        room[2 * most + place[i]] += 1
+    return many
+
+
+def _compared(keys: Array, width: int, one: int, other: int) -> int:
+    """Return which of two rows comes first: below 0 the one, above 0 the other; NaN come last."""
+    for j in range(width):
+        a, b = keys[one * width + j], keys[other * width + j]
+        if a < b or (isnan(b) and not isnan(a)):
+            return -1
+        if a > b or (isnan(a) and not isnan(b)):
+            return 1
+    return 0
+
+
+def _has_nan(keys: Array, width: int, row: int) -> bool:
+    """Say whether an element of a row is no number."""
+    for j in range(width):  # noqa: SIM110  (compiled, which takes no generators)
+        if isnan(keys[row * width + j]):
+            return True
+    return False
 
 
 def _numbered(keys: Array, known: Array, room: I64s, place: I64s) -> int:

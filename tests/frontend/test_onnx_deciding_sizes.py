@@ -127,6 +127,28 @@ def test_scans_of_batches_of_any_size(model: Make) -> None:
     check(made, ({"i": image(random, b, 2), "x": image(random, b, t, 2)} for b, t in sizes))
 
 
+@pytest.mark.parametrize("back", [0, 1])
+def test_scans_of_sequences_of_different_lengths(model: Make, back: int) -> None:
+    """What one gives is filled up with zeros; all of one length were taken only."""
+    random = np.random.default_rng(5)
+    body = helper.make_graph(
+        [node("Add", ["s", "x"], ["o"]), node("Identity", ["o"], ["p"])], "body",
+        [info("s", 1, [2]), info("x", 1, [2])], [info("o", 1, [2]), info("p", 1, [2])],
+    )  # fmt: skip
+    inputs = {"n": ("i64", ["b"]), "i": ("f32", ["b", 2]), "x": ("f32", ["b", "t", 2])}
+    rules = {"num_scan_inputs": 1, "body": body, "directions": [back]}
+    made = model([node("Scan", ["n", "i", "x"], ["o", "p"], **rules)], inputs, ["o", "p"], opset=8)
+
+    def cases() -> Iterator[Feeds]:
+        for lengths, trips in (([4, 1, 2], 4), ([3, 3, 3], 3), ([5], 6), ([1, 6, 2], 6)):
+            count = len(lengths)
+            yield {"n": lengths, "i": image(random, count, 2), "x": image(random, count, trips, 2)}
+
+    compiled = check(made, cases())
+    with pytest.raises(RuntimeInputError, match="size 4, expected 0 to 3"):
+        compiled.run({"n": np.int64([4]), "i": image(random, 1, 2), "x": image(random, 1, 3, 2)})
+
+
 def test_few_models_are_kept_and_what_no_number_mends_is_refused(
     model: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -405,22 +405,30 @@ def scan_of_batches(node: Node, lengths: Value | None, *operands: Value) -> Sequ
     if not 0 < width <= len(operands):
         node.fail(f"num_scan_inputs is {width}, expected 1 to {len(operands)}")
     batch, trips = node.shape(operands[-1])[:2]
-    if lengths is not None:
-        known = node.known(lengths)
-        if known is None or not bool(np.all(known == trips)):
-            node.refuse("sequences of different lengths are not supported")
     if not isinstance(batch, int):
         node.refuse_sizes(f"a batch of {batch}, expected a number", batch)
+    ends: Sequence[Dim] = [trips] * batch
+    if lengths is not None:
+        ends = node.sizes(lengths, "sequence_lens", trips)
     ways, columns = _listed(node, "directions", width), []
-    for index in range(batch):
+    for index, end in enumerate(ends):
         parts = [c.cut(node.emit, x, 0, index, index + 1) for x in operands]
         parts = [c.squeeze(node.emit, part, (0,)) for part in parts]
         seen = Along(parts[-width:], [0] * width, ways)
-        if isinstance(trips, int) and trips > 0 and _is_short(body, trips):
-            columns.append(_unrolled_scan(node, body, trips, parts[:-width], seen))
+        if isinstance(end, int) and end > 0 and _is_short(body, end):
+            made = _unrolled_scan(node, body, end, parts[:-width], seen)
         else:
-            columns.append(_scanned(node, body, trips, parts[:-width], seen))
+            made = _scanned(node, body, end, parts[:-width], seen)
+        count = len(operands) - width
+        columns.append([*made[:count], *(_filled(node, x, trips) for x in made[count:])])
     return [c.stack(node.emit, column, 0) for column in zip(*columns, strict=True)]
+
+
+def _filled(node: Node, x: Value, count: Dim) -> Value:
+    """Return what a sequence gave with zeros behind it, as many as the longest one has."""
+    behind = count - node.shape(x)[0]
+    pads = [(0, behind), *((0, 0),) * (node.rank(x) - 1)]
+    return x if isinstance(behind, int) and behind == 0 else node.make.pad(x, pads=tuple(pads))
 
 
 @rule("Scan", since=9)

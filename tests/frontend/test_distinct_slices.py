@@ -1,0 +1,55 @@
+"""Distinct slices of few elements are found in a loop, with what sorting them gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure.frontend.values.distinct as loops
+from gravure.frontend.values.distinct import distinct
+from gravure.ir.ops.selecting import Unique
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "i8", "u1", "u8", "?"])
+def test_distinct_slices_along_any_axis(dtype: str) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        shape = tuple(random.integers(0, 6, random.integers(1, 4)))
+        axis = int(random.integers(0, len(shape)))
+        x = random.integers(0, 3, shape).astype(dtype)
+        if x.dtype.kind == "f":
+            x[random.random(shape) < 0.15] = np.nan
+            x[random.random(shape) < 0.1] = -0.0
+        for in_order in (True, False):
+            found = distinct(x, axis=axis, sorted=in_order)
+            wanted = Unique.evaluate(x, axis=axis, sorted=in_order)
+            for one, other in zip(found, wanted, strict=True):
+                assert (one.dtype, one.shape) == (other.dtype, other.shape)
+                assert one.tobytes() == other.tobytes()
+
+
+def test_few_slices_are_not_sorted_and_many_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    evaluate = Unique.evaluate
+    monkeypatch.setattr(
+        Unique, "evaluate", lambda *xs, **how: calls.append(xs) or evaluate(*xs, **how)
+    )
+    few, many = np.arange(40.0).reshape(20, 2) // 4, np.arange(400.0).reshape(200, 2)
+    assert distinct(few, axis=0)[0].shape == (10, 2)
+    assert not calls
+    assert distinct(many, axis=0)[0].shape == (200, 2)
+    assert len(calls) == 1
+
+
+def test_the_loops_mean_the_same_in_python() -> None:
+    keys = np.array([3, 1, 3, 1, 2, 1, 3, 1], np.int64)
+    for number, width in ((loops._number_slices, 2), (loops._number_slices_of_floats, 4)):
+        given = keys if number is loops._number_slices else keys.astype(np.float64)
+        rows = []
+        for run in (number, number.function):
+            room, place = np.zeros(4 * 8, np.int64), np.zeros(8 // width, np.int64)
+            made = np.zeros(16, np.int64)
+            rows.append((run(given, width, 1, room, place, made), place.tolist(), made.tolist()))
+        assert rows[0] == rows[1]
