@@ -127,7 +127,7 @@ def told_by(op: Operation) -> Iterator[Dim]:
         yield from op.plain_attributes()["sizes"]
 
 
-LITTLE = 1 << 12
+LITTLE = 1 << 11
 """So few elements cost less where all are computed than a host's step beside compiled code."""
 FEW = 1 << 14
 """So few comparisons of boxes: compiled code compares all with the best one in each round."""

@@ -16,7 +16,7 @@ from ...forks import renewed
 from ...runtime.buffer import Array
 
 
-class Running(Protocol):
+class OtherModel(Protocol):
     """A model."""
 
     def run(self, inputs: Sequence[object]) -> list[Array]:
@@ -26,11 +26,11 @@ class Running(Protocol):
 class Otherwise:
     """What is run where sizes are not what was assumed."""
 
-    def __init__(self, make: Callable[[], Running]) -> None:
+    def __init__(self, make: Callable[[], OtherModel]) -> None:
         self.make, self.lock = make, renewed(Lock())
-        self.made: list[Running | None] = []
+        self.made: list[OtherModel | None] = []
 
-    def model(self) -> Running | None:
+    def model(self) -> OtherModel | None:
         """Return the other model; None where there is none, which is asked once."""
         with self.lock:
             if not self.made:

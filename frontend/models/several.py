@@ -13,7 +13,14 @@ from threading import Lock
 
 import numpy as np
 
-from ...errors import CompileError, DecidingSize, GravureError, RuntimeInputError, UnsupportedOp
+from ...errors import (
+    Advice,
+    CompileError,
+    DecidingSize,
+    GravureError,
+    RuntimeInputError,
+    UnsupportedOp,
+)
 from ...forks import renewed
 from ...runtime.arguments import Inputs, check_threads, in_order
 from ...runtime.artifact import DimInfo, TensorInfo
@@ -111,7 +118,9 @@ class SeveralModel(HostedModel):
         raise CompileError(
             f"{path}: {self.size.name} decides about ranks or weights, so that there are several "
             "models, and a library has one",
-            hint=f"fix it: dims={{{self.size.name!r}: ...}}",
+            hint=Advice(
+                f"fix it: dims={{{self.size.name!r}: 4}}", f"fix it: --dim {self.size.name}=4"
+            ),
         )
 
     def close(self) -> None:
