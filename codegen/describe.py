@@ -32,6 +32,7 @@ from ..ir.types.tensor import spec_of, spec_of_array
 from ..passes.analysis.blocks import operations_of
 from ..passes.bounds.prover import Prover
 from ..passes.cut_layers import LAYERS
+from ..passes.note_requirements import within
 from ..passes.require_sizes import Requirements, required
 from ..runtime.artifact import (
     Argument,
@@ -90,7 +91,7 @@ def describe(program: Program, names: Names) -> Description:
                   default=0)  # fmt: skip
     model = Description(
         tag=names.tag,
-        inputs=_tensors(main, "input"),
+        inputs=_inputs(program),
         outputs=_tensors(main, "output"),
         steps=run.steps,
         dims=_dims(program),
@@ -158,6 +159,13 @@ class GivenWeights:
         assert numbers == [first + step * number for number in range(len(names))], "of all layers"
         if size:
             yield Copies(first, offset, size, len(names), step, distance)
+
+
+def _inputs(program: Program) -> tuple[TensorInfo, ...]:
+    """Return the inputs, with the ranges that a run wants of their integers."""
+    known = within(program)
+    tensors = enumerate(_tensors(program.main, "input"))
+    return tuple([replace(x, within=known[i]) if i in known else x for i, x in tensors])
 
 
 def _tensors(function: FuncOp, role: str) -> tuple[TensorInfo, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,10 @@ class Requirement:
     node: str = ""
     source: str = ""
     """The user's line, or the node of a file."""
+    argument: int = -1
+    """Which argument of the program the value is, as it is given; -1: none."""
+    within: tuple[int | str, int | str] = (0, 0)
+    """From what on its integers are, and below what: numbers, or expressions of sizes."""
 
     def text(self, place: int, value: int) -> str:
         """Return what is said where an element is wrong."""
@@ -61,7 +65,21 @@ class Requirement:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Requirement:
         """Return the requirement with these fields."""
-        return cls(**{**row, "shape": tuple(row["shape"])})
+        tuples = {name: tuple(row[name]) for name in ("shape", "within")}
+        return cls(**{**row, **tuples})
+
+
+Within: TypeAlias = tuple[tuple[int | str, int | str], ...]
+"""Ranges in all of which integers are to be: from the first number of each to below the second."""
+
+
+def within_of(rows: Sequence[Requirement]) -> dict[int, Within]:
+    """Return in which ranges the integers of arguments must be, by the arguments' places."""
+    found: dict[int, Within] = {}
+    for row in rows:
+        if row.argument >= 0:
+            found[row.argument] = (*found.get(row.argument, ()), row.within)
+    return found
 
 
 def check(rows: Sequence[Mapping[str, Any]], found: Any) -> None:

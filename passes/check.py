@@ -27,6 +27,7 @@ from ..requirements import check
 from .analysis.arguments import FOR_EXACT, KINDS, choose_sizes, make_array
 from .analysis.memory.chart import nodes_of
 from .base import Observer, Step, ulps_of
+from .note_requirements import within
 
 TOLERANCE: dict[int, float] = {2: 2e-2, 4: 1e-4, 8: 1e-11}
 """What a pass that is not exact may change, relative to the largest magnitude of the result,
@@ -154,6 +155,7 @@ class Check(Observer):
         inputs = inputs_of(function, program)
         made: dict[Key, Results] = {}
         tried: list[Mapping[str, int]] = []
+        known = within(program) if name == "main" else {}
         for how in self.sizes:
             sizes = choose_sizes([spec for _, spec in inputs], program.ranges, how)
             if sizes in tried:
@@ -161,8 +163,10 @@ class Check(Observer):
             tried.append(sizes)
             for kind in self.kinds:
                 rows = [
-                    make_array(spec, sizes, each, kind=kind, seed=self.seed)
-                    for each, spec in inputs
+                    make_array(
+                        spec, sizes, each, kind=kind, seed=self.seed, within=known.get(at, ())
+                    )
+                    for at, (each, spec) in enumerate(inputs)
                 ]
                 label = kind if how == "usual" else f"{kind}, {how} sizes"
                 made[name, label] = run(program, name, rows)

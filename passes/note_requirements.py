@@ -25,10 +25,10 @@ from ..ir.compose.maker import Maker
 from ..ir.ops.control.control import If, While
 from ..ir.ops.control.state import Require
 from ..ir.ops.host.host_control import HostIf, HostLoop
-from ..ir.program import finish, result_names, returned, set_requirements
+from ..ir.program import finish, requirements_of, result_names, returned, set_requirements
 from ..ir.types.dtypes import i64
 from ..ir.types.tensor import TensorSpec
-from ..requirements import NUMBERS, Requirement
+from ..requirements import NUMBERS, Requirement, Within, within_of
 from .base import Pass
 
 FAULT = "fault"
@@ -65,6 +65,13 @@ def note_requirements(program: Program) -> int:
 def requires(op: Operation) -> bool:
     """Say whether something is required in an operation."""
     return any(isinstance(each, Require) for each in op.walk())
+
+
+def within(program: Program) -> dict[int, Within]:
+    """Return in which ranges the integers of arguments must be, by the arguments' places."""
+    ops = [op for op in program.main.walk() if isinstance(op, Require)]
+    rows = [Requirement.of(row) for row in requirements_of(program.module)]
+    return within_of([*rows, *(op.requirement for op in ops)])
 
 
 def well(make: Maker) -> SSAValue:

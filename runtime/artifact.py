@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
+from ..requirements import Within
 from .expression import Extent, affine, evaluate, symbols
 
 DTYPES: Mapping[str, int] = {
@@ -64,6 +65,8 @@ class TensorInfo:
     shape: tuple[Extent, ...]
     over: int | None = None
     """Of an output: the number of the input whose buffer may be given for it, too."""
+    within: Within = field(default=(), compare=False)
+    """Of an input of integers: the ranges in which a run wants all of them."""
 
     def __post_init__(self) -> None:
         assert self.dtype in DTYPES, f"tensor {self.name!r}: no element type {self.dtype!r}"

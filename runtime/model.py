@@ -663,8 +663,8 @@ def _refuse_unknown(raw: Mapping[str, Any], infos: Sequence[TensorInfo]) -> None
 
 def tensor_of(described: Mapping[str, Any]) -> TensorInfo:
     """Return what a manifest says of an argument or a result."""
-    shape = tuple(described["shape"])
-    return TensorInfo(described["name"], described["dtype"], shape, described.get("over"))
+    shape, within = (tuple(described.get(name, ())) for name in ("shape", "within"))
+    return TensorInfo(described["name"], described["dtype"], shape, described.get("over"), within)
 
 
 def raw_infos(manifest: Mapping[str, Any]) -> list[TensorInfo]:

@@ -6,7 +6,8 @@
     x=2x3xf32:ones               the same with ones, zeros, iota, random:SEED, or a number
     random:7   ones   zeros      all inputs that are not named
 
-Random floats are normally distributed; random integers are 0 to 7, so that they serve as indices.
+Random floats are normally distributed; random integers are 0 to 7, so that they serve as indices,
+and where it is known which ones a run takes as such, only those.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..errors import Advice, did_you_mean
 from ..frontend.dims.symbols import ArrayShape
 from ..runtime.arguments import numpy_dtype
 from ..runtime.artifact import DTYPES, DimInfo, TensorInfo, bindings
+from ..runtime.expression import evaluate
 from ..runtime.values import ValueInfo
 from .errors import DataError, UsageError
 from .given import readable
@@ -65,7 +67,7 @@ def make_inputs(
         if array is None:
             shape, dtype, how = makers.described(info)
             wanted = info.shape_for(values) if shape is None else shape
-            array = fill(how, wanted, dtype, info.name)
+            array = fill(how, wanted, dtype, info.name, _bounds(info, values))
         if info.name in makers.numbers:
             array = array.astype(numpy_dtype(info.dtype))
         made[info.name] = array
@@ -186,15 +188,24 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def fill(how: str, shape: tuple[int, ...], dtype: str, name: str) -> Array:
+def _bounds(info: TensorInfo, sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Return from where to below where random integers are: those that a run takes."""
+    ranges = [[evaluate(end, sizes) for end in each] for each in info.within]
+    low, high = max([0, *(each[0] for each in ranges)]), min([HIGHEST, *(e[1] for e in ranges)])
+    return low, max(high, low + 1)
+
+
+def fill(
+    how: str, shape: tuple[int, ...], dtype: str, name: str, bounds: tuple[int, int] = (0, HIGHEST)
+) -> Array:
     """Return an array whose elements a text describes; inputs of other names get others."""
     kind = numpy_dtype(dtype)
     random = _RANDOM.match(how)
     if random is not None:
         generator = np.random.default_rng([int(random[1] or 0), crc32(name.encode())])
         if dtype == "bool" or dtype[0] in "iu":
-            highest = 2 if dtype == "bool" else HIGHEST
-            return generator.integers(0, highest, shape).astype(kind)
+            low, high = (0, 2) if dtype == "bool" else bounds
+            return generator.integers(low, high, shape).astype(kind)
         made = generator.standard_normal(shape)
         if dtype[0] == "c":
             return (made + 1j * generator.standard_normal(shape)).astype(kind)

@@ -71,8 +71,10 @@ def plain_demand(demand: SizeDemand) -> dict[str, Any]:
 
 
 def _tensor(tensor: TensorInfo) -> dict[str, Any]:
-    over = {} if tensor.over is None else {"over": tensor.over}
-    return {"name": tensor.name, "dtype": tensor.dtype, "shape": list(tensor.shape), **over}
+    more: dict[str, Any] = {} if tensor.over is None else {"over": tensor.over}
+    if tensor.within:
+        more["within"] = list(map(list, tensor.within))
+    return {"name": tensor.name, "dtype": tensor.dtype, "shape": list(tensor.shape), **more}
 
 
 def peak_bytes(model: Description) -> int:

@@ -13,8 +13,6 @@ piece compiled again, with a larger share for that one.
 from __future__ import annotations
 
 import os
-import sys
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from threading import Lock
@@ -30,7 +28,7 @@ from ...counting import is_counted
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
 from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
-from ...ir.host import WHOLE, HostOp, host_steps, symbols_in
+from ...ir.host import WHOLE, HostOp, host_steps
 from ...ir.interpret.graph import bind_symbols
 from ...ir.ops.host.host_control import HostLoop
 from ...ir.ops.host.python_step import PythonStep
@@ -44,10 +42,10 @@ from ...ir.program import (
     set_ranges,
 )
 from ...ir.types import dims
-from ...ir.types.dims import Range
 from ...ir.types.values import Spec, value_spec
 from ...lazy import cached_property
 from ...passes.manager import run as run_passes
+from ...passes.note_requirements import within
 from ...requirements import check
 from ...runtime.arguments import Inputs, check_threads, in_order
 from ...runtime.artifact import DimInfo
@@ -64,6 +62,7 @@ from .gpu import DeviceModel, load_on_gpu
 from .growing import GrowingLoop, axes_of
 from .later import Later
 from .loops import computing, is_loop
+from .room import bounded, open_sizes, shares
 from .straight import Around, Straight, is_straight, is_watched, taking
 from .turns import BlockOrder, Turn
 
@@ -81,12 +80,6 @@ DEVICE_ROOM = 1 << 24
 
 LITTLE = 1 << 16
 """Fewer bytes of results that are the same in each run are kept."""
-
-LARGEST = 31
-"""Sizes that nothing bounds are at most two to the power of this."""
-
-ANY_SIZE: Range = (0, None)
-"""The range of a size that nothing is said about."""
 
 
 class Piece:
@@ -312,47 +305,6 @@ def lets_go(op: Operation) -> bool:
     return isinstance(op, CallOp) or (isinstance(op, HostOp) and not op.HOLDS)
 
 
-def open_sizes(function: FuncOp, whole: Program) -> list[tuple[str, int, int]]:
-    """Return symbol, input and axis of the sizes of a piece that nothing bounds before the run."""
-    given = {name for argument in whole.main.body.block.args for name in symbols_in(argument.type)}
-    told = {name for name in given if whole.ranges.get(name, ANY_SIZE)[1] is not None}
-    return [
-        (str(dim), number, axis)
-        for number, argument in enumerate(function.body.block.args)
-        for axis, dim in enumerate(spec_of(argument.type).dims)
-        if str(dim).isidentifier() and str(dim) not in told
-    ]
-
-
-def bounded(ranges: Mapping[str, Range], bounds: Mapping[str, int]) -> dict[str, Range]:
-    """Return the ranges with an upper end for some."""
-    return {**ranges, **{n: (ranges.get(n, ANY_SIZE)[0], high) for n, high in bounds.items()}}
-
-
-def shares(
-    function: FuncOp, ranges: Mapping[str, Range], least: Mapping[str, int], room: int
-) -> Mapping[str, int]:
-    """Return the largest bounds of open sizes, one for all, that the values have room for.
-
-    None is above what is known of a size, nor below its `least`.
-    """
-    highs = {name: ranges.get(name, ANY_SIZE)[1] for name in least}
-    caps = {name: sys.maxsize if high is None else high for name, high in highs.items()}
-    specs = [value_spec(v.type) for op in function.body.walk() for v in op.results]
-    specs += [value_spec(v.type) for v in function.body.block.args]
-    sizes = [spec.nbytes for spec in specs if isinstance(spec, TensorSpec)]
-
-    def bounds(exponent: int) -> dict[str, int]:
-        return {name: min(max(size, 1 << exponent), caps[name]) for name, size in least.items()}
-
-    def fits(exponent: int) -> bool:
-        high = bounded(ranges, bounds(exponent))
-        taken = [dims.bounds(size, high)[1] for size in sizes]
-        return sum(room + 1 if size is None else size for size in taken) <= room
-
-    return bounds(bisect_left(range(LARGEST), x=True, key=lambda exponent: not fits(exponent + 1)))
-
-
 class Stepper(Interpreter):
     """Carries out a program that was cut: calls run compiled pieces."""
 
@@ -515,7 +467,8 @@ class SteppedModel(CompiledModel):
         self.program = program = between(program)
         main = program.main
         self._specs = [value_spec(t) for t in main.function_type.inputs]
-        self.inputs = tuple(map(info_of, argument_names(main), self._specs))
+        inputs, known = map(info_of, argument_names(main), self._specs), within(program)
+        self.inputs = tuple(replace(x, within=known.get(i, ())) for i, x in enumerate(inputs))
         results = [value_spec(t) for t in main.function_type.outputs]
         self._required = requirements_of(program.module)
         """What the last result tells of, which no caller sees."""

@@ -17,7 +17,7 @@ from onnx import FunctionProto, NodeProto, TensorProto, TypeProto, defs, helper
 
 from ...ir import REGISTRY, Op
 from ...ir.host import HostOp
-from ...ir.ops.host import late, texts
+from ...ir.ops.host import along, late, mel, resizing, texts
 from ...ir.ops.selecting import Leading
 from .registry import RULES, find_rule, known_operators
 
@@ -87,6 +87,10 @@ def _versions(domain: str) -> dict[str, list[int]]:
     return found
 
 
+BY_DATA = (along, late, mel, resizing)
+"""What is a step on the host only where operands that mostly are known are data."""
+
+
 @cache
 def status(domain: str, name: str, version: int) -> str:
     """Return how an operator runs."""
@@ -105,7 +109,9 @@ def _by_rule(rule: Callable[..., object], schema: Any) -> str:
     if not steps:
         return COMPILED
     numbers = schema.inputs and any(t != "tensor(string)" for t in schema.inputs[0].types)
-    special = {late.__name__, texts.__name__} if numbers else {late.__name__}
+    special = {each.__name__ for each in BY_DATA}
+    if numbers:
+        special.add(texts.__name__)
     return PARTLY if all(op.__module__ in special or op is Leading for op in steps) else HOST
 
 
@@ -127,9 +133,11 @@ def _names(code: CodeType, scope: dict[str, object], seen: set[CodeType]) -> Ite
         name = str(instruction.argval)
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             yield name
-        function = scope.get(name) if instruction.opname == "LOAD_GLOBAL" else None
-        if inspect.isfunction(function) and function.__module__.startswith(_RULES):
-            yield from _names(function.__code__, function.__globals__, seen)
+        used = scope.get(name) if instruction.opname == "LOAD_GLOBAL" else None
+        if getattr(used, "__module__", "").startswith(_RULES):
+            for function in (used, *(vars(used).values() if inspect.isclass(used) else ())):
+                if inspect.isfunction(function):
+                    yield from _names(function.__code__, function.__globals__, seen)
 
 
 def _inside(domain: str, name: str, version: int) -> list[tuple[str, str, int]]:

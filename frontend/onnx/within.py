@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ...ir import Dim, Op, spec_of
@@ -141,9 +141,13 @@ def looked_at(node: Node, wanted: WantedRange, what: str) -> Operation:
     holds = make.less(largest, make.extent_of(high - low, u64))
     found = make.add(make.to(largest, i64), lowest)
     text, bounds = f"{node.op_type}: {what}", f"is not in [{low}, {high})"
+    argument = -1
+    if isinstance(source, BlockArgument) and source.owner is node.emitter.entry and other is None:
+        argument = source.index
     made: SSAValue = make.emit(
         Require, holds, make.number(0, i64), found,
         message=f"{text} {bounds}", told=f"{text} = {{value}} {bounds}",
+        argument=argument, within=(low, high),
     )  # fmt: skip
     assert isinstance(made.owner, Operation), "what is appended is an operation"
     return made.owner

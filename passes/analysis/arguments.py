@@ -19,6 +19,7 @@ from ...ir import Array, DType, TensorSpec
 from ...ir.program import argument_names, argument_specs
 from ...ir.types import dims
 from ...ir.types.dims import Range
+from ...requirements import Within
 
 KINDS = ("random", "special")
 """What arguments are made of where that is done for every pass and test."""
@@ -45,12 +46,16 @@ def make_arguments(
     kind: str = "random",
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
+    within: Mapping[int, Within] | None = None,
 ) -> list[Array]:
-    """Return one array for each argument, of one of `ALL_KINDS`."""
+    """Return one array for each argument, of one of `ALL_KINDS`, with integers in these ranges."""
     specs = argument_specs(function)
     sizes = choose_sizes(specs, ranges) if sizes is None else sizes
-    rows = zip(argument_names(function), specs, strict=True)
-    return [make_array(spec, sizes, name, kind=kind, seed=seed) for name, spec in rows]
+    rows, known = zip(argument_names(function), specs, strict=True), within or {}
+    return [
+        make_array(spec, sizes, name, kind=kind, seed=seed, within=known.get(at, ()))
+        for at, (name, spec) in enumerate(rows)
+    ]
 
 
 def choose_sizes(
@@ -67,15 +72,27 @@ def choose_sizes(
 
 
 def make_array(
-    spec: TensorSpec, sizes: Mapping[str, int], name: str, *, kind: str = "random", seed: int = 0
+    spec: TensorSpec,
+    sizes: Mapping[str, int],
+    name: str,
+    *,
+    kind: str = "random",
+    seed: int = 0,
+    within: Within = (),
 ) -> Array:
-    """Return an array of this spec, made from its name and the seed."""
+    """Return an array of this spec, made from its name and the seed.
+
+    Integers are in all ranges that are given.
+    """
     shape = tuple(dims.evaluate(dim, sizes) for dim in spec.dims)
     random = np.random.default_rng([seed, crc32(name.encode())])
     count = int(np.prod(shape, dtype=np.int64))
     values: Array
     if spec.dtype.kind == "b" or spec.dtype.is_integer:
-        values = random.integers(0, 2 if spec.dtype.kind == "b" else 4, count)
+        ranges = [[dims.evaluate(dims.parse(str(x)), sizes) for x in each] for each in within]
+        low = max([0, *(each[0] for each in ranges)])
+        high = min([2 if spec.dtype.kind == "b" else 4, *(each[1] for each in ranges)])
+        values = random.integers(low, max(high, low + 1), count)
     else:
         values = _floats(spec.dtype, count, kind, random)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -21,6 +21,7 @@ from gravure.frontend.programs.save import Saving, save_program
 from gravure.ir.ops.control.state import Require
 from gravure.ir.types.dtypes import of_numpy
 from gravure.passes.pipelines import LEVELS
+from gravure.tools.inputs import make_inputs
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -328,3 +329,28 @@ def test_the_largest_of_no_elements_has_no_place(model: Make) -> None:
     assert run.run([X[:0, :0]])[0].shape == (0,)
     with pytest.raises(RuntimeInputError, match="axis 1 is empty, expected elements for B places"):
         run.run([X[:, :0]])
+
+
+def test_random_inputs_are_such_as_a_run_takes(model: Make, tmp_path: Path) -> None:
+    nodes = [
+        node("Gather", ["x", "i"], ["a"]),
+        node("Gather", ["x", "many"], ["b"]),
+        node("Gather", ["w", "many"], ["c"]),
+    ]
+    types = {
+        "x": ("f32", [3, 4]), "w": ("f32", ["N", 4]), "i": ("i64", [50]), "many": ("i32", [50]),
+    }  # fmt: skip
+    path = tmp_path / "rows.onnx"
+    path.write_bytes(model(nodes, types, ["a", "b", "c"]).SerializeToString())
+    for size in (1, 2, 5):
+        compiled = gravure.compile(path, dims={"N": size})
+        compiled.save(tmp_path / "rows.so")
+        loaded = gravure.load(tmp_path / "rows.so")
+        assert [info.within for info in loaded.inputs] == [info.within for info in compiled.inputs]
+        made = make_inputs(None, loaded.inputs, loaded.dims)
+        assert {*made["i"]} == {0, 1, 2}
+        assert {*made["many"]} == {*range(min(size, 3))}
+        loaded.run(made)
+    open_ones = gravure.compile(path, dims={"N": (1, 9)})
+    open_ones.run(make_inputs(None, open_ones.inputs, open_ones.dims, {"N": 2}))
+    assert not gravure.check(path, dims={"N": 2}).findings

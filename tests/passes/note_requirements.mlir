@@ -8,7 +8,7 @@ func.func @main(%x: tensor<4xf32>, %at: tensor<i64>) -> (tensor<4xf32>) {
 }
 
 // ->
-// builtin.module attributes {gv.requirements = "[{\22message\22: \22x is wrong\22, \22told\22: \22x{at} is {value}\22, \22shape\22: [4], \22node\22: \22\22, \22source\22: \22\22}]"} {
+// builtin.module attributes {gv.requirements = "[{\22message\22: \22x is wrong\22, \22told\22: \22x{at} is {value}\22, \22shape\22: [4], \22node\22: \22\22, \22source\22: \22\22, \22argument\22: -1, \22within\22: [0, 0]}]"} {
 //   func.func @main(%x: tensor<4xf32>, %at: tensor<i64>) -> (tensor<4xf32> {gv.name = "result0"}, tensor<3xi64> {gv.name = "fault"}) {
 //     %0 = gv.constant {value = #gv.array<i64, "", [0]>} : () -> tensor<i64>
 //     %1 = gv.broadcast_to %0 {shape = array<i64: 3>} : (tensor<i64>) -> tensor<3xi64>
@@ -59,7 +59,7 @@ func.func @main(%x: tensor<4xf32>, %c: tensor<i1>, %n: tensor<i64>) -> (tensor<4
 }
 
 // ->
-// builtin.module attributes {gv.requirements = "[{\22message\22: \22n is not itself\22, \22told\22: \22\22, \22shape\22: [], \22node\22: \22\22, \22source\22: \22\22}]"} {
+// builtin.module attributes {gv.requirements = "[{\22message\22: \22n is not itself\22, \22told\22: \22\22, \22shape\22: [], \22node\22: \22\22, \22source\22: \22\22, \22argument\22: -1, \22within\22: [0, 0]}]"} {
 //   func.func @main(%x: tensor<4xf32>, %c: tensor<i1>, %n: tensor<i64>) -> (tensor<4xf32> {gv.name = "result0"}, tensor<i64> {gv.name = "result1"}, tensor<3xi64> {gv.name = "fault"}) {
 //     %0 = gv.constant {value = #gv.array<i64, "", [0]>} : () -> tensor<i64>
 //     %1 = gv.broadcast_to %0 {shape = array<i64: 3>} : (tensor<i64>) -> tensor<3xi64>
@@ -108,7 +108,7 @@ func.func @main(%n: tensor<i64>, %x: tensor<4xf32>) -> (tensor<4xf32>) {
 }
 
 // ->
-// builtin.module attributes {gv.requirements = "[{\22message\22: \22a trip below 1\22, \22told\22: \22\22, \22shape\22: [], \22node\22: \22\22, \22source\22: \22\22}]"} {
+// builtin.module attributes {gv.requirements = "[{\22message\22: \22a trip below 1\22, \22told\22: \22\22, \22shape\22: [], \22node\22: \22\22, \22source\22: \22\22, \22argument\22: -1, \22within\22: [0, 0]}]"} {
 //   func.func @main(%n: tensor<i64>, %x: tensor<4xf32>) -> (tensor<4xf32> {gv.name = "result0"}, tensor<3xi64> {gv.name = "fault"}) {
 //     %0 = gv.constant {value = #gv.array<i64, "", [0]>} : () -> tensor<i64>
 //     %1 = gv.broadcast_to %0 {shape = array<i64: 3>} : (tensor<i64>) -> tensor<3xi64>

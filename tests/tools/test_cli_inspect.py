@@ -78,7 +78,9 @@ def test_passes_have_pages_and_pipelines(gravure: Any) -> None:
     page = gravure("passes", "cse", "dce").out
     assert "level: any" in page
     assert "results: exact" in page
-    assert gravure("passes", "--pipeline=-O0").out.startswith("inline-functions,split-complex")
+    assert gravure("passes", "--pipeline=-O0").out.startswith(
+        "inline-functions,note-requirements,split-complex"
+    )
     assert gravure("passes", "--pipeline", "fast").status == 2
     rows = gravure("passes", "--json").json["passes"]
     assert {"name", "summary", "doc", "options", "level", "numerics"} <= {*rows[0]}

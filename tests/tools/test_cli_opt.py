@@ -58,7 +58,9 @@ def test_graph_text_comes_out_and_goes_in(gravure: Any, models: Path, tmp_path: 
 
 def test_pipeline_of_a_level_up_to_a_stage(gravure: Any, models: Path) -> None:
     found = gravure("opt", models / "mlp.onnx", "-O1", "--to", "graph", "--dump-pass-pipeline")
-    assert found.out.startswith("inline-functions,split-complex,require-sizes,canonicalize")
+    assert found.out.startswith(
+        "inline-functions,note-requirements,split-complex,require-sizes,canonicalize"
+    )
     assert "fuse" not in found.out
     planned = gravure("opt", models / "mlp.onnx", "-O2", "--disable-pass", "recognize")
     assert planned.out.startswith('builtin.module attributes {gv.level = "planned"')

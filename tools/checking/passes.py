@@ -21,6 +21,7 @@ from ...passes.base import Pass, PassError, Step
 from ...passes.check import ALL, Check, Finding, difference, makers_of, source_of
 from ...passes.manager import parse_pipeline
 from ...passes.manager import run as run_passes
+from ...passes.note_requirements import within
 from ...passes.pipelines import remaining
 from ...passes.reproduce import HEAD, read_reproducer
 from ...runtime.artifact import DimInfo, TensorInfo
@@ -155,10 +156,14 @@ def _given(program: Program, inputs: Inputs) -> tuple[Array, ...]:
         raise UsageError(f"inputs are of graphs, the program is on level {program.level}")
     main = program.main
     rows = [*zip(argument_names(main), argument_specs(main), strict=True)]
+    known = within(program)
     infos = [
-        TensorInfo(n, s.dtype.name, tuple(d if isinstance(d, int) else str(d) for d in s.dims))
-        for n, s in rows
-    ]
+        TensorInfo(
+            n, s.dtype.name, tuple(d if isinstance(d, int) else str(d) for d in s.dims),
+            within=known.get(at, ()),
+        )
+        for at, (n, s) in enumerate(rows)
+    ]  # fmt: skip
     sizes = choose_sizes([spec for _, spec in rows], program.ranges)
     dims = [
         DimInfo(name, low, size if high is None else high)
@@ -197,7 +202,10 @@ def _blamed(plan: Checking, found: Finding, seed: int) -> Finding:
     else:
         how = how.removesuffix(" sizes") or "usual"
         sizes = choose_sizes(argument_specs(function), before.ranges, how)
-        arguments = make_arguments(function, before.ranges, kind=kind, seed=seed, sizes=sizes)
+        known = within(before) if found.function == "main" else {}
+        arguments = make_arguments(
+            function, before.ranges, kind=kind, seed=seed, sizes=sizes, within=known
+        )
     guilty = culprit(
         before, after, found.function, arguments, found.result,
         lambda a, b: difference(a, b, found.contract) is None,

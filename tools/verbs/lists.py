@@ -157,7 +157,7 @@ def list_pipeline(level: str) -> PipelineRow:
 
     >>> import gravure as gv
     >>> gv.list_pipeline("O2").passes[:3]
-    ('inline-functions', 'split-complex', 'cut-layers')
+    ('inline-functions', 'note-requirements', 'split-complex')
     """
     from ...passes.pipelines import LEVELS, PORTABLE
 

@@ -113,8 +113,8 @@ def tiles_alike(rows: int, tall: int) -> int:
     >>> tiles_alike(64, 13), tiles_alike(64, 6), tiles_alike(50, 14), tiles_alike(31, 14)
     (8, 16, 5, 3)
     """
-    heights = range(tall, tall // 2, -1)
-    return next((rows // height for height in heights if rows % height == 0), -(-rows // tall) or 1)
+    heights = [height for height in range(tall, tall // 2, -1) if rows % height == 0]
+    return max(1, rows // heights[0] if heights else -(-rows // tall))
 
 
 class RowBlocks:

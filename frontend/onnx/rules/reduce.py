@@ -58,14 +58,14 @@ class AlongData:
     node: Node
     axes: Value
     keep: bool
-    none: bool
+    noop: bool
     """Whether no axes are none; else they are all."""
 
     def __call__(self, name: str, x: Value) -> Value:
         """Append the reduction of a name."""
         node = self.node
         rank = node.rank(x) - (0 if self.keep else node.count(self.axes, "axes"))
-        rules = {"keep": self.keep, "none": self.none, "sizes": node.unknown(rank)}
+        rules = {"keep": self.keep, "none": self.noop, "sizes": node.unknown(rank)}
         return node.make.reduce_along(x, node.vector(self.axes), kind=name, **rules)
 
     def count(self, x: Value) -> Value:

@@ -145,6 +145,8 @@ class Require(Op):
         message: str = "",
         told: str = "",
         shape: tuple[Dim, ...] = (),
+        argument: int = -1,
+        within: tuple[Dim, ...] = (0, 0),
     ) -> Sequence[TensorSpec]:
         """Return the operand's spec."""
         if holds.dtype != bool_ or holds.shape != ():
@@ -155,9 +157,7 @@ class Require(Op):
         return (holds,)
 
     @classmethod
-    def evaluate(
-        cls, holds: Array, *found: Array, message: str, told: str, shape: tuple[Dim, ...]
-    ) -> Sequence[Array]:
+    def evaluate(cls, holds: Array, *found: Array, message: str, **more: Any) -> Sequence[Array]:
         """Return the operand, or raise `ValueError` with the message."""
         if not holds:
             raise ValueError(message)
@@ -167,8 +167,12 @@ class Require(Op):
     def requirement(self) -> Requirement:
         """Return what is required, with the node that it comes from."""
         rules, source = self.plain_attributes(), getattr(self.attributes.get(SOURCE), "data", "")
-        place = f"node {source!r}" if source else ""
-        return Requirement(rules["message"], rules["told"], rules["shape"], source=place)
+        low, high = (x if isinstance(x, int) else str(x) for x in rules["within"])
+        return Requirement(
+            rules["message"], rules["told"], rules["shape"],
+            source=f"node {source!r}" if source else "",
+            argument=rules["argument"], within=(low, high),
+        )  # fmt: skip
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Return the operand, or raise `RequirementError` with what was found."""
