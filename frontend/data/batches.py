@@ -70,8 +70,10 @@ class Rebatched(Batched):
 
     KEEPS = ("turn",)
 
-    def __init__(self, run: Run, stage: Stage, size: object, whole: object) -> None:
+    def __init__(self, run: Run, stage: Stage, size: object, whole: object, **like: object) -> None:
         self.sizes, self.turn = np.ravel(np.asarray(size)).tolist(), 0
+        self.like = [np.asarray(each) for each in like.values()]
+        """Batches of no rows, as they are before there was another one."""
         super().__init__(run, stage, self.sizes[0], whole)
 
     @classmethod
@@ -80,7 +82,7 @@ class Rebatched(Batched):
         if isinstance(options["size"], Given):
             return  # only a run says what they are
         sizes = np.ravel(np.asarray(options["size"])).tolist()
-        if not sizes or min(sizes) <= 0:
+        if not sizes or min(sizes) < 0 or not any(sizes):
             raise InvalidArgumentError(f"Batch sizes must be greater than zero, got {sizes}.")
 
     def announce(self) -> None:
@@ -93,7 +95,11 @@ class Rebatched(Batched):
 
     def __next__(self) -> Element:
         self.size = self.sizes[self.turn % len(self.sizes)]
-        found = super().__next__()
+        if self.size:
+            found = super().__next__()
+            self.like = [x[:0] if x.ndim else x for x in found]
+        else:
+            found = tuple(self.like)  # nothing is read for it, not even the end
         self.turn += 1
         return found
 
@@ -106,8 +112,8 @@ class Pile:
         """Return several along a new first axis."""
         raise NotImplementedError
 
-    def rows(self) -> Sequence[object]:
-        """Return the parts along the first axis."""
+    def rows(self) -> Sequence[object] | None:
+        """Return the parts along the first axis; None: each is the value itself."""
         raise NotImplementedError
 
     def arrays(self) -> Sequence[Array]:
@@ -120,12 +126,38 @@ class Pile:
         raise NotImplementedError
 
 
+class StageRows(Pile):
+    """Pipelines in rows, or in rows of rows."""
+
+    def __init__(self, inner: Sequence[object]) -> None:
+        self.inner = inner
+
+    @classmethod
+    def piled(cls, piles: Sequence[object]) -> StageRows:
+        """Return several along a new first axis."""
+        return cls(list(piles))
+
+    def rows(self) -> Sequence[object]:
+        """Return pipelines, or rows of them."""
+        return self.inner
+
+    def arrays(self) -> Sequence[Array]:
+        """Return them as parts of elements."""
+        return [part(each) for each in self.inner]
+
+    @classmethod
+    def of(cls, arrays: Sequence[Array]) -> StageRows:
+        """Return the rows of parts of elements."""
+        return cls([each.item() for each in arrays])
+
+
 def stacked(column: Sequence[Array], number: int) -> Array:
     """Return arrays of one shape along a new first axis."""
     first = column[0]
     shape = first.shape
-    if first.dtype.kind == "O" and not shape and isinstance(first[()], Pile):
-        made: Array = part(type(first[()]).piled([x[()] for x in column]))
+    if first.dtype.kind == "O" and not shape and isinstance(first[()], Pile | Stage):
+        kind = StageRows if isinstance(first[()], Stage) else type(first[()])
+        made: Array = part(kind.piled([x[()] for x in column]))
         return made
     if first.nbytes >= BIG and (whole := Slabs.whole(column)) is not None:
         return whole

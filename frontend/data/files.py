@@ -116,6 +116,8 @@ class KeptInFile(Stream):
 class Saving(Stream):
     """The elements, which are written into a folder: each into the shard that a function says."""
 
+    METHOD = "save"
+
     KEEPS = ("parts", "seen")
 
     def __init__(

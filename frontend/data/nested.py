@@ -30,6 +30,8 @@ Open = Callable[[Element], Stream]
 class Flattened(Stream):
     """The elements of the pipelines that a function gives for each element."""
 
+    METHOD = "flat_map"
+
     KEEPS = ("element",)
 
     def __init__(self, run: Run, stage: Stage, function: Open) -> None:
@@ -44,9 +46,9 @@ class Flattened(Stream):
         inner = getattr(options["function"], "count", UNKNOWN)
         if 0 in (inputs[0], inner):
             return 0
-        if inner == INFINITE or UNKNOWN in (inputs[0], inner):
-            return INFINITE if inner == INFINITE else UNKNOWN
-        return INFINITE if inputs[0] == INFINITE else inputs[0] * int(inner)
+        if INFINITE in (inputs[0], inner):
+            return INFINITE
+        return UNKNOWN if UNKNOWN in (inputs[0], inner) else inputs[0] * int(inner)
 
     def __next__(self) -> Element:
         while True:
@@ -73,6 +75,8 @@ class Flattened(Stream):
 
 class InTurns(Stream):
     """Elements of several pipelines in turns: `block` of each, of `cycle` at once."""
+
+    METHOD = "interleave"
 
     KEEPS = ("elements", "at", "block", "ended")
 
@@ -150,6 +154,8 @@ class InTurns(Stream):
 class Grouped(Stream):
     """Elements in groups by a key: what a function makes of each group that is full."""
 
+    METHOD = "group_by_window"
+
     KEEPS = ("groups", "sizes", "ended", "reduced")
 
     def __init__(self, run: Run, stage: Stage, key: Apply, reduce: Open, size: Apply) -> None:
@@ -164,8 +170,8 @@ class Grouped(Stream):
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
-        """Return that nobody knows."""
-        return UNKNOWN
+        """Return that nobody knows, unless there is no end."""
+        return INFINITE if inputs[0] == INFINITE else UNKNOWN
 
     def __next__(self) -> Element:
         while True:
@@ -225,6 +231,8 @@ class Grouped(Stream):
 
 class ReducedByKey(Stream):
     """For each key of elements, in their order, what a function makes of the last state."""
+
+    METHOD = "group_by_reducer"
 
     KEEPS = ("states", "ended")
 

@@ -206,7 +206,10 @@ class Literal(Stream):
         """Return how many there are, if the pipeline is known by now."""
         of = options["of"]
         tensor = of.tensor if isinstance(of, Given) else None
-        return tensor.numpy().item().count if tensor is not None and tensor.eager else UNKNOWN
+        if tensor is None or not tensor.eager:
+            return UNKNOWN
+        found: Stage = np.asarray(tensor.numpy(), object).item()
+        return found.count
 
     def __next__(self) -> Element:
         return self.take()

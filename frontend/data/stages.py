@@ -12,7 +12,13 @@ from ...ir.op import Array
 from ..eager.tensor import Tensor
 from ..graph.frame import Store
 from ..graph.graph import GraphTensor
-from ..values.run_errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from ..values.run_errors import (
+    InvalidArgumentError,
+    NotFoundError,
+    OpError,
+    OutOfRangeError,
+    UnimplementedError,
+)
 from .draws import drawing_anew
 
 Element = tuple[Any, ...]
@@ -120,6 +126,10 @@ class Run:
     def open(self, stage: Stage) -> Stream:
         """Return a stream of a stage's elements, from the first one."""
         options = {name: self.option(option) for name, option in stage.options.items()}
+        for name, option in stage.options.items():
+            function = options[name]
+            if hasattr(option, "bound") and callable(function):
+                options[name] = within(stage.kind, function)
         stage.kind.check(options)
         return stage.kind(self, stage, **options)
 
@@ -131,6 +141,10 @@ class Stream:
     """The attributes that are its state: numbers, arrays, elements and lists of these."""
     TAKES: ClassVar[tuple[str, ...]] = ("upstream",)
     """The attributes that are streams, None, or lists of streams."""
+    METHOD: ClassVar[str] = ""
+    """The method of datasets that makes it, if functions are given to that."""
+    ONE_FOR_EACH: ClassVar[bool] = False
+    """Whether a function gives something for each element, and so cannot end the stream."""
     moved = ""
     """Which share of the elements is restored in which other one, if it is another."""
 
@@ -238,6 +252,29 @@ class Stream:
     def reopened(self, name: str) -> Stream:
         """Return a stream that was open when the state was saved."""
         return self.run.open(self.stage.inputs[0])
+
+
+def within(kind: type[Stream], function: Callable[..., object]) -> Callable[..., object]:
+    """Return a function of elements whose errors say what it was given to."""
+    name = kind.METHOD or kind.__name__
+    place = f"Iterator::Root::{name.title().replace('_', '')}"
+
+    def call(*given: object) -> object:
+        try:
+            return function(*given)
+        except OutOfRangeError as error:
+            if not kind.ONE_FOR_EACH:
+                raise
+            said = f"Function invocation produced OutOfRangeError: {error.message}"
+            raise InvalidArgumentError(said, location=error.location) from error
+        except OpError as error:
+            error.message += (
+                f"\n\nError in user-defined function passed to {name} transformation with "
+                f"iterator: {place}"
+            )
+            raise
+
+    return call
 
 
 class Unsaved(Stream):

@@ -31,6 +31,9 @@ from .stages import (
 class Mapped(Stream):
     """What a function gives for each element."""
 
+    METHOD = "map"
+    ONE_FOR_EACH = True
+
     def __init__(self, run: Run, stage: Stage, function: Write) -> None:
         super().__init__(run, stage)
         self.function = function
@@ -57,6 +60,8 @@ class Mapped(Stream):
 class Chosen(Stream):
     """The elements of which a function says that they are wanted."""
 
+    METHOD = "filter"
+
     def __init__(self, run: Run, stage: Stage, function: Apply) -> None:
         super().__init__(run, stage)
         self.function = function
@@ -75,6 +80,8 @@ class Chosen(Stream):
 
 class ChosenWhile(Stream):
     """The elements up to the first one that a function does not want."""
+
+    METHOD = "take_while"
 
     KEEPS = ("ended",)
 
@@ -98,6 +105,9 @@ class ChosenWhile(Stream):
 
 class Scanned(Stream):
     """What a function gives for a state and each element, with the next state before it."""
+
+    METHOD = "scan"
+    ONE_FOR_EACH = True
 
     KEEPS = ("state",)
 
@@ -481,11 +491,13 @@ class Kept(Stream):
             self.memory["elements"] = self.found
 
 
-def rows_of(array: Array) -> Array:
-    """Return what has rows: an array, or those of a value that is one part."""
+def rows_of(array: Array) -> Array | None:
+    """Return what has rows: an array, or those of a value; None if it has as many as others."""
     if array.dtype.kind != "O" or array.ndim or not isinstance(array[()], Pile):
         return array
     rows = array[()].rows()
+    if rows is None:
+        return None
     made = np.empty(len(rows), object)
     made[:] = rows
     return made
@@ -511,11 +523,18 @@ class Unstacked(Stream):
 
     def __next__(self) -> Element:
         while not self.rest or self.at >= len(self.rest[0]):
-            self.rest, self.at = tuple(map(rows_of, self.take())), 0
-            heights = {len(x) for x in self.rest}
+            element = self.take()
+            found = [rows_of(x) for x in element]
+            heights = {len(x) for x in found if x is not None}
             if len(heights) != 1:
                 raise InvalidArgumentError(
                     f"Input element must have the same batch size in each component, got {heights}"
                 )
+            height = heights.pop()
+            whole = zip(element, found, strict=True)
+            self.rest = tuple(
+                [np.broadcast_to(x, height) if rows is None else rows for x, rows in whole]
+            )
+            self.at = 0
         self.at += 1
         return tuple([x[self.at - 1, ...] for x in self.rest])

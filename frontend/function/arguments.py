@@ -515,7 +515,7 @@ def structure_key(tree: object) -> Hashable:
         return (type(tree).__name__, tree.form())
     if nest.is_own(tree):
         parts = map(structure_key, nest.own_parts(tree))
-        return (type(tree), ByEquality(tree.__tf_flatten__()[0]), *parts)
+        return (type(tree), ByEquality(nest.own_rest(tree)), *parts)
     return None
 
 

@@ -51,6 +51,7 @@ from .core.names import device, name_scope
 from .core.shapes import TensorShape, broadcast_static_shape
 from .core.space import Space
 from .core.specs import TensorSpec, TypeSpec, type_spec_from_value
+from .core.structures import NoneTensorSpec
 from .core.values import convert_to_tensor
 from .data.names import data
 from .distribute.tpu import tpu
@@ -336,6 +337,7 @@ __all__ = [
     "IndexedSlices",
     "IndexedSlicesSpec",
     "Module",
+    "NoneTensorSpec",
     "Operation",
     "RaggedTensor",
     "RaggedTensorSpec",

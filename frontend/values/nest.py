@@ -66,19 +66,48 @@ class Own(Protocol):
         """Return a value of other parts."""
 
 
-def is_own(value: object) -> TypeGuard[Own]:
-    """Say whether a value takes itself apart."""
-    return hasattr(type(value), "__tf_flatten__") and not isinstance(value, type)
+class Field(Protocol):
+    """A field of a class of the package `attrs`."""
+
+    name: str
 
 
-def own_parts(value: Own) -> tuple[object, ...]:
+class OfFields(Protocol):
+    """A value of a class of the package `attrs`: its fields are its parts."""
+
+    __attrs_attrs__: Sequence[Field]
+
+
+def is_of_fields(value: object) -> TypeGuard[OfFields]:
+    """Say whether a value is one of a class of the package `attrs`."""
+    return hasattr(type(value), "__attrs_attrs__") and not isinstance(value, type)
+
+
+def is_own(value: object) -> TypeGuard[Own | OfFields]:
+    """Say whether a value takes itself apart, or says what its fields are."""
+    takes = hasattr(type(value), "__tf_flatten__") and not isinstance(value, type)
+    return takes or is_of_fields(value)
+
+
+def own_rest(value: Own | OfFields) -> object:
+    """Return what else there is to a value than its parts."""
+    return () if is_of_fields(value) else cast("Own", value).__tf_flatten__()[0]
+
+
+def own_parts(value: Own | OfFields) -> tuple[object, ...]:
     """Return the parts of a value that takes itself apart."""
-    return tuple(value.__tf_flatten__()[1])
+    if is_of_fields(value):
+        return tuple([getattr(value, field.name) for field in value.__attrs_attrs__])
+    return tuple(cast("Own", value).__tf_flatten__()[1])
 
 
-def with_own_parts(value: Own, parts: Iterable[object]) -> object:
+def with_own_parts(value: Own | OfFields, parts: Iterable[object]) -> object:
     """Return a value like one that takes itself apart, of other parts."""
-    return type(value).__tf_unflatten__(value.__tf_flatten__()[0], tuple(parts))
+    if is_of_fields(value):
+        kind: Callable[..., object] = type(value)
+        return kind(*parts)
+    own = cast("Own", value)
+    return own.__tf_unflatten__(own.__tf_flatten__()[0], tuple(parts))
 
 
 class Several(tuple[object, ...]):
@@ -215,7 +244,7 @@ def _assert_own(a: object, b: object, *, check_types: bool) -> None:
     """Raise unless two values take themselves apart alike."""
     if not (is_own(a) and is_own(b) and type(a) is type(b)):
         raise TypeError(f"The two structures don't have the same type: {type(a)}, {type(b)}")
-    if a.__tf_flatten__()[0] != b.__tf_flatten__()[0]:
+    if own_rest(a) != own_rest(b):
         raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
     assert_same(own_parts(a), own_parts(b), check_types=check_types)
 

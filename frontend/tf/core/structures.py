@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from ....ir.types.tensor import Array
 from ....ir.types.tensor import TensorSpec as CoreSpec
-from ...data.stages import Stage, Stream
+from ...data.batches import Pile
+from ...data.stages import Stage, Stream, part
+from ...values import nest
 from ...values.nest import pack_level
 from ...values.texts import TEXT
 from .bridge import EagerTensor, TfTensor, wrap
 from .nested import flatten, pack_sequence_as
 from .shapes import TensorShape
-from .specs import TensorSpec
+from .specs import TensorSpec, TypeSpec
 from .values import convert
 
 
@@ -32,6 +34,35 @@ class Part:
         raise NotImplementedError
 
 
+@runtime_checkable
+class OfParts(Protocol):
+    """A value of arrays that stands for a part of an element."""
+
+    def as_part(self) -> Part:
+        """Return the part."""
+
+
+class NothingPile(Pile):
+    """What stands for None in an element, and in a batch of such elements."""
+
+    @classmethod
+    def piled(cls, piles: Sequence[object]) -> NothingPile:
+        """Return what stands for a batch."""
+        return cls()
+
+    def rows(self) -> None:
+        """Say that each row is None, too."""
+
+    def arrays(self) -> Sequence[Array]:
+        """Return none."""
+        return ()
+
+    @classmethod
+    def of(cls, arrays: Sequence[Array]) -> NothingPile:
+        """Return what stands for None."""
+        return cls()
+
+
 class Pipeline(Part):
     """A dataset, as far as files need to know it that datasets are made of."""
 
@@ -40,6 +71,10 @@ class Pipeline(Part):
 
     def made(self, stage: Stage, spec: object) -> Pipeline:
         """Return the dataset of a stage."""
+        raise NotImplementedError
+
+    def in_rows(self, tree: list[object]) -> Part:
+        """Return the part that stands for datasets in lists, of which this is the first."""
         raise NotImplementedError
 
     def policy(self) -> object:
@@ -88,7 +123,7 @@ class Pipeline(Part):
 class PartSpec:
     """What a part is like that is no tensor."""
 
-    def part_of(self, tensor: TfTensor) -> Part:
+    def part_of(self, tensor: TfTensor) -> Part | None:
         """Return the value that a tensor stands for."""
         raise NotImplementedError
 
@@ -100,9 +135,54 @@ class PartSpec:
         """Return what one row of it is like."""
         raise TypeError(f"a {type(self).__name__} has no rows")
 
+    def numpy_value(self, array: Array) -> object:
+        """Return what numpy's iterator gives for the array of an element, or raise `TypeError`."""
+        raise TypeError(
+            "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce "
+            f"values of type {getattr(self, 'value_type', type(self))}"
+        )
+
+    @classmethod
+    def has_numpy_value(cls) -> bool:
+        """Say whether numpy's iterator gives such parts."""
+        return cls.numpy_value is not PartSpec.numpy_value
+
     def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a spec is of this kind."""
         return bool(getattr(spec_or_value, "part_spec", spec_or_value) == self)
+
+
+class NoneTensorSpec(TypeSpec, PartSpec):
+    """What None is like as a part of an element."""
+
+    value_type = type(None)
+
+    def part_of(self, tensor: TfTensor) -> None:
+        """Return None."""
+
+    def numpy_value(self, array: Array) -> None:
+        """Return None."""
+
+    def stacked(self, extent: int | None) -> NoneTensorSpec:
+        """Return what None is like in a batch: None."""
+        return self
+
+    def unstacked(self) -> NoneTensorSpec:
+        """Return what a row of it is like."""
+        return self
+
+    def is_compatible_with(self, spec_or_value: object) -> bool:
+        """Say whether a value is None, or a spec is one of it."""
+        return spec_or_value is None or self == spec_or_value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NoneTensorSpec)
+
+    def __hash__(self) -> int:
+        return hash(NoneTensorSpec)
+
+    def __repr__(self) -> str:
+        return "NoneTensorSpec()"
 
 
 LeafSpec: TypeAlias = TensorSpec | PartSpec
@@ -114,9 +194,18 @@ def normal(value: object) -> object:
     if isinstance(value, Mapping):
         made = {key: normal(each) for key, each in value.items()}
         return made if type(value) is dict else type(value)(made)  # type: ignore[call-arg]
+    if isinstance(value, OfParts):
+        return value.as_part()
     if isinstance(value, tuple):
         return pack_level(value, [normal(each) for each in value])
-    return value if isinstance(value, Part) else convert(value)
+    if nest.is_own(value):
+        return nest.with_own_parts(value, map(normal, nest.own_parts(value)))
+    if value is None or isinstance(value, Part):
+        return value
+    leaves = flatten(value) if isinstance(value, list) else []
+    if leaves and all(isinstance(leaf, Pipeline) for leaf in leaves):
+        return leaves[0].in_rows(value)
+    return convert(value)
 
 
 def spec_of(element: object) -> object:
@@ -124,13 +213,17 @@ def spec_of(element: object) -> object:
     return pack_sequence_as(element, [leaf_spec(leaf) for leaf in flatten(element)])
 
 
-def leaf_spec(leaf: Part | TfTensor) -> LeafSpec:
+def leaf_spec(leaf: Part | TfTensor | None) -> LeafSpec:
     """Return what one part is like."""
+    if leaf is None:
+        return NoneTensorSpec()
     return leaf.part_spec if isinstance(leaf, Part) else TensorSpec(leaf.shape, leaf.dtype)
 
 
-def tensor_of(leaf: Part | TfTensor) -> TfTensor:
+def tensor_of(leaf: Part | TfTensor | None) -> TfTensor:
     """Return the tensor that stands for a part."""
+    if leaf is None:
+        return wrap(part(NothingPile()))
     return leaf.part_tensor() if isinstance(leaf, Part) else leaf
 
 
@@ -157,7 +250,7 @@ def packer(spec: object) -> Callable[[Sequence[Array]], object]:
     leaves = flatten(spec)
     if any(isinstance(leaf, PartSpec) for leaf in leaves):
         return lambda arrays: packed(spec, [wrap(x) for x in arrays])
-    if not isinstance(spec, Mapping | tuple):
+    if isinstance(spec, TensorSpec):
         return lambda arrays: EagerTensor(arrays[0])
     if type(spec) is tuple and all(x is y for x, y in zip(spec, leaves, strict=False)):
         return lambda arrays: tuple([EagerTensor(x) for x in arrays])
@@ -168,11 +261,15 @@ def numpy_packer(spec: object) -> Callable[[Sequence[Array]], object]:
     """Return what makes an element of numpy's arrays and numbers."""
     leaves = flatten(spec)
 
-    def value(leaf: LeafSpec, array: Array) -> Part | Array:
+    def value(leaf: LeafSpec, array: Array) -> object:
         if isinstance(leaf, PartSpec):
-            return leaf.part_of(wrap(array))
+            return leaf.numpy_value(array)
         array = np.asarray(array)
-        return array if array.ndim else array[()]
+        if not array.ndim:
+            return array[()]
+        array = array[...]
+        array.setflags(write=False)  # it may be part of the dataset
+        return array
 
     return lambda arrays: pack_sequence_as(spec, list(map(value, leaves, arrays)))
 
@@ -211,22 +308,29 @@ def without_front(spec: object) -> object:
 def joined_spec(a: object, b: object) -> object:
     """Return the spec of what two specs describe, or raise `TypeError`."""
     one, two = flatten(a), flatten(b)
-    if len(one) != len(two) or not _alike(a, b):
+    if len(one) != len(two) or not alike(a, b):
         raise TypeError(f"Incompatible dataset elements: {a} and {b} have different structures")
     return pack_sequence_as(a, [_joined(x, y) for x, y in zip(one, two, strict=True)])
 
 
-def _alike(a: object, b: object) -> bool:
+def is_below(a: object, b: object) -> bool:
+    """Say whether all that one spec describes is described by another one."""
+    if isinstance(a, TensorSpec) and isinstance(b, TensorSpec):
+        return a.is_subtype_of(b)
+    return a == b
+
+
+def alike(a: object, b: object) -> bool:
     """Say whether two structures have the same form."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(_alike(a[k], b[k]) for k in a)
+        return a.keys() == b.keys() and all(alike(a[k], b[k]) for k in a)
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
+        return len(a) == len(b) and all(map(alike, a, b))
     return not isinstance(a, Mapping | tuple) and not isinstance(b, Mapping | tuple)
 
 
-def _joined(a: LeafSpec, b: LeafSpec) -> LeafSpec:
-    if isinstance(a, PartSpec) or isinstance(b, PartSpec):
+def _joined(a: LeafSpec | None, b: LeafSpec | None) -> LeafSpec | None:
+    if not isinstance(a, TensorSpec) or not isinstance(b, TensorSpec):
         if a != b:
             raise TypeError(f"Incompatible dataset elements: {a} and {b}")
         return a

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ....ir.op import Array
 from ...data.ahead import AUTOTUNE
 from ...data.stages import Given
 from ..core.bridge import TfTensor
+from ..core.nested import flatten
+from ..core.specs import TensorSpec
+from ..core.structures import core_spec
 from ..core.values import convert, whole
 
 PRINTED = {
@@ -62,3 +66,13 @@ def patterns(given: object) -> str:
     """Return patterns of files as messages show them."""
     found = np.asarray(given).ravel().tolist()
     return ", ".join(x.decode() if isinstance(x, bytes) else str(x) for x in found)
+
+
+def empty(spec: object) -> dict[str, Array]:
+    """Return batches of no elements that a spec describes, by names of options."""
+    made: dict[str, Array] = {}
+    for number, leaf in enumerate(flatten(spec)):
+        known = isinstance(leaf, TensorSpec) and leaf.shape.rank
+        dims = [extent or 0 for extent in leaf.shape] if known else []
+        made[f"like{number}"] = np.empty((0, *dims), core_spec(leaf).dtype.numpy)
+    return made

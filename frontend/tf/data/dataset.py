@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ...data.stages import INFINITE, UNKNOWN, Given, Run, Stage, Stream, part
 from ...eager.tensor import Tensor
 from ...function.traces import ACTIVE
 from ...graph.graph import Graph, Operation
+from ...values import nest
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ...values.given import TensorLike
@@ -20,12 +21,14 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, wrap
 from ..core.nested import flatten, pack_sequence_as
 from ..core.shapes import ShapeLike, TensorShape
-from ..core.specs import TensorSpec
+from ..core.specs import Specified, TensorSpec, TypeSpec
 from ..core.structures import (
     Part,
     PartSpec,
     Pipeline,
+    alike,
     classes_of,
+    is_below,
     joined_spec,
     map_specs,
     normal,
@@ -40,13 +43,14 @@ from ..core.values import convert, static
 from ..ops.random_ops import seeds_of
 from ..ragged.making import as_row
 from . import combining, iterators, saving
-from .arguments import PRINTED, check_calls, check_rows, extent_of, flag_of, patterns
+from .arguments import PRINTED, check_calls, check_rows, empty, extent_of, flag_of, patterns
 from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
 from .generating import generated
 from .grouping import bucketed, grouped, reduced, traced_scan
 from .handles import pipeline_tensor, staged
 from .options import Options
 from .padding import as_sparse
+from .rows import DatasetRows, in_rows
 
 AUTOTUNE = ahead.AUTOTUNE
 
@@ -76,7 +80,7 @@ def _signed(seed: int) -> np.int64:
     return np.uint64(seed & 0xFFFFFFFFFFFFFFFF).astype(np.int64)
 
 
-class Dataset(Pipeline):
+class Dataset(Pipeline, nest.TensorGroup, Specified):
     """Elements of one structure, which are made when they are asked for."""
 
     def __init__(self, stage: object, spec: object = None, options: Options | None = None) -> None:
@@ -98,9 +102,33 @@ class Dataset(Pipeline):
         """Return what it is like as a part of an element."""
         return DatasetSpec(self._spec)
 
+    def in_rows(self, tree: list[object]) -> DatasetRows:
+        """Return the part that stands for datasets in lists, of which this is the first."""
+        return in_rows(tree)
+
     def part_tensor(self) -> TfTensor:
         """Return the tensor that stands for it in a graph or an element."""
         return pipeline_tensor(self._stage)
+
+    def components(self) -> list[TfTensor]:
+        """Return the tensor that stands for it: functions take and give that."""
+        return [self.part_tensor()]
+
+    def with_components(self, parts: Sequence[object]) -> object:
+        """Return the dataset of another tensor; of anything else, what it is like."""
+        return self.part_spec.with_components(parts)
+
+    def type_spec(self) -> DatasetSpec:
+        """Return what it is like."""
+        return self.part_spec
+
+    def described(self) -> DatasetSpec:
+        """Return what it is like."""
+        return self.part_spec
+
+    def form(self) -> Hashable:
+        """Return what there is of its description besides the spec of its tensor."""
+        return self.part_spec
 
     def staged_parts(self) -> list[object] | None:
         """Return the tensor that a choice gives and a loop carries."""
@@ -108,7 +136,7 @@ class Dataset(Pipeline):
 
     def with_staged_parts(self, parts: Sequence[TfTensor]) -> Dataset:
         """Return the dataset of another tensor."""
-        made = DatasetSpec(self._spec).part_of(parts[0])
+        made = DatasetSpec(self._spec).dataset_of(parts[0])
         return Dataset(made._stage, self._spec, self._options)
 
     def staged_copy(self) -> Dataset:
@@ -171,8 +199,8 @@ class Dataset(Pipeline):
         if not leaves:
             raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
         if any(isinstance(leaf, Part) and not hasattr(leaf, "rows") for leaf in leaves):
-            raise ValueError("a dataset has no slices: a tensor was expected")
-        if any(isinstance(leaf, Part) for leaf in leaves):
+            raise ValueError("Slicing dataset elements is not supported for rank 0.")
+        if any(leaf is None or isinstance(leaf, Part) for leaf in leaves):
             return Dataset.from_tensors(element).unbatch()
         for leaf in leaves:
             if leaf.shape.rank == 0:
@@ -251,7 +279,9 @@ class Dataset(Pipeline):
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Return a dataset of elements side by side, in a structure like that of the datasets."""
-        if (datasets is None) == (not args):
+        if datasets is not None and args:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
+        if datasets is None and not args:
             raise TypeError("Must pass at least one dataset to `zip`.")
         tree = datasets if datasets is not None else args[0] if len(args) == 1 else args
         found = flatten(tree) if not isinstance(tree, list) else None
@@ -358,8 +388,8 @@ class Dataset(Pipeline):
     def unbatch(self, name: str | None = None) -> Dataset:
         """Return a dataset of the rows of the elements."""
         spec = without_front(self._spec)
-        heights = {leaf.shape.as_list()[0] for leaf in flatten(self._spec)
-                   if isinstance(leaf, TensorSpec) and leaf.shape.rank}  # fmt: skip
+        shapes = [getattr(leaf, "shape", TensorShape(None)) for leaf in flatten(self._spec)]
+        heights = {shape.as_list()[0] for shape in shapes if shape.rank}
         height = heights.pop() if len(heights) == 1 else None
         return self.step(steps.Unstacked, spec, height=height)
 
@@ -378,7 +408,7 @@ class Dataset(Pipeline):
             n and n % known[0] == 0 for n in before if known and known[0]
         )
         extent = known[0] if len({*known}) == 1 and is_even else None
-        options = {"size": Given(sizes), "whole": flag_of(drop_remainder)}
+        options = {"size": Given(sizes), "whole": flag_of(drop_remainder), **empty(rows._spec)}
         return rows.step(batches.Rebatched, with_front(rows._spec, extent), **options)
 
     def shuffle(
@@ -600,7 +630,7 @@ class Dataset(Pipeline):
     output_classes = property(lambda self: classes_of(self._spec))
 
 
-class DatasetSpec(PartSpec):
+class DatasetSpec(TypeSpec, nest.TensorGroup, PartSpec):
     """What a dataset is like that is a part of an element."""
 
     def __init__(self, element_spec: object, dataset_shape: ShapeLike = ()) -> None:
@@ -608,12 +638,70 @@ class DatasetSpec(PartSpec):
 
     value_type = Dataset
 
-    def part_of(self, tensor: TfTensor) -> Dataset:
+    def components(self) -> list[TensorSpec]:
+        """Return the spec of the tensor that stands for it."""
+        return [TensorSpec((), "string")]
+
+    def with_components(self, parts: Sequence[object]) -> object:
+        """Return the dataset of a tensor; of anything else, the description."""
+        (tensor,) = parts
+        return self.part_of(tensor) if isinstance(tensor, TfTensor) else self
+
+    def described(self) -> DatasetSpec:
+        """Return the description: it is one."""
+        return self
+
+    def form(self) -> Hashable:
+        """Return the description: there is nothing else."""
+        return self
+
+    def part_of(self, tensor: TfTensor) -> Dataset | DatasetRows:
+        """Return the dataset that a tensor stands for, or those in rows."""
+        if self.shape.rank:
+            return DatasetRows(tensor, self)
+        return self.dataset_of(tensor)
+
+    def dataset_of(self, tensor: TfTensor) -> Dataset:
         """Return the dataset that a tensor stands for."""
         return Dataset(Stage(sources.Literal, (), {"of": Given(tensor)}), self.element_spec)
 
+    def stacked(self, extent: int | None) -> DatasetSpec:
+        """Return what several of them are like in a batch."""
+        dims = self.shape._dims
+        return DatasetSpec(self.element_spec, None if dims is None else (extent, *dims))
+
+    def is_subtype_of(self, other: object) -> bool:
+        """Say whether all datasets that this describes are described by the other one."""
+        if not isinstance(other, DatasetSpec) or not self.shape.is_subtype_of(other.shape):
+            return False
+        mine, theirs = flatten(self.element_spec), flatten(other.element_spec)
+        return alike(self.element_spec, other.element_spec) and all(map(is_below, mine, theirs))
+
+    def most_specific_common_supertype(self, others: Sequence[object]) -> DatasetSpec | None:
+        """Return the spec of all that this and others describe, None if there is none."""
+        found = self
+        for other in others:
+            if not isinstance(other, DatasetSpec):
+                return None
+            shape = found.shape.most_specific_compatible_shape(other.shape)
+            try:
+                spec = joined_spec(found.element_spec, other.element_spec)
+            except TypeError:
+                return None
+            found = DatasetSpec(spec, shape)
+        return found
+
+    def unstacked(self) -> DatasetSpec:
+        """Return what one row of them is like."""
+        dims = self.shape._dims
+        if dims == ():
+            raise ValueError("Slicing dataset elements is not supported for rank 0.")
+        return DatasetSpec(self.element_spec, None if dims is None else dims[1:])
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DatasetSpec) and self.element_spec == other.element_spec
+        if not isinstance(other, DatasetSpec) or self.element_spec != other.element_spec:
+            return False
+        return bool(self.shape == other.shape)
 
     def __hash__(self) -> int:
         return hash(str(self.element_spec))

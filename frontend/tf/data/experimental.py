@@ -60,9 +60,18 @@ def shuffle_and_repeat(
 
 
 def parallel_interleave(
-    map_func: Callable[..., object], cycle_length: object, block_length: object = 1, **_: object
+    map_func: Callable[..., object],
+    cycle_length: object,
+    block_length: object = 1,
+    sloppy: bool | None = False,
+    buffer_output_elements: object = None,
+    prefetch_input_elements: object = None,
 ) -> Transformation:
-    """Return a function for `Dataset.apply` that takes elements of datasets in turns."""
+    """Return a function for `Dataset.apply` that takes elements of datasets in turns.
+
+    The order is the same whether it may be another one (`sloppy`) or not, and for all sizes of
+    buffers.
+    """
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ....ir.op import Array
 from ...data.sources import Generated
-from ...data.stages import Element, Given, Stage
+from ...data.stages import Element, Given, Stage, part
 from ...values.context import entered
 from ...values.run_errors import InvalidArgumentError, OpError, UnimplementedError, UnknownError
 from ..core.bridge import EagerTensor, row_of
 from ..core.nested import flatten, pack_sequence_as
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
-from ..core.structures import PartSpec, tensor_of
+from ..core.structures import PartSpec, normal, tensor_of
 from ..core.values import array_of, convert
 
 ERRORS: tuple[tuple[type[Exception], type[OpError]], ...] = (
@@ -115,7 +117,8 @@ class Starting:
     def array(self, spec: Any, value: Any) -> Array:
         """Return a part as an array of the declared type and shape."""
         if isinstance(spec, PartSpec):
-            return tensor_of(value).numpy()
+            made = tensor_of(flatten(normal(value))[0]).numpy()
+            return made if isinstance(made, np.ndarray) else part(made)
         row = row_of(spec.dtype)
         if isinstance(value, EagerTensor):
             value = value._array

@@ -27,7 +27,7 @@ from ..core.structures import (
     tensor_of,
 )
 from ..core.values import convert
-from .functions import Traced, named, scalar, spread, trace
+from .functions import PLAIN_VALUES, Traced, named, scalar, spread, trace
 from .handles import StoreKind, add, graph_for
 
 Function = Callable[..., object]
@@ -187,7 +187,7 @@ def reduced_by_key(dataset: Pipeline, key_func: Function, reducer: Reducer) -> o
 
 
 def _int64(value: object, name: str) -> TfTensor:
-    found = convert(value)
+    found = scalar(value) if isinstance(value, PLAIN_VALUES) else convert(value)
     if found.dtype.name != "int64" or found.shape.rank not in (0, None):
         raise ValueError(
             f"Invalid `{name}`. `{name}` must return a single `tf.int64` tensor, got "

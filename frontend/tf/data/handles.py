@@ -8,8 +8,8 @@ import numpy as np
 
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
-from ...data.sources import Closing
-from ...data.stages import Run, Stage, Stream, part
+from ...data.sources import Closing, Literal
+from ...data.stages import Given, Run, Stage, Stream, part
 from ...graph.frame import Frame, Store
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import STATE, entered
@@ -51,6 +51,9 @@ def graph_for(tensors: Sequence[object]) -> Graph | None:
 
 def pipeline_tensor(stage: Stage) -> TfTensor:
     """Return the tensor that stands for a pipeline, with the values that it takes."""
+    of = stage.options.get("of")
+    if stage.kind is Literal and isinstance(of, Given) and isinstance(of.tensor, TfTensor):
+        return of.tensor
     taken = [tensor for tensor in stage.tensors() if not tensor.eager]
     if not taken:
         return wrap(part(stage))

@@ -46,6 +46,8 @@ from .optional import Optional
 from .options import ExternalStatePolicy
 
 END = "End of sequence"
+MOST_ASKED = 1000
+"""How often Python may ask an iterator of a graph for its next element."""
 
 
 def iterator_of(dataset: Pipeline) -> GraphIterator | EagerIterator:
@@ -60,10 +62,31 @@ def iterator_of(dataset: Pipeline) -> GraphIterator | EagerIterator:
     return EagerIterator(dataset)
 
 
+class Saveable:
+    """An iterator that can be saved: its stream, and what is done about state outside of it."""
+
+    stream: Stream
+    _policy: object
+
+    def check_state(self) -> None:
+        """Refuse to save a state that does not hold all that the elements depend on."""
+        policy = self._policy or ExternalStatePolicy.FAIL
+        outside = None if policy is ExternalStatePolicy.IGNORE else kept_outside(self.stream.stage)
+        if outside is None:
+            return
+        if policy is ExternalStatePolicy.FAIL:
+            raise FailedPreconditionError(f"{outside} is stateful.")
+        warnings.warn(f"the state of {outside} is not saved with that of an iterator", stacklevel=2)
+
+    def checkpoint_parts(self) -> dict[str, object]:
+        """Return what a checkpoint keeps."""
+        return {"ITERATOR_STATE": StreamState(self)}
+
+
 class StreamState:
     """The state of an iterator as a leaf of checkpoints."""
 
-    def __init__(self, iterator: EagerIterator) -> None:
+    def __init__(self, iterator: Saveable) -> None:
         self.iterator = iterator
 
     @property
@@ -96,12 +119,12 @@ class Elements:
     output_classes = property(lambda self: classes_of(self.element_spec))
 
 
-class EagerIterator(Elements):
+class EagerIterator(Elements, Saveable):
     """Takes elements at once; in a function, each time that the function runs."""
 
     def __init__(self, dataset: Pipeline) -> None:
         self.element_spec = dataset.element_spec
-        self.stream: Stream = Run(ACTIVE[-1]).open(dataset._stage)
+        self.stream = Run(ACTIVE[-1]).open(dataset._stage)
         self._pack = packer(self.element_spec)
         self._policy = dataset.policy()
         self._holder = wrap(part(Holder(self.stream)))
@@ -145,20 +168,6 @@ class EagerIterator(Elements):
     def _in_graph(self) -> GraphIterator:
         return GraphIterator(self._holder, self.element_spec)
 
-    def check_state(self) -> None:
-        """Refuse to save a state that does not hold all that the elements depend on."""
-        policy = self._policy or ExternalStatePolicy.FAIL
-        outside = None if policy is ExternalStatePolicy.IGNORE else kept_outside(self.stream.stage)
-        if outside is None:
-            return
-        if policy is ExternalStatePolicy.FAIL:
-            raise FailedPreconditionError(f"{outside} is stateful.")
-        warnings.warn(f"the state of {outside} is not saved with that of an iterator", stacklevel=2)
-
-    def checkpoint_parts(self) -> dict[str, object]:
-        """Return what a checkpoint keeps."""
-        return {"ITERATOR_STATE": StreamState(self)}
-
 
 class Holder:
     """Where a stream is: what the handle of an iterator stands for."""
@@ -180,23 +189,24 @@ class Holder:
             raise OutOfRangeError(END) from None
 
 
-class NumpyIterator:
+class NumpyIterator(Saveable):
     """Takes elements as arrays and numbers of numpy's."""
 
     def __init__(self, dataset: Pipeline) -> None:
         if STATE.context is not None:
             raise RuntimeError("as_numpy_iterator() is not supported while tracing functions")
-        unfit = [s for s in flatten(dataset.element_spec) if isinstance(s, PartSpec)]
-        if any(not hasattr(s, "numpy_value") and not hasattr(s, "element_spec") for s in unfit):
-            raise TypeError(f"as_numpy_iterator() is not supported for {unfit[0]}")
-        self._stream: Stream = Run(ACTIVE[-1]).open(dataset._stage)
+        for spec in flatten(dataset.element_spec):
+            if isinstance(spec, PartSpec) and not spec.has_numpy_value():
+                spec.numpy_value(np.empty((), object))  # which says why
+        self.stream = Run(ACTIVE[-1]).open(dataset._stage)
+        self._policy = dataset.policy()
         self._pack = numpy_packer(dataset.element_spec)
 
     def __iter__(self) -> NumpyIterator:
         return self
 
     def __next__(self) -> object:
-        return self._pack(self._stream.__next__())
+        return self._pack(self.stream.__next__())
 
     def next(self) -> object:
         """Return the next element."""
@@ -208,6 +218,7 @@ class GraphIterator(Elements):
 
     def __init__(self, handle: Tensor, spec: object, initializer: Operation | None = None) -> None:
         self._handle, self.element_spec, self._initializer = handle, spec, initializer
+        self._asked = 0
 
     @classmethod
     def within_function(cls, dataset: Pipeline) -> GraphIterator:
@@ -229,6 +240,13 @@ class GraphIterator(Elements):
         return self
 
     def __next__(self) -> object:
+        self._asked += 1
+        if self._asked > MOST_ASKED:
+            raise ValueError(
+                f"a graph asks an iterator for its next element {MOST_ASKED} times: a loop of "
+                "Python's goes over it, and its end is known only when the graph runs. Let "
+                "tf.function convert the loop (autograph=True)."
+            )
         return self.get_next()
 
     def get_next(self, name: str | None = None) -> object:

@@ -27,11 +27,19 @@ def padding(spec: object, shapes: object, values: object) -> tuple[Shapes, Shape
     """Return shapes (-1: the largest), values, and shapes with None, for each part."""
     leaves = flatten(spec)
     for leaf in leaves:
+        if hasattr(leaf, "element_spec"):
+            raise TypeError("`padded_batch` is not supported for datasets of datasets.")
         if not isinstance(leaf, TensorSpec):
-            raise TypeError(f"padded_batch() is only supported for tensors, got {leaf}")
+            raise TypeError(
+                "`padded_batch` is only supported for datasets that produce tensor elements but "
+                f"type spec of elements in the input dataset is not a subclass of TensorSpec: "
+                f"`{leaf}`."
+            )
     wanted = [leaf.shape for leaf in leaves] if shapes is None else like(spec, shapes)
     if shapes is None and any(leaf.shape.rank is None for leaf in leaves):
-        raise ValueError("You must provide `padded_shapes` because component ranks are unknown.")
+        raise ValueError(
+            "`padded_shapes` must be given: the elements have components of unknown rank"
+        )
     filled = [None] * len(leaves) if values is None else _values(spec, values)
     made = [_value(leaf, value) for leaf, value in zip(leaves, filled, strict=True)]
     found = [_dims(s) for s in wanted]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from ...data import sources
 from ...data.stages import Given
 from ...eager.tensor import Tensor
@@ -21,11 +23,21 @@ TEXT = TensorSpec([], "string")
 
 def _paths(filenames: object) -> Dataset | TfTensor:
     """Return the names of files as a tensor; a dataset of names is taken as it is."""
-    if isinstance(filenames, Dataset):
-        return filenames
-    found = convert(_as_text(filenames), "string")
-    if found.shape.rank not in (0, 1, None):
-        raise TypeError(f"`filenames` of shape {found.shape}, expected a text or a list of texts")
+    none = isinstance(filenames, list | tuple) and not filenames
+    given = np.empty(0, object) if none else _as_text(filenames)
+    found = filenames if isinstance(filenames, Dataset) else convert(given)
+    spec = found.element_spec if isinstance(found, Dataset) else found
+    kind = "a dataset of " if isinstance(found, Dataset) else ""
+    said = "The `filenames` argument must contain `tf.string` elements"
+    named = getattr(getattr(spec, "dtype", None), "name", type(spec).__name__)
+    if named != "string":
+        raise TypeError(f"{said}. Got {kind}`tf.{named}` elements.")
+    if kind and spec.shape.rank not in (0, None):
+        raise TypeError(
+            f"{said} of shape [] (i.e. scalars). Got a dataset of elements of shape {spec.shape}."
+        )
+    if spec.shape.rank not in (0, 1, None):
+        raise TypeError(f"`filenames` of shape {spec.shape}, expected a text or a list of texts")
     return found
 
 

@@ -14,7 +14,7 @@ from ...values import nest
 from ...values.dispatch import NotDenseError
 from ...values.dtypes import DataType
 from ...values.texts import TEXT
-from ..core.bridge import SymbolicTfTensor, TfTensor, dressed
+from ..core.bridge import SymbolicTfTensor, TfTensor, dressed, wrap
 from ..core.host_ops import host
 from ..core.specs import Specified, TensorSpec, TypeSpec
 from ..core.structures import Part, PartSpec
@@ -169,8 +169,10 @@ class CompositeSpec(TypeSpec, nest.TensorGroup, PartSpec):
         specs = [each.traced_spec() for each in self.components()]
         return self.made(host("Deserialize", compute, [tensor], specs))
 
-    def numpy_value(self) -> None:
-        """Say that numpy's iterator gives it."""
+    def numpy_value(self, array: Array) -> object:
+        """Return what numpy's iterator gives: an array where there is one of all elements."""
+        value = self.part_of(wrap(array))
+        return value.numpy() if hasattr(value, "numpy") else value
 
     def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a description is of this kind."""

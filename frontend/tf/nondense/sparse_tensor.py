@@ -22,7 +22,15 @@ from ..core.values import InGraph, convert, graph_of, static
 from ..graph.printing import shown
 from .composite import CompositeSpec, CompositeTensor
 
-SparseTensorValue = namedtuple("SparseTensorValue", "indices values dense_shape")
+
+class SparseTensorValue(namedtuple("SparseTensorValue", "indices values dense_shape")):
+    """The value of a sparse tensor as sessions give it: numpy's indices, values and shape."""
+
+    __slots__ = ()
+
+    def as_part(self) -> SparseTensor:
+        """Return the sparse tensor."""
+        return SparseTensor.from_value(self)
 
 
 COMBINE: list[Callable[[str, SparseTensor, object], SparseTensor]] = []
@@ -243,6 +251,15 @@ class SparseTensorSpec(CompositeSpec):
         indices, values, sizes = parts
         made: SparseTensor = SparseTensor.stated(indices, values, sizes, self.shape)
         return made
+
+    def numpy_value(self, array: Array) -> Array:
+        """Return all elements, those that are not there as well."""
+        indices, values, sizes = array.item().arrays()
+        dense: Array = np.zeros(sizes, values.dtype)
+        if values.dtype.kind == "O":
+            dense[...] = b""
+        dense[tuple(indices.T)] = values
+        return dense
 
     def components(self) -> list[TensorSpec]:
         """Return the specs of indices, elements and shape."""

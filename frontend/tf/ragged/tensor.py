@@ -46,6 +46,12 @@ class RaggedTensorValue(Evaluated):
             raise ValueError("values must have at least one axis")
         self.values, self.row_splits = values, row_splits
 
+    def as_part(self) -> RaggedTensor:
+        """Return the ragged tensor."""
+        parts = [convert(x) for x in (self.flat_values, *self.nested_row_splits)]
+        spec = RaggedTensorSpec(None, parts[0].dtype, len(parts) - 1, parts[1].dtype)
+        return spec.made(parts)
+
     @property
     def flat_values(self) -> Array:
         """Return the values without rows."""

@@ -34,7 +34,7 @@ def test_batches_of_several_sizes_come_in_turn() -> None:
     last = tf.data.Dataset.range(5).batch(4).rebatch([2, 2])
     assert [x.tolist() for x in last.as_numpy_iterator()] == [[0, 1], [2, 3], [4]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
-        next(iter(tf.data.Dataset.range(5).batch(4).rebatch([2, 0])))
+        next(iter(tf.data.Dataset.range(5).batch(4).rebatch([2, -1])))
     with pytest.raises(tf.errors.FailedPreconditionError):
         tf.data.experimental.at(tf.data.Dataset.range(2).repeat(), 0)
 
