@@ -655,6 +655,10 @@ class DatasetSpec(TypeSpec, nest.TensorGroup, PartSpec):
         """Return the description: there is nothing else."""
         return self
 
+    def takes(self, other: nest.TensorGroup) -> bool:
+        """Say whether datasets that another spec describes can stand for those of this one."""
+        return isinstance(other, DatasetSpec) and other.is_subtype_of(self)
+
     def part_of(self, tensor: TfTensor) -> Dataset | DatasetRows:
         """Return the dataset that a tensor stands for, or those in rows."""
         if self.shape.rank:
