@@ -107,6 +107,9 @@ class Shuffled(Stream):
     ) -> tuple[int, int]:
         """Return the seeds of this turn: the next ones of those of all turns."""
         kept = run.memory(stage)
+        if run.is_by_place:
+            found: tuple[int, int] = kept.setdefault("seeds of places", chosen_seeds(seeds))
+            return found
         source: Words | None = kept.get("seeds")
         if source is None:
             source = kept["seeds"] = Words(*chosen_seeds(seeds))

@@ -99,6 +99,8 @@ class Run:
     def __init__(self, store: Store, values: Mapping[int, object] | None = None) -> None:
         self.store, self.values = drawing_anew(store), values or {}
         self._kept: dict[int, dict[str, object]] = {}
+        self.is_by_place = False
+        """Whether elements are asked for by their places: an order is the same each time."""
 
     def memory(self, stage: Stage) -> dict[str, Any]:
         """Return what a stage keeps from one of its streams to the next."""
@@ -112,7 +114,7 @@ class Run:
     def within(self, values: Mapping[int, object]) -> Run:
         """Return a run that knows more tensors: those of the graph of a function."""
         made = Run(self.store, {**self.values, **values})
-        made.store = self.store
+        made.store, made.is_by_place = self.store, self.is_by_place
         return made
 
     def option(self, option: object) -> object:

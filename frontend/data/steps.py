@@ -285,11 +285,14 @@ class Unfailing(Stream):
 class Repeated(Stream):
     """The elements again and again, so often; without end for a negative number."""
 
-    KEEPS = ("turn", "empty")
+    KEEPS = ("turn", "empty", "filled")
 
     def __init__(self, run: Run, stage: Stage, count: object) -> None:
         super().__init__(run, stage)
         self.turns, self.turn, self.empty = integer(count), 0, True
+        self.filled = False
+        """Whether there was an element in any turn."""
+        self.is_shuffled = issubclass(stage.inputs[0].kind, Shuffled)
         if not self.turns:
             self.upstream = None
 
@@ -337,7 +340,9 @@ class Repeated(Stream):
     def _next_turn(self) -> None:
         """Begin again, unless it was the last turn, or there is nothing to repeat for ever."""
         self.turn += 1
-        over = self.turn == self.turns or (self.turns < 0 and self.empty)
+        self.filled = self.filled or not self.empty
+        is_over = self.empty and not (self.filled and self.is_shuffled)
+        over = self.turn == self.turns or (self.turns < 0 and is_over)
         self.upstream, self.empty = None, True
         before = self.stage.inputs[0]
         if not over:

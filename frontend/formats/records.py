@@ -107,6 +107,7 @@ class RecordReader:
         self._file = open_read(path, compression)
         self._chunk = chunk or CHUNK
         self._buffer, self._at, self._before = b"", 0, 0
+        self._ended = False
 
     @property
     def offset(self) -> int:
@@ -146,7 +147,7 @@ class RecordReader:
     def __next__(self) -> bytes:
         buffer, at = self._buffer, self._at
         if len(buffer) - at < 12:
-            if not self._have(12):
+            if self._ended or not self._have(12):
                 return self._end()
             buffer, at = self._buffer, self._at
         length, crc = HEADER.unpack_from(buffer, at)
@@ -167,6 +168,7 @@ class RecordReader:
     def _end(self) -> bytes:
         """End the file; what is left is less than a header, and left out as TensorFlow does."""
         self._file.close()
+        self._ended = True
         raise StopIteration
 
     def close(self) -> None:

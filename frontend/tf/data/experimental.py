@@ -182,7 +182,8 @@ def at(dataset: Dataset, index: TensorLike) -> object:
     if dataset._stage.count == INFINITE:
         raise FailedPreconditionError("a dataset without end has no elements at places")
     missing = OutOfRangeError("Index out of range: the dataset has no element there")
-    return iterators.single_element(dataset.skip(index).take(1), missing)
+    found = dataset.skip(index).take(1)
+    return iterators.single_element(found, missing, is_by_place=True)
 
 
 def save(

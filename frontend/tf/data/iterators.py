@@ -454,11 +454,14 @@ def make_one_shot_iterator(dataset: Pipeline) -> EagerIterator | GraphIterator:
 def single_element(
     dataset: Pipeline,
     missing: OpError | None = None,
+    *,
+    is_by_place: bool = False,
 ) -> object:
     """Return the only element of a dataset; raise `missing` where there is none."""
     specs = [core_spec(leaf) for leaf in flatten(dataset.element_spec)]
 
     def only(run: Run, stage: Stage) -> Element:
+        run.is_by_place = is_by_place
         stream = run.open(stage)
         found = next(stream, None)
         if found is None:
