@@ -413,9 +413,9 @@ class FixedRecords(Files):
         body = len(data) - self.header - self.footer
         if body < 0 or body % self.size:
             raise InvalidArgumentError(
-                f"Excess bytes of {body % self.size if body > 0 else body} in file "
-                f"{path.decode()}: it has {len(data)} bytes, expected a header of {self.header}, "
-                f"records of {self.size} and a footer of {self.footer}"
+                f"Excluding the header ({self.header} bytes) and footer ({self.footer} bytes), "
+                f'input file "{path.decode()}" has body length {body} bytes, which is not an exact '
+                f"multiple of the record length ({self.size} bytes)."
             )
         return self._cut(data, offset, body // self.size)
 

@@ -21,8 +21,14 @@ from .handles import staged
 def directed(selector: Pipeline, datasets: Sequence[Pipeline], stop: bool) -> Pipeline:
     """Return a dataset of elements of several, of which a dataset of numbers chooses."""
     spec = datasets[0].element_spec
-    for each in datasets[1:]:
-        spec = joined_spec(spec, each.element_spec)
+    for number, each in enumerate(datasets[1:], 1):
+        try:
+            spec = joined_spec(spec, each.element_spec)
+        except TypeError as error:
+            raise TypeError(
+                f"Invalid `datasets`. `datasets` must have compatible element specs: "
+                f"`datasets[{number}]`: {error}"
+            ) from None
     return selector.made(staged(Directed, [selector, *datasets], {"stop": stop}), spec)
 
 
@@ -32,6 +38,10 @@ def choose_from_datasets(
     """Return a dataset of elements of several, of which a dataset of numbers chooses."""
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    if not isinstance(choice_dataset, Pipeline):
+        raise TypeError(
+            f"Invalid `choice_dataset`: it must be a `tf.data.Dataset` but is {choice_dataset!r}."
+        )
     found = choice_dataset.element_spec
     if getattr(found, "dtype", None) is None or found.dtype.name != "int64" or found.shape.rank:
         raise TypeError(

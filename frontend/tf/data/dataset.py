@@ -308,7 +308,7 @@ class Dataset(Pipeline, nest.TensorGroup, Specified):
         name: str | None = None,
     ) -> Dataset:
         """Return a dataset of what a function gives for each element."""
-        traced = trace_element(map_func, self._spec)
+        traced = trace_element(map_func, self._spec, "map")
         if num_parallel_calls is None:
             return self.step(steps.Mapped, traced.spec, function=traced.program())
         check_calls(num_parallel_calls)
@@ -342,7 +342,8 @@ class Dataset(Pipeline, nest.TensorGroup, Specified):
         """Return a dataset of the elements of several datasets in turns."""
         if num_parallel_calls is not None:
             check_calls(num_parallel_calls)
-        traced = trace_opening(map_func, self._spec)
+        said = "The `map_func` argument must return a `Dataset` object."
+        traced = trace_opening(map_func, self._spec, said)
         cycle = cycle_length if cycle_length not in (None, AUTOTUNE) else ahead.workers(-1)
         length = 1 if block_length is None else block_length
         return self.step(

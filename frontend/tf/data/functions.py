@@ -15,7 +15,7 @@ from ...graph.graph import Graph
 from ...values.context import STATE, entered
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.nested import flatten
-from ..core.structures import Part, core_spec, normal, packed, spec_of, tensor_of
+from ..core.structures import Pipeline, core_spec, normal, packed, spec_of, tensor_of
 from ..core.values import convert
 from ..graph.state import TfFuncGraph
 
@@ -75,9 +75,20 @@ def _elements(specs: Sequence[object], tensors: Sequence[object]) -> list[object
     return made
 
 
-def trace_element(function: Callable[..., object], spec: object) -> Traced:
-    """Trace a function of one element."""
-    return trace(named(function, lambda element: spread(function, element)), spec)
+def trace_element(function: Callable[..., object], spec: object, method: str = "") -> Traced:
+    """Trace a function of one element, which was given to a method of a dataset."""
+
+    def adapt(made: object) -> object:
+        try:
+            return normal(made)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"Unsupported return value from function passed to Dataset.{method}(): {made}: "
+                f"{error}"
+            ) from error
+
+    traced = named(function, lambda element: spread(function, element))
+    return trace(traced, spec, adapt=adapt) if method else trace(traced, spec)
 
 
 def named(function: Callable[..., object], made: Callable[..., object]) -> Callable[..., object]:
@@ -98,14 +109,16 @@ def trace_predicate(function: Callable[..., object], spec: object) -> Traced:
     return traced
 
 
-def trace_opening(function: Callable[..., object], spec: object, name: str = "map_func") -> Traced:
-    """Trace a function that gives a dataset."""
+def trace_opening(
+    function: Callable[..., object],
+    spec: object,
+    said: str = "Invalid `map_func`. `map_func` must return a `Dataset` object.",
+) -> Traced:
+    """Trace a function that gives a dataset; `said` is what an error says where it does not."""
 
-    def adapt(made: object) -> Part:
-        if not isinstance(made, Part):
-            raise TypeError(
-                f"Invalid `{name}`. `{name}` must return a `Dataset` object. Got {type(made)}."
-            )
+    def adapt(made: object) -> Pipeline:
+        if not isinstance(made, Pipeline):
+            raise TypeError(f"{said} Got {type(made)}.")
         return made
 
     return trace(named(function, lambda element: spread(function, element)), spec, adapt=adapt)

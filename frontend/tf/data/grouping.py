@@ -63,7 +63,7 @@ def traced_scan(function: Function, state: object, spec: object) -> tuple[Traced
     def first(made: object) -> object:
         if not isinstance(made, tuple) or len(made) != 2:
             raise TypeError(
-                "`scan_func` must return a pair comprising the new state and the output value."
+                "`scan_func` should return a pair consisting of new state and the output value."
             )
         return made[0]
 
@@ -215,6 +215,9 @@ def bucketed(
             "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
             f"`len(bucket_batch_sizes)={len(sizes)}` and `len(bucket_boundaries)={len(bounds)}`."
         )
+    from ..graph.debugging import assert_less  # noqa: PLC0415
+    from ..graph.state import control_dependencies  # noqa: PLC0415
+    from ..ops.math_ops import identity  # noqa: PLC0415
     from ..ops.sorting import searchsorted  # noqa: PLC0415
 
     def bucket(*element: object) -> TfTensor:
@@ -232,7 +235,14 @@ def bucketed(
             return group.batch(size(number), drop_remainder)
         shapes = padded_shapes
         if pad_to_bucket_boundary:
-            shapes = _to_boundary(group.element_spec, shapes, bounds, number)
+            inside = assert_less(
+                number,
+                convert(np.int64(len(bounds))),
+                "When pad_to_bucket_boundary=True, elements must have length < "
+                "max(bucket_boundaries).",
+            )
+            with control_dependencies([] if inside is None else [inside]):
+                shapes = _to_boundary(group.element_spec, shapes, bounds, identity(number))
         return group.padded_batch(size(number), shapes, padding_values, drop_remainder)
 
     return grouped(dataset, bucket, batch, None, size)

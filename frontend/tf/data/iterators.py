@@ -82,6 +82,15 @@ class Saveable:
         """Return what a checkpoint keeps."""
         return {"ITERATOR_STATE": StreamState(self)}
 
+    def save(self) -> object:
+        """Return the state, as a text."""
+        self.check_state()
+        return convert(to_bytes(self.stream.save()))
+
+    def restore(self, state: object) -> None:
+        """Go on from a state that `save` has given."""
+        self.stream.restore(from_bytes(np.asarray(convert(state, "string")).item()))
+
 
 class StreamState:
     """The state of an iterator as a leaf of checkpoints."""
@@ -233,7 +242,7 @@ class GraphIterator(Elements):
     def initializer(self) -> Operation:
         """Return the operation that lets the iterator begin."""
         if self._initializer is None:
-            raise ValueError("Iterator does not have an initializer.")
+            raise ValueError("The iterator does not have an initializer.")
         return self._initializer
 
     def __iter__(self) -> GraphIterator:

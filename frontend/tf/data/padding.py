@@ -13,7 +13,7 @@ from ..core.bridge import TfTensor
 from ..core.nested import flatten
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
-from ..core.values import convert
+from ..core.values import convert, static
 from ..graph.debugging import assert_less_equal
 from ..graph.state import control_dependencies
 from ..nondense.sparse_tensor import SparseTensor
@@ -84,19 +84,31 @@ def _dims(shape: ShapeLike) -> Any:
     """Return a shape as numbers and None; a tensor stays one."""
     if hasattr(shape, "spec"):
         found = convert(shape)
-        if not found.eager:
+        said = f"Padded shape {shape} must be a `tf.int64` vector tensor, but its"
+        if found.shape.rank not in (1, None):
+            raise ValueError(f"{said} shape was {tuple(found.shape.as_list())}.")
+        if found.dtype.name not in ("int32", "int64"):
+            raise TypeError(f"{said} element type was {found.dtype.name}.")
+        known = found.numpy().tolist() if found.eager else static(found)
+        if not isinstance(known, list) or any(not isinstance(d, int) for d in known):
             return Given(found)
-        shape = found.numpy().tolist()
+        shape = known
     if isinstance(shape, np.ndarray):
         shape = shape.tolist()
+    if isinstance(shape, list | tuple) and any(isinstance(d, list | tuple) for d in shape):
+        raise ValueError(
+            f"Padded shape {shape} must be a `tf.int64` vector tensor, but its shape was "
+            f"{np.shape(shape)}."
+        )
     if isinstance(shape, list | tuple):
         shape = [None if d in (None, -1) else int(d) for d in shape]
     return TensorShape(shape).as_list()
 
 
-def _check(leaf: Any, dims: Sequence[int]) -> None:
-    if isinstance(dims, Given) or leaf.shape.rank is None:
+def _check(leaf: Any, wanted: Sequence[int | None] | Given) -> None:
+    if leaf.shape.rank is None or (isinstance(wanted, Given) and not wanted.tensor.shape):
         return
+    dims = [None] * int(wanted.tensor.shape[0]) if isinstance(wanted, Given) else wanted
     if leaf.shape.rank != len(dims):
         raise ValueError(
             f"The padded shape {tuple(dims)} is not compatible with the shape {leaf.shape} of the "
