@@ -74,7 +74,8 @@ def stateless_shuffle(
 ) -> TfTensor:
     """Put the slices of a tensor in the order that a seed gives."""
     with InGraph(graph_of([value, seed])):
-        return _permuted(value, key_of_seed(seed), name)
+        x = convert(value)
+        return x if x.shape.rank == 0 else _permuted(x, key_of_seed(seed), name)
 
 
 @remembered

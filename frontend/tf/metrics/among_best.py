@@ -28,6 +28,7 @@ from ..variables.scopes import variable_scope
 from .streaming import Pair, kept, listed, total
 
 Rows = dict[tuple[int, ...], set[int]]
+Counts = dict[tuple[int, ...], int]
 Judge = Callable[[set[int], list[int], int], Sequence[float]]
 
 
@@ -48,20 +49,22 @@ class Truth:
         else:
             self.tensors = [_m.cast(convert(labels), "int64")]
 
-    def sets(self, arrays: Sequence[Array], rank: int) -> tuple[Rows, int]:
-        """Return the labels by rows, and how many there are at the most in each."""
+    def sets(self, arrays: Sequence[Array], rank: int) -> tuple[Rows, Counts]:
+        """Return the labels by rows, and how many there are in each that are none below 0."""
         made: Rows = {}
+        counts: Counts = {}
         if self.is_sparse:
             places, values, extents = arrays
             ends = len(extents) == rank
             for place, value in zip(places.tolist(), values.tolist(), strict=True):
                 made.setdefault(tuple(place[:-1] if ends else place), set()).add(value)
-            return made, int(extents[-1]) if ends else 1
+            return made, {at: len(found) for at, found in made.items()}
         (whole,) = arrays
         full = whole[..., None] if whole.ndim == rank - 1 else whole
         for at in np.ndindex(full.shape[:-1]):
             made[at] = set(full[at].tolist())
-        return made, full.shape[-1]
+            counts[at] = int((full[at] >= 0).sum())
+        return made, counts
 
     def check(self, found: TfTensor) -> None:
         """Raise unless labels have as many axes as what was found, or one less."""
@@ -82,10 +85,10 @@ def _by_row(labels: object, best: object, count: int, judge: Judge) -> list[TfTe
     truth.check(found)
 
     def compute(classes: Array, *arrays: Array) -> Sequence[Array]:
-        known, most = truth.sets(arrays, classes.ndim)
+        known, counts = truth.sets(arrays, classes.ndim)
         made = np.zeros((*classes.shape[:-1], count), np.float64)
         for at in np.ndindex(classes.shape[:-1]):
-            made[at] = judge(known.get(at, set()), classes[at].tolist(), most)
+            made[at] = judge(known.get(at, set()), classes[at].tolist(), counts.get(at, 0))
         return [made[..., i] for i in range(count)]
 
     dims = found.shape._dims
@@ -182,14 +185,13 @@ def average_precision_at_k(
     if k < 1:
         raise ValueError(f"Invalid k={k}.")
 
-    def judge(true: set[int], best: list[int], most: int) -> list[float]:
+    def judge(true: set[int], best: list[int], count: int) -> list[float]:
         true = {each if classes is None or each < classes else -1 for each in true}
         hits = np.array([each in true for each in best], np.float64)
         shares = np.cumsum(hits) / np.arange(1, len(best) + 1)
-        relevant = min(len(true) if is_sparse else most, k)
+        relevant = min(count, k)
         return [float((shares * hits).sum()) / relevant if relevant else np.nan]
 
-    is_sparse = isinstance(labels, SparseTensor | SparseTensorValue)
     dims = convert(predictions).shape._dims
     classes = None if dims is None else dims[-1]
     with (

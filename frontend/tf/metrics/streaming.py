@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
 from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
 from ..core.values import convert, same
 from ..graph.graph_lists import LOCAL
 from ..graph.state import Variable, control_dependencies, get_default_graph
@@ -40,13 +43,29 @@ def weighed(values: TfTensor, weights: object) -> TfTensor:
         return _m.cast(_a.broadcast_to(convert(1.0), _a.shape(values)), "float32")
     found = _m.cast(convert(weights), "float32")
     ranks = found.shape.rank, values.shape.rank
-    if ranks[0] and ranks[1] is not None:
+    if ranks[0] is None or (ranks[0] and ranks[1] is None):
+        found = _fitted(found, values)
+    elif ranks[0] and ranks[1] is not None:
         if ranks[0] == ranks[1] + 1:
             found = _a.squeeze(found, [-1])
         elif ranks[0] == ranks[1] - 1:
             found = _a.expand_dims(found, -1)
     with control_dependencies(fitting(found, values)):
         return _a.broadcast_to(found, _a.shape(values))
+
+
+def _fitted(weights: TfTensor, values: TfTensor) -> TfTensor:
+    """Return weights of which the run knows the rank with one axis more or fewer at the end."""
+
+    def compute(sizes: Array, wanted: Array) -> Sequence[Array]:
+        rank = len(wanted)
+        if len(sizes) == rank + 1 and sizes[-1] == 1:
+            return (sizes[:-1],)
+        return (np.append(sizes, 1) if len(sizes) and len(sizes) == rank - 1 else sizes,)
+
+    given = [_a.shape(weights, "int64"), _a.shape(values, "int64")]
+    (sizes,) = host("WeightSizes", compute, given, [unknown(rows.i64, None)])
+    return _a.reshape(weights, sizes)
 
 
 def alike(labels: object, predictions: object) -> Pair:

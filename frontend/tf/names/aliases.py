@@ -25,14 +25,8 @@ from ..ops import signal_ops as _si
 from ..ops import special as _sp
 from ..ops import strings as _s
 from ..ops import window_ops as _w
+from ..ops.indexed_slices import scalar_mul
 from ..text import joined as _t
-
-
-def scalar_mul(scalar: object, x: object, name: str | None = None) -> TfTensor:
-    """Multiply a tensor by a number."""
-    with InGraph(graph_of([x])):
-        found = convert(x)
-        return _m.FUNCTIONS["multiply"](convert(scalar, found.dtype), found, name=name)
 
 
 def verify_tensor_all_finite(

@@ -52,6 +52,7 @@ from ..ops import signal_ops as _si
 from ..ops import sorting as _s
 from ..ops import special as _sp
 from ..ops import window_ops as _w
+from ..ops.indexed_slices import scalar_mul
 from ..program import profiler as _pr
 from ..special import bessel as _be
 from ..special import gamma as _ga
@@ -138,7 +139,7 @@ math = Space(
         **{f"bessel_{n}": getattr(_wa, f"bessel_{n}") for n in ("j0", "j1", "y0", "y1")},
     ),
     divide=_m.truediv,
-    scalar_mul=_m.scalar_mul,
+    scalar_mul=scalar_mul,
     mod=_m.FUNCTIONS["floormod"],
     rint=_m.FUNCTIONS["round"],
     in_top_k=lambda targets, predictions, k, name=None: _w.in_top_k(targets, predictions, k=k),

@@ -22,6 +22,7 @@ from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op, perform, rule
@@ -52,7 +53,6 @@ from .array_ops import shape as tensor_shape
 from .creation import zeros_like
 from .gathering import scatter_nd
 from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, complex_, imag, real
-from .nn_ops import clip_by_value
 from .sorting import tally
 
 Pair: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
@@ -243,17 +243,28 @@ def confusion_matrix(
         return scatter_nd(places, values, stack([cast(count, "int64")] * 2), name=name)
 
 
-@op("HistogramFixedWidth", "values", "value_range", differentiable=False)
+@op("HistogramFixedWidth", "values", "value_range", differentiable=False, refuses=True)
 def _histogram(m: Maker, values: object, value_range: object, nbins: int, dtype: DType) -> object:
-    """Count elements in so many bins of one width."""
-    wide = spec_of_value(values).dtype if spec_of_value(values).dtype.is_float else rows.f64
+    """Count elements in so many bins of one width.
+
+    Widths are those of 64 bits: the ends may be further apart than their type has numbers.
+    """
     count = product(spec_of_value(values).dims)
-    x, ends = m.reshape(m.to(values, wide), shape=(count,)), m.to(value_range, wide)
-    low, high = (
-        m.reshape(m.slice(ends, starts=(i,), stops=(i + 1,), steps=(1,)), shape=()) for i in (0, 1)
-    )
-    part = m.mul(m.div(m.sub(x, low), m.sub(high, low)), m.number(nbins, wide))
-    inside = m.clip(m.floor(part), m.number(0, wide), m.number(nbins - 1, wide))
+    x = m.reshape(values, shape=(count,))
+    if spec_of_value(values).dtype.is_float:
+        text = "Histogram values must not contain NaN"
+        demand(m, m.equal(x, x), lambda v: v, np.logical_not, text)
+    ends = [
+        m.reshape(m.slice(value_range, starts=(i,), stops=(i + 1,), steps=(1,)), shape=())
+        for i in (0, 1)
+    ]
+    text = "value_range should satisfy value_range[0] < value_range[1]"
+    demand(m, m.less(*ends), lambda v: v, np.logical_not, text)
+    x = m.minimum(m.maximum(x, ends[0]), ends[1])
+    low, high = (m.to(end, rows.f64) for end in ends)
+    bins = m.number(nbins, rows.f64)
+    part = m.div(m.sub(m.to(x, rows.f64), low), m.sub(m.div(high, bins), m.div(low, bins)))
+    inside = m.minimum(m.floor(part), m.number(nbins - 1, rows.f64))
     short = nbins <= rows.i32.maximum
     if isinstance(inside, Tensor):
         at = m.cast(inside, dtype=rows.i32 if short else rows.i64)
@@ -275,14 +286,30 @@ def histogram_fixed_width(
     with InGraph(graph_of([values, value_range, nbins])):
         x, count = convert(values), static(nbins)
         ends, row = convert(value_range, x.dtype), row_of(dtype)
+        _check_bins(ends, count)
         if isinstance(count, int) and row is not None and x.shape.rank is not None:
             return _histogram(x, ends, count, row, name=name)
-        wide = x.dtype if x.dtype.is_floating else "float64"
-        x, ends, most = cast(reshape(x, [-1]), wide), cast(ends, wide), cast(count, wide)
-        part = FUNCTIONS["floor"]((x - ends[0]) / (ends[1] - ends[0]) * most)
-        bins = cast(clip_by_value(part, 0.0, most - 1.0), "int64")
+        x, ends, most = reshape(x, [-1]), reshape(ends, [2]), cast(count, "float64")
+        x = FUNCTIONS["minimum"](FUNCTIONS["maximum"](x, ends[0]), ends[1])
+        low, high = cast(ends[0], "float64"), cast(ends[1], "float64")
+        part = FUNCTIONS["floor"]((cast(x, "float64") - low) / (high / most - low / most))
+        bins = cast(FUNCTIONS["minimum"](part, most - 1.0), "int64")
         ones = cast(FUNCTIONS["equal"](bins, bins), dtype)
         return scatter_nd(reshape(bins, [-1, 1]), ones, [cast(count, "int64")], name=name)
+
+
+def _check_bins(ends: TfTensor, count: object) -> None:
+    """Raise unless a range has two ends, and the number of bins is one number above 0."""
+    if ends.shape.rank not in (1, None):
+        raise InvalidShapesError(
+            f"value_range should be a vector: Shape must be rank 1 but is rank {ends.shape.rank}"
+        )
+    if ends.shape.num_elements() not in (2, None):
+        raise InvalidShapesError("value_range should be a vector of 2 elements.")
+    if isinstance(count, list) or (isinstance(count, TfTensor) and count.shape.rank):
+        raise InvalidShapesError("nbins should be a scalar: Shape must be rank 0 but is rank 1")
+    if isinstance(count, int) and count <= 0:
+        raise InvalidArgumentError(f"nbins should be a positive number, but got '{count}'")
 
 
 def _check_unravelled(indices: TfTensor, dims: Array) -> None:

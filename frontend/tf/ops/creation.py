@@ -234,7 +234,9 @@ def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType |
         if count >= MANY:
             ends = np.array(low, kind), np.array(step, kind)
             return m.constant(value=_counting(of_numpy(kind))(np.empty(count, np.bool_), *ends))
-    return m.constant(value=made(low, high, step, kind if whole else None).astype(kind, copy=False))
+    if whole:  # numbers of Python's: their differences may be beyond the type
+        return m.constant(value=made(int(low), int(high), int(step)).astype(kind, copy=False))
+    return m.constant(value=made(low, high, step).astype(kind, copy=False))
 
 
 @cache

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import typing
 from collections import namedtuple
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ....ir.types.tensor import TensorSpec
 from ...eager.backward import Slices
@@ -23,7 +25,8 @@ from ..core.values import InGraph, convert, graph_of, static
 from .array_ops import broadcast_to, concat, expand_dims, reshape, shape, stack
 from .creation import range_
 from .gathering import scatter_nd
-from .math_ops import cast
+from .math_ops import FUNCTIONS, cast
+from .math_ops import scalar_mul as number_times
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", "values indices dense_shape")
 
@@ -111,6 +114,9 @@ class IndexedSlices(Slices, Parted, Specified):
         with InGraph(graph_of([self._values])):
             return scatter_nd(expand_dims(self._indices, -1), self._values, self._dense_shape)
 
+    def __neg__(self) -> IndexedSlices:
+        return self.with_values(FUNCTIONS["negative"](self._values))
+
     def like(self, whole: object) -> IndexedSlices:
         """Return the same slices as those of a value, whatever was said of the shape."""
         return IndexedSlices(self._values, self._indices, shape(whole))
@@ -140,6 +146,27 @@ class IndexedSlices(Slices, Parted, Specified):
     def __str__(self) -> str:
         dense = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{dense})"
+
+
+Function = TypeVar("Function", bound=Callable[..., TfTensor])
+
+
+def of_slices(function: Function) -> Function:
+    """Let a function of a tensor give slices for slices: it is given their values."""
+
+    @wraps(function)
+    def made(*args: object, **options: object) -> TfTensor | IndexedSlices:
+        every = [x for x in (*args, *options.values()) if isinstance(x, IndexedSlices)]
+        if not every:
+            return function(*args, **options)
+        inner = [x.values if isinstance(x, IndexedSlices) else x for x in args]
+        named = {k: x.values if isinstance(x, IndexedSlices) else x for k, x in options.items()}
+        return every[0].with_values(function(*inner, **named))
+
+    return typing.cast("Function", made)
+
+
+scalar_mul = of_slices(number_times)
 
 
 class SlicesParts(tuple[object, ...]):

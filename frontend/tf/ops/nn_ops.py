@@ -27,7 +27,7 @@ from ..core.required import require_within
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, at_once, axis_in, convert, graph_of, same, static
 from .creation import zeros_like
-from .indexed_slices import IndexedSlices
+from .indexed_slices import IndexedSlices, of_slices
 
 
 def _unary(type_: str, gv: str, **attributes: object) -> Callable[..., TfTensor]:
@@ -187,6 +187,7 @@ def l2_loss(m: Maker, t: object) -> object:
     return m.mul(total, m.number(0.5, spec.dtype))
 
 
+@of_slices
 @op("ClipByValue", "t", "clip_value_min", "clip_value_max", shapes=shapes_of.like())
 def clip_by_value(m: Maker, t: object, clip_value_min: object, clip_value_max: object) -> object:
     """Limit the elements."""
@@ -203,6 +204,7 @@ def _keep_shape(t: object, made: object) -> None:
         raise TypeError(f"Shapes {list(before)} and {list(after)} are incompatible")
 
 
+@of_slices
 @op("ClipByNorm", "t", "clip_norm", shapes=shapes_of.like())
 def clip_by_norm(m: Maker, t: object, clip_norm: object, axes: object = None) -> object:
     """Scale down to a norm."""

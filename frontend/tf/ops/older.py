@@ -12,6 +12,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ...eager.remembered import remember_all
 from ...values.dtypes import DTypeLike, finfo
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of, same, static
@@ -107,6 +108,8 @@ def histogram_fixed_width_bins(
     with InGraph(graph_of([values, value_range])):
         x = convert(values)
         ends = convert(value_range, x.dtype)
+        if isinstance(nbins, int) and nbins <= 0:
+            raise InvalidArgumentError(f"nbins {nbins} must > 0")
         scaled = (x - ends[0]) / (ends[1] - ends[0])
         place = cast(floor(scaled * convert(float(nbins), scaled.dtype)), dtype)
         return minimum(maximum(place, zeros_like(place)), ones_like(place) * (nbins - 1), name=name)

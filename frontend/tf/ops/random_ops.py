@@ -683,10 +683,8 @@ def split(seed: object, num: int = 2, alg: object = "auto_select") -> TfTensor:
 
 def fold_in(seed: object, data: object, alg: object = "auto_select") -> TfTensor:
     """Return the seed that a seed and a number give."""
-    from .math_ops import cast  # noqa: PLC0415
-
-    kind = convert(seed).dtype
-    return stack([stateless_uniform([], seed, None, None, kind), cast(data, kind)])
+    number = convert(data)
+    return stack([stateless_uniform([], seed, None, None, number.dtype), number])
 
 
 def other_seed(seed: int | None, salt: str) -> int | None:

@@ -23,6 +23,7 @@ from ...eager.fourier import transformed, transformed_half
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
 from ..core.calls import perform, rule
 from ..core.host_ops import host
@@ -406,7 +407,12 @@ def frame(
 ) -> TfTensor:
     """Cut an axis into pieces that may overlap."""
     with InGraph(graph_of([signal, frame_length, frame_step])):
-        x, length, step = convert(signal), whole(frame_length), whole(frame_step)
+        x = convert(signal)
+        x.shape.with_rank_at_least(1)
+        for value in (frame_length, frame_step):
+            convert(value).shape.assert_has_rank(0)
+        length, step = whole(frame_length), whole(frame_step)
+        _check_frames(length, step)
         at = axis % len(x.shape)
         extent = _extents(x)[at]
         if pad_end:
@@ -414,11 +420,20 @@ def frame(
             missing = _or_none(length + step * (count - 1) - extent)
             paddings: list[list[object]] = [[0, 0]] * len(x.shape)
             paddings[at] = [0, missing]
+            convert(pad_value).shape.assert_has_rank(0)
             x = pad(x, paddings, constant_values=pad_value)
         else:
             count = _or_none(1 + (extent - length) // step)
         places = _counted(count)[:, None] * step + _counted(length)
         return gather(identity(x), places, axis=at, name=name)  # its gradient is no slices
+
+
+def _check_frames(length: int | TfTensor, step: int | TfTensor) -> None:
+    """Raise where pieces are of less than no elements, or none comes behind another."""
+    if step == 0:
+        raise InvalidArgumentError("Integer division by zero: frame_step is 0")
+    if isinstance(length, int) and length < 0:
+        raise InvalidArgumentError(f"Requires start <= limit when delta > 0: 0/{length}")
 
 
 def _counted(count: int | TfTensor) -> TfTensor:
