@@ -97,7 +97,7 @@ class Piece:
         self.function, self.options, self.threads = function, options, threads
         self.inside = [n not in held for n in range(len(function.function_type.outputs))]
         """Which results go no further than the run: only other pieces use them."""
-        self.hands_on = any(self.inside)
+        self.hands_on, self.gives_several = any(self.inside), len(self.inside) != 1
         self.kept, self.recycles = RecycledBytes(), False
         """Memory for these, and whether they are large enough to take it."""
         self.is_weighed = False
@@ -166,7 +166,7 @@ class Piece:
         options = replace(self.options, target=f"cuda:{self.driver.architecture}", mattr="")
         return load_on_gpu(compile_piece(Program(module, self.weights), options), self.driver)
 
-    def run(self, arrays: Sequence[Any]) -> list[Any]:
+    def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Run the piece on arrays that are where it runs; its results are there too."""
         bounds, model = self.made
         if self.open and not self.fits(bounds, arrays):
@@ -174,6 +174,9 @@ class Piece:
         if isinstance(model, DeviceModel):
             return model.run_on_device(arrays)
         try:
+            if not self.hands_on and self.threads == 1:  # no pool that a fork may leave asleep
+                found = model.call(*arrays)
+                return found if self.gives_several else [found]
             results = self.results_of(model, arrays)
         except MemoryError:
             if not self.can_shrink():
@@ -199,9 +202,6 @@ class Piece:
 
     def results_of(self, model: CompiledModel, arrays: Sequence[Any]) -> list[Any]:
         """Return what a model makes of arrays."""
-        if not self.recycles and self.threads == 1:  # no pool that a fork may have left asleep
-            found = model.call(*arrays)
-            return [found] if len(self.inside) == 1 else [*found]
         if not self.recycles:
             return model.run([*arrays])
         return model.run_recycled(arrays, self.kept, self.inside)

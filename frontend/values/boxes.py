@@ -80,9 +80,25 @@ def _keep(  # noqa: PLR0913, PLR0917  (a loop is given its room)
 
 def _is_apart(sides: F32s, count: int, limit: float) -> bool:
     """Say whether a box overlaps with none of so many before it by more than a limit."""
-    for other in range(count - 1, -1, -1):  # noqa: SIM110  (compiled, which takes no generators)
-        if share_of(sides, count, other) > limit:
-            return False
+    if limit < 0:  # which even what has nothing in common is above
+        for other in range(count):  # noqa: SIM110  (compiled, which takes no generators)
+            if share_of(sides, count, other) > limit:
+                return False
+        return True
+    own = BOX * count
+    low_y, low_x, high_y, high_x, area = (
+        sides[own], sides[own + 1], sides[own + 2], sides[own + 3], sides[own + 4]
+    )  # fmt: skip
+    for other in range(count - 1, -1, -1):
+        at = BOX * other
+        height = single(min(high_y, sides[at + 2]) - max(low_y, sides[at]))
+        if height > 0:
+            width = single(min(high_x, sides[at + 3]) - max(low_x, sides[at + 1]))
+            if width > 0:
+                common = single(height * width)
+                union = single(single(area + sides[at + 4]) - common)
+                if union > 0 and single(common / union) > limit:
+                    return False
     return True
 
 

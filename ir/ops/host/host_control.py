@@ -182,6 +182,9 @@ class HostLoop(HostControl):
 def stacked(parts: Sequence[Array], spec: Any, known: Mapping[str, int]) -> Array:
     """Return parts on a new first axis; of no parts, an array whose unknown sizes are 0."""
     if parts:
+        shape = parts[0].shape
+        if shape and all(each.shape == shape for each in parts):  # as `stack` is, and takes less
+            return np.concatenate(parts).reshape(len(parts), *shape)
         return np.stack(parts)
     shape = [evaluate(dim, known) if symbols(dim) <= known.keys() else 0 for dim in spec.dims[1:]]
     return np.empty((0, *shape), spec.dtype.numpy)
