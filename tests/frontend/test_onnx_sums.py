@@ -46,12 +46,13 @@ def test_a_mask_is_as_long_as_what_is_behind_it_and_what_is_new(model: Make) -> 
         mask = np.arange(past + new, dtype=np.float32)
         (found,) = made.run([np.ones(new, np.float32), mask, np.zeros(past, np.float32)])
         np.testing.assert_array_equal(found, 1 + np.cumsum(mask)[past:])
-    ones = {size: np.ones(size, np.float32) for size in range(7)}
-    for whole in (4, 6):
+    (found,) = made.run([np.ones(1, np.float32), np.ones(2, np.float32), np.ones(0, np.float32)])
+    np.testing.assert_array_equal(found, [2, 3])  # one that is new goes to each of the mask
+    for past, new, whole in ((3, 2, 4), (3, 2, 6), (0, 2, 3)):
         with pytest.raises(RuntimeInputError):
-            made.run([ones[2], ones[whole], ones[3]])
-    (found,) = made.run([ones[1], ones[2], ones[0]])  # one new word broadcasts
-    np.testing.assert_array_equal(found, [2, 3])
+            made.run(
+                [np.ones(new, np.float32), np.ones(whole, np.float32), np.ones(past, np.float32)]
+            )
     of_five = load_program(data, dims={"W": 5})
     assert [str(s) for s in argument_specs(of_five.main)] == [
         "f32[-min(5, P) + 5]",
