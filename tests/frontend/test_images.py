@@ -177,3 +177,10 @@ def test_patches_of_images_that_are_too_small_are_none_or_refused():
     assert tf.image.extract_patches(x, size, [1] * 4, [1] * 4, "VALID").shape == (1, 0, 3, 10)
     with pytest.raises(tf.errors.InvalidArgumentError, match="would be negative: -1"):
         tf.image.extract_patches(x, [1, 6, 2, 1], [1] * 4, [1] * 4, "VALID")
+
+
+@pytest.mark.parametrize(("delta", "by"), [(0.0, 0), (1 / 3, 1), (-1 / 3, -1), (1.0, 0)])
+def test_a_third_of_the_circle_moves_the_channels_by_one_also_below_zero(delta, by):
+    image = np.float32([[[-0.75, -0.5, -0.25], [-1.0, 0.5, -0.5], [0.0, -2.0, -0.0]]])
+    turned = tf.image.adjust_hue(tf.constant(image), delta)
+    np.testing.assert_allclose(turned, np.roll(image, by, -1), atol=1e-6)

@@ -15,7 +15,7 @@ from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import concat, shape, stack, unstack, where
 from ..ops.composed import saturate_cast
-from ..ops.creation import constant
+from ..ops.creation import constant, ones_like
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean
 from ..ops.nn_ops import clip_by_value, einsum
 
@@ -165,13 +165,19 @@ def hsv_to_rgb(images: object, name: str | None = None) -> TfTensor:
 
 @_as_float
 def adjust_hue(image: TfTensor, delta: object, name: str | None = None) -> TfTensor:
-    """Turn the hue by a part of the circle, from -1 to 1."""
+    """Turn the hue by a part of the circle, from -1 to 1; the least and the most stay.
+
+    That holds below 0 too, where there is no saturation that would say it.
+    """
     known = static(delta)
     if image.eager and isinstance(known, int | float) and not -1 <= known <= 1:
         raise InvalidShapesError(f"delta must be in the interval [-1, 1], found {known}")
-    wide = rgb_to_hsv(image)
-    hue = wide[..., :1] + cast(delta, image.dtype)
-    return hsv_to_rgb(concat([hue - FUNCTIONS["floor"](hue), wide[..., 1:]], -1))
+    hue = rgb_to_hsv(image)[..., :1] + cast(delta, image.dtype)
+    full = ones_like(hue)
+    pure = hsv_to_rgb(concat([hue - FUNCTIONS["floor"](hue), full, full], -1))
+    low = REDUCTIONS["reduce_min"](image, axis=-1, keepdims=True)
+    high = REDUCTIONS["reduce_max"](image, axis=-1, keepdims=True)
+    return low + pure * (high - low)
 
 
 @_as_float
