@@ -432,6 +432,28 @@ def test_running_sums_of_powers_take_few_steps(axis, exclusive, reverse):
     assert len(graph.get_operations()) < 400
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_running_sums_of_powers_go_along_axes_whose_extent_is_not_known(axis, exclusive, reverse):
+    how = {"axis": axis, "exclusive": exclusive, "reverse": reverse}
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            made = tf.math.cumulative_logsumexp(x, **how)
+            total = tf.reduce_sum(tf.where(tf.math.is_finite(made), made, 0.0) ** 2)
+        return made, tape.gradient(total, x)
+
+    staged = tf.function(slope, input_signature=[tf.TensorSpec([None, None])])
+    for count in (0, 1, 2, 3, 33):
+        x = np.random.default_rng(0).standard_normal((5, count) if axis else (count, 5))
+        x = tf.constant(x, tf.float32)
+        for found, wanted in zip(staged(x), slope(x), strict=True):
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, 2e-5, 1e-5)
+
+
 @pytest.mark.parametrize("shape", [(3, 50), (40, 500)])
 def test_running_sums_of_powers_are_the_same_in_functions_and_where_infinite(shape):
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32) * 9

@@ -61,6 +61,7 @@ from ..special import inverse_erf as _inv
 from ..special import waves as _wa
 from ..special.beta import betainc as _betainc
 from ..special.isotonic import isotonic_regression as _isotonic_regression
+from ..special.running_logs import cumulative_logsumexp as _cumulative_logsumexp
 from ..text.names import strings as _strings
 from ..train import averages as _av
 from ..train import checkpoint_state as _cs
@@ -120,12 +121,13 @@ math = Space(
     **{
         n: getattr(_co, n)
         for n in (
-            *("accumulate_n", "angle", "polyval", "cumulative_logsumexp", "nextafter"),
+            *("accumulate_n", "angle", "polyval", "nextafter"),
             *("is_strictly_increasing", "is_non_decreasing", "confusion_matrix"),
         )
     },
     **{n: getattr(_be, n) for n in _BESSEL},
     betainc=_betainc,
+    cumulative_logsumexp=_cumulative_logsumexp,
     igamma=_ga.igamma,
     igammac=_ga.igammac,
     sobol_sample=_sobol_sample,

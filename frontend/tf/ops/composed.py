@@ -43,11 +43,8 @@ from ..core.values import (
 from .array_ops import (
     broadcast_dynamic_shape,
     broadcast_to,
-    concat,
     reshape,
-    split,
     stack,
-    where,
 )
 from .array_ops import shape as tensor_shape
 from .creation import zeros_like
@@ -130,59 +127,6 @@ def polyval(coeffs: Sequence[object], x: object, name: str | None = None) -> TfT
     for coefficient in coeffs[1:]:
         total = total * x + coefficient
     return total
-
-
-def cumulative_logsumexp(
-    x: object,
-    axis: int = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
-) -> TfTensor:
-    """Return the logarithms of the running sums of exponentials along an axis."""
-    given = convert(x)
-    extent = given.shape.as_list()[axis]
-    if extent is None:
-        raise NotImplementedError("cumulative_logsumexp: the extent of the axis is not known")
-    if not extent:
-        return given
-    size = math.prod(given.shape.known()) if given.shape.is_fully_defined() else FEW
-    both, wide = _log_in_steps, given
-    if size < FEW:
-        both, wide = _log_of_both, cast(given, "float64")
-    made = _moved(wide, 1, axis, reverse) if exclusive else wide
-    step = 1
-    while step < extent:  # each holds as many as there are steps, and from then on twice as many
-        made, step = both(_moved(made, step, axis, reverse), made), 2 * step
-    return cast(made, given.dtype)
-
-
-FEW = 1 << 14
-"""Up to so many elements calls cost more than exponentials of f64."""
-
-
-def _log_in_steps(x: TfTensor, y: TfTensor) -> TfTensor:
-    made: TfTensor = REDUCTIONS["reduce_logsumexp"](stack([x, y]), 0)
-    return made
-
-
-def _log_of_both(x: TfTensor, y: TfTensor) -> TfTensor:
-    """Return the logarithm of the sum of exponentials, the larger one taken out of it if finite."""
-    larger = FUNCTIONS["maximum"](x, y)
-    base = where(FUNCTIONS["is_finite"](larger), larger, zeros_like(larger))
-    exp = FUNCTIONS["exp"]
-    made: TfTensor = FUNCTIONS["log"](exp(x - base) + exp(y - base)) + base
-    return made
-
-
-def _moved(x: TfTensor, step: int, axis: int, reverse: bool) -> TfTensor:
-    """Return elements so many places further along an axis; where none come from, nothing is."""
-    extent = x.shape.known()[axis]
-    cut = step if reverse else extent - step
-    first, last = split(x, [cut, extent - cut], axis)
-    if reverse:
-        return concat([last, zeros_like(first) - float("inf")], axis)
-    return concat([zeros_like(last) - float("inf"), first], axis)
 
 
 def _steps(x: object) -> TfTensor:
