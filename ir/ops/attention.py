@@ -47,6 +47,7 @@ class Attention(Op):
         Sample(((1, 2, 7), (1, 1, 7), (1, 1, 16)), {"scale": -1.0}),
         Sample(((2, 5, 8), (2, 9, 8), (2, 9, 4), (2, 1, 9)), {"hiding": True}, FLOATS),
         Sample(((0, 3), (4, 3), (4, 5))),
+        Sample(((5, 8), (7, 8), (2, 3, 7, 4), (5, 7)), {"scale": 0.5, "zeros": True}),
     )
 
     @classmethod
@@ -87,9 +88,9 @@ class Attention(Op):
     @classmethod
     def decompose(cls, call: Call) -> Any:
         """Multiply, shape the scores, take the softmax, and multiply."""
-        make, last = Maker(call.emit), call.result_specs[0].rank - 1
-        dtype = call.result_specs[0].dtype
+        make, dtype = Maker(call.emit), call.result_specs[0].dtype
         scores = _make_scores(make, call.operands, call.attributes)
+        last = spec_of_value(scores).rank - 1  # values may have more axes
         weights = make.softmax(scores, axis=last)
         if call.attributes["zeros"]:
             most = make.max(scores, axes=(last,), keepdims=True)
