@@ -330,8 +330,10 @@ def decode_base64(input: object, name: str | None = None) -> TfTensor:
 
     def one(data: bytes) -> bytes:
         body = data.rstrip(b"=")
+        if len(body) % 4 == 1:
+            raise InvalidArgumentError("Base64 string length cannot be 1 modulo 4.")
         try:
-            if b"+" in body or b"/" in body or len(body) % 4 == 1:
+            if b"+" in body or b"/" in body:
                 raise binascii.Error("a character is not of the alphabet")
             return base64.b64decode(body + b"=" * (-len(body) % 4), altchars=b"-_", validate=True)
         except binascii.Error as error:

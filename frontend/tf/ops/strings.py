@@ -106,11 +106,11 @@ def _characters(text: bytes) -> Sequence[int]:
     return [*(i for i, x in enumerate(text) if x & 0b11000000 != CONTINUES), len(text)]
 
 
-def _refuse_unit(unit: str) -> None:
+def _refuse_unit(unit: str, type_: str) -> None:
     if unit not in ("BYTE", "UTF8_CHAR"):
-        raise ValueError(
-            f"Value for attr 'unit' of {unit!r} is not in the list of allowed values: "
-            '"BYTE", "UTF8_CHAR"'
+        raise InvalidShapesError(
+            f"Attr 'unit' of {type_!r} Op passed string {unit!r} not in: \"BYTE\", "
+            '"UTF8_CHAR"; it is not in the list of allowed values'
         )
 
 
@@ -157,7 +157,7 @@ def strip(m: Maker, input: object) -> object:
 @op("StringLength", "input", strict=False, differentiable=False)
 def length(m: Maker, input: object, unit: str = "BYTE") -> object:
     """Count the bytes of each text, or its characters."""
-    _refuse_unit(unit)
+    _refuse_unit(unit, "StringLength")
     open_ = _unknown([input], rows.i32)
     if open_ is not None:
         return open_
@@ -165,6 +165,12 @@ def length(m: Maker, input: object, unit: str = "BYTE") -> object:
         input = Text(elements(input))
     sizes = input.row.sizes if unit == "BYTE" else input.row.characters()
     return sizes.astype(np.int32).reshape(input.dims)
+
+
+def first_length(input: object, name: str | None = None, unit: str = "BYTE") -> TfTensor:
+    """Count the bytes or characters of each text, by the first version's order of arguments."""
+    made: TfTensor = length(input, unit, name=name)
+    return made
 
 
 @op("StringToNumber", "input", strict=False, differentiable=False)
@@ -265,7 +271,7 @@ def substr(
 
     Of fewer bytes than none, all that follow are meant.
     """
-    _refuse_unit(unit)
+    _refuse_unit(unit, "Substr")
     with InGraph(graph_of([input, pos, len])):
         at, count = same(pos, len)
         spec = at.spec

@@ -123,7 +123,7 @@ def to_tensor(
         flat = x.flat_values
         is_text = flat.spec.dtype == TEXT and flat.shape.rank == 1
         compute = StoredStep("texts of rows" if is_text else "places of rows", held)
-        dims = x.shape.as_list()[: levels + 1]
+        dims = x.row_sizes()
         known = [n if w is None else w for n, w in zip(dims, wanted, strict=False)]
         known = [None] * (levels + 1) if dynamic is not None else known
         more = [] if dynamic is None else [dynamic]
@@ -177,7 +177,7 @@ def _wanted(x: RaggedTensor, shape: object) -> tuple[list[int | None], TfTensor 
     rank = x.shape.rank
     if rank is not None and len(dims) != rank:
         raise ValueError(f"Shape {made} must have rank {rank}")
-    for have, want in zip(x.shape.as_list()[count:], dims[count:], strict=False):
+    for have, want in zip((x.shape._dims or ())[count:], dims[count:], strict=False):
         if None not in (have, want) and have != want:
             raise ValueError(f"Shapes {x.shape} and {made} are not compatible: inner sizes differ")
     return dims[:count], None

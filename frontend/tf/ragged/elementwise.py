@@ -123,7 +123,7 @@ def add_n(inputs: Sequence[object], name: str | None = None) -> Ragged:
             raise ValueError("ragged inputs of add_n have the same number of rows' levels")
         splits = same_rows(ragged)
         total = m.add_n([x.flat_values for x in ragged])
-        return assembled(total, splits, ragged[0].shape.as_list()[1 : len(splits) + 1])
+        return assembled(total, splits, ragged[0].row_sizes()[1:])
 
 
 @handles(RaggedTensor, strings.join)
@@ -163,7 +163,7 @@ def map_flat_values(op: Callable[..., object], *args: object, **kwargs: object) 
                 f"outer-dimension size as flat_values of any ragged inputs. (output shape: "
                 f"{made.shape}; expected outer dimension size: {wanted and wanted[0]})"
             )
-        return assembled(made, splits, first.shape.as_list()[1 : len(splits) + 1])
+        return assembled(made, splits, first.row_sizes()[1:])
 
 
 def _collect(value: object, found: list[RaggedTensor]) -> None:

@@ -172,7 +172,7 @@ def _folded(made: RaggedTensor, numbers: Ragged, levels: int) -> RaggedTensor:
     sizes = a.shape(numbers.flat_values)[: 1 + made.ragged_rank - levels]
     behind = a.shape(made.flat_values)[1:]
     flat = a.reshape(made.flat_values, a.concat([sizes, behind], 0))
-    kept_rows = made.shape.as_list()[1 : levels + 1]
+    kept_rows = made.row_sizes()[1 : levels + 1]
     folded = assembled(flat, made.nested_row_splits[:levels], kept_rows)
     assert isinstance(folded, RaggedTensor), "it has levels"
     return folded

@@ -83,7 +83,7 @@ def _joined_lengths(every: Sequence[Ragged], at: int, levels: int) -> list[int |
     """Return the length along each axis but the first, as far as it is known."""
     made: list[int | None] = []
     for axis in range(1, levels + 1):
-        found = [x.shape.as_list()[axis] for x in every]
+        found = [(x.shape._dims or [None] * (levels + 1))[axis] for x in every]
         known = [n for n in found if n is not None]
         if len(known) < len(found):
             made.append(None)
@@ -154,7 +154,7 @@ def _open(x: Ragged, axis: int) -> Ragged:
     """Return a value of which it is not stated that rows along an axis have one length."""
     if not isinstance(x, RaggedTensor):
         return x
-    lengths = x.shape.as_list()[1 : x.ragged_rank + 1]
+    lengths = x.row_sizes()[1:]
     lengths[axis - 1 : axis] = [None]
     return assembled(x.flat_values, x.nested_row_splits, lengths)
 
@@ -183,7 +183,7 @@ def expand_dims(input: Ragged, axis: object, name: str | None = None) -> Ragged:
         def plan(rows: Rows) -> Rows:
             return expanded(rows, at)
 
-        known = x.shape.as_list()
+        known = x.row_sizes()
         lengths = [*known[:at], 1, *known[at : levels + 1]][1:]
         lengths = lengths if at else [known[0], *known[1 : levels + 1]]
         nrows = known[0] if at else 1
@@ -217,7 +217,7 @@ def _squeezed(x: Ragged, at: int) -> Ragged:
     def plan(rows: Rows) -> Rows:
         return _without(rows, at)
 
-    known = x.shape.as_list()[: x.ragged_rank + 1]
+    known = x.row_sizes()
     if known[at] not in (1, None):
         raise InvalidArgumentError(f"Can not squeeze dim[{at}], expected 1, got {known[at]}")
     left = [n for i, n in enumerate(known) if i != at]
@@ -251,7 +251,7 @@ def tile(input: RaggedTensor, multiples: object, name: str | None = None) -> Rag
                 rows = _repeated(rows, axis, int(counts[axis]))
             return rows
 
-        lengths = input.shape.as_list()[: levels + 1]
+        lengths = input.row_sizes()
         if isinstance(known, list):
             lengths = [None if n is None else n * t for n, t in zip(lengths, known, strict=False)]
         else:
@@ -293,7 +293,7 @@ def reverse(tensor: RaggedTensor, axis: object, name: str | None = None) -> Ragg
                 rows = reversed_along(rows, each) if each <= levels else rows
             return rows
 
-        dims = tensor.shape.as_list()
+        dims = tensor.row_sizes()
         made = planned(
             "RaggedReverse", [tensor], plan, levels, nrows=dims[0], lengths=dims[1 : levels + 1]
         )

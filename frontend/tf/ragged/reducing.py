@@ -82,7 +82,7 @@ class Reduced:
 
     def __init__(self, x: RaggedTensor, axes: Sequence[int]) -> None:
         levels, left = x.ragged_rank, x.ragged_rank - len(axes)
-        kept = [n for i, n in enumerate(x.shape.as_list()[: levels + 1]) if i not in axes]
+        kept = [n for i, n in enumerate(x.row_sizes()) if i not in axes]
         self.lengths = kept[1:]
         self.splits: Sequence[TfTensor] = x.nested_row_splits[:-1]
         if [*axes] == [levels] and is_open(x.nested_row_splits[-1]):

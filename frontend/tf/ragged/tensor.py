@@ -278,16 +278,21 @@ class RaggedTensor(CompositeTensor):
     @property
     def shape(self) -> TensorShape:
         """Return the shape as far as it is known; rows that may differ have no length."""
+        dims = self.flat_values.shape._dims
+        return TensorShape(None if dims is None else [*self.row_sizes(), *dims[1:]])
+
+    def row_sizes(self) -> list[int | None]:
+        """Return how many rows there are, and the length of those of each level, if it is known.
+
+        They are known where the rank of what is in the rows is not.
+        """
         levels = self.partitions
         count = levels[0].static_nrows
         if count is None and levels[0].static_uniform_row_length:
             inner = self._values.shape._dims
             number = None if not inner else inner[0]
             count = None if number is None else number // levels[0].static_uniform_row_length
-        dims = self.flat_values.shape._dims
-        if dims is None:
-            return TensorShape(None)
-        return TensorShape([count, *(x.static_uniform_row_length for x in levels), *dims[1:]])
+        return [count, *(x.static_uniform_row_length for x in levels)]
 
     def get_shape(self) -> TensorShape:
         """Return the shape as far as it is known."""

@@ -11,10 +11,12 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
+from ....lazy import cached_property
 from ...values.run_errors import InvalidArgumentError
 from ...values.texts import TEXT, Text, Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import each, host, like_input, texts, unknown
+from ..core.values import InvalidShapesError
 from ..ragged.planning import with_levels
 from ..ragged.rows import splits_of
 from ..ragged.tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
@@ -41,13 +43,23 @@ class CharacterReading:
         self, encoding: str, errors: str, replacement_char: int, replace_control: bool = False
     ) -> None:
         if errors not in ("strict", "replace", "ignore"):
-            raise ValueError(
-                f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: "
-                '"strict", "replace", "ignore"'
+            raise InvalidShapesError(
+                f'Attr \'errors\': Op passed string {errors!r} not in: "strict", "replace", '
+                '"ignore". It is not in the list of allowed values'
             )
-        self.codec, self.errors = codec_of(encoding), errors
-        self.marks = MARKS.get(codecs.lookup(OUTPUTS.get(encoding, encoding)).name, {})
+        self.encoding, self.errors = encoding, errors
         self.replacement, self.replaces_control = replacement_char, replace_control
+
+    @cached_property
+    def codec(self) -> str:
+        """Return Python's name of the encoding, or raise: in the run, as there."""
+        return codec_of(self.encoding)
+
+    @cached_property
+    def marks(self) -> dict[bytes, str]:
+        """Return what texts begin with that say the order of their bytes."""
+        codec_of(self.encoding)
+        return MARKS.get(codecs.lookup(OUTPUTS.get(self.encoding, self.encoding)).name, {})
 
     def check(self) -> None:
         """Raise where what stands for characters that are none is none itself."""
@@ -146,8 +158,8 @@ def codec_of(encoding: str) -> str:
 def output_of(encoding: str) -> str:
     """Return Python's name of an encoding of results, of which there are three."""
     if encoding not in OUTPUTS:
-        raise ValueError(
-            f"Value for attr 'output_encoding' of {encoding!r} is not in the list of allowed "
+        raise InvalidShapesError(
+            f"Attr 'output_encoding': Op passed string {encoding!r} not in the list of allowed "
             f"values: {', '.join(OUTPUTS)}"
         )
     return OUTPUTS[encoding]

@@ -158,10 +158,17 @@ def unsorted_segment_join(
         def compute(given: Array | Text, *numbers: Array | Text) -> Sequence[object]:
             texts = made_text(given)
             ids, count = map(np.asarray, numbers)
-            if texts.shape[: ids.ndim] != ids.shape:
-                raise InvalidArgumentError(
-                    f"data.shape = {texts.shape} does not start with segment_ids.shape {ids.shape}"
+            rank = len(texts.shape)
+            if ids.ndim > rank:
+                raise OutOfRangeError(
+                    f"Invalid segment_id rank {ids.ndim} for input with {rank} dimension(s)"
                 )
+            for axis, (size, wanted) in enumerate(zip(texts.shape, ids.shape, strict=False)):
+                if size != wanted:
+                    raise InvalidArgumentError(
+                        f"Segment dimension is {wanted} while input dimension is {size} in rank "
+                        f"{axis}"
+                    )
             total = int(count)
             if ids.size and not 0 <= ids.min() <= ids.max() < total:
                 raise InvalidArgumentError(f"segment_ids are not in [0, {total})")
@@ -175,6 +182,9 @@ def unsorted_segment_join(
             return (made if isinstance(given, Text) else made.array,)
 
         number = static(given[2])
+        for pair in zip(given[0].shape._dims or (), given[1].shape._dims or (), strict=False):
+            if not given[0].eager and None not in pair and pair[0] != pair[1]:
+                raise ValueError(f"Dimensions must be equal, but are {pair[0]} and {pair[1]}")
         dims = given[0].shape._dims
         rank = given[1].shape.rank
         rest = None if dims is None or rank is None else dims[rank:]
@@ -194,8 +204,9 @@ def format(
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
     if template.count(placeholder) != len(values):
         raise ValueError(
-            f"{template.count(placeholder)} placeholder(s) in template does not match "
-            f"{len(values)} tensor(s) provided as input"
+            f"The template expects {template.count(placeholder)} tensors, but the inputs only has "
+            f"{len(values)}. Please ensure the number of placeholders in template matches inputs "
+            "length."
         )
     with same_graph(*values):
         tensors = [_rows_text(x) if isinstance(x, RaggedTensor) else convert(x) for x in values]

@@ -40,6 +40,7 @@ V1: dict[str, object] = {
         "compat.v1.strings",
         **{
             **BOTH,
+            "length": _s.first_length,
             "reduce_join": _j.first_reduce_join,
             "split": _p.first_split,
             "substr": _s.first_substr,
