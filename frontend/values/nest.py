@@ -71,7 +71,7 @@ class Own(Protocol):
         """Return a value of other parts."""
 
 
-class Field(Protocol):
+class NamedField(Protocol):
     """A field of a class of the package `attrs`."""
 
     name: str
@@ -80,7 +80,7 @@ class Field(Protocol):
 class OfFields(Protocol):
     """A value of a class of the package `attrs`: its fields are its parts."""
 
-    __attrs_attrs__: Sequence[Field]
+    __attrs_attrs__: Sequence[NamedField]
 
 
 def is_of_fields(value: object) -> TypeGuard[OfFields]:

@@ -69,6 +69,9 @@ class Pipeline(Part):
     _stage: Stage
     element_spec: Any
 
+    def __init__(self, stage: Stage, spec: object) -> None:
+        raise NotImplementedError
+
     def made(self, stage: Stage, spec: object) -> Pipeline:
         """Return the dataset of a stage."""
         raise NotImplementedError

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import ahead, batches, nested, order, sources, steps
+from ...data.fingerprints import fingerprint
 from ...data.stages import INFINITE, UNKNOWN, Given, Run, Stage, Stream, part
 from ...eager.tensor import Tensor
 from ...function.traces import ACTIVE
@@ -20,15 +21,12 @@ from ...values.given import TensorLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, wrap
 from ..core.nested import flatten, pack_sequence_as
-from ..core.shapes import ShapeLike, TensorShape
-from ..core.specs import Specified, TensorSpec, TypeSpec
+from ..core.shapes import TensorShape
+from ..core.specs import Specified, TensorSpec
 from ..core.structures import (
     Part,
-    PartSpec,
     Pipeline,
-    alike,
     classes_of,
-    is_below,
     joined_spec,
     map_specs,
     normal,
@@ -50,7 +48,7 @@ from .grouping import bucketed, grouped, reduced, traced_scan
 from .handles import pipeline_tensor, staged
 from .options import Options
 from .padding import as_sparse
-from .rows import DatasetRows, in_rows
+from .rows import DatasetRows, DatasetSpec, in_rows
 
 AUTOTUNE = ahead.AUTOTUNE
 
@@ -577,6 +575,10 @@ class Dataset(Pipeline, nest.TensorGroup, Specified):
             )
         return made
 
+    def fingerprint(self) -> TfTensor:
+        """Return a number for what it does: the same for datasets that are made alike."""
+        return convert(np.uint64(fingerprint(self._stage)))
+
     def cardinality(self) -> TfTensor:
         """Return how many elements there are, -1 without end, -2 if nobody knows."""
         return convert(np.int64(self._stage.count))
@@ -631,88 +633,7 @@ class Dataset(Pipeline, nest.TensorGroup, Specified):
     output_classes = property(lambda self: classes_of(self._spec))
 
 
-class DatasetSpec(TypeSpec, nest.TensorGroup, PartSpec):
-    """What a dataset is like that is a part of an element."""
-
-    def __init__(self, element_spec: object, dataset_shape: ShapeLike = ()) -> None:
-        self.element_spec, self.shape = element_spec, TensorShape(dataset_shape)
-
-    value_type = Dataset
-
-    def components(self) -> list[TensorSpec]:
-        """Return the spec of the tensor that stands for it."""
-        return [TensorSpec((), "string")]
-
-    def with_components(self, parts: Sequence[object]) -> object:
-        """Return the dataset of a tensor; of anything else, the description."""
-        (tensor,) = parts
-        return self.part_of(tensor) if isinstance(tensor, TfTensor) else self
-
-    def described(self) -> DatasetSpec:
-        """Return the description: it is one."""
-        return self
-
-    def form(self) -> Hashable:
-        """Return the description: there is nothing else."""
-        return self
-
-    def takes(self, other: nest.TensorGroup) -> bool:
-        """Say whether datasets that another spec describes can stand for those of this one."""
-        return isinstance(other, DatasetSpec) and other.is_subtype_of(self)
-
-    def part_of(self, tensor: TfTensor) -> Dataset | DatasetRows:
-        """Return the dataset that a tensor stands for, or those in rows."""
-        if self.shape.rank:
-            return DatasetRows(tensor, self)
-        return self.dataset_of(tensor)
-
-    def dataset_of(self, tensor: TfTensor) -> Dataset:
-        """Return the dataset that a tensor stands for."""
-        return Dataset(Stage(sources.Literal, (), {"of": Given(tensor)}), self.element_spec)
-
-    def stacked(self, extent: int | None) -> DatasetSpec:
-        """Return what several of them are like in a batch."""
-        dims = self.shape._dims
-        return DatasetSpec(self.element_spec, None if dims is None else (extent, *dims))
-
-    def is_subtype_of(self, other: object) -> bool:
-        """Say whether all datasets that this describes are described by the other one."""
-        if not isinstance(other, DatasetSpec) or not self.shape.is_subtype_of(other.shape):
-            return False
-        mine, theirs = flatten(self.element_spec), flatten(other.element_spec)
-        return alike(self.element_spec, other.element_spec) and all(map(is_below, mine, theirs))
-
-    def most_specific_common_supertype(self, others: Sequence[object]) -> DatasetSpec | None:
-        """Return the spec of all that this and others describe, None if there is none."""
-        found = self
-        for other in others:
-            if not isinstance(other, DatasetSpec):
-                return None
-            shape = found.shape.most_specific_compatible_shape(other.shape)
-            try:
-                spec = joined_spec(found.element_spec, other.element_spec)
-            except TypeError:
-                return None
-            found = DatasetSpec(spec, shape)
-        return found
-
-    def unstacked(self) -> DatasetSpec:
-        """Return what one row of them is like."""
-        dims = self.shape._dims
-        if dims == ():
-            raise ValueError("Slicing dataset elements is not supported for rank 0.")
-        return DatasetSpec(self.element_spec, None if dims is None else dims[1:])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DatasetSpec) or self.element_spec != other.element_spec:
-            return False
-        return bool(self.shape == other.shape)
-
-    def __hash__(self) -> int:
-        return hash(str(self.element_spec))
-
-    def __repr__(self) -> str:
-        return f"DatasetSpec({self.element_spec!r}, {self.shape!r})"
+DatasetSpec.value_type = Dataset
 
 
 def opened(dataset: Dataset) -> Stream:
