@@ -11,4 +11,5 @@ structures or of TensorFlow's tensors: those are in `tf/data`. Read in this orde
 - `ahead`: several at once, and before they are asked for, on threads.
 - `programs`: functions of elements: a graph, of which compiled code does what it can.
 - `draws`: how often functions of elements have drawn. `states`: the state of a stream as bytes.
+- `outside`: what a state does not hold. `fingerprints`: numbers for what pipelines do.
 """
