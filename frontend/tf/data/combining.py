@@ -40,7 +40,8 @@ def choose_from_datasets(
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
     if not isinstance(choice_dataset, Pipeline):
         raise TypeError(
-            f"Invalid `choice_dataset`: it must be a `tf.data.Dataset` but is {choice_dataset!r}."
+            f"Invalid `choice_dataset`. `choice_dataset` should be a `tf.data.Dataset` but is "
+            f"{choice_dataset!r}."
         )
     found = choice_dataset.element_spec
     if getattr(found, "dtype", None) is None or found.dtype.name != "int64" or found.shape.rank:

@@ -101,7 +101,7 @@ SAID: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
     ),
     "no_choice": (
         TypeError,
-        "must be a `tf.data.Dataset`",
+        "should be a `tf.data.Dataset`",
         lambda: D.choose_from_datasets([D.range(2)], choice_dataset=None),
     ),
     "no_pair": (
