@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError
 
 from ...ir.op import Array
 from ...lazy import cached_property
+from ..values.arrays import as_listed
 from ..values.run_errors import InvalidArgumentError
 from .messages import Example, Features
 
@@ -257,40 +258,65 @@ def parsed_as(kind: Any, data: bytes, fault: str = "Could not parse example inpu
         raise InvalidArgumentError(fault) from None
 
 
-def values_of(feature: Any, wanted: Wanted) -> Values | None:
+@dataclass(frozen=True)
+class Source:
+    """Where a feature stands: in an example of a name, and in which of several."""
+
+    name: str = ""
+    number: int | None = None
+    kind: str = "Key"
+
+    @property
+    def first(self) -> str:
+        """Return the name, in front of what is said."""
+        return f"Name: {self.name}, " if self.name else ""
+
+    def said(self, wanted: Wanted) -> str:
+        """Return where a feature stands, as it is said of one that does not fit."""
+        index = "" if self.number is None else f", Index: {self.number}"
+        return f"{self.first}{self.kind}: {wanted.name}{index}"
+
+
+ALONE = Source()
+SAID = {BYTES: "bytes", FLOATS: "float", INTEGERS: "int64"}
+
+
+def values_of(feature: Any, wanted: Wanted, source: Source = ALONE) -> Values | None:
     """Return the values of a feature of a message, None if it is empty."""
     which = feature.WhichOneof("kind")
     if which is None:
         return None
     if which != KINDS[wanted.kind][0]:
-        raise wrong_kind(wanted)
+        raise wrong_kind(wanted, source)
     made = list(getattr(feature, which).value)
     return made if wanted.kind == BYTES else np.array(made, NUMPY[wanted.kind])
 
 
-def wrong_kind(wanted: Wanted) -> InvalidArgumentError:
+def wrong_kind(wanted: Wanted, source: Source = ALONE) -> InvalidArgumentError:
     """Return the error of a feature of another kind."""
+    kind = KINDS[wanted.kind][1]
     return InvalidArgumentError(
-        f"Key: {wanted.name}.  Data types don't match. Expected type: {KINDS[wanted.kind][1]}"
+        f"{source.said(wanted)}.  Data types don't match. Expected type: {kind}"
     )
 
 
-def dense(wanted: Wanted, values: Values | None) -> Array:
+def dense(wanted: Wanted, values: Values | None, source: Source = ALONE) -> Array:
     """Return the values of a feature in its shape; what is missing has a default, or is refused."""
     if values is None:
         if wanted.default is None:
             raise InvalidArgumentError(
-                f"Feature: {wanted.name} (data type: {KINDS[wanted.kind][1]}) is required but "
-                "could not be found."
+                f"{source.first}Feature: {wanted.name} (data type: {KINDS[wanted.kind][1]}) is "
+                "required but could not be found."
             )
         return wanted.default
     count, extents = wanted.count, wanted.extents
     if wanted.is_sequence and count and len(values) % count == 0:
         extents = (len(values) // count, *extents)
     elif len(values) != count:
+        wrong = "is not a multiple of stride length." if wanted.is_sequence else "!= expected. "
         raise InvalidArgumentError(
-            f"Key: {wanted.name}.  Number of {KINDS[wanted.kind][1]} values != expected.  Values "
-            f"size: {len(values)} but output shape: {list(wanted.shape or ())}"
+            f"{source.said(wanted)}.  Number of {SAID[wanted.kind]} values {wrong} values size: "
+            f"{len(values)} but output shape: {as_listed(wanted.shape or ())}"
         )
     if not isinstance(values, list):
         return values if values.shape == extents else values.reshape(extents)
@@ -327,19 +353,19 @@ def ragged(wanted: Wanted, lists: Sequence[Values | None]) -> Ragged:
     return Ragged(joined, counts)
 
 
-def sequence(wanted: Wanted, lists: Mapping[str, Any]) -> Array | None:
+def sequence(wanted: Wanted, lists: Mapping[str, Any], name: str) -> Array | None:
     """Return a list of features as one array, a step for each; None if it is not there."""
     if wanted.name not in lists:
         return None
     steps = []
     shape = tuple(d for d in wanted.shape or () if d is not None)
     for number, feature in enumerate(lists[wanted.name].feature):
-        values = values_of(feature, wanted)
+        values = values_of(feature, wanted, Source(name, number, "Feature list"))
         if values is None or len(values) != wanted.count:
             found = 0 if values is None else len(values)
             raise InvalidArgumentError(
-                f"Key: {wanted.name}, Index: {number}.  Number of {KINDS[wanted.kind][1]} values "
-                f"!= expected.  values size: {found} but output shape: {list(shape)}"
+                f"{Source(name, number).said(wanted)}.  Number of {SAID[wanted.kind]} values "
+                f"!= expected.  values size: {found} but output shape: {as_listed(shape)}"
             )
         steps.append((as_text(values) if isinstance(values, list) else values).reshape(shape))
     if not steps:

@@ -117,7 +117,7 @@ def test_many_texts_of_base_64_are_read_as_each_is():
     few = tf.io.decode_base64(odd).numpy().tolist()
     assert tf.io.decode_base64([b"abcd"] * 70 + odd).numpy().tolist()[70:] == few
     for wrong in (b"a", b"ab=c", b"a+bc", b"ab c", b"=a"):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid character|1 modulo 4"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Invalid character|1 modulo 4"):
             tf.io.decode_base64([b"abcd"] * 70 + [wrong])
 
 

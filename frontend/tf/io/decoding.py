@@ -21,10 +21,12 @@ from ...formats.messages import TensorProto
 from ...formats.tensors import from_message, to_message
 from ...graph.graph import spec_with_unknowns
 from ...values import decimals
+from ...values.arrays import as_listed
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import DataLossError, InvalidArgumentError
 from ...values.texts import TEXT, Text, Texts, made_text
 from ..core.bridge import TfTensor, row_of
+from ..core.element_types import as_dtype
 from ..core.host_ops import SCALAR_TEXT, each, host, like_input, text
 from ..core.values import InGraph, convert, graph_of
 from .fields import cut_fields
@@ -48,7 +50,8 @@ def decode_raw(
     size = None if fixed_length is None else int(fixed_length)
     if size is not None and (size <= 0 or size % dtype.itemsize):
         raise InvalidArgumentError(
-            f"Expected fixed_length to be a multiple of {dtype.itemsize}, got {size}"
+            "fixed_length must be a multiple of the size of out_type: expected one of "
+            f"{dtype.itemsize}, got {size}"
         )
 
     def compute(given: Array | Text) -> Sequence[Array]:
@@ -134,7 +137,10 @@ def decode_csv(
         if default.dtype.name not in ("float32", "float64", "int32", "int64", "string"):
             raise TypeError(f"a column of {default.dtype.name}, expected numbers or text")
         if default.shape.rank not in (0, 1) or (default.shape.num_elements() or 0) > 1:
-            raise InvalidArgumentError("Shape of a default must be a length-0 or length-1 vector")
+            raise InvalidArgumentError(
+                "Each record default should be at most rank 1: "
+                "Shape of a default must be a length-0 or length-1 vector"
+            )
 
     def specs(found: Sequence[TensorSpec]) -> Sequence[TensorSpec]:
         return [TensorSpec(d.spec.dtype, found[0].shape) for d in given]
@@ -412,10 +418,17 @@ def parse_tensor(
     assert row is not None, "a type was given"
 
     def compute(data: Array) -> Sequence[Array]:
-        found = from_message(parsed_as(TensorProto, data.item()))
+        if data.ndim:
+            raise InvalidArgumentError(
+                f"Expected `serialized` to be a scalar, got shape: {as_listed(data.shape)}"
+            )
+        coded = base64.b64encode(data.item()).decode()
+        fault = f"Could not parse `serialized` as TensorProto, base64: {coded}"
+        found = from_message(parsed_as(TensorProto, data.item(), fault))
         if found.dtype != row.numpy:
             raise InvalidArgumentError(
-                f"Type mismatch between parsed tensor ({found.dtype}) and dtype ({row})"
+                f"Type mismatch between parsed tensor ({found.dtype}) and dtype "
+                f"({as_dtype(row).name})"
             )
         return (found,)
 

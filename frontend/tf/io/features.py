@@ -180,10 +180,12 @@ def requested(name: str, feature: object) -> Request:
                 f"Unsupported: FixedLenSequenceFeature requires allow_missing to be True: {name!r}"
             )
         default = None if feature.default_value is None else array_of(feature.default_value, row)
-        return Request(f.Wanted(name, kind, (None, *_extents(feature)), default), row, "steps")
+        return Request(
+            f.Wanted(name, kind, (None, *_extents(feature, name)), default), row, "steps"
+        )
     if isinstance(feature, FixedLenFeature):
         kind, row = kind_of(feature.dtype, name)
-        shape = _extents(feature)
+        shape = _extents(feature, name)
         return Request(f.Wanted(name, kind, shape, _default(feature, shape, row)), row, "fixed")
     if isinstance(feature, ListFeature):
         kind, row = kind_of(feature.dtype, feature.name)
@@ -193,10 +195,15 @@ def requested(name: str, feature: object) -> Request:
     raise ValueError(f"Invalid feature {name}:{feature}.")
 
 
-def _extents(feature: FixedLenFeature | FixedLenSequenceFeature) -> tuple[int | None, ...]:
+def _extents(
+    feature: FixedLenFeature | FixedLenSequenceFeature, name: str
+) -> tuple[int | None, ...]:
     dims = TensorShape(feature.shape)
+    what = f"Missing shape for feature {name}"
+    if dims._dims is not None:
+        what = f"All dimensions of shape for feature {name} need to be known"
     if dims._dims is None or None in dims._dims:
-        raise ValueError(f"a feature of shape {dims}, expected one that is known")
+        raise ValueError(f"{what}: a feature of shape {dims}, expected one that is known")
     return tuple(dims.as_list())
 
 

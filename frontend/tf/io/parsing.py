@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -122,15 +123,29 @@ def parse_example(
         return parse_single_example(given, features, example_names, name)
     batch = given.shape._dims[0] if given.shape._dims else None
 
-    def compute(data: Array) -> Sequence[Array]:
+    def compute(data: Array, *names: Array) -> Sequence[Array]:
         if data.ndim != 1:
             raise InvalidArgumentError(f"serialized must be a vector, got {list(data.shape)}")
         found = columns(data.tolist(), [each.wanted for each in asked])
         pairs = zip(asked, found, strict=True)
-        return [part for each, column in pairs for part in several(each, column)]
+        labels = labels_of(names, len(data))
+        return [part for each, column in pairs for part in several(each, column, labels)]
 
     specs = [spec for each in asked for spec in batch_specs(each, batch)]
-    return assembled(asked, host("ParseExampleV2", compute, [given], specs, name=name), 1)
+    every = [given, *named(example_names)]
+    return assembled(asked, host("ParseExampleV2", compute, every, specs, name=name), 1)
+
+
+def named(names: object) -> list[TfTensor]:
+    """Return the names of examples as a tensor, if there are any."""
+    return [] if names is None else [convert(names, "string")]
+
+
+def labels_of(names: Sequence[Array], count: int) -> list[str]:
+    """Return what examples are called where something is wrong with them."""
+    if not names or not names[0].size:
+        return ["<unknown>"] * count
+    return [x.decode(errors="replace") for x in np.ravel(names[0]).tolist()]
 
 
 def batch_specs(asked: Request, batch: int | None) -> list[TensorSpec]:
@@ -142,13 +157,13 @@ def batch_specs(asked: Request, batch: int | None) -> list[TensorSpec]:
     return [unknown(asked.row, batch, *(asked.wanted.shape or ()))]
 
 
-def several(asked: Request, column: Column) -> Sequence[Array]:
+def several(asked: Request, column: Column, labels: Sequence[str]) -> Sequence[Array]:
     """Return a feature of several examples: an array, or those of a sparse tensor."""
     if asked.way in ("lists", "any"):
         found = f.Ragged(column.values, np.maximum(column.counts, 0))
         return sparse_rows(found) if asked.way == "any" else (found.values, found.counts)
     if asked.way == "steps":
-        return (filled(asked, column.lists()),)
+        return (filled(asked, column.lists(), labels),)
     shape = tuple(d for d in asked.wanted.shape or () if d is not None)
     block = column.block(asked.wanted.count)
     if block is not None:
@@ -156,7 +171,8 @@ def several(asked: Request, column: Column) -> Sequence[Array]:
     lists = column.lists()
     made = np.empty((len(lists), *shape), asked.row.numpy)
     for place, values in enumerate(lists):
-        made[place, ...] = f.dense(asked.wanted, values)  # (of a text, not an array of one)
+        source = f.Source(labels[place], place)
+        made[place, ...] = f.dense(asked.wanted, values, source)  # (of a text, not an array of one)
     return (made,)
 
 
@@ -170,7 +186,7 @@ def sparse_rows(found: f.Ragged) -> Sequence[Array]:
     return np.stack([row, column], axis=1), found.values, shape
 
 
-def filled(asked: Request, lists: Sequence[f.Values | None]) -> Array:
+def filled(asked: Request, lists: Sequence[f.Values | None], labels: Sequence[str]) -> Array:
     """Return sequences of several examples, the shorter ones filled up."""
     shape = tuple(d for d in asked.wanted.shape or () if d is not None)
     count = asked.wanted.count or 1
@@ -180,7 +196,7 @@ def filled(asked: Request, lists: Sequence[f.Values | None]) -> Array:
     made[...] = empty if asked.wanted.default is None else asked.wanted.default
     for place, values in enumerate(lists):
         if values is not None:
-            found = f.dense(asked.wanted, values)
+            found = f.dense(asked.wanted, values, f.Source(labels[place], place))
             made[place, : len(found)] = found
     return made
 
@@ -197,17 +213,18 @@ def parse_single_sequence_example(
     around = ft.requests(context_features) if context_features else []
     inside = [step_request(n, feature) for n, feature in sorted((sequence_features or {}).items())]
 
-    def compute(data: Array) -> Sequence[Array]:
+    def compute(data: Array, *names: Array) -> Sequence[Array]:
         message = f.parsed_as(SequenceExample, data.item())
+        (label,) = labels_of(names, 1)
         context = f.Reading.of_features(message.context)
         made = [part for each in around for part in one(each, context)]
         lists = message.feature_lists.feature_list
-        return made + [part for each in inside for part in stepwise(each, lists)]
+        return made + [part for each in inside for part in stepwise(each, lists, label)]
 
     specs = [spec for each in around for spec in single_specs(each)]
     specs += [spec for each in inside for spec in step_specs(each)]
-    made = host("ParseSingleSequenceExample", compute, [convert(serialized, "string")], specs,
-                name=name)  # fmt: skip
+    every = [convert(serialized, "string"), *named(example_name)]
+    made = host("ParseSingleSequenceExample", compute, every, specs, name=name)
     first = count_of(around, 0)
     return assembled(around, made[:first]), assembled(inside, made[first:], 1)
 
@@ -224,17 +241,20 @@ def step_request(name: str, feature: object) -> Request:
     return Request(f.Wanted(name, kind, shape), row, way)
 
 
-def stepwise(asked: Request, lists: Any) -> Sequence[Array]:
+def stepwise(asked: Request, lists: Any, label: str) -> Sequence[Array]:
     """Return a feature of all steps."""
     if asked.way in ("any", "lists"):
         steps = lists[asked.wanted.name].feature if asked.wanted.name in lists else ()
-        found = f.ragged(asked.wanted, [f.values_of(x, asked.wanted) for x in steps])
+        sources = [f.Source(label, number, "Feature list") for number in range(len(steps))]
+        values = [f.values_of(*x) for x in zip(steps, repeat(asked.wanted), sources, strict=False)]
+        found = f.ragged(asked.wanted, values)
         return sparse_rows(found) if asked.way == "any" else (found.values, found.counts)
-    made = f.sequence(asked.wanted, lists)
+    made = f.sequence(asked.wanted, lists, label)
     if made is None and asked.way != "optional":
         raise InvalidArgumentError(
-            f"Name: <unknown>, Feature list '{asked.wanted.name}' is required but could not be "
-            "found.  Did you mean to include it in feature_list_dense_missing_assumed_empty?"
+            f"Name: {label}, Feature list '{asked.wanted.name}' is required but could not be "
+            "found.  Did you mean to include it in feature_list_dense_missing_assumed_empty or "
+            "feature_list_dense_defaults?"
         )
     if made is None:
         shape = tuple(d for d in asked.wanted.shape or () if d is not None)

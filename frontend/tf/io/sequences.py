@@ -21,6 +21,8 @@ from .parsing import (
     assembled,
     batch_specs,
     count_of,
+    labels_of,
+    named,
     several,
     step_request,
     stepwise,
@@ -46,16 +48,21 @@ def parse_sequence_example(
     around = ft.requests(context_features) if context_features else []
     inside = [step_request(n, feature) for n, feature in sorted((sequence_features or {}).items())]
 
-    def compute(data: Array) -> Sequence[Array]:
+    def compute(data: Array, *names: Array) -> Sequence[Array]:
+        labels = labels_of(names, len(data))
         messages = [f.parsed_as(SequenceExample, each) for each in data.tolist()]
         contexts = [f.Reading.of_features(each.context) for each in messages]
         lists = [each.feature_lists.feature_list for each in messages]
-        made = [part for each in around for part in several(each, column_of(each, contexts))]
-        return made + [part for each in inside for part in in_steps(each, lists)]
+        made = [
+            part for each in around for part in several(each, column_of(each, contexts), labels)
+        ]
+        return made + [part for each in inside for part in in_steps(each, lists, labels)]
 
     specs = [spec for each in around for spec in batch_specs(each, batch)]
     specs += [spec for each in inside for spec in steps_specs(each, batch)]
-    found = host("ParseSequenceExampleV2", compute, [given], specs, name=name)
+    found = host(
+        "ParseSequenceExampleV2", compute, [given, *named(example_names)], specs, name=name
+    )
     first = count_of(around, 1)
     context, rest = assembled(around, found[:first], 1), iter(found[first:])
     parts: list[TfTensor] = []
@@ -72,9 +79,11 @@ def column_of(asked: ft.Request, readings: Sequence[f.Reading]) -> Column:
     return of_lists(asked.wanted, [each.values(asked.wanted) for each in readings])
 
 
-def in_steps(asked: ft.Request, lists: Sequence[Mapping[str, object]]) -> Sequence[Array]:
+def in_steps(
+    asked: ft.Request, lists: Sequence[Mapping[str, object]], labels: Sequence[str]
+) -> Sequence[Array]:
     """Return a feature of all steps of several sequences; of dense ones, also their lengths."""
-    found = [stepwise(asked, each) for each in lists]
+    found = [stepwise(asked, *pair) for pair in zip(lists, labels, strict=True)]
     if asked.way == "lists":
         steps = np.array([len(counts) for _, counts in found], np.int64)
         every = [np.concatenate(parts) for parts in zip(*found, strict=True)]
