@@ -35,6 +35,7 @@ from ..io.names import MESSAGES as _MESSAGES
 from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
 from ..linalg.names import NAMES as _LINALG
+from ..linalg.running_logs import cumulative_logsumexp as _cumulative_logsumexp
 from ..monitored.names import MEMBERS as _MONITORED
 from ..nondense import embeddings as _em
 from ..nondense.ctc_decoding import V2 as _CTC
@@ -61,7 +62,6 @@ from ..special import inverse_erf as _inv
 from ..special import waves as _wa
 from ..special.beta import betainc as _betainc
 from ..special.isotonic import isotonic_regression as _isotonic_regression
-from ..special.running_logs import cumulative_logsumexp as _cumulative_logsumexp
 from ..text.names import strings as _strings
 from ..train import averages as _av
 from ..train import checkpoint_state as _cs
