@@ -259,7 +259,7 @@ def parsed_as(kind: Any, data: bytes, fault: str = "Could not parse example inpu
 
 
 @dataclass(frozen=True)
-class Source:
+class FeatureSource:
     """Where a feature stands: in an example of a name, and in which of several."""
 
     name: str = ""
@@ -277,11 +277,11 @@ class Source:
         return f"{self.first}{self.kind}: {wanted.name}{index}"
 
 
-ALONE = Source()
+ALONE = FeatureSource()
 SAID = {BYTES: "bytes", FLOATS: "float", INTEGERS: "int64"}
 
 
-def values_of(feature: Any, wanted: Wanted, source: Source = ALONE) -> Values | None:
+def values_of(feature: Any, wanted: Wanted, source: FeatureSource = ALONE) -> Values | None:
     """Return the values of a feature of a message, None if it is empty."""
     which = feature.WhichOneof("kind")
     if which is None:
@@ -292,7 +292,7 @@ def values_of(feature: Any, wanted: Wanted, source: Source = ALONE) -> Values | 
     return made if wanted.kind == BYTES else np.array(made, NUMPY[wanted.kind])
 
 
-def wrong_kind(wanted: Wanted, source: Source = ALONE) -> InvalidArgumentError:
+def wrong_kind(wanted: Wanted, source: FeatureSource = ALONE) -> InvalidArgumentError:
     """Return the error of a feature of another kind."""
     kind = KINDS[wanted.kind][1]
     return InvalidArgumentError(
@@ -300,7 +300,7 @@ def wrong_kind(wanted: Wanted, source: Source = ALONE) -> InvalidArgumentError:
     )
 
 
-def dense(wanted: Wanted, values: Values | None, source: Source = ALONE) -> Array:
+def dense(wanted: Wanted, values: Values | None, source: FeatureSource = ALONE) -> Array:
     """Return the values of a feature in its shape; what is missing has a default, or is refused."""
     if values is None:
         if wanted.default is None:
@@ -360,11 +360,11 @@ def sequence(wanted: Wanted, lists: Mapping[str, Any], name: str) -> Array | Non
     steps = []
     shape = tuple(d for d in wanted.shape or () if d is not None)
     for number, feature in enumerate(lists[wanted.name].feature):
-        values = values_of(feature, wanted, Source(name, number, "Feature list"))
+        values = values_of(feature, wanted, FeatureSource(name, number, "Feature list"))
         if values is None or len(values) != wanted.count:
             found = 0 if values is None else len(values)
             raise InvalidArgumentError(
-                f"{Source(name, number).said(wanted)}.  Number of {SAID[wanted.kind]} values "
+                f"{FeatureSource(name, number).said(wanted)}.  Number of {SAID[wanted.kind]} values "
                 f"!= expected.  values size: {found} but output shape: {as_listed(shape)}"
             )
         steps.append((as_text(values) if isinstance(values, list) else values).reshape(shape))

@@ -171,7 +171,7 @@ def several(asked: Request, column: Column, labels: Sequence[str]) -> Sequence[A
     lists = column.lists()
     made = np.empty((len(lists), *shape), asked.row.numpy)
     for place, values in enumerate(lists):
-        source = f.Source(labels[place], place)
+        source = f.FeatureSource(labels[place], place)
         made[place, ...] = f.dense(asked.wanted, values, source)  # (of a text, not an array of one)
     return (made,)
 
@@ -196,7 +196,7 @@ def filled(asked: Request, lists: Sequence[f.Values | None], labels: Sequence[st
     made[...] = empty if asked.wanted.default is None else asked.wanted.default
     for place, values in enumerate(lists):
         if values is not None:
-            found = f.dense(asked.wanted, values, f.Source(labels[place], place))
+            found = f.dense(asked.wanted, values, f.FeatureSource(labels[place], place))
             made[place, : len(found)] = found
     return made
 
@@ -245,7 +245,7 @@ def stepwise(asked: Request, lists: Any, label: str) -> Sequence[Array]:
     """Return a feature of all steps."""
     if asked.way in ("any", "lists"):
         steps = lists[asked.wanted.name].feature if asked.wanted.name in lists else ()
-        sources = [f.Source(label, number, "Feature list") for number in range(len(steps))]
+        sources = [f.FeatureSource(label, number, "Feature list") for number in range(len(steps))]
         values = [f.values_of(*x) for x in zip(steps, repeat(asked.wanted), sources, strict=False)]
         found = f.ragged(asked.wanted, values)
         return sparse_rows(found) if asked.way == "any" else (found.values, found.counts)
