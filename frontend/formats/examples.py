@@ -364,8 +364,8 @@ def sequence(wanted: Wanted, lists: Mapping[str, Any], name: str) -> Array | Non
         if values is None or len(values) != wanted.count:
             found = 0 if values is None else len(values)
             raise InvalidArgumentError(
-                f"{FeatureSource(name, number).said(wanted)}.  Number of {SAID[wanted.kind]} values "
-                f"!= expected.  values size: {found} but output shape: {as_listed(shape)}"
+                f"{FeatureSource(name, number).said(wanted)}.  Number of {SAID[wanted.kind]} "
+                f"values != expected.  values size: {found} but output shape: {as_listed(shape)}"
             )
         steps.append((as_text(values) if isinstance(values, list) else values).reshape(shape))
     if not steps:
