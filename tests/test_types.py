@@ -83,6 +83,7 @@ BROAD = {"Exception", "BaseException"}
 KEPT = {
     "frontend/distributed/tasks.py": "sent to the task that asked",
     "frontend/data/ahead.py": "kept for whoever takes the element",
+    "frontend/function/custom_gradient.py": "kept for whoever asks for the gradient",
     "frontend/models/later.py": "kept for whoever waits for the result",
     "frontend/tf/distribute/lockstep.py": "kept for whoever started the replicas",
     "frontend/tf/train/coordinator.py": "kept for whoever joins the threads",
