@@ -139,6 +139,10 @@ def looked_at(node: Node, wanted: WantedRange, what: str) -> Operation:
     axes = tuple(range(node.rank(source)))
     largest = make.max(make.to(above, u64), axes=axes, keepdims=False)
     holds = make.less(largest, make.extent_of(high - low, u64))
+    ranges = node.emitter.ranges
+    if all(dim_rules.bounds(x, ranges)[0] <= 0 for x in (high - low, spec_of(source.type).size)):
+        count = make.extent_of(spec_of(source.type).size)  # none may be in no range
+        holds = make.logical_or(holds, make.equal(count, make.number(0, i64)))
     found = make.add(make.to(largest, i64), lowest)
     text, bounds = f"{node.op_type}: {what}", f"is not in [{low}, {high})"
     argument = -1

@@ -15,6 +15,9 @@ Handler = TypeVar("Handler", bound="Callable[..., object]")
 HANDLERS: dict[Callable[..., object], list[tuple[type, Callable[..., object]]]] = {}
 """By a public function: what stands in for it, by the class of the value that is no tensor."""
 
+BEHIND: dict[Callable[..., object], Callable[..., object]] = {}
+"""By a public function that looks for other values first: the one that it calls then."""
+
 
 class NotDenseError(ValueError, TypeError):
     """A tensor is wanted, and there is a value that is made of several."""
@@ -64,7 +67,8 @@ def handles(kind: type, *functions: Callable[..., object]) -> Callable[[Handler]
 
     def decorate(handler: Handler) -> Handler:
         for function in functions:
-            HANDLERS.setdefault(function, []).append((kind, handler))
+            called = BEHIND.get(function, function)
+            HANDLERS.setdefault(called, []).append((kind, handler))
         return handler
 
     return decorate

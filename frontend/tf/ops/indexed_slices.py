@@ -14,6 +14,7 @@ from ...eager.tensor import Tensor
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.kinds import Composite
 from ...values.context import Use
+from ...values.dispatch import BEHIND
 from ...values.dtypes import DataType, DTypeLike
 from ...values.nest import Parted, flatten, pack_level
 from ..core.bridge import TfTensor, dressed, dressed_leaves
@@ -163,6 +164,7 @@ def of_slices(function: Function) -> Function:
         named = {k: x.values if isinstance(x, IndexedSlices) else x for k, x in options.items()}
         return every[0].with_values(function(*inner, **named))
 
+    BEHIND[made] = function
     return typing.cast("Function", made)
 
 

@@ -430,7 +430,7 @@ def frame(
 
 def _check_frames(length: int | TfTensor, step: int | TfTensor) -> None:
     """Raise where pieces are of less than no elements, or none comes behind another."""
-    if step == 0:
+    if isinstance(step, int) and step == 0:
         raise InvalidArgumentError("Integer division by zero: frame_step is 0")
     if isinstance(length, int) and length < 0:
         raise InvalidArgumentError(f"Requires start <= limit when delta > 0: 0/{length}")
