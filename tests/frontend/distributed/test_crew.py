@@ -58,7 +58,7 @@ def test_short_things_are_done_by_threads_that_are_kept(*, serving: bool) -> Non
             box.receive(("answer", number), "an answer", 0)
 
     _, did, crew = served(asks, serving=serving)
-    assert len(did) <= 3
+    assert len(did) <= 8  # 300 if none were kept; a few more where the machine is busy
     assert not crew.listens
     assert not crew.idle
 
