@@ -275,3 +275,50 @@ def test_what_a_loop_collects_until_it_ends_is_written_by_compiled_code(model: M
     (loop,) = found.growing.values()
     assert [*loop.made] == [64, 256]
     assert found.straight is not None
+
+
+@pytest.mark.parametrize("back", [0, 1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_scan_of_any_length_collects_parts_whose_size_a_trip_tells(
+    model: Make, back: int, axis: int
+) -> None:
+    body = graph(
+        [
+            node("Slice", ["table", "from", "to"], ["part"]),
+            node("Add", ["part", "e"], ["moved"]),
+            node("Add", ["state", "e"], ["next"]),
+        ],
+        ["state", "e"], ["next", "moved"], None,
+    )  # fmt: skip
+    scan = node(
+        "Scan", ["h", "x"], ["last", "all"], body=body, num_scan_inputs=1,
+        scan_input_directions=[back], scan_output_directions=[1 - back], scan_output_axes=[axis],
+    )  # fmt: skip
+    types = {
+        "h": ("f32", [1]), "x": ("f32", ["N", 1]), "table": ("f32", [6]), "from": ("i64", [1]),
+        "to": ("i64", [1]),
+    }  # fmt: skip
+    data = model([scan], types, ["last", "all"]).SerializeToString()
+    dims = {"N": (0, 8)}
+    program, run = load_program(data, dims=dims), gv.compile(data, dims=dims).run
+    table = np.arange(6, dtype=np.float32)
+    for count, start, stop in ((3, 1, 4), (1, 0, 6), (4, 2, 3), (2, 3, 3)):
+        x = np.arange(count, dtype=np.float32)[:, None]
+        wanted = np.stack([table[start:stop] + e for e in x[:: 1 - 2 * back]])
+        wanted = np.moveaxis(wanted[:: 2 * back - 1], 0, axis)
+        given = [np.ones(1, np.float32), x, table, np.array([start]), np.array([stop])]
+        for way in (run, lambda arrays: interpret(program, arrays)):
+            last, every = way(given)
+            np.testing.assert_array_equal(last, [1 + x.sum()])
+            np.testing.assert_array_equal(every, wanted)
+
+
+def test_sizes_of_which_either_may_be_1_meet_in_a_scan_of_any_length(model: Make) -> None:
+    body = graph([node("Add", ["table", "e"], ["sum"])], ["e"], ["sum"], None)
+    scan = node("Scan", ["x"], ["y"], body=body, num_scan_inputs=1)
+    types = {"x": ("f32", ["N", "A"]), "table": ("f32", [3, "B"])}
+    dims = {name: (0, 8) for name in "NAB"}
+    run = gv.compile(model([scan], types, ["y"]).SerializeToString(), dims=dims).run
+    for n, a, b in ((2, 4, 4), (2, 1, 4), (3, 4, 1), (1, 1, 0), (2, 1, 1)):
+        x, table = np.random.rand(n, a).astype(np.float32), np.ones((3, b), np.float32)
+        np.testing.assert_array_equal(run([x, table])[0], x[:, None] + table)

@@ -245,7 +245,11 @@ def _loop_of(
         _take_back(node, before)
     if limit is None:
         limit = make.number(np.iinfo(np.int64).max, d.i64)
-    return _host_loop(node, body, (limit, goes), [node.value(state) for state in states])
+
+    def read(given: Sequence[Value]) -> Sequence[Value]:
+        return node.read_graph(body, given, given[0])
+
+    return _host_loop(node, read, (limit, goes), [node.value(state) for state in states])
 
 
 def is_tensor(node: Node, value: Any) -> bool:
@@ -321,8 +325,9 @@ ROUNDS = 4
 
 
 def _host_loop(
-    node: Node, body: GraphProto, control: Sequence[Value], states: Sequence[Value]
-) -> Sequence[Value]:
+    node: Node, read: Callable[[Sequence[Value]], Sequence[Value]], control: Sequence[Value],
+    states: Sequence[Value], trips: Dim = ANY,
+) -> Sequence[Value]:  # fmt: skip
     """Return the results of a loop in which states change their size, or which host steps are in.
 
     What a state is in every trip is found by reading the body: where it gives something else
@@ -334,7 +339,7 @@ def _host_loop(
         taken = [sized(kind, node.opened(kind)) for kind in kinds]
         block = new_block([INDEX, FLAG, *taken])
         with node.inside(block):
-            on, *made = [node.value(v) for v in node.read_graph(body, [*block.args], block.args[0])]
+            on, *made = [node.value(v) for v in read([*block.args])]
             on = node.make.reshape(on, shape=())
         found = [node.kind(value) for value in made]
         count = len(states)
@@ -346,7 +351,8 @@ def _host_loop(
     else:
         node.refuse("the kinds of the states change in every trip")
     finish(block, [on, *made])
-    specs = [_seen_outside(spec, outer) for spec in (*taken, *map(_many, found[count:]))]
+    parts = [_many(part, trips) for part in found[count:]]
+    specs = [_seen_outside(spec, outer) for spec in (*taken, *parts)]
     types = [sized(spec, node.opened(spec)).type for spec in specs]
     loop = HostLoop.make_from(control, states, close(block), block, types)
     node.insert(loop)
@@ -364,11 +370,11 @@ def _lasting(before: Spec, after: Spec) -> Spec:
     return before if fits(after, before) else held(join(held(before), held(after)))
 
 
-def _many(part: object) -> TensorSpec:
-    """Return the spec of parts, which are tensors, one behind the other."""
+def _many(part: object, count: Dim) -> TensorSpec:
+    """Return the spec of so many parts, which are tensors, one behind the other."""
     if not isinstance(part, TensorSpec):
         raise TypeError(f"a loop collects {part}, expected tensors")
-    return part.with_shape((ANY, *part.dims))
+    return part.with_shape((count, *part.dims))
 
 
 def _seen_outside(spec: Spec, outer: set[str]) -> Spec:
@@ -480,27 +486,55 @@ def _unrolled_scan(
 def _scanned(
     node: Node, body: GraphProto, trips: Dim, states: Sequence[Value], seen: Along
 ) -> Sequence[Value]:
-    """Return the results of a scan that runs."""
-    make = node.make
+    """Return the results of a scan that runs: a host takes a trip that decides about sizes."""
+    make, outer = node.make, set(node.emitter.ranges)
     loop = Running(node, [make.number(0, d.i64), *states])
     index, *now = loop.body.args
     with node.inside(loop.body):
-        last = make.sub(make.extent_of(trips - 1), index)
-        parts = [
-            make.gather(x, last if back else index, axis=axis) for x, axis, back in seen.rows()
-        ]
-        made = _tensors(node, node.read_graph(body, [*now, *parts], index))
+        made = _trip_of_scan(node, body, trips, index, now, seen)
         following = make.add(index, make.number(1, d.i64))
-    loop.results = [following, *made[: len(states)]]
     out = _outputs(node, made[len(states) :])
-    for part, _, back in out.rows():
-        loop.collect(part, last if back else index, trips)
-    results = loop.run(lambda index, *others: make.less(index, make.extent_of(trips)))[1:]
-    ended = results[: len(states)]
+    if any(_seen_outside(node.kind(part), outer) != node.kind(part) for part in out.values):
+        loop.give_up()
+        results = _host_scan(node, body, trips, states, seen)
+    else:
+        loop.results = [following, *made[: len(states)]]
+        for part, _, back in out.rows():
+            at = make.sub(make.extent_of(trips - 1), index) if back else index
+            loop.collect(part, at, trips)
+        results = loop.run(lambda index, *others: make.less(index, make.extent_of(trips)))[1:]
+    ended = [*results[: len(states)]]
     for buffer, axis in zip(results[len(states) :], out.axes, strict=True):
         at = normalize_axis(axis, node.rank(buffer))
         ended.append(c.move_axis(node.emit, buffer, 0, at))
     return ended
+
+
+def _trip_of_scan(
+    node: Node, body: GraphProto, trips: Dim, index: Value, now: Sequence[Value], seen: Along
+) -> Sequence[Value]:
+    """Return what a trip of a scan makes of the states and of the elements at its place."""
+    make = node.make
+    last = make.sub(make.extent_of(trips - 1), index)
+    parts = [make.gather(x, last if back else index, axis=axis) for x, axis, back in seen.rows()]
+    return _tensors(node, node.read_graph(body, [*now, *parts], index))
+
+
+def _host_scan(
+    node: Node, body: GraphProto, trips: Dim, states: Sequence[Value], seen: Along
+) -> Sequence[Value]:
+    """Return the results of a scan whose parts have sizes that a trip tells, in any order."""
+    make = node.make
+
+    def read(given: Sequence[Value]) -> Sequence[Value]:
+        index, goes, *now = given
+        return [goes, *_trip_of_scan(node, body, trips, index, now, seen)]
+
+    control = make.extent_of(trips), make.number(True, d.bool_)
+    results = _host_loop(node, read, control, states, trips)
+    out = _outputs(node, results[len(states) :])
+    turned = [c.flip(node.emit, x, (0,)) if back else x for x, _, back in out.rows()]
+    return [*results[: len(states)], *turned]
 
 
 def _listed(node: Node, name: str, count: int) -> list[int]:
