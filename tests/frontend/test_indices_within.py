@@ -292,6 +292,43 @@ def test_indices_that_are_known_are_refused_when_the_model_is_read(model: Make) 
             load_program(whole.SerializeToString())
 
 
+def test_a_known_index_in_a_branch_counts_where_the_branch_is_taken(model: Make) -> None:
+    branches = [
+        helper.make_graph(
+            nodes, name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)]
+        )
+        for name, nodes in (
+            ("a", [node("Gather", ["x", "i"], ["a"], name="here")]),
+            ("b", [node("Neg", ["x"], ["b"])]),
+        )
+    ]
+    choice = node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])
+    types = {"c": ("bool", []), "x": ("f32", [3, 4])}
+    data = model([choice], types, ["y"], {"i": ids(0, 1, 5)}).SerializeToString()
+    run, program = gravure.compile(data), load_program(data)
+    for way in (run.run, lambda x: ir.interpret(program, x)):
+        np.testing.assert_array_equal(way([np.array(False), X])[0], -X)
+        with pytest.raises(RequirementError, match="here': Gather: index = 5 is not in"):
+            way([np.array(True), X])
+
+
+def test_a_cache_that_goes_round_is_written_from_any_place_that_is_not_negative(
+    model: Make,
+) -> None:
+    attributes = {"axis": 1, "mode": "circular"}
+    types = {"x": ("f32", [1, 3, 2]), "u": ("f32", [1, 2, 2]), "i": ("i64", [1])}
+    scatter = node("TensorScatter", ["x", "u", "i"], ["y"], name="here", **attributes)
+    run = gravure.compile(model([scatter], types, ["y"], opset=24).SerializeToString())
+    x, u, most = f32(1, 3, 2), f32(1, 2, 2), np.iinfo(np.int64).max
+    for place in (0, 2, 7, most - 1, most):
+        wanted = x.copy()
+        wanted[:, [(place + n) % 3 for n in range(2)]] = u
+        np.testing.assert_array_equal(run.run([x, u, ids(place)])[0], wanted)
+    for place in (-1, -3, -most - 1):
+        with pytest.raises(RequirementError, match=f"here': TensorScatter: index = {place} "):
+            run.run([x, u, ids(place)])
+
+
 def test_a_known_index_into_an_open_axis_is_looked_at_in_the_run(model: Make) -> None:
     types = {"x": ("f32", ["N", 4])}
     whole = model([node("Gather", ["x", "i"], ["y"])], types, ["y"], {"i": ids(2, 0)})

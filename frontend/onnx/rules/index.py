@@ -66,12 +66,15 @@ def tensor_scatter(node: Node, cache: Value, update: Value, at: Value | None = N
     """Write each sequence's update into its cache from its index on, round its end if asked."""
     make, shape = node.make, node.shape(update)
     axis = normalize_axis(node.integer("axis", -2), len(shape))
-    place = make.iota(shape=shape, axis=axis, dtype=d.i64)
+    place, extent = make.iota(shape=shape, axis=axis, dtype=d.i64), node.shape(cache)[axis]
+    goes_round = node.text("mode", "linear") == "circular"
     if at is not None:
         first = make.reshape(make.to(at, d.i64), shape=(shape[0], *(1,) * (len(shape) - 1)))
+        if goes_round:
+            require_within(node, at, 0, d.i64.maximum, "index", other=d.i64.maximum)
+            first = make.mod(first, make.extent_of(extent))  # a sum with a large one would overflow
         place = make.add(place, first)
-    extent = node.shape(cache)[axis]
-    if node.text("mode", "linear") == "circular":
+    if goes_round:
         place = make.mod(place, make.extent_of(extent))
     else:
         require_within(node, place, 0, extent, "place")
