@@ -278,3 +278,12 @@ def test_what_is_the_same_in_each_run_is_computed_once_and_stays(model: Make) ->
     for piece in compiled.pieces.values():
         piece.run = lambda _: pytest.fail("a piece that is the same in each run was run again")
     compiled.run(feeds)
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+def test_pads_that_take_away_more_than_there_is_are_refused(model: Make, mode: str) -> None:
+    types = {"x": ("f32", ["n"]), "p": ("i64", [2]), "a": ("i64", [1])}
+    made = model([node("Pad", ["x", "p", "", "a"], ["y"], mode=mode)], types, ["y"], opset=18)
+    x, axes = np.arange(3, dtype=np.float32), np.array([0])
+    pads = [(-1, -1), (-2, -2), (-4, 0), (-1, 0), (0, -5)]
+    check(made, iter([{"x": x, "p": np.array(each), "a": axes} for each in pads]))

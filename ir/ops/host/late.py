@@ -286,11 +286,12 @@ def pairs(rank: int, axes: tuple[int, ...], counts: tuple[int, ...]) -> Pairs:
 
 def padded(x: Array, rows: Pairs, value: Array, mode: str) -> Sequence[Array]:
     """Pad by the rule of `gv.pad`; what is taken away does not come again from the other side."""
+    ends = [*zip(x.shape, rows, strict=True)]
+    for n, (low, high) in ends:
+        taken = min(low, 0) + min(high, 0) if mode == "wrap" else low + high
+        if taken < -n:
+            raise ValueError(f"pads {low} and {high} take away more than {n} elements")
     if mode == "wrap" and any(low < 0 or high < 0 for low, high in rows):
-        ends = [*zip(x.shape, rows, strict=True)]
-        for n, (low, high) in ends:
-            if min(low, 0) + min(high, 0) < -n:
-                raise ValueError(f"pads {low} and {high} take away more than {n} elements")
         x = x[tuple(slice(max(-low, 0), n + min(high, 0)) for n, (low, high) in ends)]
         rows = tuple((max(low, 0), max(high, 0)) for low, high in rows)
     number: Any = value.reshape(())
