@@ -317,8 +317,29 @@ def test_sizes_of_which_either_may_be_1_meet_in_a_scan_of_any_length(model: Make
     body = graph([node("Add", ["table", "e"], ["sum"])], ["e"], ["sum"], None)
     scan = node("Scan", ["x"], ["y"], body=body, num_scan_inputs=1)
     types = {"x": ("f32", ["N", "A"]), "table": ("f32", [3, "B"])}
-    dims = {name: (0, 8) for name in "NAB"}
+    dims = dict.fromkeys("NAB", (0, 8))
     run = gv.compile(model([scan], types, ["y"]).SerializeToString(), dims=dims).run
     for n, a, b in ((2, 4, 4), (2, 1, 4), (3, 4, 1), (1, 1, 0), (2, 1, 1)):
         x, table = np.random.rand(n, a).astype(np.float32), np.ones((3, b), np.float32)
         np.testing.assert_array_equal(run([x, table])[0], x[:, None] + table)
+
+
+def test_trips_that_are_written_out_collect_parts_whose_sizes_data_tell(model: Make) -> None:
+    part = node("Tile", ["table", "times"], ["part"])
+    loop_body = graph(
+        [part, node("Identity", ["go"], ["goes"])], ["i", "go"], ["goes", "part"], None
+    )
+    scan_body = graph([part, node("Add", ["part", "e"], ["sum"])], ["e"], ["sum"], None)
+    nodes = [
+        node("Loop", ["two", ""], ["a"], body=loop_body),
+        node("Scan", ["x"], ["b"], body=scan_body, num_scan_inputs=1),
+    ]
+    types = {"x": ("f32", [2, 1]), "table": ("f32", [2, "A"]), "times": ("i64", [2])}
+    whole = model(nodes, types, ["a", "b"], {"two": np.array(2)}).SerializeToString()
+    run = gv.compile(whole, dims={"A": (1, 8)}).run
+    x, table = np.array([[1], [2]], np.float32), np.arange(6, dtype=np.float32).reshape(2, 3)
+    for times in ((1, 1), (2, 3), (3, 1)):
+        tiled = np.tile(table, times)
+        a, b = run([x, table, np.array(times)])
+        np.testing.assert_array_equal(a, [tiled, tiled])
+        np.testing.assert_array_equal(b, [tiled + 1, tiled + 2])

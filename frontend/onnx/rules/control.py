@@ -147,8 +147,17 @@ def _unrolled(
         goes_on = _known_flag(node, goes)
     if not collected:
         return _no_trips(node, body, states)
+    if _differ(node, collected):
+        _take_back(node, before)
+        return None
     stacks = [c.stack(node.emit, column, 0) for column in zip(*collected, strict=True)]
     return [*now, *stacks]
+
+
+def _differ(node: Node, collected: Sequence[Sequence[Value]]) -> bool:
+    """Say whether sizes that data tell have other names in each trip, so that none is stacked."""
+    columns = zip(*collected, strict=True)
+    return any(len({str(node.kind(part)) for part in column}) > 1 for column in columns)
 
 
 def _take_back(node: Node, before: object) -> None:
@@ -467,7 +476,7 @@ def _unrolled_scan(
     node: Node, body: GraphProto, trips: int, states: Sequence[Value], seen: Along
 ) -> Sequence[Value]:
     """Return the results of a scan that is written out."""
-    now, collected = list(states), []
+    now, collected, before = list(states), [], node.block.last_op
     for trip in range(trips):
         number, parts = node.make.number(trip, d.i64), []
         for x, axis, back in seen.rows():
@@ -476,6 +485,9 @@ def _unrolled_scan(
         made = _tensors(node, node.read_graph(body, [*now, *parts], number))
         now = list(made[: len(states)])
         collected.append(made[len(states) :])
+    if _differ(node, collected):
+        _take_back(node, before)
+        return _scanned(node, body, trips, states, seen)
     stacks = []
     for column, axis, back in _outputs(node, [*zip(*collected, strict=True)]).rows():
         at = normalize_axis(axis, node.rank(column[0]) + 1)
