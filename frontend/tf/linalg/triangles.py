@@ -169,7 +169,7 @@ def lu_solve(
         right = convert(rhs, both.dtype)
         if right.shape.rank is not None and right.shape.rank < 2:
             raise ValueError("Input `rhs` must have at least 2 dimensions.")
-        sizes = both.shape[-1:].as_list() + right.shape[-2:-1].as_list()
+        sizes = [x.shape[-rows] if x.shape.rank else None for x, rows in ((both, 1), (right, 2))]
         if None not in sizes and sizes[0] != sizes[1]:
             raise ValueError("`lower_upper.shape[-1]` must equal `rhs.shape[-1]`.")
         if order.shape.rank == 1:
@@ -185,8 +185,9 @@ def lu_matrix_inverse(
 ) -> TfTensor:
     """Return the inverses of matrices that are given by their triangles."""
     with InGraph(graph_of([lower_upper, perm])):
-        both = square_matrices(lower_upper)
-        return lu_solve(both.tensor, perm, eye(both.size, dtype=both.tensor.dtype))
+        both = square_matrices(lower_upper).tensor
+        size = tensor_shape(both)[-1] if both.shape.rank is None else square_matrices(both).size
+        return lu_solve(both, perm, eye(size, dtype=both.dtype))
 
 
 def lu_reconstruct(

@@ -99,6 +99,23 @@ def test_gradients_of_triangles_of_unknown_rank(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(staged(x), slope(tf.constant(x)), rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("both", "side"), [((2, 2), (2, 1)), ((3, 2, 2), (3, 2, 1)), ((2, 2), (3, 2, 1))]
+)
+def test_systems_of_triangles_of_unknown_rank(both: tuple, side: tuple) -> None:
+    matrices = np.random.default_rng(1).normal(size=both) + np.array([[0, 4], [5, 1]])
+    right = np.random.default_rng(2).normal(size=side)
+    open_ = [tf.TensorSpec(None, each) for each in (tf.float64, tf.int32, tf.float64)]
+    solve = tf.function(tf.linalg.lu_solve, input_signature=open_)
+    invert = tf.function(tf.linalg.lu_matrix_inverse, input_signature=open_[:2])
+    factors, order = tf.linalg.lu(matrices)
+    near = {"rtol": 1e-10, "atol": 1e-12}
+    np.testing.assert_allclose(
+        solve(factors, order, right), np.linalg.solve(matrices, right), **near
+    )
+    np.testing.assert_allclose(invert(factors, order), np.linalg.inv(matrices), **near)
+
+
 def test_matrices_without_elements() -> None:
     empty = tf.zeros([2, 0, 0], tf.complex64)
     assert tf.linalg.lu(empty).p.shape == [2, 0]
