@@ -146,7 +146,7 @@ OWN: dict[str, Callable[..., Made]] = {
     "ConcatV2": lambda node, *given: _a.concat(list(given[:-1]), given[-1], name=node.name),
     "Conv2DBackpropInput": transposed_convolution,
     "Div": plain(_v1.div),
-    "Einsum": lambda node, *given: _n.einsum(node.get("equation"), *given, name=node.name),
+    "Einsum": lambda node, *given: _n.products(node.get("equation"), *given, name=node.name),
     "FusedBatchNorm": plain(_v1.fused_batch_norm, *NORM),
     "FusedBatchNormV2": plain(_v1.fused_batch_norm, *NORM),
     "FusedBatchNormV3": plain(_v1.fused_batch_norm, *NORM),

@@ -255,7 +255,7 @@ def raw_space(top: ModuleType) -> Space:
         RandomIndexShuffle=_random_index_shuffle,
         UniqueV2=_s.unique_v2,
         UniqueWithCountsV2=_s.unique_with_counts_v2,
-        Einsum=lambda inputs, equation, name=None: _n.einsum(equation, *inputs, name=name),
+        Einsum=lambda inputs, equation, name=None: _n.products(equation, *inputs, name=name),
         Switch=_fl.switch,
         Merge=_fl.merge,
         Enter=_fl.enter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -405,11 +406,49 @@ def band_part(
 
 @rule("Einsum", label="einsum", shapes=shapes_of.equation)
 def _einsum(m: Maker, *xs: object, equation: str) -> object:
-    return m.einsum(*xs, equation=equation)
+    """Multiply and sum; a letter that the result repeats names a diagonal, with zeros around it."""
+    terms, arrow, result = equation.partition("->")
+    named = LABEL.findall(result)
+    once = [*dict.fromkeys(named)]
+    if len(once) == len(named) or named.count(DOTS) > 1:  # (the second is refused below)
+        return m.einsum(*xs, equation=equation)
+    made = m.einsum(*xs, equation=f"{terms}{arrow}{''.join(once)}")
+    spec = spec_of_value(made)
+    under_dots = [f".{i}" for i in range(spec.rank - sum(c != DOTS for c in once))]
+    letters = [c for label in named for c in (under_dots if label == DOTS else [label])]
+    extents = dict(zip([*dict.fromkeys(letters)], spec.dims, strict=True))
+    again = [axis for axis, c in enumerate(letters) if c in letters[:axis]]
+    lined = [1 if axis in again else extents[c] for axis, c in enumerate(letters)]
+    made = m.reshape(made, shape=tuple(lined))
+    for axis in again:
+        places = []
+        for at in (letters.index(letters[axis]), axis):
+            shape = tuple(extents[letters[axis]] if i == at else 1 for i in range(len(letters)))
+            places.append(m.iota(shape=shape, axis=at, dtype=rows.i64))
+        made = m.select(m.equal(*places), made, m.number(0, spec.dtype))
+    return made
+
+
+DOTS = "..."
+LABEL = re.compile(r"\.{3}|.")
+"""A letter of an equation's result, or the dots that stand for several axes."""
 
 
 def einsum(equation: str, *inputs: object, name: str | None = None, **_: object) -> TfTensor:
-    """Products and sums by an equation."""
+    """Products and sums by an equation, whose result names each axis once."""
+    terms, _, result = equation.replace(" ", "").partition("->")
+    labels = LABEL.findall(result)
+    if len({*labels}) < len(labels):
+        text = "Output subscripts contain a label appearing more than once"
+        raise ValueError(f"{text}: {equation}")
+    if unknown := [c for c in labels if c != DOTS and c not in terms]:
+        text = f"Output subscripts contain the label {unknown[0]}"
+        raise ValueError(f"{text} not present in the input subscripts")
+    return products(equation, *inputs, name=name)
+
+
+def products(equation: str, *inputs: object, name: str | None = None) -> TfTensor:
+    """Products and sums by an equation, whose result may repeat a letter: that is a diagonal."""
     from .math_ops import by_parts  # noqa: PLC0415
 
     with InGraph(graph_of(inputs)):
