@@ -78,12 +78,41 @@ def _by_fraction(a: Array, b: Array, x: Array) -> Array:
     return found
 
 
+def _rest_of_stirling(z: Array) -> Array:
+    """Return what Stirling's formula lacks of the logarithm of gamma, all digits from 20 on."""
+    square, series = 1 / (z * z), np.zeros_like(z)
+    for part in (1188.0, -1680.0, 1260.0, -360.0, 12.0):
+        series = series * square + 1 / part
+    return series / z
+
+
+def _log_front(a: Array, b: Array, x: Array) -> Array:
+    """Return the logarithm of x^a (1 - x)^b / beta(a, b).
+
+    The logarithms of gamma of large numbers are so large themselves that their difference has
+    lost digits; there Stirling's formula is subtracted from itself by hand.
+    """
+    less, more = np.minimum(a, b), np.maximum(a, b)
+    power = a * np.log(x) + b * np.log1p(-x)
+    logs = [in_doubles(math.lgamma, each) for each in (a + b, a, b)]
+    near = logs[0] - logs[1] - logs[2] + power
+    grown = (more - 0.5) * np.log1p(less / more) + less * np.log(a + b) - less
+    rests = [_rest_of_stirling(each) for each in (a + b, more, less)]
+    one_is_large = grown + rests[0] - rests[1] - in_doubles(math.lgamma, less) + power
+    off, power = x * b - a * (1 - x), 0.0  # (nothing at the mean)
+    for share, y, here in ((a, x, off / a), (b, 1 - x, -off / b)):
+        far = np.log(y * ((a + b) / share))
+        power = power + share * np.where(np.abs(here) < 0.5, np.log1p(here), far)
+    scale = 0.5 * np.log(a / (a + b) * b / (2 * np.pi))
+    both_are = power + scale + rests[0] - rests[1] - rests[2]
+    return np.where(more < LARGEST, near, np.where(less < LARGEST, one_is_large, both_are))
+
+
 def _regularised(a: Array, b: Array, x: Array) -> Array:
     """Return the function of arrays of f64, NaN outside of where it is."""
     with np.errstate(all="ignore"):
         inside = (a > 0) & (b > 0) & (x > 0) & (x < 1)
-        logs = [in_doubles(math.lgamma, each) for each in (a + b, a, b)]
-        front = np.exp(logs[0] - logs[1] - logs[2] + a * np.log(x) + b * np.log1p(-x))
+        front = np.exp(_log_front(a, b, x))
         made = np.where((a > 0) & (b > 0) & ((x == 0) | (x == 1)), x, np.nan)
         turned = x >= (a + 1) / (a + b + 2)
         straight, other = inside & ~turned, inside & turned
