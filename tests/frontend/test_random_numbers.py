@@ -190,6 +190,63 @@ def test_generators_move_on_in_functions() -> None:
     np.testing.assert_allclose(found, eager, **CLOSE)
 
 
+MAKERS = {
+    "seed": lambda one: tf.random.Generator.from_seed(1),
+    "chance": lambda one: tf.random.Generator.from_non_deterministic_state(),
+    "state": lambda one: tf.random.Generator.from_state([1, 2, 3], alg="philox"),
+    "key": lambda one: tf.random.Generator.from_key_counter(1, [2, 3], alg="philox"),
+    "computed": lambda one: tf.random.Generator.from_state(one.state + 1, alg="philox"),
+    "copy": lambda one: tf.random.Generator(copy_from=one),
+    "split": lambda one: one.split(2)[1],
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_each_call_of_a_function_cannot_make_generators(kind: str) -> None:
+    one = tf.random.Generator.from_seed(1)
+    with pytest.raises(ValueError, match="tried to create variables"):
+        tf.function(lambda: MAKERS[kind](one).normal([1]))()
+
+
+@pytest.mark.parametrize("splits", [False, True])
+def test_the_first_call_of_a_function_can_make_generators(splits: bool) -> None:
+    kept: list[tf.random.Generator] = []
+
+    @tf.function
+    def draw() -> tf.Tensor:
+        if not kept:
+            one = tf.random.Generator.from_seed(1)
+            kept.append(one.split(2)[1] if splits else one)
+        return kept[0].normal([1])
+
+    wanted = [0.6538216, -0.0259837] if splits else [0.4384227, 1.6272374]
+    np.testing.assert_allclose([draw()[0], draw()[0]], wanted, **CLOSE)
+
+
+def test_generators_are_reset_by_what_a_function_computes() -> None:
+    one = tf.random.Generator.from_seed(1)
+
+    @tf.function
+    def draw(seed: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> list[tf.Tensor]:
+        one.reset_from_seed(seed)
+        found = [one.normal([1])]
+        one.reset_from_key_counter(key, counter)
+        return [*found, one.normal([1])]
+
+    found = draw(*(tf.constant(each, tf.int64) for each in (5, 5, [5, 6])))
+    np.testing.assert_allclose(np.ravel(found), [-1.7138785, 1.5323465], **CLOSE)
+
+
+def test_the_generator_of_the_process_may_be_first_asked_for_in_a_function() -> None:
+    before = tf.random.get_global_generator()
+    tf.random.set_global_generator(None)
+    try:
+        draw = tf.function(lambda: tf.random.get_global_generator().normal([2]))
+        assert (draw().numpy() != draw().numpy()).all()
+    finally:
+        tf.random.set_global_generator(before)
+
+
 def test_stateless_draws_by_a_seed_that_is_computed_are_compiled() -> None:
     @tf.function
     def draw(seed: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from contextlib import nullcontext
 from enum import IntEnum
 from math import prod
 from typing import Any
@@ -15,14 +15,16 @@ from ....ir.families import spec_of_value
 from ....ir.ops.random import STRIDE
 from ....ir.types import dtypes as rows
 from ...eager.tensor import Tensor
-from ...values.context import entered
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import GraphTensor
+from ...values.context import STATE, entered
 from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.calls import perform_all, rule
 from ..core.shapes import ShapeLike
 from ..core.values import InGraph, convert, graph_of, static
 from ..graph.state import Variable
-from ..ops.array_ops import broadcast_dynamic_shape, stack, unstack
+from ..ops.array_ops import broadcast_dynamic_shape, concat, reshape, stack, unstack
 from ..ops.array_ops import shape as shape_of
 from ..ops.creation import zeros_like
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
@@ -70,9 +72,11 @@ class Generator(Source):
             _check(given)
             self.state = given  # each draw moves on what the program holds too
             return
-        with entered(None):
-            first = np.asarray(static(given), np.int64)
-            _check(first)
+        _check(given)
+        around = nullcontext() if isinstance(STATE.context, FuncGraph) else entered(None)
+        with around:  # (a function makes a variable as it makes others: in its first call only)
+            is_computed = isinstance(given, GraphTensor)
+            first = given if is_computed else np.asarray(static(given), np.int64)
             self.state = Variable(first, trainable=False, dtype="int64", name="StateVar")
 
     @classmethod
@@ -93,7 +97,7 @@ class Generator(Source):
     @classmethod
     def from_key_counter(cls, key: object, counter: object, alg: object = None) -> Generator:
         """Return the generator of a key and a counter of two numbers."""
-        return cls(state=[*static(counter), static(key)], alg=alg)
+        return cls(state=_state_of_key(key, counter), alg=alg)
 
     @property
     def algorithm(self) -> int:
@@ -116,7 +120,7 @@ class Generator(Source):
 
     def reset_from_key_counter(self, key: object, counter: object) -> None:
         """Put the generator into the state of a key and a counter."""
-        self.reset([*static(counter), static(key)])
+        self.reset(_state_of_key(key, counter))
 
     def skip(self, delta: object) -> TfTensor:
         """Leave out so many numbers; return the state before."""
@@ -175,7 +179,7 @@ class Generator(Source):
     def split(self, count: int = 1) -> list[Generator]:
         """Return generators that are independent of this one and of each other."""
         keys = unstack(self.uniform_full_int([count], "int64"))
-        return [Generator(state=[0, 0, static(key)]) for key in keys]
+        return [Generator.from_key_counter(key, [0, 0]) for key in keys]
 
 
 def create_rng_state(seed: object, alg: object) -> TfTensor:
@@ -186,7 +190,9 @@ def create_rng_state(seed: object, alg: object) -> TfTensor:
 
 
 def _check(state: object) -> None:
-    if (found := np.shape(static(state))) != (3,):
+    if isinstance(state, GraphTensor):
+        convert(state).shape.assert_is_compatible_with([3])
+    elif (found := np.shape(static(state))) != (3,):
         raise ValueError(f"Shapes {found} and [3] are incompatible")
 
 
@@ -195,8 +201,21 @@ def _signed(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def _state_of_seed(seed: object) -> Sequence[int]:
+def _state_of_key(key: object, counter: object) -> object:
+    """Return the state of a counter and a key: numbers, or a tensor if one of them is."""
+    parts = [static(counter), static(key)]
+    if not any(isinstance(each, GraphTensor) for each in parts):
+        return [*parts[0], parts[1]]
+    with InGraph(graph_of(parts)):
+        return concat([reshape(convert(each, "int64"), [-1]) for each in parts], 0)
+
+
+def _state_of_seed(seed: object) -> object:
     """Return the words of a number of Python's, lowest first; arrays and lists stand at the end."""
+    if isinstance(seed, GraphTensor):
+        with InGraph(graph_of([seed])):
+            words = reshape(cast(seed, "int64"), [-1])[:3]
+            return concat([convert([0, 0, 0], "int64")[shape_of(words)[0] :], words], 0)
     if isinstance(seed, int):
         return [_signed(int(seed) >> 64 * place) for place in range(3)]
     given = [_signed(int(x)) for x in np.ravel(np.asarray(static(seed))).tolist()[:3]]
@@ -212,7 +231,8 @@ class Global:
 def get_global_generator() -> Generator:
     """Return the generator of the process."""
     if Global.generator is None:
-        Global.generator = Generator.from_non_deterministic_state()
+        with entered(None):
+            Global.generator = Generator.from_non_deterministic_state()
     return Global.generator
 
 
