@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -40,7 +40,7 @@ from ..values.context import Context, Recorder, stack
 from ..values.dtypes import named
 from ..values.run_errors import InvalidArgumentError
 from .in_common import Where
-from .staged import Staged, compiled_for, counted, refused, run_rest
+from .staged import Staged, compiled_for, counted, reads_any, refused, run_rest
 
 
 class KnownFetch:
@@ -96,6 +96,8 @@ class Session:
         self._plans: dict[object, Plan] = {}
         self._known: dict[object, KnownFetch] = {}
         """Runs of compiled plans by the fetch and the keys of feeds, as they are given."""
+        self._asked: dict[tuple[Plan, Hashable], list[GraphTensor]] = {}
+        """Which feeds plans can do without that lack them, by shapes of those that they have."""
         self._making = renewed(threading.RLock())
         self._closed = False
         self._before: list[tuple[Context | None, tuple[Recorder, ...]]] = []
@@ -118,6 +120,11 @@ class Session:
             tensor = self._feed_key(key)
             given[tensor] = self._feed_value(tensor, value)
         plan = self._plan(wanted, list(given))
+        unread = self._unread(plan, [*given.values()]) if plan.unfed else []
+        if unread:
+            for tensor in unread:
+                given[tensor] = np.zeros(tensor.spec.static_shape, tensor.spec.dtype.numpy)
+            plan = self._plan(wanted, list(given))
         with span("step", ", ".join(f.name for f in wanted) or "nothing"):
             try:
                 values = self.run_plan(plan, list(given.values()))
@@ -129,7 +136,7 @@ class Session:
                 f"Retval[{wanted.index(dead)}] does not have value: {dead.name} is on a way that "
                 "was not taken"
             )
-        if plan.compiled and self.order is None and is_plain(fetches):
+        if plan.compiled and not unread and self.order is None and is_plain(fetches):
             kept = (*fetches,) if isinstance(fetches, list | tuple) else (fetches,)
             self._known[key_of(fetches, feeds)] = KnownFetch(kept, tuple(feeds or ()), plan)
         found = iter([None if v is None else fetched(unboxed(v)) for v in values])
@@ -167,6 +174,21 @@ class Session:
             self._plans[key] = plan
             self.compiles += 1
         return plan
+
+    def _unread(self, plan: Plan, values: Sequence[Array]) -> list[GraphTensor]:
+        """Return what a plan lacks, if gradients ask it for no more than the shapes, all known."""
+        key = plan, tuple(value.shape for value in values)
+        if key not in self._asked:
+            tensors = [op.outputs[0] for op in plan.unfed]
+            pairs = zip(plan.feeds, values, strict=True)
+            specs = [t.spec.with_shape(value.shape) for t, value in pairs]
+            specs += [t.spec for t in tensors]
+            needs = True
+            if all(spec.is_static and spec.dtype.kind != "s" for spec in specs):
+                whole = Plan([*plan.fetches, *plan.awaited], [*plan.feeds, *tensors])
+                needs = reads_any(whole, specs, range(len(values), len(specs)))
+            self._asked[key] = [] if needs else tensors
+        return self._asked[key]
 
     def available(self) -> list[str]:
         """Return the full names of the devices that operations can be put on."""

@@ -33,7 +33,7 @@ from ...runtime.deadline import DEADLINE
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
-from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
+from ..graph.frame import Frame, LoweringError, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import Draws, touched_in
 from ..graph.tolls import TALLY, Account, Outlook
 from ..graph.variables import ChangedInPlace, Handle, VariableState
@@ -331,6 +331,36 @@ def staged(
             return None  # names of files, records: the host's work
         refused(plan, error)
         return None
+
+
+def reads_any(plan: Plan, specs: Sequence[TensorSpec], of: Sequence[int]) -> bool:
+    """Say whether what a plan gives or writes is made of elements of some of its feeds.
+
+    A feed of which only the shape is asked for is none of these. What cannot be said without a
+    run counts as made of them.
+    """
+    main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
+    shared = Shared()
+    shared.fault = FaultVariable()  # (what is required of elements is made of them)
+    frame = StagingFrame(main.body.block, shared, top=True)
+    try:
+        with appending(plan):
+            made = plan.run(frame, [*main.body.block.args])
+            values = [*(frame.value(x) for x in made if x is not None), *Written(frame).values]
+    except (NotStageableError, LoweringError):
+        return True
+    waiting: list[SSAValue] = [main.body.block.args[i] for i in of]
+    given, seen = set(values), set(waiting)
+    while waiting:
+        value = waiting.pop()
+        if value in given:
+            return True
+        for use in value.uses:
+            if not use.operation.results or use.operation.regions:
+                return True
+            waiting += [x for x in use.operation.results if x not in seen]
+            seen.update(use.operation.results)
+    return False
 
 
 def refused(plan: Plan, error: Exception) -> None:

@@ -127,6 +127,24 @@ class Plan:
         return list(dict.fromkeys(changed_by(self.ops)))
 
     @cached_property
+    def unfed(self) -> list[Operation]:
+        """Return the placeholders without feeds where a gradient may ask for no more than shapes.
+
+        That ends in one like what it is the gradient of, or goes through others.
+        """
+        asks = any(op.kind.goes_back or op.type in ("OnesLike", "ZerosLike") for op in self.ops)
+        if self.waits or self.calls_python or not asks:
+            return []
+        return [op for op in self.ops if op.type == "Placeholder" and not op.inputs]
+
+    @property
+    def awaited(self) -> list[GraphTensor]:
+        """Return what is computed although nobody takes it: one only waits until that is done."""
+        fetched = [each for each in self.fetches if isinstance(each, Operation)]
+        waited = [each for op in self.ops for each in op.control_inputs]
+        return [x for op in (*fetched, *waited) for x in op.outputs if x not in self.fed]
+
+    @cached_property
     def open_sizes(self) -> list[tuple[int, int]]:
         """Return which sizes of what is fed are not known: of which feed, along which axis."""
         given = enumerate(dims_or_none(tensor.spec.shape) for tensor in self.feeds)

@@ -436,7 +436,7 @@ LABEL = re.compile(r"\.{3}|.")
 
 def einsum(equation: str, *inputs: object, name: str | None = None, **_: object) -> TfTensor:
     """Products and sums by an equation, whose result names each axis once."""
-    terms, _, result = equation.replace(" ", "").partition("->")
+    terms, result = equation.replace(" ", "").partition("->")[::2]
     labels = LABEL.findall(result)
     if len({*labels}) < len(labels):
         text = "Output subscripts contain a label appearing more than once"

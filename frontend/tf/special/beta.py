@@ -105,7 +105,8 @@ def _log_front(a: Array, b: Array, x: Array) -> Array:
         power = power + share * np.where(np.abs(here) < 0.5, np.log1p(here), far)
     scale = 0.5 * np.log(a / (a + b) * b / (2 * np.pi))
     both_are = power + scale + rests[0] - rests[1] - rests[2]
-    return np.where(more < LARGEST, near, np.where(less < LARGEST, one_is_large, both_are))
+    made: Array = np.where(less < LARGEST, one_is_large, both_are)
+    return np.where(more < LARGEST, near, made)
 
 
 def _regularised(a: Array, b: Array, x: Array) -> Array:
