@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import wraps
 from typing import TypeAlias
 
 import numpy as np
 from keras.src import callbacks as callbacks_module
+from keras.src import metrics as metrics_module
 from keras.src import optimizers as optimizers_module
 from keras.src import tree
 from keras.src.backend import config
 from keras.src.backend.common.name_scope import name_scope
 from keras.src.trainers import trainer as base_trainer
+from keras.src.trainers.compile_utils import CompileLoss
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils import traceback_utils
@@ -42,6 +46,35 @@ def _as_tensors(data: Tree) -> Tree:
     return tree.map_structure(lambda x: None if x is None else convert_to_tensor(x), data)
 
 
+class Once:
+    """A mean to which each batch adds once, whatever its size."""
+
+    def __init__(self, mean: metrics_module.Metric) -> None:
+        self.mean = mean
+
+    def update_state(self, value: Tree, sample_weight: int) -> None:
+        """Add the value of a batch of so many examples."""
+        del sample_weight
+        self.mean.update_state(value)
+
+
+@contextmanager
+def each_counts_once(loss: CompileLoss | None) -> Iterator[None]:
+    """Let each batch count once in the means of the losses of single outputs.
+
+    Keras takes the size of a batch there as a number of its program. TensorFlow's functions are
+    traced for batches of any size, where that is None, and so does not count.
+    """
+    means = [] if loss is None else [*loss.metrics]
+    if loss is not None:
+        loss._metrics[:] = [Once(mean) for mean in means]
+    try:
+        yield
+    finally:
+        if loss is not None and means:
+            loss._metrics[:] = means
+
+
 class Trainer(base_trainer.Trainer):
     """Training on gravure."""
 
@@ -50,6 +83,8 @@ class Trainer(base_trainer.Trainer):
         self.train_function: Step | None = None
         self.test_function: Step | None = None
         self.predict_function: Callable[[Data], Tree] | None = None
+        self._has_open_sizes = False
+        """Whether a step is traced that stands for batches of any size."""
         strategy = get_strategy()
         self._shares = Shares(strategy) if strategy.num_replicas_in_sync > 1 else None
         """Which part of each batch each replica has, where several train the model."""
@@ -69,7 +104,8 @@ class Trainer(base_trainer.Trainer):
 
     def compute_loss(self, *parts: Tree, **named: Tree) -> Tensor:
         """Return the loss of a batch; of a part of it, as it counts in the whole."""
-        loss: Tensor = super().compute_loss(*parts, **named)
+        with each_counts_once(self._compile_loss) if self._has_open_sizes else nullcontext():
+            loss: Tensor = super().compute_loss(*parts, **named)
         return loss if self._shares is None else self._shares.weighed(loss)
 
     def train_step(self, data: Tree) -> Logs:
@@ -111,8 +147,21 @@ class Trainer(base_trainer.Trainer):
 
     def _alone(self, step: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
         """Return a step that this process makes by itself."""
-        run = step if self.run_eagerly else function(step, autograph=False)
+        run = step if self.run_eagerly else function(self._of_open_sizes(step), autograph=False)
         return lambda data: run(_as_tensors(data))
+
+    def _of_open_sizes(self, step: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
+        """Return a step that stands for batches of any size."""
+
+        @wraps(step)
+        def open_step(data: Tree) -> Tree:
+            self._has_open_sizes = True
+            try:
+                return step(data)
+            finally:
+                self._has_open_sizes = False
+
+        return open_step
 
     def _shared(self, shares: Shares, step: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
         """Return a step that all replicas make together, each with its rows."""

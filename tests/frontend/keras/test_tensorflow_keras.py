@@ -483,3 +483,27 @@ def test_a_function_that_makes_variables_of_keras_is_traced_once_more() -> None:
     assert [float(step()) for _ in range(3)] == [4.0, 2.0, 1.0]
     assert traces == [False, True]
     assert weight.numpy() == [1.0]
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+@pytest.mark.parametrize("first", ["fit", "evaluate"])
+def test_a_smaller_last_batch_counts_once_in_the_losses_of_outputs(
+    first: str, eagerly: bool
+) -> None:
+    x, rows = np.arange(30, dtype="f4").reshape(10, 3) / 10, np.arange(10, dtype="f4")[:, None]
+    given = keras.Input((3,))
+    made = {c: keras.layers.Dense(1, name=c, kernel_initializer="ones")(given) for c in "ab"}
+    model = keras.Model(given, made)
+    optimizer = keras.optimizers.SGD(0.0)
+    model.compile(optimizer, loss={"a": "mse", "b": "mae"}, run_eagerly=eagerly)
+    y = {"a": rows, "b": 2 * rows}
+    losses = [0.105, 4.71] if eagerly else [0.1383334, 5.433333]
+    wanted = dict(zip(("a_loss", "b_loss", "loss"), [*losses, 4.815], strict=True))
+    for way in (first, "fit", "evaluate"):
+        if way == "fit":
+            history = model.fit(x, y, batch_size=4, epochs=2, verbose=0, shuffle=False).history
+            assert history == {k: pytest.approx([v, v], rel=1e-5) for k, v in wanted.items()}
+        else:
+            found = model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
+            assert found == pytest.approx(wanted, rel=1e-5)
+    assert [mean.name for mean in model.metrics] == ["loss", "a_loss", "b_loss"]
