@@ -512,7 +512,8 @@ def _scanned(
     else:
         loop.results = [following, *made[: len(states)]]
         for part, _, back in out.rows():
-            at = make.sub(make.extent_of(trips - 1), index) if back else index
+            with node.inside(loop.body):
+                at = make.sub(make.extent_of(trips - 1), index) if back else index
             loop.collect(part, at, trips)
         results = loop.run(lambda index, *others: make.less(index, make.extent_of(trips)))[1:]
     ended = [*results[: len(states)]]
