@@ -69,9 +69,10 @@ def requires(op: Operation) -> bool:
 
 def within(program: Program) -> dict[int, Within]:
     """Return in which ranges the integers of arguments must be, by the arguments' places."""
-    ops = [op for op in program.main.walk() if isinstance(op, Require)]
     rows = [Requirement.of(row) for row in requirements_of(program.module)]
-    return within_of([*rows, *(op.requirement for op in ops)])
+    if program.level == "graph":  # below it all are noted
+        rows += [op.requirement for op in program.main.walk() if isinstance(op, Require)]
+    return within_of(rows)
 
 
 def well(make: Maker) -> SSAValue:

@@ -63,12 +63,13 @@ class SeveralModel(HostedModel):
         """Return the model of the lowest number that has one."""
         last = self.size.low + TRIED
         high = last if self.size.high is None else min(self.size.high + 1, last)
+        last_error: GravureError | None = None
         for number in range(self.size.low, high):
             try:
                 return self.model_of(number)
-            except GravureError:  # another number may fit
-                continue
-        raise refusal
+            except GravureError as error:  # another number may fit
+                last_error = error
+        raise refusal from last_error
 
     def model_of(self, number: int) -> CompiledModel:
         """Return the model for a number."""

@@ -133,7 +133,7 @@ class Node:
         if array.dtype.kind in "iub" and array.size <= MAX_KNOWN:
             self.emitter.learn(value, array)
         else:
-            self.emitter.learn_span(value, array)
+            self.emitter.learn_many(value, array)
         return value
 
     def mask(self, array: Array) -> SSAValue | None:
@@ -165,6 +165,14 @@ class Node:
     def block(self) -> Block:
         """Return the block that operations are appended to."""
         return self.emitter.emit.point.block
+
+    @property
+    def given(self) -> Block:
+        """Return the outermost block around that has arguments: the model's, in most."""
+        block = self.block
+        while (above := block.parent_block()) is not None and above.args:
+            block = above
+        return block
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
@@ -430,12 +438,9 @@ class Node:
 
     def deciding(self, name: str) -> DecidingSize | None:
         """Return where arguments have a size of a name; None where none does."""
-        block = self.block
-        while (above := block.parent_block()) is not None and above.args:
-            block = above
         places = [
             (number, axis)
-            for number, argument in enumerate(block.args)
+            for number, argument in enumerate(self.given.args)
             if isinstance(spec := value_spec(argument.type), TensorSpec)
             for axis, dim in enumerate(spec.shape or ())
             if str(dim) == name

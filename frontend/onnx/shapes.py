@@ -56,8 +56,10 @@ class KnownEmit:
         self.sure: list[Dim] = []
         """What is at least 0 in each run, since operations that every run comes to demand it."""
         self._known: dict[SSAValue, Array] = {}
+        self._many: dict[SSAValue, Array] = {}
+        """Integers that are stored, and too many to be followed."""
         self._spans: dict[SSAValue, tuple[int, int]] = {}
-        """The lowest and the highest of integers that are too many to be followed."""
+        """The lowest and the highest of these, where somebody asked."""
         self.entry = emit.point.block
         """The block of the whole model."""
         self.required: dict[object, Operation] = {}
@@ -100,15 +102,22 @@ class KnownEmit:
         """Return the lowest and the highest of integers that are known; None of others."""
         known = self.known(value)
         if known is None or not known.size:
-            return self._spans.get(value)
+            return self._span_of_many(value)
         if known.dtype != object:
             return int(known.min()), int(known.max())
         return (known.flat[0], known.flat[0]) if known.size == 1 else None
 
-    def learn_span(self, value: SSAValue, array: Array) -> None:
-        """Note which integers a value has, without the value."""
-        if array.dtype.kind in "iu" and array.size:
+    def _span_of_many(self, value: SSAValue) -> tuple[int, int] | None:
+        """Return the same of integers that are not followed: quantised weights stay unread."""
+        array = self._many.get(value)
+        if array is not None and value not in self._spans:
             self._spans[value] = int(array.min()), int(array.max())
+        return self._spans.get(value)
+
+    def learn_many(self, value: SSAValue, array: Array) -> None:
+        """Note which array a value is, if it has integers: its ends are looked for if wanted."""
+        if array.dtype.kind in "iu" and array.size:
+            self._many[value] = array
 
     def learn(self, value: SSAValue, known: Array) -> None:
         """Note a value: numbers, or objects where dimensions are among them."""

@@ -38,6 +38,7 @@ from ....ir.program import (
     by_name,
     forget_requirements,
     optional_function,
+    requirements_of,
     result_names,
 )
 from ....ir.types.dtypes import of_numpy
@@ -157,8 +158,11 @@ def _written(program: Program, opset: int) -> Written:
 
 def _drop_requirements(program: Program) -> None:
     """Take away what a program requires of values: what runs the file requires it of itself."""
+    required = [op for op in program.module.walk() if isinstance(op, Require)]
+    if not required and not requirements_of(program.module):
+        return
     forget_requirements(program)
-    for op in [op for op in program.module.walk() if isinstance(op, Require)]:
+    for op in required:
         replace(op, op.operands[0])
     run("dce", program, observers=(), verify_each=False)
 

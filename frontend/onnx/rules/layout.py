@@ -145,10 +145,7 @@ def _may_be_more(node: Node, dim: Dim) -> bool:
 
 def _given_sizes(node: Node) -> set[str]:
     """Return the sizes that the arguments have."""
-    block = node.block
-    while (above := block.parent_block()) is not None and above.args:
-        block = above
-    return {name for argument in block.args for name in symbols_in(argument.type)}
+    return {name for argument in node.given.args for name in symbols_in(argument.type)}
 
 
 def _assume_several(node: Node, x: Value) -> None:
