@@ -235,7 +235,8 @@ def _ones(y: GraphTensor) -> object:
 def node_backward(op: Operation) -> tuple[BackwardRule, list[Owner | None]]:
     """Return the backward function of one operation in its graph, and the variables it reads.
 
-    It gives the gradients of the operation's inputs, then of the variables.
+    It gives the gradients of the operation's inputs, then of the variables. What an operation gives
+    back to one input twice stays two parts: the tape adds them up in its order, as at once.
     """
     states = states_of(op)
     owners = [state.owner() for state in states]
@@ -247,11 +248,11 @@ def node_backward(op: Operation) -> tuple[BackwardRule, list[Owner | None]]:
         node = _run_again(op)
         graph = node.graph
         nodes = GraphNodes(apply if STATE.recorders else graph_emit(graph))
-        keys = nodes.operands(node)
+        wanted = [True for _ in nodes.operands(node)]
         given = [g if g is None or isinstance(g, Slices) else graph.owned(g) for g in grads]
-        made = walk_back(nodes, [node], zip(node.outputs, given, strict=True), keys)
-        found = dict(zip(keys, made, strict=True))
-        return [found.pop(key, None) for key in keys]
+        if all(g is None for g in given):
+            return [None for _ in wanted]
+        return nodes.gradients(node, given, wanted)
 
     return backward, owners
 

@@ -407,3 +407,26 @@ def test_gradients_of_complex_numbers_in_choices_and_loops(name: str, part: str)
     with tf.GradientTape() as tape:
         at_once = tf.reduce_sum(function(x, w))
     np.testing.assert_allclose(found, tape.gradient(at_once, w).numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.reduce_sum(tf.reduce_sum(x * x, 1, keepdims=True) * x),
+        lambda x: tf.reduce_sum(tf.math.rsqrt(x * x + 1e-3) * x),
+        lambda x: tf.reduce_sum(x * x * tf.sin(x) * x + tf.matmul(x, x)),
+    ],
+)
+def test_what_an_operation_gives_back_twice_is_added_up_in_the_order_of_the_tape(
+    function: Callable[[Any], Any],
+) -> None:
+    x = tf.constant(np.random.default_rng(5).normal(size=(48, 48)).astype(np.float32))
+
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return tape.gradient(y, x)
+
+    found = tf.function(gradient)(x).numpy()
+    assert found.tobytes() == gradient(x).numpy().tobytes()
