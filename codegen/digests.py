@@ -45,9 +45,9 @@ class Stamp:
             return None
         if not stat.S_ISREG(found.st_mode):
             return None
-        times = found.st_mtime_ns, found.st_ctime_ns
-        row = str(path), found.st_dev, found.st_ino, found.st_size, *times
-        return cls(str(row), max(times) / 1e9)
+        written, changed = found.st_mtime_ns, found.st_ctime_ns
+        text = f"{path!s} {found.st_dev} {found.st_ino} {found.st_size} {written} {changed}"
+        return cls(text, max(written, changed) / 1e9)
 
     @property
     def is_settled(self) -> bool:
@@ -86,7 +86,8 @@ def tree_digest(files: Mapping[str, str], before: Mapping[str, Stamp | None], ca
     def make() -> str:
         hashed = hashlib.sha256()
         for name, path in files.items():
-            data = Path(path).read_bytes()
+            with open(path, "rb", buffering=0) as file:
+                data = file.read()
             hashed.update(f"{name} {len(data)}\n".encode())
             hashed.update(data)
         return hashed.hexdigest()

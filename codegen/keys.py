@@ -1,7 +1,8 @@
 """What an object or a program is kept under: a hash of all that its content depends on.
 
 That is what it is made from, the target, the compiler (every file of gravure that has a part in
-it, and what users register), and the packages that the compiler is made with.
+it, and what users register), and the packages that the compiler is made with. Where the key is of
+a model's file and not of a program, what reads files has a part in it, too (`reader_stamp`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 
@@ -21,8 +22,13 @@ from .digests import Stamp, tree_digest
 FORMAT = 3
 """Counted up when what is kept under a key, or the emitter's conventions, change meaning."""
 
-COMPILER = ("codegen", "frontend", "ir", "passes", "runtime")
-"""The folders whose code decides what is made; so do the files beside them."""
+COMPILER = ("codegen", "ir", "passes", "runtime")
+"""The folders whose code decides what a program becomes; so do the files beside them."""
+
+READER = "frontend"
+"""The folder whose code decides what program a file, or what users write, is."""
+
+ROOT = os.path.dirname(os.path.dirname(__file__))
 
 SUFFIXES = (".py", ".json", ".lark", ".h")
 
@@ -40,10 +46,22 @@ def compiler_stamp() -> str:
     A kernel is kept under what it computes, not under its loops; so an object that an older
     template made must not be found by a newer one.
     """
-    root = os.path.dirname(os.path.dirname(__file__))
-    found = [entry.path for entry in os.scandir(root) if entry.name.endswith(SUFFIXES)]
-    found += [path for name in COMPILER for path in files_below(os.path.join(root, name))]
-    return stamp_of({path.removeprefix(root): path for path in sorted(found)})
+    beside = [entry.path for entry in os.scandir(ROOT) if entry.name.endswith(SUFFIXES)]
+    return _stamp_below(COMPILER, beside)
+
+
+@lru_cache(maxsize=1)
+def reader_stamp() -> str:
+    """Return a text that is another when what reads files and programs holds something else.
+
+    It is twice as many files as the compiler: only who keeps something under a file asks for it.
+    """
+    return _stamp_below([READER])
+
+
+def _stamp_below(folders: Iterable[str], beside: Iterable[str] = ()) -> str:
+    found = [*beside, *(p for name in folders for p in files_below(os.path.join(ROOT, name)))]
+    return stamp_of({path.removeprefix(ROOT): path for path in sorted(found)})
 
 
 def stamp_of(files: Mapping[str, str]) -> str:

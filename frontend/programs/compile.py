@@ -22,6 +22,7 @@ from ... import knobs
 from ...budget import Budget
 from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cache
 from ...codegen.digests import Stamp, file_digest
+from ...codegen.keys import reader_stamp
 from ...codegen.store import find, keep, program_key
 from ...collection import paused
 from ...errors import ArtifactError, ParseError, UnsupportedOp, did_you_mean
@@ -334,7 +335,7 @@ class Known:
         self.cache = object_cache(options)
         self.target = Target.parse(options.target, options.mattr)
         self.key = program_key(
-            f"{self._digest(file)} {file.path.name} {more}", options, self.target
+            f"{reader_stamp()} {self._digest(file)} {file.path.name} {more}", options, self.target
         )
 
     @classmethod

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import gravure as gv
 from gravure import extensions
-from gravure.codegen import digests
+from gravure.codegen import digests, keys
 from gravure.codegen.cache import default_cache
 from gravure.codegen.compiled import Options
 from gravure.codegen.keys import key_of, stamp_of
@@ -302,6 +302,31 @@ def test_what_is_registered_changes_every_key(monkeypatch: pytest.MonkeyPatch) -
     extensions.note("operation", "other", save, lambda: None)
     assert key_of("source", target) != plain
     assert key_of("source", target) == key_of("source", target)
+
+
+def test_what_is_kept_under_a_file_counts_what_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = inline(tmp_path, 1.0)
+    gv.compile(path)
+    assert gv.compile(path).compiled.program is None
+    module = import_module("gravure.frontend.programs.compile")
+    monkeypatch.setattr(module, "reader_stamp", lambda: "another reader")
+    assert gv.compile(path).compiled.program is not None
+
+
+def test_every_file_of_code_counts_for_the_compiler_or_for_the_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[str] = []
+    monkeypatch.setattr(keys, "stamp_of", lambda files: found.extend(files) or "")
+    keys.compiler_stamp.__wrapped__()
+    keys.reader_stamp.__wrapped__()
+    root = Path(keys.ROOT)
+    folders = ("codegen", "frontend", "ir", "passes", "runtime")
+    wanted = [*root.glob("*.py"), *(p for name in folders for p in (root / name).rglob("*.py"))]
+    assert {f"/{path.relative_to(root)}" for path in wanted} <= {*found}
+    assert len(found) == len({*found})
 
 
 def test_code_that_changed_after_it_was_loaded_is_trusted_by_nobody(tmp_path: Path) -> None:
