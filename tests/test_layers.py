@@ -250,7 +250,10 @@ FIND_BY_NAME = {
 
 def test_what_is_imported_by_string_can_be_seen() -> None:
     hidden = [path.relative_to(ROOT).as_posix() for path in FILES if looked(path).hides]
-    programs = ("beside_tensorflow", "eager_operations", "onnx_operators", "session_steps")
+    programs = (
+        "beside_tensorflow", "eager_operations", "onnx_operators", "session_steps",
+        "whole_programs",
+    )  # fmt: skip
     beside = {f"tools/measuring/{name}.py" for name in programs}
     assert {*hidden} - beside == FIND_BY_NAME
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
-from ...codegen.compile import Options
+from ...codegen.compiled import Options
 from ...collection import paused
 from ...errors import GraphError
 from ...ir import Dim, Program, TensorSpec

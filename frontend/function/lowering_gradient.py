@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from ...codegen.compile import Options
+from ...codegen.compiled import Options
 from ...collection import paused
 from ...ir import Program
 from ...ir.host import defined, has_host_steps, symbols_in, symbols_of

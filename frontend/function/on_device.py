@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...codegen.compile import Options
+from ...codegen.compiled import Options
 from ...errors import CompileError, UnsupportedOp
 from ...ir import GraphEmit, Program
 from ...ir.op import REGISTRY, Array, Op

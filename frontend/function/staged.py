@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...codegen.compile import Options
+from ...codegen.compiled import Options
 from ...collection import paused
 from ...errors import PerformanceWarning, UnsupportedOp
 from ...ir import Program, take_apart

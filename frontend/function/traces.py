@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...codegen.compile import Options
+from ...codegen.compiled import Options
 from ...errors import UnsupportedOp
 from ...ir import Program
 from ...ir.compose.maker import Maker

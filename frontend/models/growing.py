@@ -19,7 +19,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...codegen.compile import Options
+from ...codegen.compiled import Options
 from ...forks import renewed
 from ...ir import DEVICE, Array, GraphEmit, Program, TensorSpec, erase, operations, spec_of
 from ...ir.compose.functions import unsqueeze

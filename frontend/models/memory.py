@@ -23,8 +23,6 @@ from types import TracebackType
 
 import numpy as np
 
-from ...codegen.aot.library import link
-from ...codegen.llvm.compile import assemble
 from ...codegen.llvm.text.allocator import ALLOCATOR, COUNTED, FUNCTIONS
 from ...runtime import buffer
 from ...runtime.direct import numpy_function, python_function
@@ -51,6 +49,9 @@ class _Allocator(ctypes.Structure):
 @cache
 def _code() -> ctypes.CDLL:
     """Return the functions of the allocator, compiled and loaded."""
+    from ...codegen.aot.library import link  # noqa: PLC0415  (LLVM: for who counts)
+    from ...codegen.llvm.compile import assemble  # noqa: PLC0415
+
     target = Target.parse("native")
     text = f'target triple = "{target.triple}"\n{ALLOCATOR}'.replace("TAG", TAG)
     library = link([assemble(text, target)], TAG)

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...codegen.compile import Options, noted
+from ...codegen.compiled import Options
 from ...counting import is_counted
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...forks import renewed
@@ -444,6 +444,12 @@ def of_objects(values: Sequence[object]) -> Sequence[object]:
     return [*map(as_objects, values)] if Text in [x.__class__ for x in values] else values
 
 
+def _note_requirements(program: Program) -> None:
+    from ...codegen.compile import noted  # noqa: PLC0415  (LLVM and passes: for who compiles)
+
+    noted(program)
+
+
 class SteppedModel(CompiledModel):
     """A model with host steps, or on several devices. Any number of threads may run it at once.
 
@@ -460,7 +466,7 @@ class SteppedModel(CompiledModel):
         """What is done between the compiled pieces, in order."""
         module = program.module.clone()
         self._uncut = Program(module, dict(program.weights), program.source, program.assumed)
-        noted(program)
+        _note_requirements(program)
         self.growing = growing_loops(program, options)
         """The loops in it that are compiled as they are."""
         cut(program)

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 
 from ... import knobs
-from ...codegen.compile import Compiled
+from ...codegen.compiled import Compiled
 from ...ir import Program
 from ...ir.interpret.launch import kernel_symbols
 from ...ir.ops.structure import Launch

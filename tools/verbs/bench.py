@@ -25,7 +25,6 @@ from ..given import readable
 from ..inputs import Inputs
 from ..machine import machine, now, versions
 from ..measuring.layers import Layers, measure_layers
-from ..measuring.trace import trace_of
 from ..talk import FilePath, Progress, Source, silent
 from ..viewing.page import page
 from .subject import Subject, Wanted, subject_of
@@ -114,7 +113,7 @@ class Benchmark:
         """Return the launches as a file for trace viewers."""
         if self.layers is None:
             raise UsageError("no launches were measured", hint=LAYERS)
-        return trace_of(self.layers, self.model)
+        return self.layers.trace(self.model)
 
     def html(self) -> str:
         """Return a page with the launches, the roofline and the workspace over time."""

@@ -11,7 +11,6 @@ import unittest
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import IO, Any, Protocol, TypeAlias, runtime_checkable
-from unittest import mock
 
 import numpy as np
 
@@ -619,11 +618,16 @@ def main(argv: list[str] | None = None) -> None:
     unittest.main(argv=argv)
 
 
+def _mock() -> object:
+    from unittest import mock  # noqa: PLC0415  (it imports asyncio)
+
+    return mock
+
+
 SHARED: dict[str, object] = {
     "TestCase": TestCase,
     "Benchmark": Benchmark,
     "main": main,
-    "mock": mock,
     "gpu_device_name": gpu_device_name,
     "get_temp_dir": tempfile.mkdtemp,
     "is_gpu_available": lambda *_, **__: bool(gpu_device_name()),
@@ -634,9 +638,11 @@ SHARED: dict[str, object] = {
     "is_cpu_target_available": lambda target: target == "x86_64",
 }
 """What both versions have."""
-test = Space("test", compute_gradient=compute_gradient, **SHARED)
+LATER = {"mock": _mock}
+test = Space("test", LATER, compute_gradient=compute_gradient, **SHARED)
 first_test = Space(
     "compat.v1.test",
+    LATER,
     compute_gradient=first.compute_gradient,
     compute_gradient_error=first.compute_gradient_error,
     **SHARED,
