@@ -1,7 +1,10 @@
 """What is in the checkout is in the wheel."""
 
+import subprocess
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("codegen", "frontend", "ir", "passes", "runtime", "tools")
@@ -38,3 +41,16 @@ def test_folders_are_linked_into_the_package() -> None:
         link = ROOT / "gravure" / folder
         assert link.is_symlink(), f"gravure/{folder} is not a link"
         assert link.readlink() == Path("..", folder)
+
+
+KEPT = {
+    *(".ci", ".gitignore", "HACKING.md", "LICENSE", "Makefile", "NOTICE", "README.md"),
+    *("SECURITY.md", "docs", "gravure", "pyproject.toml", "tests", *FOLDERS),
+}
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout")
+def test_nothing_is_kept_in_the_root_that_a_run_or_an_install_left_there() -> None:
+    words = ["git", "ls-files", "-z"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {name.split("/")[0] for name in done.stdout.split("\0") if name} == KEPT

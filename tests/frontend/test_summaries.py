@@ -290,3 +290,28 @@ def test_tensorboard_shows_the_profile(board):
     assert {"train 0", "double"} <= {each["name"] for each in drawn if each}  # not what is tiny
     rows = json.loads(board(f"{data}framework_op_stats"))[1]["rows"]
     assert "Mul" in {cell["v"] for row in rows for cell in row["c"] if cell}
+
+
+@pytest.mark.parametrize("form", [str, os.fsencode, Path, lambda p: tf.constant(str(p))])
+def test_the_folder_of_a_writer_is_a_path_of_any_form(tmp_path, form):
+    with tf.summary.create_file_writer(form(tmp_path / "a")).as_default(step=1):
+        tf.summary.scalar("x", 2.0)
+    assert [row[1] for row in values(tmp_path / "a")] == ["x"]
+    with v1.Graph().as_default() as graph:
+        v1.summary.FileWriter(form(tmp_path / "b"), graph).close()
+        tf.io.write_graph(graph, form(tmp_path / "c"), "g.pb", as_text=False)
+    assert len(list((tmp_path / "b").iterdir())) == 1
+    assert (tmp_path / "c" / "g.pb").exists()
+
+
+@pytest.mark.parametrize("make", [
+    tf.summary.create_file_writer, v1.summary.FileWriter, v1.train.summary_iterator,
+    lambda x: tf.io.write_graph(v1.Graph(), x, "g.pb"),
+])  # fmt: skip
+def test_a_folder_that_only_a_run_knows_is_refused(tmp_path, monkeypatch, make):
+    monkeypatch.chdir(tmp_path)
+    with v1.Graph().as_default():
+        for path in (v1.placeholder(tf.string, [], name="where"), 5):
+            with pytest.raises(TypeError, match=r"where:0.*has no value before|5 is no path"):
+                make(path)
+    assert not list(tmp_path.iterdir())

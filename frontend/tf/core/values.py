@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -539,3 +540,19 @@ def shape_spec(dtype: DTypeLike, shape: ShapeLike) -> TensorSpec:
     row = row_of(dtype)
     assert row is not None, "a spec has an element type"
     return spec_with_unknowns(row, TensorShape(shape)._dims)
+
+
+def path_of(value: object, what: str) -> str:
+    """Return a path that is a text, bytes, a path or a tensor whose value is known.
+
+    `what` says in messages whose it is.
+    """
+    found = static(value)
+    if isinstance(found, GraphTensor):
+        raise TypeError(
+            f"{what}: {found.name!r} ({found.op.type}) has no value before the graph runs, "
+            "expected a path that is known"
+        )
+    if not isinstance(found, str | bytes | os.PathLike):
+        raise TypeError(f"{what}: {found!r} is no path, expected a text")
+    return os.fsdecode(found)

@@ -18,7 +18,7 @@ from ...formats.messages import Event, GraphDef, MetaGraph, Summary, SummaryMeta
 from ...graph.graph import Graph, GraphTensor
 from ...values.run_errors import InvalidArgumentError
 from ..core.host_ops import SCALAR_TEXT, text
-from ..core.values import InGraph, convert
+from ..core.values import InGraph, convert, path_of
 from ..graph.state import get_default_graph
 from ..io.pictures import png_bytes
 from ..io.records import tf_record_iterator
@@ -206,7 +206,7 @@ class FileWriter:
         filename_suffix: str | None = None,
         session: object = None,
     ) -> None:
-        self._folder = str(logdir)
+        self._folder = path_of(logdir, "FileWriter")
         self._open: Callable[[], EventFile] = lambda: EventFile(
             self._folder, max_queue, flush_secs, filename_suffix or ""
         )
@@ -310,7 +310,8 @@ class FileWriter:
 
 def summary_iterator(path: object) -> Iterator[Any]:
     """Give the events of a file."""
-    return (Event.FromString(data) for data in tf_record_iterator(str(path)))
+    records = tf_record_iterator(path_of(path, "summary_iterator"))
+    return (Event.FromString(data) for data in records)
 
 
 class FileWriterCache:
@@ -319,11 +320,12 @@ class FileWriterCache:
     _kept: ClassVar[dict[str, FileWriter]] = {}
 
     @classmethod
-    def get(cls, logdir: str | None) -> FileWriter:
+    def get(cls, logdir: object) -> FileWriter:
         """Return the writer of a folder."""
-        if str(logdir) not in cls._kept:
-            cls._kept[str(logdir)] = FileWriter(logdir)
-        return cls._kept[str(logdir)]
+        folder = path_of(logdir, "FileWriterCache")
+        if folder not in cls._kept:
+            cls._kept[folder] = FileWriter(folder)
+        return cls._kept[folder]
 
     @classmethod
     def clear(cls) -> None:

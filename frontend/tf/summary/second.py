@@ -24,7 +24,7 @@ from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, wrap
 from ..core.names import name_scope, scope_around
-from ..core.values import InGraph, convert, graph_of
+from ..core.values import InGraph, convert, graph_of, path_of
 from ..graph.state import get_default_graph
 from ..io.pictures import png_bytes
 from ..program import profiler as profiles
@@ -119,8 +119,7 @@ def create_file_writer(
     """Return a writer into a new file of a folder."""
     if logdir is None:
         return create_noop_writer()
-    folder = np.asarray(logdir.numpy() if hasattr(logdir, "numpy") else str(logdir)).item()
-    folder = folder.decode() if isinstance(folder, bytes) else folder
+    folder = path_of(logdir, "create_file_writer")
     seconds = 120.0 if flush_millis is None else int(flush_millis) / 1000
     queue, suffix = int(max_queue or 10), str(filename_suffix or ".v2")
     made = SummaryWriter(lambda: EventFile(folder, queue, seconds, suffix))

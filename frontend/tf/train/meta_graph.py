@@ -29,7 +29,7 @@ from ...graph.frame import Frame, OutsideError
 from ...graph.graph import Graph, GraphTensor, Kind, Operation
 from ...graph.variables import VariableState
 from ...values.run_errors import UnimplementedError
-from ..core.values import InGraph
+from ..core.values import InGraph, path_of
 from ..graph.graph_def import GraphDef
 from ..graph.state import Variable, get_default_graph
 from ..runs.graph_messages import graph_message
@@ -196,7 +196,7 @@ def write_graph(graph_or_graph_def: object, logdir: object, name: str, as_text: 
     where it is given as data (`as_graph_def()`), it has the form that can be read again. Messages
     are written as they are.
     """
-    path = Path(str(logdir)) / name
+    path = Path(path_of(logdir, "write_graph")) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(graph_or_graph_def, Graph) and as_text:
         data = shown(graph_message(graph_or_graph_def)).encode()
