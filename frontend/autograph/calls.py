@@ -161,14 +161,14 @@ def argument(value: Any) -> object:
 
 
 @overload
-def do_not_convert(function: F) -> F: ...
+def do_not_convert(func: F) -> F: ...
 @overload
-def do_not_convert(function: None = None) -> Callable[[F], F]: ...
-def do_not_convert(function: Callable[..., object] | None = None) -> object:
+def do_not_convert(func: None = None) -> Callable[[F], F]: ...
+def do_not_convert(func: Callable[..., object] | None = None) -> object:
     """Let a function, and what it calls, run as it is (a decorator)."""
-    if function is None:
+    if func is None:
         return do_not_convert
-    kept = function
+    kept = func
 
     @functools.wraps(kept)
     def call(*args: object, **kwargs: object) -> object:

@@ -352,9 +352,9 @@ class Graph(Context):
         self.gradient_overrides: dict[str, str] = {}
 
     @contextmanager
-    def container(self, name: str) -> Iterator[None]:
+    def container(self, container_name: str) -> Iterator[None]:
         """Let variables that are made inside have their values in a container of this name."""
-        before, self.container_name = self.container_name, name
+        before, self.container_name = self.container_name, container_name
         try:
             yield
         finally:

@@ -29,21 +29,21 @@ class Asked:
     """How many calls of Python may go on at once in a session that does not say; 0: all."""
 
 
-def ask(count: int) -> None:
+def ask(num_threads: int) -> None:
     """Let functions that are compiled from now on run on so many threads; 0: as before."""
-    if count < 0:
-        raise InvalidArgumentError(f"{count} threads, expected 0 or more")
-    Asked.count = int(count)
+    if num_threads < 0:
+        raise InvalidArgumentError(f"{num_threads} threads, expected 0 or more")
+    Asked.count = int(num_threads)
 
 
-def ask_beside(count: int) -> None:
+def ask_beside(num_threads: int) -> None:
     """Let so many calls of Python go on at once, at most, in sessions made from now on; 0: all.
 
     The operations of a function are in order: there, one goes on at a time, which is no more.
     """
-    if count < 0:
-        raise InvalidArgumentError(f"{count} threads, expected 0 or more")
-    Asked.beside = int(count)
+    if num_threads < 0:
+        raise InvalidArgumentError(f"{num_threads} threads, expected 0 or more")
+    Asked.beside = int(num_threads)
 
 
 def threads_for(compiled: Compiled) -> int:

@@ -317,7 +317,10 @@ def _shown(signature: inspect.Signature) -> inspect.Signature:
     """Return the signature of the operation of a function: without its maker, with a name."""
     every = [p for p in list(signature.parameters.values())[1:] if p.name != "_"]
     places = [p for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
-    kind = NAME.KEYWORD_ONLY if len(places) < len(every) else NAME.POSITIONAL_OR_KEYWORD
-    behind = [p for p in every if p.kind is p.VAR_KEYWORD]
-    between = every[len(places) : len(every) - len(behind)]
-    return signature.replace(parameters=[*places, *between, NAME.replace(kind=kind), *behind])
+    rest = every[len(places) :]
+    is_last = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in rest)
+    name = NAME.replace(kind=NAME.KEYWORD_ONLY if is_last else NAME.POSITIONAL_OR_KEYWORD)
+    behind = [p for p in rest if p.kind is p.VAR_KEYWORD]
+    between = rest[: len(rest) - len(behind)]
+    shown = [*between, name] if is_last else [name, *between]
+    return signature.replace(parameters=[*places, *shown, *behind])

@@ -16,11 +16,11 @@ from ...values.nest import (
 )
 
 
-def is_nested(structure: object) -> bool:
+def is_nested(seq: object) -> bool:
     """Say whether a value is a list, tuple or dictionary, or takes itself apart."""
-    if isinstance(structure, list | tuple | Mapping):
-        return not isinstance(structure, Several)
-    return is_own(structure)
+    if isinstance(seq, list | tuple | Mapping):
+        return not isinstance(seq, Several)
+    return is_own(seq)
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:

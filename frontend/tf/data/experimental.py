@@ -133,9 +133,11 @@ def counter(start: object = 0, step: object = 1, dtype: DTypeLike = "int64") -> 
     return Dataset.counter(start, step, dtype)
 
 
-def random_dataset(seed: int | None = None, rerandomize_each_iteration: Any = None) -> Dataset:
+def random_dataset(
+    seed: int | None = None, rerandomize_each_iteration: Any = None, name: str | None = None
+) -> Dataset:
     """Return a dataset of random numbers without end."""
-    return Dataset.random(seed, rerandomize_each_iteration)
+    return Dataset.random(seed, rerandomize_each_iteration, name)
 
 
 def from_list(elements: object, name: str | None = None) -> Dataset:

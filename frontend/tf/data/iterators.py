@@ -493,7 +493,7 @@ class Iterator(GraphIterator):
         output_types: object,
         output_shapes: object = None,
         shared_name: str | None = None,
-        _: object = None,
+        output_classes: object = None,
     ) -> GraphIterator:
         """Return an iterator that begins with a dataset of this structure."""
         from .generating import spec_from_types  # noqa: PLC0415
@@ -503,7 +503,10 @@ class Iterator(GraphIterator):
 
     @staticmethod
     def from_string_handle(
-        string_handle: object, output_types: object, output_shapes: object = None, _: object = None
+        string_handle: object,
+        output_types: object,
+        output_shapes: object = None,
+        output_classes: object = None,
     ) -> GraphIterator:
         """Return the iterator that text names when the graph runs."""
         from .generating import spec_from_types  # noqa: PLC0415

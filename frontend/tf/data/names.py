@@ -52,8 +52,8 @@ old_data = Space(
     experimental=experimental,
     make_one_shot_iterator=_it.make_one_shot_iterator,
     make_initializable_iterator=_it.make_initializable_iterator,
-    get_output_shapes=lambda of: of.output_shapes,
-    get_output_types=lambda of: of.output_types,
-    get_output_classes=lambda of: of.output_classes,
+    get_output_shapes=lambda dataset_or_iterator: dataset_or_iterator.output_shapes,
+    get_output_types=lambda dataset_or_iterator: dataset_or_iterator.output_types,
+    get_output_classes=lambda dataset_or_iterator: dataset_or_iterator.output_classes,
 )
 V1: dict[str, object] = {"data": old_data}

@@ -44,11 +44,11 @@ class OptionGroup:
     def _values(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in self.FIELDS}
 
-    def merge(self, other: OptionGroup) -> Self:
+    def merge(self, options: OptionGroup) -> Self:
         """Return these settings with those of others that say something."""
         made = type(self)()
         for name, mine in self._values().items():
-            theirs = getattr(other, name)
+            theirs = getattr(options, name)
             if isinstance(mine, OptionGroup):
                 object.__setattr__(made, name, mine.merge(theirs))
             else:

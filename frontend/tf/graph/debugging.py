@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, wraps
-from inspect import signature
+from inspect import Signature, signature
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,15 @@ def first_version(check: Callable[..., object]) -> Callable[..., object]:
     def call(*args: object, **given: object) -> object:
         return check(*args[:count], **dict(zip(IN_ORDER, args[count:], strict=False)), **given)
 
+    call.__signature__ = _as_first(signature(check))  # type: ignore[attr-defined]
     return call
+
+
+def _as_first(found: Signature) -> Signature:
+    """Return the signature of a check as the first version has it."""
+    known = dict(found.parameters)
+    order = [*(n for n in known if n not in IN_ORDER), *(n for n in IN_ORDER if n in known)]
+    return found.replace(parameters=[known[name] for name in order])
 
 
 def _relation(sign: str, holds: Callable[..., Array]) -> Callable[..., object]:

@@ -252,11 +252,11 @@ def gradients(
     xs: object,
     grad_ys: object = None,
     name: str = "gradients",
-    colocate_gradients_with_ops: bool = False,
     gate_gradients: object = False,
     aggregation_method: object = None,
     stop_gradients: object = None,
     unconnected_gradients: object = "none",
+    colocate_gradients_with_ops: bool = False,
 ) -> list[object]:
     """Return the gradients of the sum of `ys`, as tensors added to the graph."""
     targets, zero = nest.flatten(ys), wants_zeros(unconnected_gradients)

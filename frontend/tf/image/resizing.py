@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -387,6 +387,14 @@ def resize_with_pad(
     antialias: bool = False,
 ) -> TfTensor:
     """Resize in proportion, and put zeros around evenly."""
+    resized = partial(resize, method=method, antialias=antialias)
+    return padded_in_proportion(image, target_height, target_width, resized)
+
+
+def padded_in_proportion(
+    image: TfTensor, target_height: Size, target_width: Size, resized: partial[TfTensor]
+) -> TfTensor:
+    """Resize in proportion by what takes images and sizes, and put zeros around evenly."""
     before = [cast(v, "float32") for v in height_and_width(image)]
     wanted = [cast(v, "float32") for v in (target_height, target_width)]
     ratio = FUNCTIONS["maximum"](before[0] / wanted[0], before[1] / wanted[1])
@@ -398,9 +406,13 @@ def resize_with_pad(
         for w, v in zip(wanted, exact, strict=True)
     ]
     sizes = [least(v, w) for v, w in zip(sizes, (target_height, target_width), strict=True)]
-    inner = resize(image, sizes, method, antialias=antialias)
-    inner = inner if method == "nearest" else cast(inner, "float32")
+    inner = resized(image, sizes)
+    inner = inner if resized.keywords["method"] in NEAREST else cast(inner, "float32")
     return pad_to_bounding_box(inner, *put, target_height, target_width)
+
+
+NEAREST = ("nearest", 1)
+"""The method that keeps the element type, by its name or by its number in the first version."""
 
 
 def _known(value: TfTensor) -> Size:

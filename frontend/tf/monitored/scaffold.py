@@ -119,7 +119,12 @@ class Scaffold:
             get_default_graph().add_to_collection(key, made)
         return made
 
-    get_or_default = staticmethod(lambda arg_name, key, make: Scaffold.kept(key, make))
+    @staticmethod
+    def get_or_default(
+        arg_name: str, collection_key: str, default_constructor: Callable[[], object]
+    ) -> object:
+        """Return what is in a list of the graph, made and added if there is nothing."""
+        return Scaffold.kept(collection_key, default_constructor)
 
     @staticmethod
     def default_init_op() -> Node:

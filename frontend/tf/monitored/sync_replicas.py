@@ -77,6 +77,7 @@ class SyncReplicasOptimizer:
         self,
         grads_and_vars: Iterable[tuple[Tensor | None, Variable]],
         global_step: Variable | None = None,
+        name: str | None = None,
     ) -> Operation | None:
         """Give gradients; return what waits until the variables were changed."""
         if global_step is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from ...values.context import executing_eagerly
 from ...values.run_errors import OpError
@@ -86,7 +85,7 @@ def no_regularizer(_: object) -> None:
 
 
 def _cast_to(dtype: str) -> Callable[..., TfTensor]:
-    return partial(_m.cast, dtype=dtype)
+    return lambda x, name=None: _m.cast(x, dtype, name=name)
 
 
 ALIASES: dict[str, object] = {

@@ -82,6 +82,8 @@ from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
 from ..variables.assets import Asset as _Asset
 from . import first_operands as _fp
+from .first_calls import as_called as _as_called
+from .first_calls import table as _first_calls
 from .raw_layers import SECOND as _WAYS_BACK
 from .trivia import SAVED as _SAVED
 from .trivia import optimizer as _optimizer
@@ -224,10 +226,13 @@ linalg = Space(
     **{
         n: getattr(_la, n)
         for n in (
-            *("inv", "det", "cholesky", "solve", "triangular_solve", "matrix_transpose"),
-            *("logdet", "diag", "diag_part", "set_diag", "tensor_diag"),
+            *("inv", "det", "cholesky", "solve", "triangular_solve", "logdet", "tensor_diag"),
             *("tensor_diag_part", "adjoint", "cross", "cholesky_solve"),
         )
+    },
+    **{
+        n: _as_called(f"linalg.{n}", getattr(_la, n), _first_calls()[f"linalg.{n}"])
+        for n in ("diag", "diag_part", "matrix_transpose", "set_diag")  # their names came first
     },
     **_LINALG,
     band_part=_n.band_part,
@@ -239,7 +244,9 @@ linalg = Space(
     tensordot=_w.tensordot,
     norm=_w.norm,
     global_norm=_n.global_norm,
-    l2_normalize=_w.l2_normalize,
+    l2_normalize=_as_called(
+        "linalg.l2_normalize", _w.l2_normalize, _first_calls()["nn.l2_normalize"]
+    ),
 )
 image = Space("image", **_IMAGE, **_PICTURES, **_CHANGED)
 strings = _strings
@@ -424,7 +431,9 @@ train = Space(
     checkpoint_exists=_t.checkpoint_exists,
     load_checkpoint=_t.load_checkpoint,
     create_global_step=_t.create_global_step,
-    NewCheckpointReader=_t.load_checkpoint,
+    NewCheckpointReader=_as_called(
+        "train.NewCheckpointReader", _t.load_checkpoint, [("filepattern", "ckpt_dir_or_file")]
+    ),
     Coordinator=_cd.Coordinator,
     QueueRunner=_cd.QueueRunner,
     add_queue_runner=_cd.add_queue_runner,

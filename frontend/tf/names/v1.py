@@ -53,6 +53,7 @@ from ..variables import templates as _te
 from ..variables import wrapping as _wr
 from ..variables.guarded import guarded as _guarded
 from .first_calls import first_space, in_first_order
+from .first_spaces import made as _only_here
 from .freezing import convert_variables_to_constants, extract_sub_graph
 from .importing import import_graph_def
 from .keras_names import keras_space
@@ -166,9 +167,9 @@ def assign(
     return assigning("assign")(ref, value, use_locking, name)
 
 
-def container(name: str) -> AbstractContextManager[None]:
+def container(container_name: str) -> AbstractContextManager[None]:
     """Let variables that are made inside have their values in a container of this name."""
-    return _st.get_default_graph().container(name)
+    return _st.get_default_graph().container(container_name)
 
 
 def behaving(name: str, value: bool) -> Callable[[], None]:
@@ -183,9 +184,28 @@ def placeholder(dtype: object, shape: object = None, name: str | None = None) ->
     return _st.placeholder(dtype, shape, name)
 
 
-def get_seed(seed: object) -> tuple[int | None, object]:
+def enable_eager_execution(
+    config: object = None, device_policy: int | None = None, execution_mode: int | None = None
+) -> None:
+    """Let operations run at once again.
+
+    What sessions read of a configuration is theirs. Operands are copied to where an operation
+    runs, and calls of operations wait for their results, whatever the policy and the mode say.
+    """
+    if config is not None and not isinstance(config, _msg.ConfigProto):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    for name, value, most in (
+        ("device_policy", device_policy, 3),
+        ("execution_mode", execution_mode, 1),
+    ):
+        if value is not None and value not in range(most + 1):
+            raise ValueError(f"{name} is {value!r}, expected one of 0 to {most}")
+    _ss.enable_eager_execution()
+
+
+def get_seed(op_seed: object) -> tuple[int | None, object]:
     """Return the seeds of the graph and of an operation."""
-    return _st.get_default_graph().seed, seed
+    return _st.get_default_graph().seed, op_seed
 
 
 def colocate_with(op: object, ignore_existing: bool = False) -> AbstractContextManager[None]:
@@ -292,7 +312,7 @@ class V1:
     constant = staticmethod(constant_v1)
     zeros_initializer = _i.Zeros
     ones_initializer = _i.Ones
-    constant_initializer = _i.Constant
+    constant_initializer = _i.FirstConstant
     random_uniform_initializer = _i.first_version(_i.RandomUniform)
     random_normal_initializer = _i.V1RandomNormal
     truncated_normal_initializer = _i.V1TruncatedNormal
@@ -304,7 +324,7 @@ class V1:
     wrap_function = staticmethod(_wr.wrap_function)
     py_func = staticmethod(_fl.numpy_function)
     disable_eager_execution = staticmethod(_ss.disable_eager_execution)
-    enable_eager_execution = staticmethod(_ss.enable_eager_execution)
+    enable_eager_execution = staticmethod(enable_eager_execution)
     disable_v2_behavior = staticmethod(_ss.disable_v2_behavior)
     enable_v2_behavior = staticmethod(_ss.enable_v2_behavior)
     Dimension = Dimension
@@ -344,12 +364,18 @@ def _initializers() -> Space:
     return Space("compat.v1.initializers", **{"identity": _i.Identity, **found, **scaled})
 
 
+IN_FIRST_ORDER = ("math", "linalg", "random", "image", "sparse", "gfile", "io", "sets",
+                  "debugging", "saved_model")  # fmt: skip
+"""Namespaces of which functions are called in another way."""
+
+
 def first_version(top: Mapping[str, object]) -> Space:
     """Return the namespace of the first version: what is not its own is as at the top."""
     own = {name: getattr(V1, name) for name in vars(V1) if not name.startswith("_")}
     shared = {name: value for name, value in top.items() if not name.startswith("_")}
     more = {"initializers": _initializers(), "__version__": top["__version__"]}
     later = {"keras": lambda: keras_space("keras")}
-    spaces = {name: first_space(name, vars(top[name])) for name in ("math", "linalg", "random")}
-    names = {**shared, **TOP, **spaces, **own, **more}
+    names: dict[str, object] = {**shared, **TOP, **own, **more}
+    names |= _only_here(top, names)
+    names |= {name: first_space(name, vars(names[name])) for name in IN_FIRST_ORDER}
     return Space("compat.v1", later, **in_first_order("", names))

@@ -140,14 +140,18 @@ def size(a: object, validate_indices: bool = True) -> TfTensor:
     return host("SetSize", compute, a.components(), [spec])[0]
 
 
+def difference(
+    a: object, b: object, aminusb: bool = True, validate_indices: bool = True
+) -> SparseTensor:
+    """Return the values of rows of `a` that are not in those of `b`, or the other way round."""
+    sides = (a, b) if aminusb else (b, a)
+    return _difference(*sides, validate_indices)
+
+
 def _operation(type_: str, kind: int) -> Callable[..., SparseTensor]:
-    def function(
-        a: object, b: object, aminusb: bool = True, validate_indices: bool = True
-    ) -> SparseTensor:
+    def function(a: object, b: object, validate_indices: bool = True) -> SparseTensor:
         """Combine the values of rows at the same place, in order."""
         del validate_indices  # rows are sets here, in whatever order they come
-        if not aminusb:
-            a, b = b, a
         given: list[TfTensor] = []
         with InGraph(graph_of([x for v in (a, b) for x in _parts(v)])):
             for value in (a, b):
@@ -260,9 +264,10 @@ def _distance(a: I64s, first: int, i: int, b: I64s, second: int, j: int, costs: 
     return int(costs[count])
 
 
+_difference = _operation("SetDifference", DIFFERENCE)
 sets = Space(
     "sets",
-    difference=_operation("SetDifference", DIFFERENCE),
+    difference=difference,
     intersection=_operation("SetIntersection", INTERSECTION),
     union=_operation("SetUnion", UNION),
     size=size,

@@ -116,14 +116,16 @@ class SparseTensor(CompositeTensor):
         return made
 
     @classmethod
-    def from_value(cls, value: object) -> SparseTensor:
+    def from_value(cls, sparse_tensor_value: object) -> SparseTensor:
         """Return what a value describes that has indices, values and a shape."""
-        if not isinstance(value, SparseTensor | SparseTensorValue):
+        if not isinstance(sparse_tensor_value, SparseTensor | SparseTensorValue):
             raise TypeError(
-                f"Argument sparse_tensor_value={value} is neither a SparseTensor nor "
+                f"Argument sparse_tensor_value={sparse_tensor_value} is neither a SparseTensor nor "
                 "SparseTensorValue."
             )
-        return cls(value.indices, value.values, value.dense_shape)
+        return cls(
+            sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape
+        )
 
     @property
     def indices(self) -> TfTensor:

@@ -671,10 +671,15 @@ def strided_slice(
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
+    var: object = None,
     name: str | None = None,
 ) -> TfTensor:
     """Cut slices with steps out, as indexing does."""
     del name
+    if var is not None:
+        raise TypeError(
+            "strided_slice: `var` is not taken, slices of a variable are given by indexing it"
+        )
     starts, stops = static(begin), static(end)
     steps = [1] * len(starts) if strides is None else static(strides)
     keys: list[object] = []

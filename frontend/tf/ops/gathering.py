@@ -204,7 +204,6 @@ def scatter_nd(
     indices: object,
     updates: object,
     shape: object,
-    *,
     bad_indices_policy: str = "",
 ) -> object:
     """Add slices into zeros; with `bad_indices_policy="IGNORE"`, not those that are outside."""
@@ -225,25 +224,55 @@ def scatter_nd(
 
 def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
     @rule(type_, refuses=True, shapes=shapes_of.like())
-    def changed(m: Maker, tensor: object, indices: object, updates: object) -> object:
-        check_updates(indices, updates, spec_of_value(tensor).dims)
-        require_rows(m, indices, spec_of_value(tensor).dims)
+    def changed(
+        m: Maker, tensor: object, indices: object, updates: object, policy: str = ""
+    ) -> object:
+        dims = spec_of_value(tensor).dims
+        check_updates(indices, updates, dims)
+        if ignores(policy):
+            inside, indices = _inside(m, m.to(indices, rows.i64), dims)
+            spec = spec_of_value(updates)
+            none = m.filled(identity(reduction, spec.dtype), spec.dtype, spec.dims)
+            updates = m.select(_spread(m, inside, spec.dims), updates, none)
+        require_rows(m, indices, dims)
         given = m.neg(updates) if reduction == "sub" else updates
         kind = "add" if reduction == "sub" else reduction
         return m.scatter_nd(tensor, m.to(indices, rows.i64), given, reduction=kind)
 
     def function(
-        tensor: object, indices: object, updates: object, name: str | None = None
+        tensor: object,
+        indices: object,
+        updates: object,
+        bad_indices_policy: str = "",
+        name: str | None = None,
     ) -> TfTensor:
-        """Return the tensor with slices changed."""
+        """Return the tensor with slices changed.
+
+        With `bad_indices_policy="IGNORE"`, not those that are outside; otherwise that is an error.
+        """
+        more = {"policy": bad_indices_policy} if bad_indices_policy else {}
         with InGraph(graph_of([tensor, indices, updates])):
             x, u = same(tensor, updates)
-            return perform(type_, [x, convert(indices), u], name=name)
+            return perform(type_, [x, convert(indices), u], name=name, **more)
 
     return function
 
 
-tensor_scatter_nd_update = _scatter("TensorScatterUpdate", "none")
+def identity(reduction: str, dtype: rows.DType) -> object:
+    """Return the number that changes no element."""
+    return {"max": dtype.minimum, "min": dtype.maximum, "mul": 1}.get(reduction, 0)
+
+
+_put = _scatter("TensorScatterUpdate", "none")
+
+
+def tensor_scatter_nd_update(
+    tensor: object, indices: object, updates: object, name: str | None = None
+) -> TfTensor:
+    """Return the tensor with other slices at indices."""
+    return _put(tensor, indices, updates, name=name)
+
+
 tensor_scatter_nd_add = _scatter("TensorScatterAdd", "add")
 tensor_scatter_nd_sub = _scatter("TensorScatterSub", "sub")
 tensor_scatter_nd_mul = _scatter("TensorScatterMul", "mul")

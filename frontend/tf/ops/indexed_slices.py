@@ -365,10 +365,10 @@ class Scattered(Protocol):
 
 
 def change_batches(
-    variable: Scattered, sparse_delta: object, use_locking: object = None, name: str | None = None
+    self: Scattered, sparse_delta: object, use_locking: object = None, name: str | None = None
 ) -> object:
     """Give slices of a variable new values: the axes of indices before the last are its own."""
     if not isinstance(sparse_delta, IndexedSlices):
         raise TypeError(f"`sparse_delta` must be a `tf.IndexedSlices`, got {sparse_delta!r}")
     places = batch_places(sparse_delta.indices)
-    return variable.scatter_nd_update(places, sparse_delta.values, name=name)
+    return self.scatter_nd_update(places, sparse_delta.values, name=name)

@@ -114,6 +114,23 @@ class Constant(Initializer):
         return constant(full.astype(named_row(dtype).numpy))
 
 
+class FirstConstant(Constant):
+    """The same numbers each time, asked for as in the first version."""
+
+    def __init__(
+        self, value: object = 0, dtype: DTypeLike | None = None, verify_shape: bool = False
+    ) -> None:
+        super().__init__(value, dtype=dtype)
+        self._is_whole = verify_shape
+
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
+        """Return the numbers in the shape; with `verify_shape` they have to be of it."""
+        given = np.asarray(self.value).shape
+        if self._is_whole and given != tuple(shape):
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {given}.")
+        return super().make(shape, dtype)
+
+
 class Identity(Initializer):
     """A matrix that is one on the diagonal, times a number."""
 

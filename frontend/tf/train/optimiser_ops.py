@@ -30,6 +30,11 @@ class KerasOptions(TypedDict, total=False):
 class GradientDescent(Optimizer):
     """Against the gradient."""
 
+    def __init__(
+        self, learning_rate: object = 0.0, use_locking: bool = False, name: str = ""
+    ) -> None:
+        super().__init__(learning_rate, name, use_locking)
+
     def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Subtract."""
         return variable.assign_sub(grad * rate)
@@ -325,9 +330,9 @@ class Adagrad(Optimizer):
         self,
         learning_rate: object = 0.001,
         initial_accumulator_value: float = 0.1,
-        epsilon: float | None = None,
-        name: str = "",
         use_locking: bool = False,
+        name: str = "",
+        epsilon: float | None = None,
     ) -> None:
         super().__init__(learning_rate, name)
         self._start = initial_accumulator_value
@@ -357,7 +362,7 @@ class KerasAdagrad(KerasRules, Adagrad):
         epsilon: float = 1e-7,
         **more: Unpack[KerasOptions],
     ) -> None:
-        Adagrad.__init__(self, learning_rate, initial_accumulator_value, epsilon)
+        Adagrad.__init__(self, learning_rate, initial_accumulator_value, epsilon=epsilon)
         self.configure(**more)
 
 
