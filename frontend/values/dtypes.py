@@ -77,6 +77,11 @@ class DataType:
         return self.kind == "f" or (self.kind == "n" and self.row.is_narrow_float)
 
     @property
+    def is_numeric(self) -> bool:
+        """Say whether elements are numbers, also complex ones."""
+        return self.is_floating or self.is_integer or self.kind == "c"
+
+    @property
     def is_integer(self) -> bool:
         """Say whether elements are integers."""
         return self.kind in "iu" or (self.kind == "n" and self.row.is_narrow_integer)

@@ -264,6 +264,12 @@ class TfTensor(Common, Tensor):  # type: ignore[misc]
                 f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}"
             )
 
+    def ref(self) -> Reference:
+        """Return what stands for the tensor as a key."""
+        return Reference(self)
+
+    experimental_ref = ref
+
 
 class EagerTensor(TfTensor):
     """A value that has been computed."""
@@ -346,10 +352,6 @@ class EagerTensor(TfTensor):
 
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
-
-    def ref(self) -> Reference:
-        """Return what stands for the tensor as a key."""
-        return Reference(self)
 
     def __reduce__(self) -> tuple[Callable[[Array], TfTensor], tuple[Array]]:
         return wrap, (np.array(self._array),)

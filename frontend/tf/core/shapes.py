@@ -113,6 +113,12 @@ class TensorShape:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """Return the shape, which must not have more axes."""
+        if self._dims is not None and len(self._dims) > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
     def assert_is_fully_defined(self) -> None:
         """Raise unless all extents are known."""
         if not self.is_fully_defined():

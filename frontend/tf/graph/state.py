@@ -42,7 +42,7 @@ from ..core.names import device, name_of_device, outside
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
-from ..ops.array_ops import ensure_shape, expand_dims
+from ..ops.array_ops import ensure_shape
 from ..ops.assigned_slices import assign_slice, noted
 from ..ops.gathering import (
     gather,
@@ -52,7 +52,14 @@ from ..ops.gathering import (
     tensor_scatter_nd_min,
     tensor_scatter_nd_mul,
 )
-from ..ops.indexed_slices import as_parts, change_batches, of_node
+from ..ops.indexed_slices import (
+    as_parts,
+    change_batches,
+    in_column,
+    of_node,
+    scattered,
+    scattered_at,
+)
 from ..ops.math_ops import identity
 from ..runs import printed as _printed
 from ..runs.call_time import Taking
@@ -326,16 +333,6 @@ def default_of(
         return graph.add(PlaceholderWithDefault(), [value], attributes, name=name).outputs[0]
 
 
-def _scattered(change: Callable[..., object]) -> Callable[..., object]:
-    def method(
-        self: Variable, sparse_delta: object, use_locking: object = None, name: str | None = None
-    ) -> object:
-        """Combine slices with those at indices."""
-        return self.assign(change(self, *_columns(sparse_delta)))
-
-    return method
-
-
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
@@ -591,19 +588,19 @@ class Variable(Common, MessagedVariable, metaclass=Created):
         self, sparse_delta: object, use_locking: object = None, name: str | None = None
     ) -> Tensor | Self:
         """Write slices at indices."""
-        return self.scatter_nd_update(*_columns(sparse_delta))
+        return self.scatter_nd_update(*in_column(sparse_delta))
 
     def scatter_add(
         self, sparse_delta: object, use_locking: object = None, name: str | None = None
     ) -> Tensor | Self:
         """Add slices at indices; those at one index add up."""
-        return self.scatter_nd_add(*_columns(sparse_delta))
+        return self.scatter_nd_add(*in_column(sparse_delta))
 
     def scatter_sub(
         self, sparse_delta: object, use_locking: object = None, name: str | None = None
     ) -> Tensor | Self:
         """Subtract slices at indices; those at one index add up."""
-        return self.scatter_nd_sub(*_columns(sparse_delta))
+        return self.scatter_nd_sub(*in_column(sparse_delta))
 
     def __getitem__(self, key: object) -> SlicedVariable | TfTensor:
         found = Common.__getitem__(self, key)
@@ -615,11 +612,14 @@ class Variable(Common, MessagedVariable, metaclass=Created):
             SLICED[found.op] = partial(assign_slice, self, key)
         return found
 
+    experimental_ref = ref
     batch_scatter_update = change_batches
-    scatter_max = _scattered(tensor_scatter_nd_max)
-    scatter_min = _scattered(tensor_scatter_nd_min)
-    scatter_mul = _scattered(tensor_scatter_nd_mul)
-    scatter_div = _scattered(tensor_scatter_nd_div)
+    scatter_nd_max = scattered_at(tensor_scatter_nd_max)
+    scatter_nd_min = scattered_at(tensor_scatter_nd_min)
+    scatter_max = scattered(tensor_scatter_nd_max)
+    scatter_min = scattered(tensor_scatter_nd_min)
+    scatter_mul = scattered(tensor_scatter_nd_mul)
+    scatter_div = scattered(tensor_scatter_nd_div)
 
     def initialized_value(self) -> GraphTensor | None:
         """Return the initial value."""
@@ -634,11 +634,6 @@ class Variable(Common, MessagedVariable, metaclass=Created):
         if self.graph is not None:
             return self is not other
         return True if other is None else COMPARISONS["not_equal"](self, other)
-
-
-def _columns(slices: Any) -> tuple[object, object]:
-    """Return the indices as a column, and the values."""
-    return expand_dims(slices.indices, -1), slices.values
 
 
 class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]

@@ -258,9 +258,10 @@ def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
     return function
 
 
-def identity(reduction: str, dtype: rows.DType) -> object:
+def identity(reduction: str, dtype: rows.DType) -> float:
     """Return the number that changes no element."""
-    return {"max": dtype.minimum, "min": dtype.maximum, "mul": 1}.get(reduction, 0)
+    ends: dict[str, float] = {"max": dtype.minimum, "min": dtype.maximum, "mul": 1}
+    return ends.get(reduction, 0)
 
 
 _put = _scatter("TensorScatterUpdate", "none")

@@ -84,6 +84,16 @@ class IndexedSlices(Slices, Parted, Specified):
         return TensorShape(None if rest is None else [None, *rest[1:]])
 
     @property
+    def name(self) -> str:
+        """Return the name of the slices in their graph."""
+        return _of_graph(self._values).name
+
+    @property
+    def device(self) -> Any:
+        """Return the device of the slices."""
+        return self._values.device
+
+    @property
     def op(self) -> Operation:
         """Return the operation that the slices come from."""
         return _of_graph(self._values).op
@@ -362,6 +372,38 @@ class Scattered(Protocol):
         self, indices: object, updates: object, name: str | None = None
     ) -> object:
         """Write slices at indices."""
+
+    def assign(self, value: object, *, name: str | None = None) -> object:
+        """Give it another value."""
+
+
+def in_column(slices: Any) -> tuple[object, object]:
+    """Return the indices of slices as a column, and their values."""
+    return expand_dims(slices.indices, -1), slices.values
+
+
+def scattered_at(change: Callable[..., object]) -> Callable[..., object]:
+    """Return a method of variables that combines slices with those at indices."""
+
+    def method(
+        self: Scattered, indices: object, updates: object, name: str | None = None
+    ) -> object:
+        """Combine slices with those at indices."""
+        return self.assign(change(self, indices, updates), name=name)
+
+    return method
+
+
+def scattered(change: Callable[..., object]) -> Callable[..., object]:
+    """Return the same of slices with their indices."""
+
+    def method(
+        self: Scattered, sparse_delta: object, use_locking: object = None, name: str | None = None
+    ) -> object:
+        """Combine slices with those at their indices."""
+        return self.assign(change(self, *in_column(sparse_delta)), name=name)
+
+    return method
 
 
 def change_batches(

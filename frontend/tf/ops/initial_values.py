@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Initializer:
     has_parts = True
     """Whether it makes values of a part that is said by its shape and place in a whole."""
 
-    def __init__(self, dtype: DTypeLike | None = None, **_: object) -> None:
+    def __init__(self, dtype: DTypeLike | None = None) -> None:
         self.dtype = dtype
 
     def __call__(
@@ -68,6 +69,17 @@ class Initializer:
         start = getattr(partition_info, "var_offset", ())
         return self.part(dims, row, PartOf(list(whole), list(start)))
 
+    def get_config(self) -> dict[str, object]:
+        """Return what makes one like it, but for the element type."""
+        names = [name for name in signature(type(self)).parameters if name != "dtype"]
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, object]) -> Self:
+        """Return one that `get_config` told of."""
+        make: Callable[..., Self] = cls
+        return make(**{name: value for name, value in config.items() if name != "dtype"})
+
     def part(self, shape: Sequence[int], dtype: DTypeLike | None, of: PartOf) -> TfTensor:
         """Return the value of a part of a variable: of most it is as if it were one."""
         return self.make(shape, dtype)
@@ -102,10 +114,14 @@ class Constant(Initializer):
         support_partition: bool = False,
         *,
         dtype: DTypeLike | None = None,
-        **_: object,
     ) -> None:
         super().__init__(dtype)
         self.value, self.has_parts = value, support_partition
+
+    @property
+    def support_partition(self) -> bool:
+        """Say whether parts of a variable may be made."""
+        return self.has_parts
 
     def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return the numbers in the shape."""
@@ -121,12 +137,12 @@ class FirstConstant(Constant):
         self, value: object = 0, dtype: DTypeLike | None = None, verify_shape: bool = False
     ) -> None:
         super().__init__(value, dtype=dtype)
-        self._is_whole = verify_shape
+        self.verify_shape = verify_shape
 
     def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return the numbers in the shape; with `verify_shape` they have to be of it."""
         given = np.asarray(self.value).shape
-        if self._is_whole and given != tuple(shape):
+        if self.verify_shape and given != tuple(shape):
             raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {given}.")
         return super().make(shape, dtype)
 
@@ -136,7 +152,7 @@ class Identity(Initializer):
 
     has_parts = False
 
-    def __init__(self, gain: float = 1.0, dtype: DTypeLike | None = None, **_: object) -> None:
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike | None = None) -> None:
         super().__init__(dtype)
         self.gain = gain
 
@@ -159,9 +175,7 @@ class Random(Initializer):
     """Whether a seed means numbers; in the first version it is that of an operation."""
     only_floats = True
 
-    def __init__(
-        self, seed: int | None = None, dtype: DTypeLike | None = None, **_: object
-    ) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(dtype)
         self.seed = seed
         if self.only_floats and not self.stateless and dtype is not None:
@@ -198,7 +212,6 @@ class RandomUniform(Random):
         maxval: float = 0.05,
         seed: int | None = None,
         dtype: DTypeLike | None = None,
-        **_: object,
     ) -> None:
         super().__init__(seed, dtype)
         self.minval, self.maxval = minval, maxval
@@ -219,7 +232,6 @@ class RandomNormal(Random):
         stddev: float = 0.05,
         seed: int | None = None,
         dtype: DTypeLike | None = None,
-        **_: object,
     ) -> None:
         super().__init__(seed, dtype)
         self.mean, self.stddev = mean, stddev
@@ -275,7 +287,6 @@ class VarianceScaling(Random):
         distribution: str = "truncated_normal",
         seed: int | None = None,
         dtype: DTypeLike | None = None,
-        **_: object,
     ) -> None:
         super().__init__(seed, dtype)
         if mode not in ("fan_in", "fan_out", "fan_avg") or scale <= 0:
@@ -303,9 +314,7 @@ class VarianceScaling(Random):
 
 def _scaling(scale: float, mode: str, distribution: str, doc: str) -> type[VarianceScaling]:
     class Made(VarianceScaling):
-        def __init__(
-            self, seed: int | None = None, dtype: DTypeLike | None = None, **_: object
-        ) -> None:
+        def __init__(self, seed: int | None = None, dtype: DTypeLike | None = None) -> None:
             super().__init__(scale, mode, distribution, seed, dtype)
 
     Made.__doc__ = doc
@@ -330,7 +339,6 @@ class Orthogonal(Random):
         gain: float = 1.0,
         seed: int | None = None,
         dtype: DTypeLike | None = None,
-        **_: object,
     ) -> None:
         super().__init__(seed, dtype)
         self.gain = gain
