@@ -34,6 +34,7 @@ from .analysis.blocks import blocks_of
 from .analysis.memory.layers import largest_bytes
 from .base import Pass
 from .bufferise import viewed
+from .hoist_prepare import PREPARE
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class BlockNeeds:
             owns = isinstance(op, CallOp | Control)
             for result in op.results:
                 self.size[result] = largest_bytes(result, self.ranges) if owns else 0
+        if is_preparation(self.block):
+            self.size.update(dict.fromkeys(map(viewed, operands_of(self.ops[-1])), 0))
 
     def order(self, *, by_memory: bool = True) -> list[Operation]:
         """Return a topological order that frees memory early, or else is near the given one."""
@@ -145,6 +148,12 @@ class BlockNeeds:
                 if not uses[value]:
                     live -= self.size.get(value, 0)
         return most
+
+
+def is_preparation(block: Block) -> bool:
+    """Say whether a block makes weights: these lie among the others, and take no other memory."""
+    parent = block.parent_op()
+    return isinstance(parent, FuncOp) and parent.sym_name.data == PREPARE
 
 
 def before_others(block: Block) -> dict[Operation, list[Operation]]:

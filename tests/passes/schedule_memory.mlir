@@ -115,3 +115,51 @@ func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>) {
 //     func.return %4 : tensor<f32>
 //   }
 // }
+
+// -----
+
+// Weights that are made lie among the others: what the first is made of is gone before the second.
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  func.return %x : tensor<4xf32>
+}
+func.func @prepare() -> (tensor<64x4xf32> {gv.name = "prepared.0"}, tensor<64x4xf32> {gv.name = "prepared.1"}) {
+  %a = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 4>, weight = @a} : () -> tensor<4x4xf32>
+  %b = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 4>, weight = @b} : () -> tensor<4x4xf32>
+  %v = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 64, 4>, weight = @v} : () -> tensor<64x4xf32>
+  %w = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 64, 4>, weight = @w} : () -> tensor<64x4xf32>
+  %0 = gv.matmul %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = gv.matmul %b, %b : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = gv.matmul %v, %0 : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+  %3 = gv.matmul %w, %1 : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+  func.return %2, %3 : tensor<64x4xf32>, tensor<64x4xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "fused"} {
+//   func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//     %0 = func.call @k0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+//     func.return %0 : tensor<4xf32>
+//   }
+//   func.func @prepare() -> (tensor<64x4xf32> {gv.name = "prepared.0"}, tensor<64x4xf32> {gv.name = "prepared.1"}) {
+//     %a = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 4>, weight = @a} : () -> tensor<4x4xf32>
+//     %b = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 4>, weight = @b} : () -> tensor<4x4xf32>
+//     %v = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 64, 4>, weight = @v} : () -> tensor<64x4xf32>
+//     %w = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 64, 4>, weight = @w} : () -> tensor<64x4xf32>
+//     %0 = func.call @k1(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+//     %1 = func.call @k2(%v, %0) : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+//     %2 = func.call @k1(%b) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+//     %3 = func.call @k2(%w, %2) : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+//     func.return %1, %3 : tensor<64x4xf32>, tensor<64x4xf32>
+//   }
+//   func.func private @k0(%0: tensor<4xf32>) -> tensor<4xf32> attributes {gv.kind = "map"} {
+//     func.return %0 : tensor<4xf32>
+//   }
+//   func.func private @k1(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
+//     %0 = gv.matmul %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %0 : tensor<4x4xf32>
+//   }
+//   func.func private @k2(%v: tensor<64x4xf32>, %0: tensor<4x4xf32>) -> tensor<64x4xf32> attributes {gv.kind = "gemm"} {
+//     %1 = gv.matmul %v, %0 : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+//     func.return %1 : tensor<64x4xf32>
+//   }
+// }

@@ -122,6 +122,23 @@ def normalised(count: int) -> bytes:
     return make.model((1, 4, 6, 6), value)
 
 
+def normalised_blocks(count: int) -> bytes:
+    """Return residual blocks of two convolutions with biases, each with a batch normalisation."""
+    make, value = Builder(), "x"
+    for i in range(count):
+        inner = value
+        for part in "ab":
+            weight, bias = make.weight(f"w{part}{i}", 4, 4, 3, 3), make.weight(f"bias{part}{i}", 4)
+            kinds = ("scale", "shift", "mean", "variance")
+            names = [make.weight(f"{name}{part}{i}", 4) for name in kinds]
+            make.weights[names[-1]] = np.abs(make.weights[names[-1]]) + np.float32(1)
+            inner = make.node("Conv", inner, weight, bias, pads=[1, 1, 1, 1])
+            inner = make.node("BatchNormalization", inner, *names)
+            inner = make.node("Relu", inner) if part == "a" else inner
+        value = make.node("Relu", make.node("Add", inner, value))
+    return make.model((1, 4, 6, 6), value)
+
+
 def transformer(count: int, width: int = 16, heads: int = 2, length: int = 8) -> bytes:
     """Return layers of a transformer, with twelve weights each."""
     make, value = Builder(), "x"
@@ -192,8 +209,9 @@ def test_a_long_chain_is_one_loop_and_gives_the_same_bits(case: str) -> None:
     assert model.compiled.description.weights == whole.compiled.description.weights
 
 
-def test_constants_of_layers_that_are_prepared_are_in_tables(tmp_path: Path) -> None:
-    data = normalised(30)
+@pytest.mark.parametrize("build", [normalised, normalised_blocks])
+def test_constants_of_layers_that_are_prepared_are_in_tables(build: Any, tmp_path: Path) -> None:
+    data = build(30)
     x = argument(data)
     model = gv.compile(data, cache=False)
     whole = gv.compile(data, cache=False, disable=WHOLE)
@@ -287,7 +305,7 @@ def test_check_compares_a_long_chain_with_what_it_was() -> None:
     assert not found.findings
 
 
-@pytest.mark.parametrize("build", [products, sharing, normalised, transformer])
+@pytest.mark.parametrize("build", [products, sharing, normalised, normalised_blocks, transformer])
 def test_x7_a_hundred_times_as_many_layers_do_not_take_much_longer(build: Any) -> None:
     """Counted in functions called: what a machine does besides has no part in it."""
     from cProfile import Profile  # noqa: PLC0415
