@@ -20,6 +20,8 @@ from ...files.beside import Bytes
 Integers = NDArray[np.int64]
 VARINT, RECORD = 0, 2
 Text = TypeVar("Text", bytes, memoryview)
+NEAR = 8
+"""How many times as far apart values may be as there are of them to be looked up in a table."""
 LONGEST = 5
 """Bytes of a number: a length is below 32 GiB."""
 
@@ -133,11 +135,22 @@ def folded(numbers: Integers, records: Integers, values: Integers) -> Integers:
     for place in range(counts.max(initial=0)):
         rows = np.flatnonzero(counts > place)
         pairs = found[rows] * span + kinds[starts[rows] + place]
-        found[rows] = len(found) * (place + 1) + same(pairs)
+        found[rows] = int(found.max()) + 1 + same(pairs)
     return same(found)
 
 
 def same(values: Integers) -> Integers:
-    """Return for each value a number that equal ones share, from 0 on."""
-    found: Integers = np.unique(values, return_inverse=True)[1].astype(np.int64)
-    return found
+    """Return for each value a number that equal ones share, from 0 on, in the order of values.
+
+    >>> same(np.array([7, 3, 7])).tolist(), same(np.array([1 << 40, 3, 1 << 40])).tolist()
+    ([1, 0, 1], [1, 0, 1])
+    """
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if high - low > NEAR * len(values):
+        found: Integers = np.unique(values, return_inverse=True)[1].astype(np.int64)
+        return found
+    places = values - low  # few numbers: those that there are can be counted instead of sorted
+    are_there = np.zeros(high - low + 1, np.bool_)
+    are_there[places] = True
+    numbers: Integers = (np.cumsum(are_there) - 1)[places]
+    return numbers
