@@ -263,11 +263,17 @@ class Accesses:
         shown: list[Polynomial] = []
         found = []
         for value in values:
-            is_above = any(self.prover.is_sum_of_naturals(value - each) for each in shown[-NEAR:])
+            is_above = any(self.is_above(value, each) for each in shown[-NEAR:])
             found.append(is_above or self.is_shown(value))
             if found[-1] and not is_above:
                 shown.append(value)
         return found
+
+    def is_above(self, value: Polynomial, other: Polynomial) -> bool:
+        """Say whether one value is another one and what is at least 0 wherever it stands."""
+        if (value.bits ^ other.bits) & ~self.prover.naturals:  # this stays in the difference
+            return False
+        return self.prover.is_sum_of_naturals(value - other)
 
     def is_shown(self, value: Polynomial) -> bool:
         """Say whether something is at least 0, by what is cheap first."""

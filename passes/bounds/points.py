@@ -2,21 +2,28 @@
 
 A search for a proof tries many bounds, most of which lead nowhere; a point tells in a moment. The
 values are those of one turn of each loop of one run, so that all facts hold of them; a point of
-which one does not hold says nothing for as long as the fact is known.
+which one does not hold says nothing for as long as the fact is known. Where none is left, as at
+edges and in what is left over of rows, others are added.
+
+Values are computed where they are asked for: most scopes ask for nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .polynomial import Polynomial
+from .polynomial import ONE, Polynomial
 
 SIZES = (67, 131, 259, 515, 99, 83, 147, 1027)
 """What sizes are at the first point; later ones take them in other orders."""
+OTHERS = (24, 58, 1, 31, 13, 44, 95, 150, 8, 61, 37, 2, 78, 17, 29, 104)
+"""What sizes are at points that were added."""
 COUNT = 3
 TRIES = 6
 """How many other sizes a point may take."""
+MOST, ADDED = 16, 6
+"""How many points there may be, and how many are added for the facts of one place."""
 
 
 class Origin(NamedTuple):
@@ -32,13 +39,14 @@ class Origin(NamedTuple):
 
 
 class Point:
-    """A value for each atom."""
+    """A value for each atom, and how many of the facts that are known now hold of them."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.values: list[int] = []
+        self.checked = 0
         self.is_wrong = False
-        """Whether something is known here that does not hold of it."""
+        """Whether the fact behind those that were checked does not hold."""
 
     def at(self, expression: Polynomial) -> int:
         """Return the value of an expression."""
@@ -50,31 +58,39 @@ class Point:
             total += product
         return total
 
-    def again(self, origins: Sequence[Origin]) -> None:
+    def again(self) -> None:
         """Take other sizes."""
         self.number += COUNT
-        self.values, self.is_wrong = [], False
-        for origin in origins:
-            self.add(origin)
+        self.values, self.checked, self.is_wrong = [], 0, False
 
-    def add(self, origin: Origin) -> None:
-        """Give the next atom a value."""
-        try:
+    def is_alive(self, origins: Sequence[Origin], known: Sequence[Polynomial]) -> bool:
+        """Say whether all that is known holds here, with a value for each atom from now on."""
+        if self.is_wrong:
+            return False
+        for origin in origins[len(self.values) :]:
             self.values.append(self.value(origin))
-        except ZeroDivisionError:
-            self.values.append(0)
-            self.is_wrong = True
+        for fact in known[self.checked :]:
+            if self.at(fact) < 0:
+                self.is_wrong = True
+                return False
+            self.checked += 1
+        return True
+
+    def forget(self, count: int) -> None:
+        """Know as many facts as before."""
+        if self.checked >= count:
+            self.checked, self.is_wrong = count, False
 
     def value(self, origin: Origin) -> int:
-        """Return one value of an origin."""
+        """Return one value of an origin; any where there is none, as of a loop without turns."""
         parts = [self.at(each) for each in origin.parts]
         match origin.kind:
             case "turn" | "walk":
-                found = sum(parts[:-1]) + self.turn(parts[-1])
+                found = sum(parts[:-1]) + (self.turn(parts[-1]) if parts[-1] > 0 else 0)
             case "//":
-                found = parts[0] // parts[1]
+                found = parts[0] // (parts[1] or 1)
             case "%":
-                found = parts[0] % parts[1]
+                found = parts[0] % (parts[1] or 1)
             case "^":
                 found = parts[0] ^ parts[1]
             case "most":
@@ -82,63 +98,92 @@ class Point:
             case "least" | "any":
                 found = min(parts)
             case "symbol":
-                number = len(self.values) * (self.number + 1) + self.number
-                found = max(parts[0], SIZES[number % len(SIZES)])
+                found = max(parts[0], self.size())
             case "from":
                 found = parts[0]
             case _:
                 found = (-1, 1 << 40)[self.number % 2]
         return found
 
+    def size(self) -> int:
+        """Return what a size is."""
+        at = len(self.values) * (self.number + 1) + self.number
+        return SIZES[at % len(SIZES)] if self.number < COUNT else OTHERS[at % len(OTHERS)]
+
     def turn(self, turns: int) -> int:
-        """Return the number of a turn of a loop: the first, the last or one between."""
-        if turns < 1:
-            raise ZeroDivisionError("a loop without turns")
-        return (0, turns - 1, turns // 2)[(self.number + len(self.values)) % 3]
+        """Return the number of a turn of a loop: one of the first, the last or one between."""
+        at = self.number + len(self.values)
+        if self.number < COUNT:
+            return (0, turns - 1, turns // 2)[at % 3]
+        ways = (0, turns - 1, turns // 2, 0, turns // 3, min(1, turns - 1), max(turns - 2, 0))
+        return ways[(at + self.number * len(self.values)) * 40503 % 65537 % len(ways)]
 
 
 class Points:
     """Some points, and which of them facts that are known now hold of."""
 
     def __init__(self) -> None:
-        self.all = [Point(number) for number in range(COUNT)]
         self.origins: list[Origin] = []
-        self.supposed: list[Polynomial] = []
+        self.known: list[Polynomial] = []
+        """What is at least 0 now: facts, and that loops have turns and divisors are not 0."""
+        self.all = [Point(number) for number in range(COUNT)]
+        """Those that were there first, and those that were added."""
+        self.hopeless = 0
+        """With how many known facts, if any, no point was found."""
 
     def add(self, origin: Origin) -> None:
-        """Give the next atom a value at each point."""
+        """Let there be another atom."""
         self.origins.append(origin)
-        for point in self.all:
-            point.add(origin)
+        if origin.kind in ("turn", "walk", "//", "%"):
+            least = origin.parts[-1]
+            if least.terms or least.constant < 1:
+                self.known.append(least - ONE)
 
-    def know(self, facts: Sequence[Polynomial]) -> None:
+    def know(self, facts: Iterable[Polynomial]) -> None:
         """Leave out, from now on, the points of which a fact does not hold."""
-        for point in self.all:
-            point.is_wrong = point.is_wrong or any(point.at(fact) < 0 for fact in facts)
+        self.known += facts
 
     def suppose(self, fact: Polynomial) -> None:
         """Know a fact from now on; a point of which it does not hold takes other sizes."""
-        self.supposed.append(fact)
-        self.know((fact,))
+        self.known.append(fact)
         for point in self.all:
             for _ in range(TRIES):
-                if not point.is_wrong:
+                if point.is_alive(self.origins, self.known):
                     break
-                point.again(self.origins)
-                point.is_wrong |= any(point.at(each) < 0 for each in self.supposed)
+                point.again()
 
-    def wrong(self) -> list[bool]:
-        """Return which points say nothing now."""
-        return [point.is_wrong for point in self.all]
+    def restore(self, count: int) -> None:
+        """Know as many facts as before."""
+        del self.known[count:]
+        for point in self.all:
+            point.forget(count)
+        if self.hopeless > count:
+            self.hopeless = 0
 
-    def restore(self, wrong: Sequence[bool]) -> None:
-        """Let the points be as they were when `wrong` was asked."""
-        for point, each in zip(self.all, wrong, strict=True):
-            point.is_wrong = each
-
-    def refute(self, value: Polynomial) -> bool:
-        """Say whether something is below 0 at a point."""
-        for point in self.all:  # noqa: SIM110  (asked so often that a generator counts)
-            if not point.is_wrong and point.at(value) < 0:
+    def refute(self, value: Polynomial, *, search: bool = True) -> bool:
+        """Say whether something is below 0 at a point; `search` for one if none is left."""
+        origins, known = self.origins, self.known
+        size, count, left = len(origins), len(known), 0
+        for point in self.all:
+            if point.is_wrong:
+                continue
+            is_behind = point.checked < count or len(point.values) < size
+            if is_behind and not point.is_alive(origins, known):
+                continue
+            if point.at(value) < 0:
                 return True
+            left += 1
+            if left == COUNT:
+                return False
+        return search and not left and self.found() and self.refute(value)
+
+    def found(self) -> bool:
+        """Add points until one says something here; say whether there is one."""
+        if not self.hopeless:
+            for _ in range(min(ADDED, MOST - len(self.all))):
+                point = Point(len(self.all))
+                self.all.append(point)
+                if point.is_alive(self.origins, self.known):
+                    return True
+            self.hopeless = max(len(self.known), 1)
         return False

@@ -19,7 +19,7 @@ from itertools import product
 from typing import TypeAlias
 
 from ...ir import dims as dim_rules
-from ...ir.types.dims import Dim, Range
+from ...ir.types.dims import Dim, DimExpr, Range
 from .bound import Bound, replaced, tight
 from .every import Every
 from .points import Origin, Points
@@ -31,7 +31,9 @@ DATA = Origin("data")
 DEEPEST = 100
 """How deep steps may be within each other: each takes four calls of Python's stack."""
 FUEL = 120
-"""Steps that one proof may take in one order."""
+"""Steps that one proof may take in one order, without those that it has no choice in."""
+PATIENCE = 6
+"""Steps that one proof takes before points are looked for: most need fewer."""
 LEARNED = 60
 """How many facts may be learned from one: what follows from each other can go on for ever."""
 BUDGET = 20000
@@ -64,11 +66,14 @@ class Prover:
 
     def __init__(self, ranges: Mapping[str, Range] | None = None) -> None:
         self.atoms: list[Atom] = []
-        self.naturals = self._chosen_ones = self._sane = 0
-        """Atoms that are at least 0 wherever they stand, those with `among`, and those whose bounds
-        were seen to hold while the facts hold that were known then, as bits."""
+        self.naturals = self._chosen_ones = self._sane = self._cuts = 0
+        """Atoms that are at least 0 wherever they stand, those with `among`, those whose bounds
+        were seen to hold while the facts hold that were known then, and those that were cut, as
+        bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
+        self._dims: dict[DimExpr, Polynomial] = {}
+        """Sizes, as they are while the facts hold that were supposed then."""
         self._made: dict[object, Polynomial] = {}
         """What was made of what, while the facts hold that were known then."""
         self._quotients: dict[tuple[Polynomial, Polynomial, bool], Polynomial] = {}
@@ -88,10 +93,8 @@ class Prover:
         """What was supposed, like sizes that are sums: these may be factors of others."""
         self._digits: dict[int, Polynomial] = {}
         """Atoms that were cut, as their digits."""
-        self._cuts = 0
-        """The same atoms as bits."""
         self._resolved: dict[Polynomial, Polynomial] = {}
-        self._fuel = 0
+        self._fuel = self._patience = 0
         self._open: dict[Polynomial, int] = {}
         """What is being proven, by how many are before it."""
         self._reached = 0
@@ -309,6 +312,12 @@ class Prover:
         """Return a dimension."""
         if isinstance(dim, int):
             return number(dim)
+        found = self._dims.get(dim)
+        if found is None:
+            found = self._dims[dim] = self._made_dim(dim)
+        return found
+
+    def _made_dim(self, dim: DimExpr) -> Polynomial:
         total = ZERO
         for monomial, coefficient in dim.terms:
             term = number(coefficient)
@@ -353,7 +362,7 @@ class Prover:
         if not facts:  # numbers say nothing: what is found out here holds outside, too
             yield
             return
-        outer, wrong = self.is_dead, self.points.wrong()
+        outer, known = self.is_dead, len(self.points.known)
         memory = self._made, self._shown, self._lessons, self._not_shown, self._quotients
         sane = self._sane
         self._made, self._shown = self._made.copy(), self._shown.copy()
@@ -368,7 +377,7 @@ class Prover:
         self._made, self._shown, self._lessons, self._not_shown, self._quotients = memory
         self._sane = sane
         del self.facts[len(self.facts) - len(facts) :]
-        self.points.restore(wrong)
+        self.points.restore(known)
         for bounds, bound in reversed(added):
             at = len(bounds) - 1
             while bounds[at] is not bound:  # mostly the last one
@@ -382,7 +391,7 @@ class Prover:
         self.points.suppose(fact)
         self.facts.append(fact)
         self._learn_of(fact)
-        self._not_shown, self._quotients = {}, {}
+        self._not_shown, self._quotients, self._dims = {}, {}, {}
 
     def _learn_of(self, given: Polynomial) -> Learned:
         """Add what is given to the bounds of atoms, and what follows from it."""
@@ -525,10 +534,11 @@ class Prover:
 
     def holds_by(self, order: Order, value: Polynomial, fuel: int = FUEL) -> bool:
         """Say whether something, `reduced`, is shown by replacing atoms in an order."""
-        saved = self._order, self._fuel, self._open, self._reached
+        saved = self._order, self._fuel, self._open, self._reached, self._patience
         self._order, self._fuel, self._open, self._reached = order, fuel, {}, 0
-        found = self._shows(value)
-        self._order, self._fuel, self._open, self._reached = saved
+        self._patience = fuel - PATIENCE
+        found = value in self._shown or self._shows(self._forced(value))
+        self._order, self._fuel, self._open, self._reached, self._patience = saved
         return found
 
     @staticmethod
@@ -558,12 +568,40 @@ class Prover:
             return value.constant >= 0
         if self.is_sum_of_naturals(value):
             return True
-        return self._shows(value.reduced())
+        return self._shows(self._forced(value.reduced()))
+
+    def _forced(self, value: Polynomial) -> Polynomial:
+        """Return what has to be at least 0 where atoms that have one bound are replaced by it."""
+        while value.terms and value not in self._shown:
+            last = self._order(value)
+            row, factor = self.atoms[last], value.terms.get((last,), 0)
+            bounds = row.lows if factor > 0 else row.highs
+            if len(bounds) != 1 or not factor or row.among or last in self.later:
+                break
+            ((scale, limit),) = bounds
+            if limit.latest >= last or not (row.divisor is ONE or self.is_sane(last)):
+                break
+            limit = self.resolved(limit)
+            if scale is ONE:
+                made = value.bounded(last, limit)
+                if made is None:
+                    break
+                value = made
+                continue
+            alone, rest = value.parted(last)
+            if alone.terms:
+                break
+            value = replaced(alone, rest, (scale, limit), up=factor > 0).reduced()
+        return value
 
     def _shows(self, value: Polynomial) -> bool:
-        if value in self._shown:
+        if not value.terms:
+            return value.constant >= 0
+        if value in self._shown or self.is_sum_of_naturals(value):
             return True
-        if (self._order, value) in self._not_shown or self.points.refute(value):
+        if (self._order, value) in self._not_shown:
+            return False
+        if self.points.refute(value, search=self._fuel < self._patience):
             return False
         return not self._is_too_far(value) and self._search(value)
 

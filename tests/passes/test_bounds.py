@@ -14,7 +14,7 @@ from gravure.ir.program import functions
 from gravure.ir.text import parse
 from gravure.ir.types import dims
 from gravure.passes.bounds.accesses import Accesses
-from gravure.passes.bounds.points import Origin, Point
+from gravure.passes.bounds.points import MOST, Origin, Point, Points
 from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
 from gravure.passes.bounds.prover import Prover
 from gravure.passes.bounds.rests import holds_by_rests
@@ -227,8 +227,7 @@ def test_polynomials_are_what_their_values_are(
     first: dict[tuple[int, ...], int], second: dict[tuple[int, ...], int], values: tuple[int, ...]
 ) -> None:
     point = Point(0)
-    for value in values:
-        point.add(Origin("from", (number(value),)))
+    assert point.is_alive([Origin("from", (number(value),)) for value in values], ())
     a, b = polynomial(first), polynomial(second)
     x, y = point.at(a), point.at(b)
     assert [point.at(each) for each in (a + b, a - b, a * b, -a, a + 3, a * 3)] == [
@@ -238,12 +237,44 @@ def test_polynomials_are_what_their_values_are(
     for which in range(3):
         factor, rest = a.parted(which)
         assert point.at(factor) * values[which] + point.at(rest) == x
+        if (which,) in a.terms:
+            replaced = None if factor.terms else (factor * b + rest).reduced()
+            assert a.bounded(which, b) == replaced
     assert (a + b) - b == a
     assert hash((a + b) - b) == hash(a)
     if not b.is_zero:
         whole, rest = a.split(b)
         assert point.at(whole) * y + point.at(rest) == x
         assert (a * b).divided(b) == a
+
+
+def test_points_are_found_where_sizes_are_small_and_rows_are_at_an_edge() -> None:
+    points, size, place = Points(), atom(0), atom(1)
+    points.add(Origin("symbol", (ZERO,)))
+    count = len(points.known)
+    points.know((number(50) - size,))  # all there were before are larger
+    assert points.refute(size - 50)
+    assert not points.refute(number(50) - size)
+    points.add(Origin("walk", (ZERO, size)))
+    points.know((place - size + 1,))
+    assert points.refute(number(1) - place)
+    assert not points.refute(place - size + 1)
+    points.know((size - 51,))  # now nothing is left
+    assert not points.refute(number(-1) - size)
+    points.restore(count)
+    assert points.refute(number(100) - size)
+    assert len(points.all) <= MOST
+
+
+def test_proofs_hold_where_no_point_was_before() -> None:
+    prover = Prover()
+    n = prover.symbol("N")
+    with prover.given((number(50) - n,)):
+        row = prover.counter("i", ZERO, n, ONE)
+        assert prover.holds(number(49) - row)
+        assert not prover.holds(number(12) - row)
+        assert prover.points.refute(number(12) - row)
+    assert not prover.holds(number(50) - n)
 
 
 ROWS = """
@@ -275,3 +306,13 @@ def test_the_first_and_the_last_of_many_rows_are_proven() -> None:
     assert few.prove() == many.prove() == []
     assert few.prover.budget == many.prover.budget
     assert [each.op.results[0].name_hint for each in rows(8, "5*W + 1").prove()] == ["v7", "v8"]
+
+
+def test_steps_without_a_choice_take_no_fuel() -> None:
+    prover = Prover()
+    low = prover.symbol("N")
+    place = low
+    for _ in range(200):  # a place is not below the one before, by which alone it is bounded
+        place = prover.new("i", low=place + 1)
+    assert prover.holds(place - low - 200)
+    assert not prover.holds(place - low - 201)
