@@ -19,7 +19,7 @@ from itertools import product
 from typing import TypeAlias
 
 from ...ir import dims as dim_rules
-from ...ir.types.dims import Dim, DimExpr, Range
+from ...ir.types.dims import Dim, Range
 from .bound import Bound, replaced, tight
 from .every import Every
 from .points import Origin, Points
@@ -72,8 +72,6 @@ class Prover:
         bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
-        self._dims: dict[DimExpr, Polynomial] = {}
-        """Sizes, as they are while the facts hold that were supposed then."""
         self._made: dict[object, Polynomial] = {}
         """What was made of what, while the facts hold that were known then."""
         self._quotients: dict[tuple[Polynomial, Polynomial, bool], Polynomial] = {}
@@ -312,12 +310,6 @@ class Prover:
         """Return a dimension."""
         if isinstance(dim, int):
             return number(dim)
-        found = self._dims.get(dim)
-        if found is None:
-            found = self._dims[dim] = self._made_dim(dim)
-        return found
-
-    def _made_dim(self, dim: DimExpr) -> Polynomial:
         total = ZERO
         for monomial, coefficient in dim.terms:
             term = number(coefficient)
@@ -391,7 +383,7 @@ class Prover:
         self.points.suppose(fact)
         self.facts.append(fact)
         self._learn_of(fact)
-        self._not_shown, self._quotients, self._dims = {}, {}, {}
+        self._not_shown, self._quotients = {}, {}
 
     def _learn_of(self, given: Polynomial) -> Learned:
         """Add what is given to the bounds of atoms, and what follows from it."""
@@ -582,16 +574,13 @@ class Prover:
             if limit.latest >= last or not (row.divisor is ONE or self.is_sane(last)):
                 break
             limit = self.resolved(limit)
-            if scale is ONE:
-                made = value.bounded(last, limit)
-                if made is None:
+            made = value.bounded(last, limit) if scale is ONE else None
+            if made is None:
+                alone, rest = value.parted(last)
+                if alone.terms:
                     break
-                value = made
-                continue
-            alone, rest = value.parted(last)
-            if alone.terms:
-                break
-            value = replaced(alone, rest, (scale, limit), up=factor > 0).reduced()
+                made = replaced(alone, rest, (scale, limit), up=factor > 0).reduced()
+            value = made
         return value
 
     def _shows(self, value: Polynomial) -> bool:
