@@ -588,9 +588,8 @@ class Prover:
             return value.constant >= 0
         if value in self._shown or self.is_sum_of_naturals(value):
             return True
-        if (self._order, value) in self._not_shown:
-            return False
-        if self.points.refute(value, search=self._fuel < self._patience):
+        late = self._fuel < self._patience
+        if (self._order, value) in self._not_shown or self.points.refute(value, search=late):
             return False
         return not self._is_too_far(value) and self._search(value)
 
