@@ -75,6 +75,9 @@ class Options:
     """Passes to leave out, by name."""
     settable: tuple[str, ...] = ()
     """Tensors of an ONNX model that stay weights however small, so that others can be given."""
+    whichever: bool = False
+    """Whether either of two sizes of an ONNX model that broadcast may be 1 in some runs; else they
+    are taken to be equal, which is faster."""
     slots: int = 64
     """The most threads that a run may be shared by."""
     embed: bool = True
@@ -108,6 +111,7 @@ class OtherOptionFields(TypedDict, total=False):
     swap: bool
     disable: Sequence[str]
     settable: Sequence[str]
+    whichever: bool
     slots: int
     embed: bool
     checks: bool

@@ -144,6 +144,10 @@ class UnsupportedOp(GravureError):  # noqa: N818
         return self
 
 
+class SizesAgreeError(UnsupportedOp):
+    """A model was read so that sizes that broadcast may be 1, and there are no such two in it."""
+
+
 class VerifyError(GravureError):
     """IR that breaks the rules of its level.
 

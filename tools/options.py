@@ -90,6 +90,10 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
         " it costs with run --vs interp",
     )  # fmt: skip
     parser.add_argument(
+        "--whichever", action="store_true",
+        help="either of two sizes of an ONNX model that broadcast may be 1 in some runs",
+    )  # fmt: skip
+    parser.add_argument(
         "--use-lib", default="", metavar="cblas[:FILE]",
         help="have a library compute products of matrices: one with the functions of CBLAS",
     )  # fmt: skip
@@ -135,6 +139,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         dtype="" if getattr(args, "dtype", "f32") == "f32" else args.dtype,
         disable=tuple(name for each in args.disable_pass for name in each.split(",")),
         numerics=args.numerics,
+        whichever=getattr(args, "whichever", False),
         use_lib=getattr(args, "use_lib", ""),
         recompute=args.recompute,
         swap=args.swap,

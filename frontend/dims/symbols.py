@@ -112,6 +112,10 @@ class Symbols:
         """Return the symbols that are called as the dimensions that they are."""
         return [symbol for name, symbol in self._names.items() if symbol == name]
 
+    def given_ranges(self) -> list[str]:
+        """Return those of which the user says in which range they are."""
+        return [name for name in self.plain() if isinstance(self.options.get(name), tuple)]
+
     def _factor(self, name: str, symbol: str) -> int:
         """Return of what a symbol is a multiple: as the user says, and as had to be assumed."""
         factor, part = 1, symbol

@@ -20,16 +20,18 @@ from ...codegen.digests import digest_of
 from ...codegen.prepare import runs_here
 from ...codegen.store import find, keep, program_key
 from ...errors import RuntimeInputError
+from ...runtime.arguments import Inputs, in_order
 from ...runtime.artifact import Work, launches
+from ...runtime.buffer import Array
 from ...runtime.library import Library
-from ...runtime.model import Model
+from ...runtime.model import Model, WeightsSource
 from ...runtime.traces.recorder import RECORD, Recorder
 from ...runtime.tracing import span
 from ...target import Target
-from .otherwise import Otherwise
+from .otherwise import Otherwise, may_be_otherwise
 
 if TYPE_CHECKING:
-    from ...ir import Array, Program
+    from ...ir import Program
     from ...passes.base import Observer
 
 
@@ -45,14 +47,30 @@ class CompiledModel(Model):
         try:
             return super()._slow_call(*values, update=update)
         except RuntimeInputError as error:
-            if (
-                self.otherwise is None
-                or update
-                or not any(1 in getattr(x, "shape", ()) for x in values)
-            ):
+            if self.otherwise is None or update or not may_be_otherwise(values):
                 raise
             found = self.otherwise.run(values, error)
             return found[0] if len(found) == 1 else tuple(found)
+
+    def bind(
+        self, inputs: Inputs, outputs: Inputs | None = None, *, release: bool | None = None
+    ) -> Callable[[], list[Array]]:
+        """Return a function that runs the model on these very arrays: see `Model.bind`."""
+        try:
+            return super().bind(inputs, outputs, release=release)
+        except RuntimeInputError as error:
+            if self.otherwise is None:
+                raise
+            values = in_order(inputs, self.inputs)
+            if not may_be_otherwise(values):
+                raise
+            return self.otherwise.bind(values, outputs, error, release=release)
+
+    def set_weights(self, weights: WeightsSource) -> None:
+        """Use other weights from the next run on: see `Model.set_weights`."""
+        super().set_weights(weights)
+        if self.otherwise is not None:
+            self.otherwise.set_weights(weights)
 
     @property
     def recorder(self) -> Recorder | None:

@@ -7,13 +7,16 @@ such run comes, and stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import Lock
 from typing import Protocol
 
-from ...errors import GravureError, RuntimeInputError
+from ...errors import CompileError, ParseError, RuntimeInputError, SizesAgreeError, UnsupportedOp
 from ...forks import renewed
+from ...runtime.arguments import Inputs
 from ...runtime.buffer import Array
+from ...runtime.model import WeightsSource
 
 
 class OtherModel(Protocol):
@@ -22,30 +25,79 @@ class OtherModel(Protocol):
     def run(self, inputs: Sequence[object]) -> list[Array]:
         """Return the results of inputs in order."""
 
+    def bind(
+        self, inputs: Inputs, outputs: Inputs | None = None, *, release: bool | None = None
+    ) -> Callable[[], list[Array]]:
+        """Return a function that runs it on these very arrays."""
+
+    def set_weights(self, weights: WeightsSource) -> None:
+        """Use other weights from the next run on."""
+
 
 class Otherwise:
     """What is run where sizes are not what was assumed."""
 
     def __init__(self, make: Callable[[], OtherModel]) -> None:
         self.make, self.lock = make, renewed(Lock())
-        self.made: list[OtherModel | None] = []
+        self.made: list[OtherModel] = []
+        self.weights: WeightsSource = None
+        """Those that the model was given since."""
+        self.refusal: ParseError | UnsupportedOp | CompileError | None = None
+        """Why there is none: there are no such sizes, it is not supported, the file has changed."""
 
-    def model(self) -> OtherModel | None:
-        """Return the other model; None where there is none, which is asked once."""
+    def model(self, error: RuntimeInputError) -> OtherModel:
+        """Return the other model; raise the error where there is none, which is asked once."""
         with self.lock:
-            if not self.made:
+            if not self.made and self.refusal is None:
                 try:
-                    self.made.append(self.make())
-                except GravureError:  # nothing was assumed that could be otherwise
-                    self.made.append(None)
-            return self.made[0]
+                    made = self.make()
+                    if self.weights is not None:
+                        made.set_weights(self.weights)
+                    self.made.append(made)
+                except (ParseError, UnsupportedOp, CompileError) as refusal:
+                    self.refusal = refusal
+            if self.made:
+                return self.made[0]
+            assert self.refusal is not None, "there is a model or a refusal"
+            if isinstance(self.refusal, SizesAgreeError):
+                raise error
+            raise error from self.refusal
+
+    def set_weights(self, weights: WeightsSource) -> None:
+        """Have the other model use other weights too; what one has prepared is none of another."""
+        with self.lock:
+            self.made.clear()
+            if isinstance(weights, Mapping):
+                self.weights, self.refusal = weights, None
+            else:
+                told = "its weights were prepared for sizes that are equal"
+                self.refusal = UnsupportedOp(told)
 
     def run(self, values: Sequence[object], error: RuntimeInputError) -> list[Array]:
         """Run the other model; raise the error where it cannot run either."""
-        model = self.model()
-        if model is None:
-            raise error
-        try:
-            return model.run(values)
-        except RuntimeInputError:
-            raise error from None
+        with preferring(error):
+            return self.model(error).run(values)
+
+    def bind(
+        self, values: Sequence[object], outputs: Inputs | None, error: RuntimeInputError,
+        *, release: bool | None,
+    ) -> Callable[[], list[Array]]:  # fmt: skip
+        """Bind the other model; raise the error where it does not take these arrays either."""
+        with preferring(error):
+            return self.model(error).bind(values, outputs, release=release)
+
+
+@contextmanager
+def preferring(error: RuntimeInputError) -> Iterator[None]:
+    """Raise an error in place of others about arguments."""
+    try:
+        yield
+    except RuntimeInputError as other:
+        if other is error:
+            raise
+        raise error from other
+
+
+def may_be_otherwise(values: Sequence[object]) -> bool:
+    """Say whether one of some arguments has a size that is 1."""
+    return any(1 in getattr(each, "shape", ()) for each in values)

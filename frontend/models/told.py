@@ -93,12 +93,19 @@ class ToldModel(HostedModel):
         if outputs is not None:
             raise RuntimeInputError("results of a size that only a run tells have no place ahead")
         values = in_order(inputs, self.inputs)
-        again = self.model.bind(values, release=release)
+        try:
+            again = self.model.bind(values, release=release)
+        except RuntimeInputError as error:
+            if self.otherwise is None:
+                raise
+            return self.otherwise.bind(values, outputs, error, release=release)
         return lambda: self.cut([result.copy() for result in again()])
 
     def set_weights(self, weights: object) -> None:
         """Use other weights from the next run on."""
         self.model.set_weights(weights)  # type: ignore[arg-type]
+        if self.otherwise is not None:
+            self.otherwise.set_weights(weights)  # type: ignore[arg-type]
 
     def check_weights(self) -> None:
         """Read all weights and compare them with the digest that the model was compiled with."""

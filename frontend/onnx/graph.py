@@ -21,7 +21,14 @@ from onnx import (
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, OpResult, SSAValue
 
-from ...errors import GraphError, GravureError, ParseError, UnsupportedOp, did_you_mean
+from ...errors import (
+    GraphError,
+    GravureError,
+    ParseError,
+    SizesAgreeError,
+    UnsupportedOp,
+    did_you_mean,
+)
 from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec
 from ...ir.host import HostOp, defined, symbols_of
 from ...ir.program import finish, new_function, set_level, set_ranges
@@ -58,7 +65,7 @@ from .node import Node, Parts
 from .order import ordered, outer_names
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
 from .shapes import KnownEmit
-from .spread import spread_counts, spread_sizes
+from .spread import spread_counts, spread_given, spread_sizes
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 """What rules raise on attributes and values that make no sense."""
@@ -102,7 +109,7 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
             reader = Reader(model, symbols, Faults(name), *given, whichever=whichever)
             program = reader.read(shapes or {})
             if whichever and not reader.spreads:
-                raise UnsupportedOp("no two sizes broadcast of which either may be 1")
+                raise SizesAgreeError("no two sizes broadcast of which either may be 1")
             program.assumed = [(str(each), each.reason) for each in assumptions]
             return program
         except NeedsAssumptionError as needs:
@@ -431,13 +438,22 @@ class Reader:
                 return self._apply(node, inputs, scope)
             except BAD as error:
                 spread = spread_counts(node, inputs, error, self.main)
-                if spread is None and self.whichever:
-                    spread = spread_sizes(node, inputs, error)
-                    self.spreads += spread is not None
+                if spread is None:
+                    spread = self._spread(node, inputs, error)
                 if spread is None:
                     raise
                 inputs = spread
         return self._apply(node, inputs, scope)
+
+    def _spread(
+        self, node: Node, inputs: Sequence[Value | None], error: BaseException
+    ) -> list[Value | None] | None:
+        """Return inputs of which either of two sizes may be 1; None where it may not be."""
+        if not self.whichever:
+            return spread_given(node, inputs, error, self.symbols.given_ranges())
+        made = spread_sizes(node, inputs, error)
+        self.spreads += made is not None
+        return made
 
     def _node(self, proto: NodeProto, label: str, scope: Scope) -> Node:
         domain = "" if proto.domain == "ai.onnx" else proto.domain

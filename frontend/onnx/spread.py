@@ -5,13 +5,17 @@
 Sizes of other origin are taken to be equal, as shapes of models that are traced are. Where a run
 shows that they are not, the model is read once more, and either of two sizes may be 1:
 
-    x[n, 3] + y[m, 3]  each is expanded to [u, 3]: u is m where n is 1, else n
+    x[n, 3] + y[m, 3]  each is expanded to [max(n, m), 3] by reading its only row again and again,
+                       and runs require that the sizes are equal or one of them is 1
+
+Where one may be 0, or only data tells it, a host step looks which size wins: u is m where n is 1,
+else n. A size beside a number which the user lets be 1 too is so from the first reading on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from xdsl.ir import Block, SSAValue
@@ -21,6 +25,8 @@ from ...ir.host import HostOp, defined
 from ...ir.types import dims as dim_rules
 from ...ir.types import dtypes as d
 from ...ir.types.shapes import BroadcastError
+from ..dims.assume import Assumption, NeedsAssumptionError
+from ..dims.slices import Knowledge
 from .node import Node
 
 Given = TypeVar("Given")
@@ -56,6 +62,12 @@ def spread_sizes(
     one, other = cause.sizes
     if all(not _may_be_one(node, size) for size in (one, other)):
         return None
+    for number, size in (cause.sizes, cause.sizes[::-1]):
+        if isinstance(number, int) and node.emitter.ranges.get(str(size)) == (1, None):
+            reason = f"node {node.label!r}: {error}"
+            raise NeedsAssumptionError(Assumption(size, number, are_equal=False, reason=reason))
+    if all(dim_rules.bounds(size, node.emitter.ranges)[0] >= 1 for size in (one, other)):
+        return _changed(inputs, _repeating(node, inputs, cause, one, other))
     make = node.make
     a, b = make.extent_of(one), make.extent_of(other)
     first = make.reshape(make.select(make.equal(a, make.number(1, d.i64)), b, a), shape=(1,))
@@ -63,8 +75,59 @@ def spread_sizes(
     wanted = make.concat(first, *ones, axis=0) if ones else first
     (size,) = node.unknown()
     to = wanted, size
-    made = [_expanded(node, value, cause.behind, (one, other), to) for value in inputs]
+    return _changed(
+        inputs, [_expanded(node, value, cause.behind, (one, other), to) for value in inputs]
+    )
+
+
+def spread_given(
+    node: Node, inputs: Sequence[Given], error: BaseException, given: Collection[str]
+) -> list[Given | SSAValue] | None:
+    """Return the same for a number and a size that the user lets be 1, and other than the number.
+
+    None for others: what is `given` by nobody is taken to be that number.
+    """
+    cause = cause_of(error)
+    if cause is None:
+        return None
+    for number, size in (cause.sizes, cause.sizes[::-1]):
+        if isinstance(number, int) and str(size) in given:
+            return spread_sizes(node, inputs, error)
+    return None
+
+
+def _changed(
+    inputs: Sequence[Given], made: list[Given | SSAValue]
+) -> list[Given | SSAValue] | None:
+    """Return what was made of inputs; None where it is what they were."""
     return made if any(a is not b for a, b in zip(made, inputs, strict=True)) else None
+
+
+def _repeating(
+    node: Node, inputs: Sequence[Given], cause: BroadcastError, one: Dim, other: Dim
+) -> list[Given | SSAValue]:
+    """Return inputs in which the axis that has one of two sizes, both at least 1, has the larger.
+
+    Reading behind the end of an axis gives its last row, which is the only one there.
+    """
+    make = node.make
+    a, b, only = make.extent_of(one), make.extent_of(other), make.number(1, d.i64)
+    fits = make.logical_or(make.equal(a, b), make.equal(make.minimum(a, b), only))
+    make.require(fits, message=f"sizes {one} and {other} are to be equal, or one of them 1")
+    known, sizes = Knowledge(node.emitter.ranges), (one, other)
+    larger = dim_rules.maximum(one, other)
+    for size, less in (sizes, sizes[::-1]):
+        if isinstance(size, int) or known.at_least(size, less):
+            larger = size
+    places = make.iota(shape=(larger,), axis=0, dtype=d.i64)
+    made: list[Given | SSAValue] = []
+    for value in inputs:
+        place = _axis_of(node, value, cause.behind, (one, other))
+        if place is None or place.shape[place.axis] == larger:
+            made.append(value)
+        else:
+            made.append(make.gather(place.value, places, axis=place.axis))
+    return made
 
 
 def _may_be_one(node: Node, size: Dim) -> bool:
@@ -98,13 +161,29 @@ def _expanded(
     node: Node, value: Given, behind: int, which: Sequence[Dim], to: tuple[SSAValue, Dim]
 ) -> Given | SSAValue:
     """Return a tensor in which an axis that has one of some sizes is expanded."""
-    spec = node.kind(value) if isinstance(value, SSAValue) else None
-    if not isinstance(spec, TensorSpec) or spec.shape is None or spec.rank <= behind:
-        return value
-    axis = spec.rank - 1 - behind
-    if spec.shape[axis] not in which:
+    place = _axis_of(node, value, behind, which)
+    if place is None:
         return value
     wanted, size = to
-    sizes = (*spec.shape[:axis], size, *spec.shape[axis + 1 :])
-    made: SSAValue = node.make.expand_to(value, wanted, sizes=sizes)
+    sizes = (*place.shape[: place.axis], size, *place.shape[place.axis + 1 :])
+    made: SSAValue = node.make.expand_to(place.value, wanted, sizes=sizes)
     return made
+
+
+class Place(NamedTuple):
+    """An axis of a tensor."""
+
+    value: SSAValue
+    shape: tuple[Dim, ...]
+    axis: int
+
+
+def _axis_of(node: Node, value: object, behind: int, which: Sequence[Dim]) -> Place | None:
+    """Return the axis of a tensor before so many others, if it has one of some sizes."""
+    if not isinstance(value, SSAValue):
+        return None
+    spec = node.kind(value)
+    if not isinstance(spec, TensorSpec) or spec.shape is None or spec.rank <= behind:
+        return None
+    axis = spec.rank - 1 - behind
+    return Place(value, spec.shape, axis) if spec.shape[axis] in which else None

@@ -25,7 +25,7 @@ from ...codegen.digests import Stamp, file_digest
 from ...codegen.keys import reader_stamp
 from ...codegen.store import find, keep, program_key
 from ...collection import paused
-from ...errors import ArtifactError, ParseError, UnsupportedOp, did_you_mean
+from ...errors import ArtifactError, ParseError, SizesAgreeError, UnsupportedOp, did_you_mean
 from ...plugins import load_named, names_loaded
 from ...runtime.arguments import check_threads
 from ...runtime.artifact import TOLD
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 LITTLE = 1 << 26
 """A model of at most so many bytes in memory is kept, as it may have to be read once more."""
+LEAST = 1 << 20
+"""The same of one without open sizes: few of these had some that were taken to be a number."""
 SUFFIX = ".parallel.json"
 RAW = ".safetensors"
 """What files of weights end with that a library lays out when it is loaded."""
@@ -111,6 +113,10 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
       `"10s"`, `"1GB"`, `"10s/1GB"`; a `BudgetError` (a `CompileError`) says where it was spent.
     - `mattr`: features of the processor: `"+avx2,-fma"`; `host`: what a library for a GPU is
       loaded on.
+    - `whichever`: whether either of two sizes of an ONNX model that broadcast may be 1 in some
+      runs, also of a library that is saved (`UnsupportedOp` for other files). Else they are taken
+      to be equal, which is faster, and a run in this process in which one is 1 has another model
+      made first.
     - `tag`: what the symbols of a library begin with; `embed`: whether its weights are in it;
       `extras`: what its manifest holds besides.
 
@@ -209,7 +215,7 @@ def compile_model(  # noqa: PLR0913  (as `compile`)
             ),
         )  # fmt: skip
     model = made_of(made, options, threads)
-    again = _again(source) if model.dims else None
+    again = None if options.whichever else _again(source, LITTLE if model.dims else LEAST)
     if again is not None:
         load = partial(load_program, shapes=shapes, dims=dims, settable=options.settable)
         model.otherwise = Otherwise(
@@ -220,8 +226,10 @@ def compile_model(  # noqa: PLR0913  (as `compile`)
     return model
 
 
-def _again(source: Source | Program) -> Callable[[], str | os.PathLike[str] | bytes] | None:
-    """Return what gives a source once more as it is now; None where it takes much memory to keep.
+def _again(
+    source: Source | Program, most: int
+) -> Callable[[], str | os.PathLike[str] | bytes] | None:
+    """Return what gives a source once more as it is now; None where it is more than `most` bytes.
 
     It raises a `ParseError` where the file has changed.
     """
@@ -231,7 +239,7 @@ def _again(source: Source | Program) -> Callable[[], str | os.PathLike[str] | by
     size = source.ByteSize() if hasattr(source, "ByteSize") else None
     if isinstance(source, bytes | bytearray | memoryview):
         size = len(source)
-    if size is None or size > LITTLE:
+    if size is None or size > most:
         return None
     kept = as_source(source)
     return lambda: kept
@@ -271,6 +279,8 @@ def _compiled(
             from ...ir import Program  # noqa: PLC0415  (not for what is in the cache)
 
             if isinstance(source, Program):
+                if options.whichever:
+                    raise OptionError("a program has sizes as it says, expected whichever=False")
                 return compile_if_whole(source, options, observers)
             source = as_source(source)
         if options.tag == Options().tag and not isinstance(source, bytes):
@@ -283,11 +293,20 @@ def _compiled(
         load = partial(
             load_program, source, shapes=shapes, dims=dims, settable=options.settable, data=data
         )
+        load = partial(loaded, load, options)
         with noting() as named:
             compiled = _compiled_of(load, options, observers, budget)
         if known and isinstance(compiled, Compiled):
             known.keep(compiled, named)
         return compiled
+
+
+def loaded(load: Callable[..., Program], options: Options, *, short: bool = False) -> Program:
+    """Return the program that is loaded; where no two sizes are so that one may be 1, as always."""
+    if options.whichever:
+        with suppress(SizesAgreeError):
+            return load(short=short, whichever=True)
+    return load(short=short)
 
 
 def _compiled_of(

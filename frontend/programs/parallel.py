@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -33,7 +34,7 @@ from ..dims.symbols import DimOption, ShapeOption
 from ..distributed.ranked import SCHEMA, file_sha256
 from ..models.compiled import compile_program, tag_of
 from ..models.given import info_of
-from .compile import SUFFIX, Source
+from .compile import SUFFIX, Source, loaded
 from .load import load_program
 
 KINDS = ("tensor", "pipeline")
@@ -92,7 +93,8 @@ def compile_parallel(
     if isinstance(source, Program):
         program = source
     else:
-        program = load_program(source, shapes=shapes, dims=dims, settable=options.settable)
+        load = partial(load_program, source, shapes=shapes, dims=dims, settable=options.settable)
+        program = loaded(load, options)
     refuse_host_steps(program)
     run_passes(CLEAN, program, observers=(), verify_each=False)
     ranks = [Rank.of(program, how, rank) for rank in range(how.ranks)]

@@ -232,7 +232,7 @@ def test_every_option_counts() -> None:
         "target": "x86-64-v3", "mattr": "+aes", "host": "x86-64-v3", "tag": "t", "level": "O0",
         "passes": "dce", "dtype": "bf16", "disable": ("cse",), "slots": 3, "embed": False,
         "checks": False, "settable": ("w",), "extras": {"a": 1}, "numerics": "exact",
-        "use_lib": "cblas", "recompute": True, "swap": True,
+        "use_lib": "cblas", "recompute": True, "swap": True, "whichever": True,
     }  # fmt: skip
     assert other.keys() | {*UNSEEN} == vars(Options()).keys()
     keys = {program_key("s", Options(**{name: value}), target) for name, value in other.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,18 @@ import pytest
 from onnx import helper
 
 import gravure as gv
-from gravure.errors import GraphError, RuntimeInputError, UnsupportedOp
+from gravure.errors import (
+    CompileError,
+    GraphError,
+    ParseError,
+    RequirementError,
+    RuntimeInputError,
+    SizesAgreeError,
+    UnsupportedOp,
+)
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
+from gravure.ir.host import has_host_steps
 
 node = helper.make_node
 Make = Callable[..., onnx.ModelProto]
@@ -29,22 +39,33 @@ def image(*shape: int) -> np.ndarray:
     return RANDOM.standard_normal(shape).astype(np.float32)
 
 
-def compiled_of(made: onnx.ModelProto, **more: Any) -> Any:
+def compiled_of(made: onnx.ModelProto, whichever: bool = False, **more: Any) -> Any:
     named = {d.dim_param for i in made.graph.input for d in i.type.tensor_type.shape.dim}
     dims = {name: sizes for name, sizes in DIMS.items() if name in named}
-    return gv.compile(made.SerializeToString(), dims={**dims, **more})
+    return gv.compile(made.SerializeToString(), dims={**dims, **more}, whichever=whichever)
 
 
 def check(made: onnx.ModelProto, cases: Sequence[Mapping[str, Any]]) -> Any:
-    """Compare the compiled model, and the one in which either may be 1, with onnxruntime."""
+    """Compare the compiled model, and the one in which either may be 1, with onnxruntime.
+
+    Each is run and bound, and the second one as a library too where it has no host steps.
+    """
     data = made.SerializeToString()
     peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
     compiled = compiled_of(made)
     program = load_program(data, whichever=True)
+    either = compiled_of(made, whichever=True)
+    every = [compiled, either]
+    if not has_host_steps(program):
+        with tempfile.TemporaryDirectory() as folder:
+            either.save(f"{folder}/either.so")
+            every.append(gv.load(f"{folder}/either.so"))
     for feeds in cases:
         inputs = [feeds[each.name] for each in made.graph.input]
         wanted = peer.run(None, dict(feeds))
-        for results in (compiled.run(feeds), compiled.run(inputs), interpret(program, inputs)):
+        made_by = [each.run(given) for each in every for given in (feeds, inputs)]
+        made_by += [each.bind(inputs)() for each in every]
+        for results in (*made_by, interpret(program, inputs)):
             for found, expected in zip(results, wanted, strict=True):
                 assert found.dtype == expected.dtype
                 assert found.shape == expected.shape
@@ -103,12 +124,13 @@ def test_what_has_no_such_sizes_is_read_once(model: Make) -> None:
     compiled = compiled_of(made)
     with pytest.raises(RuntimeInputError, match="argument 'x'"):
         compiled.run([image(1, 4)])
-    assert compiled.otherwise.made == [None]
+    assert isinstance(compiled.otherwise.refusal, SizesAgreeError)
     fixed = model([node("Add", ["x", "y"], ["z"])], {"x": N, "y": M}, ["z"])
     several = compiled_of(fixed, n=(2, 9), m=(2, 9))
     with pytest.raises(RuntimeInputError):
         several.run([image(1, 3), image(4, 3)])
-    assert several.otherwise.made == [None]
+    assert isinstance(several.otherwise.refusal, SizesAgreeError)
+    assert compiled_of(made, whichever=True).run([image(4, 3)])[0].shape == (4, 3)
     with pytest.raises(GraphError, match="expected onnx"):
         load_program(b"model m(x: f32[N]) -> (y) { y = relu(x) }", whichever=True)
 
@@ -128,3 +150,75 @@ def test_a_model_is_read_once_more_as_it_was(model: Make, tmp_path: Path) -> Non
     np.testing.assert_allclose(from_proto.run([x, y])[0], x + y, rtol=1e-6)
     with pytest.raises(RuntimeInputError, match="compiled with"):
         from_file.run([x, y])
+    assert isinstance(from_file.otherwise.refusal, ParseError)
+
+
+def test_a_number_beside_a_size_that_may_be_one(model: Make) -> None:
+    """It was refused where the user said that both are possible."""
+    inputs = {"x": ("f32", [4, "n"]), "k": ("f32", ["m", "n"])}
+    made = model([node("Add", ["x", "k"], ["z"])], inputs, ["z"])
+    compiled = check(made, [{"x": image(4, n), "k": image(m, n)} for n, m in ((3, 4), (5, 1))])
+    with pytest.raises(RequirementError, match="sizes 4 and m are to be equal, or one of them 1"):
+        compiled.run([image(4, 3), image(3, 3)])
+    three = model([node("Add", ["x", "k"], ["z"])], {"x": ("f32", [4, 3]), "k": M}, ["z"])
+    unsaid: Any = gv.compile(three.SerializeToString())  # m is taken to be 4
+    for m in (4, 1):
+        x, k = image(4, 3), image(m, 3)
+        np.testing.assert_allclose(unsaid.run([x, k])[0], x + k, rtol=1e-6)
+        np.testing.assert_allclose(unsaid.bind([x, k])()[0], x + k, rtol=1e-6)
+    with pytest.raises(RuntimeInputError, match="compiled with"):
+        unsaid.bind([image(4, 3), image(2, 3)])
+
+
+def test_bound_models_look_at_their_arrays_each_time(model: Make) -> None:
+    made = model([node("Add", ["x", "y"], ["z"])], {"x": N, "y": M}, ["z"])
+    x, y, z = image(1, 3), image(4, 3), np.empty((4, 3), np.float32)
+    compiled = compiled_of(made)
+    again = compiled.bind([x, y], [z])
+    for _ in range(3):
+        x += 1
+        again()
+        np.testing.assert_allclose(z, x + y, rtol=1e-6)
+    with pytest.raises(RuntimeInputError, match="compiled with"):
+        compiled.bind([image(2, 3), y])
+    with pytest.raises(RuntimeInputError, match="compiled with"):
+        compiled.bind([x, image(4, 5)])
+
+
+def test_the_other_model_has_the_same_weights(model: Make) -> None:
+    nodes = [node("Add", ["x", "y"], ["a"]), node("Add", ["a", "w"], ["z"])]
+    made = model(nodes, {"x": N, "y": M}, ["z"], {"w": image(3)})
+    data, w = made.SerializeToString(), image(3)
+    compiled: Any = gv.compile(data, dims={"n": (1, 16), "m": (1, 16)}, settable=["w"])
+    x, y = image(1, 3), image(4, 3)
+    for weights in (w, w + 1):
+        compiled.set_weights({"w": weights})
+        np.testing.assert_allclose(compiled.run([x, y])[0], x + y + weights, rtol=1e-5)
+
+
+def test_why_there_is_no_other_model_is_said(model: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong with making it is no answer to a run: only refusals are kept."""
+    made = model([node("Add", ["x", "y"], ["z"])], {"x": N, "y": M}, ["z"])
+    compiled = compiled_of(made)
+
+    def refused() -> Any:
+        raise UnsupportedOp("not so")
+
+    def broken() -> Any:
+        raise MemoryError("not enough")
+
+    monkeypatch.setattr(compiled.otherwise, "make", broken)
+    with pytest.raises(MemoryError, match="not enough"):
+        compiled.run([image(1, 3), image(4, 3)])
+    monkeypatch.setattr(compiled.otherwise, "make", refused)
+    with pytest.raises(RuntimeInputError, match="compiled with") as told:
+        compiled.run([image(1, 3), image(4, 3)])
+    assert str(told.value.__cause__) == "not so"
+
+
+def test_models_that_are_no_files_have_sizes_as_they_say() -> None:
+    with pytest.raises(GraphError, match="expected onnx"):
+        gv.compile(b"model m(x: f32[N]) -> (y) { y = relu(x) }", whichever=True)
+    program = load_program(b"model m(x: f32[3]) -> (y) { y = relu(x) }")
+    with pytest.raises(CompileError, match="whichever"):
+        gv.compile(program, whichever=True)
