@@ -65,7 +65,7 @@ from .node import Node, Parts
 from .order import ordered, outer_names
 from .registry import TAKES_PARTS, Rule, find_rule, suggestion
 from .shapes import KnownEmit
-from .spread import spread_counts, spread_given, spread_sizes
+from .spread import spread_counts, spread_given, spread_sizes, taken_back
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 """What rules raise on attributes and values that make no sense."""
@@ -434,9 +434,12 @@ class Reader:
     ) -> list[Value | None]:
         """Return the outputs of a node; where counts do not broadcast, of inputs that do."""
         for _ in range(MAX_RANK):
+            last = node.block.last_op
             try:
                 return self._apply(node, inputs, scope)
             except BAD as error:
+                if not taken_back(node.block, last):
+                    raise
                 spread = spread_counts(node, inputs, error, self.main)
                 if spread is None:
                     spread = self._spread(node, inputs, error)

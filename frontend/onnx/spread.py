@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...ir import Dim, TensorSpec
 from ...ir.host import HostOp, defined
@@ -30,6 +30,23 @@ from ..dims.slices import Knowledge
 from .node import Node
 
 Given = TypeVar("Given")
+
+
+def taken_back(block: Block, last: Operation | None) -> bool:
+    """Erase what stands behind an operation; say whether that was all that uses it.
+
+    What a graph inside that is not done uses was no broadcasting of the node's inputs.
+    """
+    made: list[Operation] = []
+    while (op := block.last_op if not made else made[-1].prev_op) is not last and op is not None:
+        made.append(op)
+    for op in made:
+        users = (use.operation for result in op.results for use in result.uses)
+        if op.regions or any(user not in made for user in users):
+            return False
+    for op in made:
+        block.erase_op(op)
+    return True
 
 
 def spread_counts(
