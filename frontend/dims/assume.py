@@ -121,11 +121,18 @@ def assumed_number(error: BaseException, reason: str) -> Assumption | None:
 
 
 def _number_of(name: str, product: Dim, needed: Dim) -> int | None:
-    """Return which number a symbol is if a product with it is what is needed, if it is just one.
+    """Return which number a symbol is if a product or sum with it is what is needed, if just one.
+
+    >>> _number_of("L", dim_rules.parse("2*L + 1"), 9)
+    4
 
     >>> _number_of("L", dim_rules.parse("16*B*L"), dim_rules.parse("80*B"))
     5
     """
+    factors, left = dim_rules.divide_terms(product - needed, dim_rules.symbol(name))
+    if isinstance(factors, int) and isinstance(left, int) and factors:
+        number = -left // factors
+        return number if number > 0 and number * factors == -left else None
     factors, left = dim_rules.divide_terms(product, dim_rules.symbol(name))
     if left != 0 or name in dim_rules.symbols(factors):
         return None

@@ -69,7 +69,7 @@ def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[SSAValue]:
         for x, shape in zip((labels, *weights), wanted, strict=False)
     ]
     known = {each.name: each.i for each in node.proto.attribute}
-    require_within(node, rest[0], 0, classes, "class", known.get("ignore_index"))
+    require_within(node, rest[0], -classes, classes, "class", known.get("ignore_index"))
     return [scores, *rest]
 
 

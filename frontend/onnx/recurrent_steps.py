@@ -9,13 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from ...ir.compose import functions as c
 from ...ir.types import dtypes as d
 from .node import Node, Value
 from .rules.control import UNROLLED_TRIPS, Running
 
-Activation = Callable[[Value], Value]
+
+class Activation(Protocol):
+    """What a gate applies to its sum."""
+
+    def __call__(self, x: Value, *, is_clipped: bool = True) -> Value:
+        """Return its results; what goes in is clipped first where the layer says so.
+
+        Of a cell's own state it is not: models are trained with layers that clip sums only, though
+        the standard's words have it so that all that activations are given is clipped.
+        """
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ class Direction:
             kept = self.functions[0](self._peep(gates, 2, cell))
         new = make.add(make.mul(kept, cell), make.mul(taken, inner(self._part(gates, 3, 1))))
         shown = self.functions[0](self._peep(gates, 1, new))
-        return [make.mul(shown, hidden_function(new)), new]
+        return [make.mul(shown, hidden_function(new, is_clipped=False)), new]
 
     def _peep(self, gates: Value, index: int, cell: Value) -> Value:
         """Return a gate's sum, with what its peephole sees of a cell."""
@@ -109,10 +119,11 @@ def functions_of(node: Node, given: Sequence[str]) -> list[Activation]:
 
 
 def _activated(
-    node: Node, function: str | Callable[..., Value], attributes: dict[str, float], x: Value
-) -> Value:
+    node: Node, function: str | Callable[..., Value], attributes: dict[str, float], x: Value,
+    *, is_clipped: bool = True,
+) -> Value:  # fmt: skip
     make, dtype = node.make, node.dtype(x)
-    if node.has("clip"):
+    if node.has("clip") and is_clipped:
         limit = node.number("clip")
         x = make.clip(x, make.number(-limit, dtype), make.number(limit, dtype))
     if isinstance(function, str):

@@ -18,6 +18,7 @@ from ..samples import Sample
 from ..types.dims import Dim, ceil_divide
 from ..types.dtypes import bf16, f16, f32, f64, i32
 from ..types.numerics import round_to, widen
+from ..types.shapes import UnequalError
 from ..types.tensor import TensorSpec, spec_of_array
 from ..windows import Windows, channel_axis, image, spatial, spatial_axes
 
@@ -90,7 +91,8 @@ class Conv(Op):
         filters, depth, *kernel = w.dims
         channels = x.dims[channel_axis(x.rank, channels_last=channels_last)]
         if depth * groups != channels:
-            raise TypeError(f"{channels} channels, expected {groups} x {depth} as the weights have")
+            message = f"{channels} channels, expected {groups} x {depth} as the weights have"
+            raise UnequalError(message, channels, depth * groups)
         if filters % groups != 0:
             raise TypeError(f"{filters} filters, expected a multiple of the {groups} groups")
         windows = Windows(tuple(kernel), strides, pads, dilations)
@@ -263,7 +265,8 @@ class ConvTranspose(Op):
         channels, depth, *kernel = w.dims
         found = x.dims[channel_axis(x.rank, channels_last=channels_last)]
         if found != channels:
-            raise TypeError(f"{found} channels, expected {channels} as the weights have")
+            message = f"{found} channels, expected {channels} as the weights have"
+            raise UnequalError(message, found, channels)
         if channels % groups != 0:
             raise TypeError(f"{channels} channels, expected a multiple of the {groups} groups")
         windows = Windows(tuple(kernel), strides, pads, dilations)

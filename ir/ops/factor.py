@@ -25,7 +25,7 @@ from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..types.dtypes import DType, bf16, f16, f32, f64, i64
 from ..types.numerics import round_to, widen, widened
-from ..types.shapes import broadcast
+from ..types.shapes import UnequalError, broadcast
 from ..types.tensor import TensorSpec, spec_of_array
 
 _DTYPES = (f32, f64, f16, bf16)
@@ -37,7 +37,10 @@ def rows_of(x: TensorSpec) -> int:
     """Return the rows of square matrices, or raise `TypeError`."""
     expect(x, FLOAT)
     if x.rank < 2 or x.dims[-1] != x.dims[-2]:
-        raise TypeError(f"{x}, expected square matrices")
+        message = f"{x}, expected square matrices"
+        if x.rank > 1:
+            raise UnequalError(message, *x.dims[-2:])
+        raise TypeError(message)
     rows = x.dims[-1]
     if not isinstance(rows, int):
         raise TypeError(f"matrices of {rows} rows, expected a known number")

@@ -22,6 +22,7 @@ from ..samples import Sample
 from ..types.dims import Dim
 from ..types.dtypes import bf16, f16, f32, f64
 from ..types.numerics import round_to
+from ..types.shapes import UnequalError
 from ..types.tensor import TensorSpec, spec_of_array
 
 DIRECTIONS = ("forward", "reverse", "bidirectional")
@@ -75,7 +76,10 @@ class Recurrent(Op):
         }
         for (name, shape), spec in zip(expected.items(), specs[1:], strict=False):
             if spec.dims != shape:
-                raise TypeError(f"operand {name} {spec}, expected {x.with_shape(shape)}")
+                message = f"operand {name} {spec}, expected {x.with_shape(shape)}"
+                pairs = zip(spec.dims, shape, strict=False)
+                other = next((pair for pair in pairs if pair[0] != pair[1]), (spec.rank, 3))
+                raise UnequalError(message, *other)
         last = [x.with_shape(state)] * cls.STATES
         return (x.with_shape((steps, *state)), *last)
 

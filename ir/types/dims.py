@@ -15,7 +15,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf
+from math import gcd, inf
 from typing import TypeAlias
 
 from ...trees import expression_of
@@ -131,7 +131,33 @@ def floor_divide(a: Dim, b: Dim) -> Dim:
         if joined is not None:
             return joined
     quotient = _exact_quotient(a, b)
-    return _function("//", a, b) if quotient is None else quotient
+    if quotient is not None:
+        return quotient
+    one, other = _without_common(a, b)
+    return _function("//", a, b) if other == b else floor_divide(one, other)
+
+
+def _without_common(a: Dim, b: Dim) -> tuple[Dim, Dim]:
+    """Return two expressions without the factors that all their terms have.
+
+    >>> _without_common(parse("2*a*b*c"), parse("4*a*c"))
+    (DimExpr('b'), 2)
+    """
+    if isinstance(a, int) or isinstance(b, int):
+        return a, b
+    monomials = [monomial for monomial, _ in (*a.terms, *b.terms)]
+    common: list[Atom] = []
+    for atom in monomials[0]:
+        if all(each.count(atom) > common.count(atom) for each in monomials):
+            common.append(atom)
+    number = gcd(*(times for _, times in (*a.terms, *b.terms)))
+    if not common and number == 1:
+        return a, b
+    one, other = (
+        _sum(tuple((_without(m, tuple(common)) or (), times // number) for m, times in x.terms))
+        for x in (a, b)
+    )
+    return one, other
 
 
 def _joined_quotient(a: DimExpr, b: int) -> Dim | None:

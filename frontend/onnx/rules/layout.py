@@ -314,11 +314,12 @@ def pad(
     for i, axis in enumerate(along):
         rows[normalize_axis(axis, rank)] = given[i], given[i + len(along)]
     fill = node.number("value", 0.0)
-    if value is not None:
+    if value is not None and mode == "constant":
         known = node.known(value)
-        if known is None or known.dtype == object:
+        number = None if known is None or known.dtype == object else known.flat[0].item()
+        if number is None or (isinstance(number, int) and float(number) != number):
             return _pad_with(node, x, rows, value)
-        fill = float(known.ravel()[0])
+        fill = float(number)
     if mode == "wrap":  # what is taken away does not come again from the other side
         taken = [(dim_rules.minimum(low, 0), dim_rules.minimum(high, 0)) for low, high in rows]
         x = c.resize_edges(node.emit, x, taken)

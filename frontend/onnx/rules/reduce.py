@@ -174,8 +174,9 @@ def running(node: Node, x: Value, axis: Value) -> Value:
     make, rank = node.make, node.rank(x)
     scan = make.cumsum if node.op_type == "CumSum" else make.cumprod
     exclusive, reverse = (bool(node.integer(name, 0)) for name in ("exclusive", "reverse"))
-    if not node.is_data(axis):
-        (along,) = node.integers_of(axis, "axis")
+    along = None if node.is_data(axis) else node.integers_of(axis, "axis")[0]
+    is_certain = node.block is node.emitter.entry  # a branch or a trip need not be taken
+    if along is not None and (is_certain or -rank <= along < rank):
         places = [normalize_axis(along, rank)]
     else:
         places = [*range(rank)]  # along each of them, of which one is selected

@@ -51,6 +51,12 @@ def upsample_by_attributes(node: Node, x: Value) -> Value:
 @rule("Resize", since=10, until=10)
 def resize_simply(node: Node, x: Value, scales: Value) -> Value:
     """Resize by factors; where axes shrink, the nearest element is the one above."""
+    if node.is_data(scales):
+        make, one = node.make, node.make.number(1, d.f32)
+        x = _resized_by(node, x, How(_mode(node), "asymmetric", "floor"), make.maximum(scales, one))
+        return _resized_by(
+            node, x, How(_mode(node), "asymmetric", "ceil"), make.minimum(scales, one)
+        )
     factors = list(map(float, node.numbers(scales, "scales").ravel()))
     x = _stretched(node, x, How(_mode(node), "asymmetric", "floor"), [max(f, 1) for f in factors])
     if min(factors) < 1:

@@ -163,4 +163,7 @@ def mel_weights(
 @rule("Det")
 def determinant(node: Node, x: Value) -> Value:
     """Return the determinants of matrices."""
+    rows, columns = node.shape(x)[-2:] if node.rank(x) > 1 else (1, 1)
+    if rows == columns and not isinstance(rows, int):
+        node.refuse_sizes(f"matrices of {rows} rows, expected a known number", rows)
     return node.make.determinant(x)

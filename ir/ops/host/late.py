@@ -16,7 +16,7 @@ from ....errors import RuntimeInputError
 from ...families import INTEGER, REAL, expect, expect_same
 from ...host import HostOp, label, one_of
 from ...op import REGISTRY, Array, register
-from ...types.dims import Dim, evaluate
+from ...types.dims import Dim, evaluate, symbols
 from ...types.dtypes import bool_, f32, f64
 from ...types.tensor import TensorSpec
 from ..layout import Pad
@@ -42,6 +42,11 @@ def resized(x: TensorSpec, axes: Sequence[int], sizes: Sequence[Dim]) -> TensorS
     return x.with_shape(shape)
 
 
+def is_name(size: Dim) -> bool:
+    """Say whether a size is one symbol and nothing else."""
+    return str(size).isidentifier()
+
+
 @register
 class ReadSizes(HostOp):
     """Take the numbers in a vector as the sizes of what comes after; `most` may bound them."""
@@ -63,11 +68,20 @@ class ReadSizes(HostOp):
         """Bind the symbols, or raise where a number is no size."""
         (vector,), attributes = operands, self.plain_attributes()
         limits = [evaluate(dim, machine.symbols) for dim in attributes["most"]]
-        for place, (size, number) in enumerate(zip(attributes["sizes"], vector, strict=True)):
+        rows = list(enumerate(zip(attributes["sizes"], vector, strict=True)))
+        bound: dict[str, int] = {}
+        for place, (size, number) in sorted(rows, key=lambda row: not is_name(row[1][0])):
             if number < 0 or (limits and number > limits[place]):
                 most = f" to {limits[place]}" if limits else " or more"
                 raise RuntimeInputError(f"size {number}, expected 0{most}", location=label(self))
-            if not machine.bind_size(size, int(number), self):
+            told = {**machine.symbols, **bound}
+            if bound.keys() & symbols(size) and symbols(size) <= told.keys():
+                is_so = evaluate(size, told) == number  # what it has bound itself just now
+            else:
+                is_so = machine.bind_size(size, int(number), self)
+            if is_name(size):
+                bound[str(size)] = int(number)
+            if not is_so:
                 message = f"found size {number}, expected {size}"
                 raise RuntimeInputError(message, location=label(self))
         return ()

@@ -1,0 +1,151 @@
+"""Forms of operators that few models have, beside onnxruntime: fixed and open, run, bound, saved.
+
+What a random search over operators, attributes and operator sets has found.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import helper
+
+import gravure as gv
+from gravure.errors import GraphError, RequirementError, RuntimeInputError
+from gravure.frontend.models.several import SeveralModel
+from gravure.frontend.programs.load import load_program
+from gravure.ir import interpret
+
+node, info = helper.make_node, helper.make_tensor_value_info
+Make = Callable[..., onnx.ModelProto]
+RANDOM = np.random.default_rng(0)
+
+
+def image(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def check(made: onnx.ModelProto, *cases: Mapping[str, Any], **dims: Any) -> Any:
+    """Compare a model that is run, bound and saved with onnxruntime."""
+    data = made.SerializeToString()
+    peer = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    compiled: Any = gv.compile(data, dims=dims)
+    ways: list[Any] = [compiled.run, lambda feeds: compiled.bind(feeds)()]
+    if type(compiled).__name__ == "CompiledModel":
+        with tempfile.TemporaryDirectory() as folder:
+            compiled.save(f"{folder}/model.so")
+            ways.append(gv.load(f"{folder}/model.so").run)
+    for case in cases:
+        feeds = {name: np.asarray(x) for name, x in case.items()}
+        wanted = peer.run(None, feeds)
+        for way in ways:
+            for found, expected in zip(way(feeds), wanted, strict=True):
+                assert found.dtype == expected.dtype
+                assert found.shape == expected.shape
+                np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    return compiled
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+def test_padding_that_repeats_takes_no_number(model: Make, mode: str) -> None:
+    """A number that came as data was put there."""
+    inputs = {"x": ("f32", ["n"]), "v": ("f32", [])}
+    nodes = [node("Pad", ["x", "p", "v"], ["y"], mode=mode)]
+    made = model(nodes, inputs, ["y"], {"p": np.int64([1, 2])}, opset=19)
+    check(made, {"x": image(5), "v": np.float32(7)}, {"x": image(3), "v": np.float32(7)}, n=(3, 8))
+
+
+def test_whole_numbers_that_no_float_is_are_put_around(model: Make) -> None:
+    made = model([node("Pad", ["x", "p", "v"], ["y"])], {"x": ("i64", [3])}, ["y"],
+                 {"p": np.int64([1, -1]), "v": np.int64((1 << 60) + 1)})  # fmt: skip
+    check(made, {"x": np.arange(3)})
+
+
+def test_simple_resizing_by_factors_that_are_data(model: Make) -> None:
+    for mode, kind, opset in (("nearest", "Resize", 10), ("linear", "Resize", 10)):
+        nodes = [node(kind, ["x", "s"], ["y"], mode=mode)]
+        inputs = {"x": ("f32", [1, 2, "h", "w"]), "s": ("f32", [4])}
+        rows = [(0.5, 2), (2, 2), (0.7, 0.5), (1, 1.5), (3, 0.4)]
+        made = model(nodes, inputs, ["y"], opset=opset)
+        cases = [{"x": image(1, 2, 6, 5), "s": np.float32([1, 1, a, b])} for a, b in rows]
+        check(made, *cases, h=(1, 8), w=(1, 8))
+
+
+@pytest.mark.parametrize("functions", [["Sigmoid", "Tanh", "Tanh"], ["Tanh", "Tanh", "Softsign"]])
+@pytest.mark.parametrize("coupled", [0, 1])
+def test_clipped_gates_leave_the_cell_as_it_is(
+    model: Make, functions: Sequence[str], coupled: int
+) -> None:
+    """What a cell shows was clipped too."""
+    weights = {"w": image(1, 8, 3), "r": image(1, 8, 2), "c": 3 * image(1, 2, 2)}
+    rules: Any = {"activations": functions, "clip": 0.7, "hidden_size": 2, "input_forget": coupled}
+    lstm = node("LSTM", ["x", "w", "r", "", "", "", "c"], ["y", "h", "e"], **rules)
+    made = model([lstm], {"x": ("f32", ["t", 2, 3])}, ["y", "h", "e"], weights)
+    check(made, {"x": image(1, 2, 3)}, {"x": image(4, 2, 3)}, t=(1, 5))
+
+
+@pytest.mark.parametrize("kind", ["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"])
+def test_classes_are_counted_from_the_end_too(model: Make, kind: str) -> None:
+    inputs = {"x": ("f32", ["n", 3]), "t": ("i64", ["n"])}
+    made = model([node(kind, ["x", "t"], ["y"], reduction="none")], inputs, ["y"], opset=13)
+    check(made, {"x": image(2, 3), "t": [-1, 0]}, {"x": image(3, 3), "t": [-3, 1, 2]}, n=(1, 4))
+    compiled = gv.compile(made.SerializeToString(), dims={"n": (1, 4)})
+    for wrong in (-4, 3):
+        with pytest.raises(RequirementError, match=r"is not in \[-3, 3\)"):
+            compiled.run({"x": image(1, 3), "t": np.int64([wrong])})
+
+
+def test_an_axis_that_is_none_in_a_branch_that_is_not_taken(model: Make) -> None:
+    sums = helper.make_graph([node("CumSum", ["x", "a"], ["s"])], "then", [], [info("s", 1, None)])
+    plain = helper.make_graph([node("Relu", ["x"], ["r"])], "else", [], [info("r", 1, None)])
+    choice = node("If", ["c"], ["y"], then_branch=sums, else_branch=plain)
+    inputs = {"x": ("f32", [2, 3]), "c": ("bool", [])}
+    made = model([choice], inputs, ["y"], {"a": np.array(2)})
+    compiled = check(made, {"x": image(2, 3), "c": False})
+    with pytest.raises(RequirementError, match=r"axis = 2 is not in \[-2, 2\)"):
+        compiled.run({"x": image(2, 3), "c": np.array(True)})
+    outside = model([node("CumSum", ["x", "a"], ["y"])], {"x": ("f32", [2, 3])}, ["y"], {"a": 2})
+    with pytest.raises(GraphError, match="axis 2 is out of range"):
+        load_program(outside.SerializeToString())
+
+
+def test_parts_that_are_data_fill_the_axis(model: Make) -> None:
+    """The interpreter took the last one for the first."""
+    inputs = {"x": ("f32", [4]), "s": ("i64", [2])}
+    made = model([node("Split", ["x", "s"], ["y", "z"], axis=0)], inputs, ["y", "z"])
+    check(made, {"x": image(4), "s": [3, 1]}, {"x": image(4), "s": [0, 4]})
+    program = load_program(made.SerializeToString())
+    assert [len(x) for x in interpret(program, [image(4), np.int64([1, 3])])] == [1, 3]
+    for wrong in ([3, 3], [1, 1]):
+        with pytest.raises(RuntimeInputError, match="expected"):
+            interpret(program, [image(4), np.int64(wrong)])
+
+
+def test_determinants_of_open_sizes_are_a_model_for_each(model: Make) -> None:
+    made = model([node("Det", ["x"], ["y"])], {"x": ("f32", [2, "n", "n"])}, ["y"], opset=11)
+    cases = [{"x": image(2, n, n)} for n in (1, 3, 2)]
+    assert isinstance(check(made, *cases, n=(1, 4)), SeveralModel)
+
+
+@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose"])
+def test_channels_are_as_many_as_the_weights_have(model: Make, kind: str) -> None:
+    rules = {"group": 2} if kind == "Conv" else {}
+    weights = {"w": image(4, 2, 3)}
+    made = model(
+        [node(kind, ["x", "w"], ["y"], **rules)], {"x": ("f32", [1, "c", 7])}, ["y"], weights
+    )
+    check(made, {"x": image(1, 4, 7)})
+    with pytest.raises(GraphError, match="dimension 'c' has to be 4"):
+        gv.compile(made.SerializeToString(), dims={"c": (1, 8)})
+
+
+def test_a_size_in_a_sum_is_the_number_that_parts_need(model: Make) -> None:
+    nodes = [node("Concat", ["x", "o"], ["a"], axis=0), node("Split", ["a", "s"], ["y", "z"])]
+    constants = {"o": image(1, 2), "s": np.int64([2, 2])}
+    made = model(nodes, {"x": ("f32", ["n", 2])}, ["y", "z"], constants)
+    check(made, {"x": image(3, 2)})
