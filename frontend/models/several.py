@@ -7,9 +7,11 @@ have another product. So a model is compiled for a number when it first comes, a
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Lock
+from time import perf_counter
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from ...errors import (
     CompileError,
     DecidingSize,
     GravureError,
+    PerformanceWarning,
     RuntimeInputError,
     UnsupportedOp,
 )
@@ -45,6 +48,8 @@ class SeveralModel(HostedModel):
         self.size, self.make, self.name, self.place = size, make, "several", "this machine"
         self.made: dict[int, CompiledModel] = {}
         self.lock = renewed(Lock())
+        self.refusal, self.ran, self.has_told = refusal.message, -1, False
+        """Why there are several, for which number the last run was, and whether that was said."""
         first = self._first(refusal)
         self._threads = first.threads
         shapes = [[*info.shape] for info in first.inputs]
@@ -112,10 +117,31 @@ class SeveralModel(HostedModel):
         if found < size.low or (size.high is not None and found > size.high):
             most = "more" if size.high is None else size.high
             raise RuntimeInputError(f"{size.name} is {found}, expected {size.low} to {most}")
+        self._warn(found)
         return self.model_of(found).run(values)
 
+    def _warn(self, number: int) -> None:
+        """Warn once, when the runs' numbers begin to differ, of what a new one costs."""
+        before, self.ran = self.ran, number
+        if self.has_told or before in (-1, number) or number in self.made:
+            return
+        self.has_told = True
+        start = perf_counter()
+        self.model_of(number)
+        name = self.size.name
+        warnings.warn(
+            f"{name} decides about ranks or weights, so that a model is compiled for each new"
+            f" number: {perf_counter() - start:.1f} s for {name} = {number}, of which the last"
+            f" {KEPT} are kept; {self.refusal}",
+            PerformanceWarning,
+            stacklevel=4,
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Refuse: a library has one model."""
+        """Refuse: a library has one model.
+
+        Its results have ranks that its manifest and its header state, and it holds no compiler.
+        """
         raise CompileError(
             f"{path}: {self.size.name} decides about ranks or weights, so that there are several "
             "models, and a library has one",

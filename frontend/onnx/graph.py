@@ -453,6 +453,8 @@ class Reader:
     ) -> list[Value | None] | None:
         """Return inputs of which either of two sizes may be 1; None where it may not be."""
         if not self.whichever:
+            if node.block is not self.main:  # what a trip gives has to be as what it was given
+                return None
             return spread_given(node, inputs, error, self.symbols.given_ranges())
         made = spread_sizes(node, inputs, error)
         self.spreads += made is not None

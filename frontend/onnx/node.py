@@ -437,10 +437,10 @@ class Node:
         raise UnsupportedOp(message).about(first)
 
     def deciding(self, name: str) -> DecidingSize | None:
-        """Return where arguments have a size of a name; None where none does."""
+        """Return where arguments of the model have a size of a name; None where none does."""
         places = [
             (number, axis)
-            for number, argument in enumerate(self.given.args)
+            for number, argument in enumerate(self.emitter.entry.args)
             if isinstance(spec := value_spec(argument.type), TensorSpec)
             for axis, dim in enumerate(spec.shape or ())
             if str(dim) == name

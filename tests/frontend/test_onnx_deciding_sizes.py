@@ -27,6 +27,7 @@ node, info = helper.make_node, helper.make_tensor_value_info
 Make = Callable[..., onnx.ModelProto]
 Feeds = Mapping[str, Any]
 ANY = (1, 32)
+pytestmark = pytest.mark.filterwarnings("ignore:.*a model is compiled for each new number")
 
 
 def check(made: onnx.ModelProto, cases: Iterator[Feeds], **dims: Any) -> Any:

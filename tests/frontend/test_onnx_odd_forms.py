@@ -24,6 +24,7 @@ from gravure.ir import interpret
 node, info = helper.make_node, helper.make_tensor_value_info
 Make = Callable[..., onnx.ModelProto]
 RANDOM = np.random.default_rng(0)
+pytestmark = pytest.mark.filterwarnings("ignore:.*a model is compiled for each new number")
 
 
 def image(*shape: int) -> np.ndarray:
@@ -149,3 +150,50 @@ def test_a_size_in_a_sum_is_the_number_that_parts_need(model: Make) -> None:
     constants = {"o": image(1, 2), "s": np.int64([2, 2])}
     made = model(nodes, {"x": ("f32", ["n", 2])}, ["y", "z"], constants)
     check(made, {"x": image(3, 2)})
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_transforms_of_numbers_with_as_many_parts_as_a_run_says(model: Make, parts: int) -> None:
+    """The imaginary part was left out where the axis of the parts was open."""
+    inputs = {"x": ("f32", ["n", 4, "p"])}
+    made = model([node("DFT", ["x"], ["y"], axis=1)], inputs, ["y"], opset=17)
+    cases = [{"x": image(n, 4, parts)} for n in (2, 3)]
+    assert isinstance(check(made, *cases, n=(1, 4), p=(1, 2)), SeveralModel)
+
+
+def test_a_state_of_a_scan_has_the_shape_of_what_a_trip_gives(model: Make) -> None:
+    """Where the trip's own sizes are others the size is that number."""
+    body = helper.make_graph(
+        [node("Add", ["s", "x"], ["o"]), node("Mul", ["o", "o"], ["p"])], "body",
+        [info("s", 1, [2]), info("x", 1, [2])], [info("o", 1, [2]), info("p", 1, [2])],
+    )  # fmt: skip
+    scan = node("Scan", ["i", "x"], ["o", "p"], num_scan_inputs=1, body=body)
+    inputs = {"i": ("f32", ["m"]), "x": ("f32", ["t", 2])}
+    made = model([scan], inputs, ["o", "p"])
+    check(made, {"i": image(2), "x": image(3, 2)}, t=(1, 4))
+    with pytest.raises(GraphError, match="dimension 'm' has to be 2"):
+        gv.compile(made.SerializeToString(), dims={"m": (1, 4), "t": (1, 4)})
+
+
+def test_a_size_that_decides_inside_of_a_loop(model: Make) -> None:
+    body = helper.make_graph(
+        [node("ConstantOfShape", ["s"], ["c"]), node("Size", ["c"], ["z"]),
+         node("Cast", ["z"], ["f"], to=1), node("Add", ["a", "f"], ["b"]),
+         node("Identity", ["g"], ["h"])], "body",
+        [info("i", 7, []), info("g", 9, []), info("a", 1, [])],
+        [info("h", 9, []), info("b", 1, [])],
+    )  # fmt: skip
+    inputs = {"n": ("i64", []), "x": ("f32", []), "s": ("i64", ["k"])}
+    made = model([node("Loop", ["n", "", "x"], ["y"], body=body)], inputs, ["y"])
+    cases = [{"n": 3, "x": np.float32(1), "s": shape} for shape in ([2, 3], [4], [1, 2, 3])]
+    with pytest.warns(gv.PerformanceWarning, match="k decides about ranks or weights") as told:
+        compiled = check(made, *cases, k=(1, 4))
+    assert isinstance(compiled, SeveralModel)
+    assert len(told) == 1, "it is said once"
+    assert "ConstantOfShape" in str(told[0].message)
+    assert "s for k = 3" in str(told[0].message)
+
+
+def test_places_of_extremes_of_what_has_no_elements(model: Make) -> None:
+    made = model([node("ArgMax", ["x"], ["y"], axis=1)], {"x": ("f32", [4, 0, 0])}, ["y"])
+    check(made, {"x": image(4, 0, 0)})

@@ -505,6 +505,7 @@ def _scanned(
     with node.inside(loop.body):
         made = _trip_of_scan(node, body, trips, index, now, seen)
         following = make.add(index, make.number(1, d.i64))
+    _check_states(node, states, made)
     out = _outputs(node, made[len(states) :])
     if any(_seen_outside(node.kind(part), outer) != node.kind(part) for part in out.values):
         loop.give_up()
@@ -521,6 +522,18 @@ def _scanned(
         at = normalize_axis(axis, node.rank(buffer))
         ended.append(c.move_axis(node.emit, buffer, 0, at))
     return ended
+
+
+def _check_states(node: Node, states: Sequence[Value], made: Sequence[Value]) -> None:
+    """Raise where a trip gives a state of another shape, about the first size that differs."""
+    for before, after in zip(states, made, strict=False):
+        kinds = node.kind(before), node.kind(after)
+        shapes = [each.shape for each in kinds if isinstance(each, TensorSpec)]
+        one, other = shapes if len(shapes) == 2 else (None, None)
+        for dim, another in zip(one or (), other or (), strict=False):
+            if dim != another:
+                message = f"a state that changes from {kinds[0]} to {kinds[1]} is not supported"
+                raise UnequalError(message, dim, another)
 
 
 def _trip_of_scan(

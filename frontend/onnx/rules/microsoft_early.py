@@ -14,6 +14,7 @@ from .index import gather_nd
 from .layout import pad, range_, triangle
 from .microsoft import MICROSOFT
 from .sample import grid_sample
+from .signal import expect_rows
 
 rule("Trilu", domain=MICROSOFT)(triangle)
 rule("GatherND", domain=MICROSOFT)(gather_nd)
@@ -45,6 +46,7 @@ def distinct(node: Node, x: Value) -> Sequence[Value]:
 @rule("Inverse", domain=MICROSOFT)
 def inverse(node: Node, x: Value) -> Value:
     """Return inverses of the matrices on the last two axes."""
+    expect_rows(node, x)
     made: Value = node.make.inverse(x)
     return made
 

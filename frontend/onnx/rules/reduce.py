@@ -160,12 +160,14 @@ def reduce_axes(node: Node, x: Value, axes: Value | None = None) -> Value:
 def arg_extreme(node: Node, x: Value) -> Value:
     """Return the place of the first or last extreme along an axis."""
     find = node.make.argmax if node.op_type == "ArgMax" else node.make.argmin
-    return find(
-        x,
-        axis=normalize_axis(node.integer("axis", 0), node.rank(x)),
-        keepdims=bool(node.integer("keepdims", 1)),
-        last=bool(node.integer("select_last_index", 0)),
+    axis = normalize_axis(node.integer("axis", 0), node.rank(x))
+    last, keeps = (
+        bool(node.integer(*given)) for given in (("select_last_index", 0), ("keepdims", 1))
     )
+    shape = kept_shape(node.shape(x), (axis,), keepdims=keeps)
+    if 0 in shape:  # of an axis that may be empty, too: there is none to look along
+        return node.make.filled(0, d.i64, shape)
+    return find(x, axis=axis, keepdims=keeps, last=last)
 
 
 @rule("CumSum", "CumProd")

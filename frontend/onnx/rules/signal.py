@@ -45,8 +45,7 @@ def _along(node: Node, x: Value, length: Value | None, axis: int) -> Value:
     needed = points // 2 + 1 if halved else points
     pads = [(0, needed - extent) if i == at else (0, 0) for i in range(rank)]
     moved = c.move_axis(node.emit, c.resize_edges(node.emit, x, pads), at, rank - 2)
-    real = _part(node, moved, 0)
-    imag = _part(node, moved, 1) if node.shape(x)[-1] == 2 else None
+    real, imag = _parts(node, moved)
     if halved:
         real, imag = _whole(node, real, imag, points)
     by = transform if isinstance(points, int) else partial(_transform_open, node)
@@ -56,6 +55,16 @@ def _along(node: Node, x: Value, length: Value | None, axis: int) -> Value:
     elif onesided:
         parts = [c.cut(node.emit, p, rank - 2, 0, points // 2 + 1) for p in parts]
     return c.move_axis(node.emit, c.stack(node.emit, parts, rank - 1), rank - 2, at)
+
+
+def _parts(node: Node, x: Value) -> tuple[Value, Value | None]:
+    """Return the real and the imaginary part that the last axis has; None where it has one only."""
+    count = node.shape(x)[-1]
+    if not isinstance(count, int):
+        node.refuse_sizes(f"numbers of {count} parts, expected 1 or 2", count)
+    if count not in (1, 2):
+        node.fail(f"numbers of {count} parts, expected 1 or 2")
+    return _part(node, x, 0), _part(node, x, 1) if count == 2 else None
 
 
 def _part(node: Node, x: Value, index: int) -> Value:
@@ -138,8 +147,7 @@ def short_time(
     frames = make.gather(x, _places(node, extent, stride, points), axis=1)
     if window is not None:
         frames = make.mul(frames, c.unsqueeze(node.emit, window, (1,)))
-    real = _part(node, frames, 0)
-    imag = _part(node, frames, 1) if node.shape(x)[-1] == 2 else None
+    real, imag = _parts(node, frames)
     parts = fourier(node, real, imag, inverse=False)
     if node.integer("onesided", 1) and imag is None:
         parts = [c.cut(node.emit, p, 2, 0, points // 2 + 1) for p in parts]
@@ -163,7 +171,12 @@ def mel_weights(
 @rule("Det")
 def determinant(node: Node, x: Value) -> Value:
     """Return the determinants of matrices."""
+    expect_rows(node, x)
+    return node.make.determinant(x)
+
+
+def expect_rows(node: Node, x: Value) -> None:
+    """Refuse square matrices of a size that is no number; a model for each may be made."""
     rows, columns = node.shape(x)[-2:] if node.rank(x) > 1 else (1, 1)
     if rows == columns and not isinstance(rows, int):
         node.refuse_sizes(f"matrices of {rows} rows, expected a known number", rows)
-    return node.make.determinant(x)
