@@ -197,3 +197,17 @@ def test_a_size_that_decides_inside_of_a_loop(model: Make) -> None:
 def test_places_of_extremes_of_what_has_no_elements(model: Make) -> None:
     made = model([node("ArgMax", ["x"], ["y"], axis=1)], {"x": ("f32", [4, 0, 0])}, ["y"])
     check(made, {"x": image(4, 0, 0)})
+
+
+def test_points_of_as_many_indices_as_a_run_says(model: Make) -> None:
+    """What is taken has another rank for each number, and what is put there has."""
+    inputs = {"x": ("f32", [3, 4, 5]), "i": ("i64", ["n", "k"])}
+    taken = model([node("GatherND", ["x", "i"], ["y"])], inputs, ["y"])
+    places = {k: RANDOM.integers(0, 3, (n, k)) for n, k in ((2, 1), (4, 3), (3, 2))}
+    cases = [{"x": image(3, 4, 5), "i": points} for points in places.values()]
+    assert isinstance(check(taken, *cases, n=(1, 4), k=(1, 3)), SeveralModel)
+    nodes = [node("GatherND", ["x", "i"], ["u"]), node("Neg", ["u"], ["v"]),
+             node("ScatterND", ["x", "i", "v"], ["y"])]  # fmt: skip
+    put = model(nodes, inputs, ["y"])
+    cases = [{"x": image(3, 4, 5), "i": np.int64([[0] * k, [2] * k])} for k in (1, 3, 2)]
+    check(put, *cases, n=(1, 4), k=(1, 3))

@@ -40,9 +40,17 @@ def gather_elements(node: Node, x: Value, indices: Value) -> Value:
 @rule("GatherND")
 def gather_nd(node: Node, x: Value, indices: Value) -> Value:
     """Take slices at points."""
+    _expect_depth(node, indices)
     batch = node.integer("batch_dims", 0)
     require_points(node, indices, node.shape(x)[batch:])
     return node.make.gather_nd(x, indices, batch_dims=batch)
+
+
+def _expect_depth(node: Node, points: Value) -> None:
+    """Refuse points of a depth that is no number; a model for each may be made."""
+    depth = node.shape(points)[-1] if node.rank(points) else 0
+    if not isinstance(depth, int):
+        node.refuse_sizes(f"points of {depth} indices, expected a known number of them", depth)
 
 
 @rule("Scatter", "ScatterElements")
@@ -57,6 +65,7 @@ def scatter_elements(node: Node, x: Value, indices: Value, updates: Value) -> Va
 @rule("ScatterND")
 def scatter_nd(node: Node, x: Value, indices: Value, updates: Value) -> Value:
     """Put slices at points."""
+    _expect_depth(node, indices)
     require_points(node, indices, node.shape(x))
     return node.make.scatter_nd(x, indices, updates, reduction=node.text("reduction", "none"))
 
