@@ -56,7 +56,7 @@ def attend(
     make, dtype = node.make, node.dtype(heads.q)
     wide = d.f64 if dtype == d.f64 else d.f32
     q, k, v = (make.to(x, wide) for x in (heads.q, heads.k, heads.v))
-    scores = make.matmul(make.mul(q, make.number(scale or _usual(node, q), wide)),
+    scores = make.matmul(make.mul(q, make.number(scale, wide) if scale else _usual(node, q)),
                          make.transpose(k, order=(0, 1, 3, 2)))  # fmt: skip
     if softcap > 0:
         cap = make.number(softcap, wide)
@@ -75,12 +75,12 @@ def attend(
     return make.to(make.matmul(weights, v), dtype)
 
 
-def _usual(node: Node, q: Value) -> float:
-    width = node.shape(q)[-1]
-    if not isinstance(width, int):
-        node.refuse(f"heads of {width} elements, expected a number")
-    scale: float = width**-0.5
-    return scale
+def _usual(node: Node, q: Value) -> Value:
+    """Return one over the root of how many elements a head has, which a run may tell."""
+    make, width, dtype = node.make, node.shape(q)[-1], node.dtype(q)
+    if isinstance(width, int):
+        return make.number(width**-0.5, dtype)
+    return make.reciprocal(make.sqrt(make.extent_of(width, dtype)))
 
 
 def added(node: Node, *masks: Value | None) -> Value | None:

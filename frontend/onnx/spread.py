@@ -187,7 +187,7 @@ def _expanded(
     return made
 
 
-class Place(NamedTuple):
+class SizedAxis(NamedTuple):
     """An axis of a tensor."""
 
     value: SSAValue
@@ -195,7 +195,7 @@ class Place(NamedTuple):
     axis: int
 
 
-def _axis_of(node: Node, value: object, behind: int, which: Sequence[Dim]) -> Place | None:
+def _axis_of(node: Node, value: object, behind: int, which: Sequence[Dim]) -> SizedAxis | None:
     """Return the axis of a tensor before so many others, if it has one of some sizes."""
     if not isinstance(value, SSAValue):
         return None
@@ -203,4 +203,4 @@ def _axis_of(node: Node, value: object, behind: int, which: Sequence[Dim]) -> Pl
     if not isinstance(spec, TensorSpec) or spec.shape is None or spec.rank <= behind:
         return None
     axis = spec.rank - 1 - behind
-    return Place(value, spec.shape, axis) if spec.shape[axis] in which else None
+    return SizedAxis(value, spec.shape, axis) if spec.shape[axis] in which else None

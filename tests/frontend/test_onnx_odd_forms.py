@@ -211,3 +211,15 @@ def test_points_of_as_many_indices_as_a_run_says(model: Make) -> None:
     put = model(nodes, inputs, ["y"])
     cases = [{"x": image(3, 4, 5), "i": np.int64([[0] * k, [2] * k])} for k in (1, 3, 2)]
     check(put, *cases, n=(1, 4), k=(1, 3))
+
+
+def test_heads_of_as_many_elements_as_a_run_says(model: Make) -> None:
+    """What scores are divided by was refused."""
+    rules: Any = {"domain": "com.microsoft", "num_heads": 2}
+    attention = node("MultiHeadAttention", ["q", "k", "v"], ["y"], **rules)
+    inputs = {name: ("f32", ["b", size, "w"]) for name, size in zip("qkv", "stt", strict=True)}
+    made = model([attention], inputs, ["y"])
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    cases = [dict(zip("qkv", (image(2, 3, w), image(2, 4, w), image(2, 4, w)), strict=True))
+             for w in (8, 16)]  # fmt: skip
+    check(made, *cases, b=(1, 2), s=(1, 4), t=(1, 4), w=(2, 16))

@@ -73,7 +73,7 @@ def affine_grid(node: Node, theta: Value, size: Value) -> Value:
     if rank not in (2, 3) or node.rank(theta) != 3:
         node.fail(f"a size of {rank + 2} numbers, expected 4 or 5, and theta of rank 3")
     if node.shape(theta)[1:] != (rank, rank + 1):
-        node.fail(f"theta has shape {node.shape(theta)}, expected (N, {rank}, {rank + 1})")
+        node.fail(f"theta is {node.spec(theta)}, expected [N, {rank}, {rank + 1}]")
     aligned = bool(node.integer("align_corners", 0))
     columns = [
         make.reshape(
