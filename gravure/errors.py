@@ -138,14 +138,13 @@ class UnsupportedOp(GravureError):  # noqa: N818
     size: DecidingSize | None = None
     """What it would have to know the number of, if that is all that is missing."""
 
+    is_needless: bool = False
+    """Whether it is only that what was asked for would change nothing of a model."""
+
     def about(self, size: DecidingSize | None) -> UnsupportedOp:
         """Return the error; a number of this size would mend it."""
         self.size = size
         return self
-
-
-class SizesAgreeError(UnsupportedOp):
-    """A model was read so that sizes that broadcast may be 1, and there are no such two in it."""
 
 
 class VerifyError(GravureError):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Protocol
 
-from ...errors import CompileError, ParseError, RuntimeInputError, SizesAgreeError, UnsupportedOp
+from ...errors import CompileError, ParseError, RuntimeInputError, UnsupportedOp
 from ...forks import renewed
 from ...runtime.arguments import Inputs
 from ...runtime.buffer import Array
@@ -59,7 +59,7 @@ class Otherwise:
             if self.made:
                 return self.made[0]
             assert self.refusal is not None, "there is a model or a refusal"
-            if isinstance(self.refusal, SizesAgreeError):
+            if isinstance(self.refusal, UnsupportedOp) and self.refusal.is_needless:
                 raise error
             raise error from self.refusal
 

@@ -25,7 +25,6 @@ from ...errors import (
     GraphError,
     GravureError,
     ParseError,
-    SizesAgreeError,
     UnsupportedOp,
     did_you_mean,
 )
@@ -109,7 +108,9 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
             reader = Reader(model, symbols, Faults(name), *given, whichever=whichever)
             program = reader.read(shapes or {})
             if whichever and not reader.spreads:
-                raise SizesAgreeError("no two sizes broadcast of which either may be 1")
+                refusal = UnsupportedOp("no two sizes broadcast of which either may be 1")
+                refusal.is_needless = True
+                raise refusal
             program.assumed = [(str(each), each.reason) for each in assumptions]
             return program
         except NeedsAssumptionError as needs:

@@ -25,7 +25,7 @@ from ...codegen.digests import Stamp, file_digest
 from ...codegen.keys import reader_stamp
 from ...codegen.store import find, keep, program_key
 from ...collection import paused
-from ...errors import ArtifactError, ParseError, SizesAgreeError, UnsupportedOp, did_you_mean
+from ...errors import ArtifactError, ParseError, UnsupportedOp, did_you_mean
 from ...plugins import load_named, names_loaded
 from ...runtime.arguments import check_threads
 from ...runtime.artifact import TOLD
@@ -304,8 +304,11 @@ def _compiled(
 def loaded(load: Callable[..., Program], options: Options, *, short: bool = False) -> Program:
     """Return the program that is loaded; where no two sizes are so that one may be 1, as always."""
     if options.whichever:
-        with suppress(SizesAgreeError):
+        try:
             return load(short=short, whichever=True)
+        except UnsupportedOp as refusal:
+            if not refusal.is_needless:
+                raise
     return load(short=short)
 
 
