@@ -11,10 +11,10 @@ graph that is being made; gradients come out the same way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -41,12 +41,25 @@ class StillRecordingError(TapeError, ValueError):
     """A tape was entered again before it was left."""
 
 
+def _refused(
+    tape: object, target: Any, sources: object, unconnected: object, *, batch: bool
+) -> Sequence[object]:
+    """Refuse jacobians of a target whose sizes only the run knows."""
+    raise NotImplementedError(
+        f"jacobian: the target is {target.spec}, expected one whose sizes are known before the "
+        "run; of batch_jacobian the first may be open"
+    )
+
+
 class GradientTape:
     """Records operations for gradients.
 
     A tape that is not `persistent` gives gradients once and then forgets. Without
     `watch_accessed_variables` only what is given to `watch` is watched.
     """
+
+    OPEN_ROWS: ClassVar[Callable[..., Sequence[object]]] = _refused
+    """Gives jacobians of a target whose sizes only the run knows, if there is a way to."""
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
@@ -152,7 +165,7 @@ class GradientTape:
         self._begin()
         weights = nest.flatten(output_gradients) if output_gradients is not None else None
         flat = nest.flatten(sources)
-        found = self._backward(_weighted(targets, weights), flat)
+        found = self._backward(_weighted(targets, weights, flat), flat)
         self._end()
         if wants_zeros(unconnected_gradients):
             found = [
@@ -170,10 +183,10 @@ class GradientTape:
         y = _value(target)
         self._begin()
         if not y.spec.is_static:
-            raise NotImplementedError(
-                f"jacobian: the target is {y.spec}, expected one whose sizes are known before the "
-                "run; batch_jacobian leaves the first size open, tf.hessians leaves all open"
-            )
+            flat = nest.flatten(sources)
+            made = self.OPEN_ROWS(y, flat, unconnected_gradients, batch=False)
+            self._end()
+            return nest.pack(sources, made)
         shape, flat = y.spec.static_shape, nest.flatten(sources)
         count = int(np.prod(shape, dtype=np.int64))
         basis = np.eye(count, dtype=y.dtype.numpy).reshape(count, *shape)
@@ -198,16 +211,20 @@ class GradientTape:
         """
         y = _value(target)
         self._begin()
-        batch, *inner = y.spec.dims
-        count = product(inner)
-        if not isinstance(count, int):
-            raise TypeError(f"a target of {y.spec}, expected numbers behind the first axis")
+        inner = None if y.spec.shape is None else y.spec.dims[1:]
+        count = None if inner is None else product(inner)
+        if inner is None or not isinstance(count, int):
+            [open_rows] = self.OPEN_ROWS(y, [source], unconnected_gradients, batch=True)
+            self._end()
+            return open_rows
+        batch = y.spec.dims[0]
         rows = []
         for b in np.eye(count, dtype=y.dtype.numpy).reshape(count, 1, *inner):
             grad = apply(REGISTRY["gv.broadcast_to"], as_tensor(b), shape=(batch, *inner))
             rows.append(self._dense([(key_of(y), grad)], [source])[0])
         self._end()
-        zeros, shape = wants_zeros(unconnected_gradients), (batch, *inner, *source.spec.dims[1:])
+        examples, *sizes = source.spec.dims  # (as many as of the target, maybe by another name)
+        zeros, shape = wants_zeros(unconnected_gradients), (examples, *inner, *sizes)
         made: Tensor
         if not rows:
             made = Maker(apply).filled(0, source.spec.dtype, shape)
@@ -217,6 +234,10 @@ class GradientTape:
         parts = [filled_like(source, 0) if row is None else row for row in rows]
         made = apply(REGISTRY["gv.reshape"], stack(apply, parts, 1), shape=shape)
         return made
+
+    def uses_of(self, value: object) -> list[Use]:
+        """Return the uses that were seen of a value, in their order."""
+        return [use for use in self._uses if any(x is value for x in use.operands)]
 
     def _begin(self) -> None:
         if self._used and not self._persistent:
@@ -272,11 +293,15 @@ def _value(target: object) -> Any:
 
 
 def _weighted(
-    targets: Sequence[Any], weights: Sequence[object] | None
+    targets: Sequence[Any], weights: Sequence[object] | None, sources: Sequence[Any]
 ) -> Iterator[tuple[object, object]]:
-    """Give the gradient of each target that has one: its weight, or ones."""
+    """Give the gradient of each target that has one: its weight, or ones.
+
+    A target that is a source has one whatever it counts in.
+    """
+    own = {key_of(x) for x in sources}
     for i, y in enumerate(targets):
-        if is_smooth(y):
+        if is_smooth(y) or (key_of(y) in own and y.dtype.kind in "iu"):
             weight = None if weights is None else weights[i]
             given = filled_like(y, 1) if weight is None else cast(as_tensor(weight), y.spec.dtype)
             yield key_of(y), given

@@ -53,6 +53,18 @@ def test_jacobians_of_what_is_not_connected_or_empty_are_zeros() -> None:
     assert tape.batch_jacobian(empty, none).shape == (1, 0, 0)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_target_that_is_its_own_source_has_ones_whatever_it_counts_in(dtype: str) -> None:
+    x = tf.constant([3, 4], dtype)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * 2
+    found = tape.gradient(x, x)
+    assert found.numpy().tolist() == [1, 1]
+    assert found.dtype == dtype
+    assert tape.gradient(y, x) is None
+
+
 def test_jacobians_of_gathered_rows_are_dense() -> None:
     rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     with tf.GradientTape() as tape:

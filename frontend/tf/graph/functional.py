@@ -16,11 +16,12 @@ from ...values import nest
 from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient, dressed
 from ..core.values import convert
-from ..ops.array_ops import concat, reshape, shape, size, stack
-from ..ops.creation import range_, zeros_like
+from ..ops.array_ops import broadcast_to, concat, reshape, shape, size, stack, transpose
+from ..ops.creation import one_hot, range_, zeros, zeros_like
+from ..ops.math_ops import REDUCTIONS, add_n
 from .flow import GradientTape, gradients
 from .loops import map_fn
-from .state import get_default_graph
+from .state import Variable, get_default_graph
 
 
 def hessians(ys: object, xs: object, **_: object) -> list[TfTensor]:
@@ -45,13 +46,18 @@ def hessians(ys: object, xs: object, **_: object) -> list[TfTensor]:
     return made
 
 
-def between(ys: Sequence[GraphTensor], x: GraphTensor) -> list[Operation]:
-    """Return the operations by which tensors depend on another one, in their order."""
+def between(
+    ys: Sequence[GraphTensor], x: GraphTensor, along: Callable[[object], bool] = lambda _: True
+) -> list[Operation]:
+    """Return the operations by which tensors depend on another one, in their order.
+
+    They lead on by those of their results that `along` says yes to.
+    """
     depends, wanted = {x.edge}, {y.edge for y in ys}
     found = []
     for op in x.graph.operations:
-        if depends.intersection(t.edge for t in op.inputs):
-            depends.update(t.edge for t in op.outputs)
+        if depends.intersection(t.edge for t in op.inputs) and any(map(along, op.outputs)):
+            depends.update(t.edge for t in op.outputs if along(t))
             found.append(op)
     made: list[Operation] = []
     for op in reversed(found):
@@ -101,6 +107,90 @@ def _open_hessian(ys: Sequence[GraphTensor], x: TfTensor) -> TfTensor:
 
     rows = map_fn(row, range_(size(x)), fn_output_signature=x.dtype)
     return reshape(rows, concat([shape(x), shape(x)], 0))
+
+
+def open_rows(
+    tape: GradientTape, target: Any, sources: Sequence[Any], unconnected: object, *, batch: bool
+) -> list[TfTensor | None]:
+    """Return the derivatives of each element of a target by sources, by a loop over elements.
+
+    Only the run knows how many there are. With `batch` an element is one of each example's.
+    What leads from the sources to the target stands in the loop once more: the way back goes
+    through operations of one graph.
+    """
+    y = known_in(target.graph, target)
+    assert isinstance(y, GraphTensor), "tensors that were computed have sizes"
+    ways = [_ways(tape, y, source) for source in sources]
+    starts = list({x.edge: x for way in ways for x in way}.values())
+    leads = {op for x in starts for op in between([y], x, tape.knows)}
+    ops = [op for op in y.graph.operations if op in leads]
+    state = next((op.type for op in ops if op.kind.stateful), None)
+    if state is not None:
+        raise NotImplementedError(
+            f"jacobian: the target is {y.spec} and depends on its source through {state}, which "
+            "has a state; expected one whose sizes are known before the run"
+        )
+    sizes = shape(y)[1:] if batch else shape(y)
+    count = REDUCTIONS["reduce_prod"](sizes)
+
+    def row(place: TfTensor) -> list[TfTensor]:
+        graph = get_default_graph()
+        given = {x.edge: graph.owned(x) for x in starts}
+        seed = reshape(one_hot(place, count, dtype=y.dtype), sizes)
+        weights = broadcast_to(seed, shape(y)) if batch else seed
+        end = again_in(graph, ops, given)[y.edge]
+        found = gradients(end, list(given.values()), weights, unconnected_gradients="zero")
+        return [reshape(g, [-1]) for g in found]
+
+    rows = dict(zip((x.edge for x in starts), _mapped(row, count, starts), strict=True))
+    filled = batch or wants_zeros(unconnected)
+    return [
+        _as_jacobian([rows[x.edge] for x in way], y, convert(source), batch=batch, filled=filled)
+        for way, source in zip(ways, sources, strict=True)
+    ]
+
+
+def _mapped(row: Callable[[TfTensor], object], count: TfTensor, starts: list[GraphTensor]) -> Any:
+    """Return what a function of an element's place gives, of all places."""
+    types = [x.dtype for x in starts]
+    return map_fn(row, range_(count), fn_output_signature=types) if starts else []
+
+
+def _ways(tape: GradientTape, y: GraphTensor, source: Any) -> list[GraphTensor]:
+    """Return the tensors by which a target depends on a source: what was read of a variable."""
+    tensors = [source]
+    if isinstance(source, Variable):
+        uses = tape.uses_of(source)
+        others = [use.name for use in uses if use.name != "ReadVariableOp"]
+        if others:
+            raise NotImplementedError(
+                f"jacobian: the target is {y.spec}, and {others[0]} reads the variable it is to "
+                "be differentiated by inside of itself; expected sizes known before the run"
+            )
+        tensors = [read for use in uses for read in use.results]
+    inside = [x for x in (known_in(y.graph, x) for x in tensors) if isinstance(x, GraphTensor)]
+    leads = [x for x in inside if x.edge is y.edge or between([y], x, tape.knows)]
+    return [x for x, grad in zip(leads, gradients(y, leads), strict=True) if grad is not None]
+
+
+def _as_jacobian(
+    parts: list[TfTensor], y: GraphTensor, x: TfTensor, *, batch: bool, filled: bool
+) -> TfTensor | None:
+    """Return rows, each of which is like the source, with the axes of target and source."""
+    if not parts and not filled:
+        return None
+    first = 1 if batch else 0
+    whole = concat([shape(y), shape(x)[first:]], 0)
+    if not parts:
+        return zeros(whole, x.dtype)
+    rows = add_n(parts)
+    if batch:
+        elements = [REDUCTIONS["reduce_prod"](shape(v)[1:]) for v in (y, x)]
+        examples = reshape(rows, [elements[0], shape(y)[0], elements[1]])
+        rows = transpose(examples, [1, 0, 2])
+    made = reshape(rows, whole)
+    made.set_shape(dressed(y).shape.concatenate(x.shape[first:]))
+    return made
 
 
 def recompute_grad(f: Callable[..., object]) -> Callable[..., object]:
@@ -202,3 +292,6 @@ class ForwardAccumulator:
         if not parts:
             return weights if wants_zeros(unconnected) else None
         return outer.gradient([g for g, _ in parts], weights, [t for _, t in parts], "zero")
+
+
+GradientTape.OPEN_ROWS = open_rows

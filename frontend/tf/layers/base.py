@@ -205,7 +205,7 @@ class Layer:
     @property
     def variables(self) -> list[Variable]:
         """Return the variables."""
-        return list(dict.fromkeys(self._own))
+        return list({id(v): v for v in self._own}.values())
 
     weights = variables
 

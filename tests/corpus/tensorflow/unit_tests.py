@@ -245,7 +245,7 @@ class StandIn(types.ModuleType):
     """A module of TensorFlow: its names are public ones of gravure."""
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") or name in OF_LOADERS:
             raise AttributeError(name)
         path = self.__name__.removeprefix("tested").removeprefix(".python").strip(".")
         inner = f"{path}.{name}".strip(".")
@@ -291,8 +291,13 @@ def as_it_is(target=None, *_, **__):
     return target if callable(target) else lambda f: f
 
 
-OF_TESTS = re.compile(r"python\.(data\.)?kernel_tests\..*(?<!_test)|python\..*\w_test_util")
+OF_TESTS = re.compile(
+    r"python\.(data\.)?kernel_tests\..*(?<!_test)|python\..*\w_test_(util|base)"
+    r"|python\.ops\.(parallel_for\.test_util|numpy_ops\.tests\..*(?<!_test))"
+)
 """The modules that tests share among them: they are read, and not answered by public names."""
+OF_LOADERS = ("setUpModule", "tearDownModule", "load_tests")
+"""What `unittest` asks a module of tests for, and that no module of TensorFlow has to have."""
 
 
 def as_tested(text):
@@ -300,7 +305,7 @@ def as_tested(text):
 
     What files do when they are run is done, too: some make their tests there.
     """
-    text = text.replace("._next_internal", ".get_next")
+    text = text.replace("._next_internal", ".get_next").replace("tf.test.main()", "None")
     text = re.sub(r"""^if __name__ == (["'])__main__\1:""", "if True:", text, flags=re.M)
     return re.sub(rf"\btensorflow(?=\.({PARTS})\b)", "tested", text)
 
@@ -323,6 +328,7 @@ class TensorFlowFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = module.__name__.removeprefix("tested.")
         if SOURCES and OF_TESTS.fullmatch(name) and SOURCES.is_file(f"tensorflow.{name}"):
             path = SOURCES.path(f"tensorflow.{name}")
+            module.__file__ = str(path)
             exec(compile(as_tested(path.read_text()), path, "exec"), module.__dict__)
 
 
