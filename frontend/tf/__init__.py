@@ -75,7 +75,7 @@ from .graph.flow import (
 )
 from .graph.functional import hessians
 from .graph.graph_def import GraphDef
-from .graph.loops import foldl, foldr, scan, vectorized_map, while_loop
+from .graph.loops import foldl, foldr, scan, while_loop
 from .graph.queues import FIFOQueue, RandomShuffleQueue
 from .graph.sessions import InitialisingSession as Session
 from .graph.state import TfGraph as Graph
@@ -207,7 +207,7 @@ from .ops.nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
 from .ops.sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
 from .ops.strings import as_string
 from .program.testing import test
-from .ragged.mapping import map_fn
+from .ragged.mapping import map_fn, vectorized_map
 from .ragged.names import RaggedTensor, RaggedTensorSpec, ragged
 from .runs.operations import TfOperation as Operation
 from .special.fake_quantised import quantization

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..core.bridge import COMPARISONS, OF_NUMPY, OPERATORS, Common, TfTensor
@@ -11,11 +11,11 @@ from . import promoting
 from .elementwise import around, clip
 from .indexing import getitem
 from .promoting import Together, promoted
-from .reducing import REDUCED
-from .shaping import ravel, reshape, transpose
+from .reducing import REDUCED, matmul
+from .shaping import flatten, ravel, reshape, transpose
 
 PROMOTED = (
-    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"),
     *("less", "less_equal", "greater", "greater_equal"),
 )
 MODES = ("off", "legacy", "safe", "all")
@@ -28,8 +28,11 @@ def _reshaped(x: Common, *sizes: object, order: str = "C") -> TfTensor:
     return reshape(x, sizes[0] if len(sizes) == 1 else sizes, order)
 
 
-def _turned(x: Common, *axes: int) -> TfTensor:
-    return transpose(x, list(axes) or None)
+def _turned(x: Common, *axes: Sequence[int] | int | None) -> TfTensor:
+    """Exchange axes, which are one argument as in TensorFlow, or several as in numpy."""
+    if len(axes) == 1 and not isinstance(axes[0], int):
+        return transpose(x, axes[0])
+    return transpose(x, [int(axis) for axis in axes] or None)  # type: ignore[arg-type]
 
 
 def _size(x: Common) -> int | None:
@@ -39,7 +42,7 @@ def _size(x: Common) -> int | None:
 METHODS: dict[str, Callable[..., object]] = {
     "astype": cast,
     "clip": clip,
-    "flatten": ravel,
+    "flatten": flatten,
     "max": REDUCED["max"],
     "mean": REDUCED["mean"],
     "min": REDUCED["min"],
@@ -104,6 +107,7 @@ def experimental_enable_numpy_behavior(
     by_name, compared = PLAIN
     if dtype_conversion_mode == "legacy":
         OPERATORS.update({name: _promoting(by_name[name]) for name in PROMOTED})
+        OPERATORS["matmul"] = matmul  # (a row or a column is one axis)
         COMPARISONS.update({name: _comparing(f) for name, f in compared.items()})
     OPERATORS["getitem"] = getitem
     OF_NUMPY.update(PROPERTIES)

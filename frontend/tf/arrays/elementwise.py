@@ -166,8 +166,11 @@ def where(condition: Value, x: Value = None, y: Value = None) -> object:
 def nonzero(a: Value) -> list[TfTensor]:
     """Return the places of elements that are not zero, an array for each axis."""
     with Together(a):
-        places, count = _where(_truth(a)), len(tensor(a).shape)
-        return [places[:, axis] for axis in range(count)]
+        truth = _truth(a)
+        if not len(truth.shape):
+            truth = truth[None]
+        places = _where(truth)
+        return [places[:, axis] for axis in range(len(truth.shape))]
 
 
 def select(condlist: Sequence[Value], choicelist: Sequence[Value], default: Value = 0) -> TfTensor:

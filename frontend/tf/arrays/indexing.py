@@ -15,7 +15,7 @@ from ..ops.gathering import gather_nd
 from ..ops.indexing import getitem as part_of
 from ..ops.math_ops import cast
 from .elementwise import nonzero
-from .promoting import Together, Value
+from .promoting import Together, Value, result_type, tensor
 
 Key = Value
 """What stands between brackets: a number, a slice, a tensor, an array, a list, None, `...`."""
@@ -23,14 +23,13 @@ Key = Value
 
 def _is_list(key: Key) -> bool:
     """Say whether a key is indices or a mask, and no number."""
-    if isinstance(key, list | np.ndarray):
-        return np.ndim(key) > 0
-    return isinstance(key, Common) and len(key.shape) > 0
+    if isinstance(key, np.ndarray):
+        return key.ndim > 0
+    return isinstance(key, list) or (isinstance(key, Common) and len(key.shape) > 0)
 
 
 def _is_mask(key: Key) -> bool:
-    kind = key.dtype.as_numpy_dtype if isinstance(key, Common) else np.asarray(key).dtype
-    return bool(np.dtype(kind) == np.bool_)
+    return bool(result_type(key) == np.bool_)
 
 
 def getitem(x: TfTensor, key: Key) -> TfTensor:
@@ -79,5 +78,5 @@ def _taken(x: TfTensor, keys: Sequence[Key]) -> TfTensor:
 
 def _from_start(key: Key, size: TfTensor) -> TfTensor:
     """Return indices that are counted from the start of their axis."""
-    index = cast(convert(np.asarray(key) if isinstance(key, list) else key), "int32")
+    index = cast(tensor(key) if isinstance(key, list) else convert(key), "int32")
     return where(index < 0, index + size, index)

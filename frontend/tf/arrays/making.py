@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ..core.bridge import TfTensor
+from ..core.bridge import Common, TfTensor
 from ..core.space import Space
+from ..core.values import static
+from ..draws.ops import poisson as _poisson
 from ..ops import creation as _c
 from ..ops import random_ops as _r
-from ..ops.array_ops import broadcast_to, reshape
+from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, reshape, transpose
 from ..ops.array_ops import shape as _shape
 from ..ops.math_ops import cast, identity
+from .elementwise import nonzero
 from .promoting import Together, Value, as_type, result_type, tensor
 
 
@@ -20,7 +24,7 @@ def array(val: Value, dtype: Value = None, copy: bool = True, ndmin: int = 0) ->
     """Return a value as a tensor, with so many axes at least."""
     with Together(val):
         made = tensor(val) if dtype is None else as_type(val, dtype)
-        while len(made.shape) < ndmin:
+        for _ in range(max(ndmin - len(made.shape), 0) if ndmin else 0):
             made = made[None]
         return identity(made) if copy else made
 
@@ -30,18 +34,32 @@ def asarray(a: Value, dtype: Value = None) -> TfTensor:
     return array(a, dtype, copy=False)
 
 
+def at_least_one(a: Value, dtype: Value = None) -> TfTensor:
+    """Return a value as a tensor of one axis at least."""
+    return array(a, dtype, copy=False, ndmin=1)
+
+
 def _filled(number: int) -> Callable[..., TfTensor]:
     def public(shape: Value, dtype: Value = float) -> TfTensor:
-        """Return an array of one number."""
-        return full(shape, number, dtype)
+        """Return an array of one number; texts are empty."""
+        return full(shape, _as_text(number, dtype), dtype)
 
     return public
 
 
+def _as_text(number: int, dtype: Value) -> int | bytes:
+    """Return what a number is among elements of a type: no text where it is 0."""
+    return (
+        b""
+        if number == 0 and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)).kind in "OSU"
+        else number
+    )
+
+
 def _filled_like(number: int) -> Callable[..., TfTensor]:
     def public(a: Value, dtype: Value = None) -> TfTensor:
-        """Return an array of one number in the shape of another one."""
-        return full_like(a, number, dtype)
+        """Return an array of one number in the shape of another one; texts are empty."""
+        return full_like(a, _as_text(number, result_type(a) if dtype is None else dtype), dtype)
 
     return public
 
@@ -85,7 +103,12 @@ def arange(start: Value, stop: Value = None, step: Value = 1, dtype: Value = Non
     """Return numbers at equal steps, without the last one."""
     with Together(start, stop, step):
         first, last = (0, start) if stop is None else (start, stop)
+        if isinstance(step, int | float) and not step:
+            raise ValueError("step must be non-zero.")
+        known = [static(v) for v in (first, last, step)]
         kind = np.dtype(dtype or result_type(*map(_as_array, (first, last, step))))
+        if not any(isinstance(v, Common) for v in known):
+            return as_type(np.arange(*known), kind)
         low, high, by = (as_type(v, kind) for v in (first, last, step))
         return cast(_c.range_(low, high, by), kind)
 
@@ -94,15 +117,30 @@ def _as_array(value: Value) -> Value:
     return np.asarray(value) if isinstance(value, int | float) else value
 
 
+def _of_ends(*ends: Value) -> np.dtype[Any]:
+    """Return what numbers between ends count in: what numpy takes of the ends times 1.0."""
+    kinds = [result_type(np.asarray(v) if np.isscalar(v) else v) for v in ends]
+    return np.result_type(*[k if k.kind in "fcV" else np.float64 for k in kinds])
+
+
 def linspace(
     start: Value, stop: Value, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: Value = float, axis: int = 0,
 ) -> object:  # fmt: skip
-    """Return so many numbers at equal steps."""
+    """Return so many numbers at equal steps; they count in what their ends do, as in TensorFlow."""
+    if num < 0:
+        raise ValueError(f"Argument `num` must not be negative. Received: num={num}")
     with Together(start, stop):
-        low, high = as_type(start, dtype or np.float64), as_type(stop, dtype or np.float64)
-        step = (high - low) / max(num - (1 if endpoint else 0), 1)
-        made = _c.linspace(low, high if endpoint else high - step, num, axis=axis)
+        kind = _of_ends(start, stop)
+        low, high = (as_type(v, kind) for v in (start, stop))
+        wide = broadcast_dynamic_shape(_shape(low), _shape(high))
+        low, high = broadcast_to(low, wide), broadcast_to(high, wide)
+        parts = num - 1 if endpoint else num
+        step = (high - low) / parts if parts > 0 else low * np.nan
+        last = high - step if not endpoint and num > 1 else high
+        made = _c.linspace(low, last, max(num, 1), axis=axis)
+        if num == 0:
+            made = made[(*[slice(None)] * (axis % len(made.shape)), slice(0))]
         return (made, step) if retstep else made
 
 
@@ -110,9 +148,10 @@ def logspace(
     start: Value, stop: Value, num: int = 50, endpoint: bool = True, base: float = 10.0,
     dtype: Value = None, axis: int = 0,
 ) -> TfTensor:  # fmt: skip
-    """Return powers of a base whose exponents are at equal steps."""
-    exponents = linspace(start, stop, num, endpoint, dtype=dtype or float, axis=axis)
-    return as_type(base, dtype or np.float64) ** exponents
+    """Return powers of a base whose exponents are at equal steps, in the type of their ends."""
+    exponents = tensor(linspace(start, stop, num, endpoint, axis=axis))
+    made: TfTensor = as_type(base, exponents.dtype.as_numpy_dtype) ** exponents
+    return made
 
 
 def geomspace(
@@ -120,11 +159,16 @@ def geomspace(
     axis: int = 0,
 ) -> TfTensor:  # fmt: skip
     """Return numbers each of which is as many times the one before it."""
-    low, high = asarray(start, dtype or np.float64), asarray(stop, dtype or np.float64)
-    share = linspace(0.0, 1.0, num, endpoint, dtype=dtype or float)
-    if len(low.shape) or axis:
-        raise NotImplementedError("geomspace of arrays: numbers are supported")
-    return low * (high / low) ** share
+    with Together(start, stop):
+        kind = np.dtype(dtype or _of_ends(start, stop))
+        low, high = as_type(start, kind), as_type(stop, kind)
+        share = as_type(linspace(0.0, 1.0, num, endpoint), kind)
+        outer = max(len(low.shape), len(high.shape))
+        rows = reshape(share, [-1, *[1] * outer])
+        made: TfTensor = low * (high / low) ** rows
+        order = [*range(1, outer + 1)]
+        order.insert(axis % (outer + 1), 0)
+        return transpose(made, order) if axis else made
 
 
 def vander(x: Value, N: int | None = None, increasing: bool = False) -> TfTensor:  # noqa: N803
@@ -144,12 +188,17 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[TfTensor, ...]:
 
 
 def ix_(*args: Value) -> list[TfTensor]:
-    """Return arrays of which each lies along an axis of its own."""
+    """Return arrays of which each lies along an axis of its own; masks as the places in them."""
     made = []
     for place, each in enumerate(args):
-        shape = [1] * len(args)
-        shape[place] = -1
-        made.append(reshape(tensor(each), shape))
+        with Together(each):
+            shape = [1] * len(args)
+            shape[place] = -1
+            given = tensor(each)
+            if len(given.shape) != 1:
+                raise ValueError(f"Arrays of one axis are expected. Received shape {given.shape}.")
+            indices = nonzero(given)[0] if given.dtype == "bool" else given
+            made.append(reshape(indices, shape))
     return made
 
 
@@ -187,13 +236,19 @@ def standard_normal(size: Value = None) -> TfTensor:
 
 
 def poisson(lam: float = 1.0, size: Value = None) -> TfTensor:
-    """Refuse draws of Poisson's."""
-    raise NotImplementedError("tf.experimental.numpy.random.poisson: use tf.random.poisson")
+    """Draw how often something happens that happens so often on average."""
+    return _poisson(_extents(size), lam, "int64")
 
 
 def seed(s: int) -> None:
     """Begin the sequence of draws anew."""
-    _r.set_seed(int(s))
+    try:
+        number = int(s)
+    except TypeError:
+        raise ValueError(
+            f"Argument `s` got an invalid value {s!r}. Only integers are supported."
+        ) from None
+    _r.set_seed(number)
 
 
 random = Space(
@@ -210,7 +265,8 @@ random = Space(
 MAKING: dict[str, Callable[..., object]] = {
     "arange": arange,
     "array": array,
-    **dict.fromkeys(("asanyarray", "asarray", "ascontiguousarray"), asarray),
+    **dict.fromkeys(("asanyarray", "asarray"), asarray),
+    "ascontiguousarray": at_least_one,
     "copy": array,
     "diag_indices": diag_indices,
     **dict.fromkeys(("empty", "zeros"), _filled(0)),

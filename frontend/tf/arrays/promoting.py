@@ -56,9 +56,10 @@ def as_type(value: Value, dtype: Any) -> TfTensor:
     """Return a value as a tensor of an element type."""
     if isinstance(value, list | tuple) and any(isinstance(x, Common) for x in _leaves(value)):
         return stack([as_type(each, dtype) for each in value])
+    kind = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))  # (`float` is numpy's, of 64 bits)
     if isinstance(value, Common):
-        return cast(convert(value), dtype)
-    return convert(np.asarray(value).astype(np.dtype(dtype)))
+        return cast(convert(value), kind)
+    return convert(np.asarray(value).astype(kind))
 
 
 def tensor(value: Value) -> TfTensor:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.bridge import TfTensor
+from ..core.bridge import Common, TfTensor
+from ..core.element_types import as_dtype
 from ..core.values import static
 from ..ops import math_ops as _m
 from ..ops import sorting as _s
 from ..ops import window_ops as _w
-from ..ops.array_ops import concat, reshape
+from ..ops.array_ops import concat, reshape, stack
 from ..ops.array_ops import where as _where
 from ..ops.creation import zeros_like
-from ..ops.linear_ops import cross as _cross
 from ..ops.linear_ops import trace as _trace
 from ..ops.math_ops import FUNCTIONS as F
 from ..ops.math_ops import REDUCTIONS as R
@@ -22,6 +22,7 @@ from ..ops.math_ops import cast
 from ..ops.nn_ops import einsum as _einsum
 from .elementwise import isclose
 from .promoting import Together, Value, as_type, floating, promoted, result_type, tensor
+from .shaping import diagonal, moveaxis
 
 Function = Callable[..., TfTensor]
 
@@ -34,23 +35,71 @@ def _summable(x: TfTensor) -> TfTensor:
     return cast(x, "uint64") if kind.kind == "u" else x
 
 
+def _axes(given: Value) -> object:
+    """Return axes as they are, those of an array as whole numbers: numpy's arrays may be floats."""
+    if not isinstance(given, Common | np.ndarray):
+        return given
+    return np.asarray(static(given)).astype(int).tolist()
+
+
+OF_TRUTH = {R["reduce_sum"]: R["reduce_any"], R["reduce_prod"]: R["reduce_all"]}
+"""What sums and products of truth values are that are to be truth values themselves."""
+
+
+def _refuse_out(out: object) -> None:
+    if out is not None:
+        raise ValueError("Setting out is not supported.")
+
+
 def _reduction(apply: Function, given: Callable[[TfTensor], TfTensor]) -> Function:
+    made = _without_out(apply, given)
+
+    def public(
+        a: Value, axis: object = None, dtype: object = None, out: None = None,
+        keepdims: bool | None = None,
+    ) -> TfTensor:  # fmt: skip
+        """Reduce along axes: all of them if none is given."""
+        _refuse_out(out)
+        return made(a, axis, dtype, keepdims)
+
+    return public
+
+
+def _without_out(apply: Function, given: Callable[[TfTensor], TfTensor]) -> Function:
     def public(
         a: Value, axis: object = None, dtype: object = None, keepdims: bool | None = None
     ) -> TfTensor:
         """Reduce along axes: all of them if none is given."""
         with Together(a):
             x = tensor(a) if dtype is None else as_type(a, dtype)
-            return apply(given(x) if dtype is None else x, axis=axis, keepdims=bool(keepdims))
+            along = _axes(axis)
+            of_truth = OF_TRUTH.get(apply) if x.dtype == "bool" else None
+            if of_truth is not None and dtype is not None:
+                return of_truth(x, axis=along, keepdims=bool(keepdims))
+            return apply(given(x) if dtype is None else x, axis=along, keepdims=bool(keepdims))
 
     return public
 
 
-def _extreme(apply: Function, given: Callable[[TfTensor], TfTensor]) -> Function:
-    made = _reduction(apply, given)
+def _extreme(apply: Function, of_truth: Function) -> Function:
+    numbers, truths = _without_out(apply, _as_is), _without_out(of_truth, _as_is)
+
+    def public(
+        a: Value, axis: object = None, out: None = None, keepdims: bool | None = None
+    ) -> TfTensor:
+        """Reduce along axes: all of them if none is given."""
+        _refuse_out(out)
+        made = truths if result_type(a) == np.bool_ else numbers
+        return made(a, axis, keepdims=keepdims)
+
+    return public
+
+
+def _choice(apply: Function) -> Function:
+    made = _without_out(apply, lambda x: as_type(x, np.bool_))
 
     def public(a: Value, axis: object = None, keepdims: bool | None = None) -> TfTensor:
-        """Reduce along axes: all of them if none is given."""
+        """Say whether all or any elements are true, along axes: all of them if none is given."""
         return made(a, axis, keepdims=keepdims)
 
     return public
@@ -64,14 +113,26 @@ def _numbers(x: TfTensor, other: float) -> TfTensor:
     return _where(F["is_nan"](x), zeros_like(x) + other, x) if x.dtype.is_floating else x
 
 
+def _of_numbers(apply: Function, other: float) -> Function:
+    made = _without_out(apply, _summable)
+
+    def public(
+        a: Value, axis: object = None, dtype: object = None, keepdims: bool | None = None
+    ) -> TfTensor:
+        """Reduce what are numbers along axes: all of them if none is given."""
+        with Together(a):
+            return made(_numbers(tensor(a), other), axis, dtype, keepdims)
+
+    return public
+
+
 def _spread(root: bool) -> Function:
     def public(
         a: Value, axis: object = None, dtype: object = None, out: None = None, ddof: int = 0,
         keepdims: bool | None = None,
     ) -> TfTensor:  # fmt: skip
         """Return how far elements are from their mean, in squares or in their own measure."""
-        if out is not None:
-            raise ValueError("Setting out is not supported.")
+        _refuse_out(out)
         with Together(a):
             x = floating(a) if dtype is None else floating(as_type(a, dtype))
             mean = _m.reduce_mean(x, axis=axis, keepdims=True)
@@ -109,7 +170,9 @@ def _place(apply: Function) -> Function:
         """Return the place of the first such element along an axis, or of all."""
         with Together(a):
             x = tensor(a)
-            return apply(reshape(x, [-1]), axis=0) if axis is None else apply(x, axis=axis)
+            if axis is None or len(x.shape) == 0:
+                return apply(reshape(x, [-1]), axis=0)
+            return apply(x, axis=axis)
 
     return public
 
@@ -139,7 +202,9 @@ def argsort(
     _refuse_order(kind, order)
     with Together(a):
         x = tensor(a)
-        made = _s.argsort(reshape(x, [-1]), 0) if axis is None else _s.argsort(x, axis)
+        if axis is None or len(x.shape) == 0:
+            x, axis = reshape(x, [-1]), 0
+        made = _s.argsort(x, axis)
         return cast(made, "int64")
 
 
@@ -170,7 +235,8 @@ def count_nonzero(a: Value, axis: object = None) -> TfTensor:
 
 def ptp(a: Value, axis: object = None, keepdims: bool | None = None) -> TfTensor:
     """Return how far the greatest and the least element are apart."""
-    return REDUCING["amax"](a, axis, keepdims) - REDUCING["amin"](a, axis, keepdims)
+    ends = (REDUCING[name](a, axis, keepdims=keepdims) for name in ("amax", "amin"))
+    return next(ends) - next(ends)
 
 
 def dot(a: Value, b: Value) -> TfTensor:
@@ -221,13 +287,27 @@ def tensordot(a: Value, b: Value, axes: object = 2) -> TfTensor:
         return _w.tensordot(x, y, axes)
 
 
-def cross(a: Value, b: Value, axis: int = -1) -> TfTensor:
-    """Return vectors that stand upright on pairs of vectors of three elements."""
-    if axis != -1:
-        raise NotImplementedError(f"cross along axis {axis}: the last one is supported")
+def cross(
+    a: Value, b: Value, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> TfTensor:
+    """Return vectors that stand upright on pairs of vectors of three elements, or of two.
+
+    Where both are of two elements the result is the third one alone.
+    """
+    along = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     with Together(a, b):
         x, y = promoted(a, b)
-        return _cross(x, y)
+        x, y = moveaxis(x, along[0], -1), moveaxis(y, along[1], -1)
+        sizes = [v.shape.as_list()[-1] for v in (x, y)]
+        if not {*sizes} <= {2, 3}:
+            raise ValueError(f"Vectors of two or three elements are expected. Received: {sizes}")
+        (x0, x1), (y0, y1) = (x[..., 0], x[..., 1]), (y[..., 0], y[..., 1])
+        last = x0 * y1 - x1 * y0
+        if sizes == [2, 2]:
+            return last
+        x2 = x[..., 2] if sizes[0] == 3 else zeros_like(x0)
+        y2 = y[..., 2] if sizes[1] == 3 else zeros_like(y0)
+        return moveaxis(stack([x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, last], -1), -1, along[2])
 
 
 def einsum(
@@ -240,12 +320,16 @@ def einsum(
         return _einsum(subscripts, *promoted(*operands))
 
 
-def trace(a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TfTensor:
-    """Return the sum of the diagonal of a matrix."""
-    if offset or (axis1, axis2) not in ((0, 1), (-2, -1)):
-        raise NotImplementedError(f"trace of offset {offset} and axes {axis1}, {axis2}")
+def trace(
+    a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: object = None
+) -> TfTensor:
+    """Return the sums of diagonals along two axes; those of the last two keep their type."""
     with Together(a):
-        return _trace(tensor(a))
+        x = tensor(a) if dtype is None else as_type(a, dtype)
+        count = len(x.shape)
+        if offset == 0 and (axis1 % count, axis2 % count) == (count - 2, count - 1):
+            return _trace(x)
+        return REDUCING["sum"](diagonal(x, offset, axis1, axis2), -1, dtype)
 
 
 def allclose(
@@ -284,15 +368,15 @@ def append(arr: Value, values: Value, axis: int | None = None) -> TfTensor:
 
 
 REDUCING: dict[str, Function] = {
-    "all": _extreme(R["reduce_all"], lambda x: as_type(x, np.bool_)),
-    "any": _extreme(R["reduce_any"], lambda x: as_type(x, np.bool_)),
-    **dict.fromkeys(("amax", "max"), _extreme(R["reduce_max"], _as_is)),
-    **dict.fromkeys(("amin", "min"), _extreme(R["reduce_min"], _as_is)),
+    "all": _choice(R["reduce_all"]),
+    "any": _choice(R["reduce_any"]),
+    **dict.fromkeys(("amax", "max"), _extreme(R["reduce_max"], R["reduce_any"])),
+    **dict.fromkeys(("amin", "min"), _extreme(R["reduce_min"], R["reduce_all"])),
     "mean": _reduction(_m.reduce_mean, floating),
     "prod": _reduction(R["reduce_prod"], _summable),
     "sum": _reduction(R["reduce_sum"], _summable),
-    "nansum": _reduction(R["reduce_sum"], lambda x: _summable(_numbers(x, 0.0))),
-    "nanprod": _reduction(R["reduce_prod"], lambda x: _summable(_numbers(x, 1.0))),
+    "nansum": _of_numbers(R["reduce_sum"], 0.0),
+    "nanprod": _of_numbers(R["reduce_prod"], 1.0),
     "std": _spread(root=True),
     "var": _spread(root=False),
     "argmax": _place(_m.argmax),
@@ -332,7 +416,7 @@ REDUCED: dict[str, Callable[..., object]] = {
     "outer": outer,
     "polyval": polyval,
     "ptp": ptp,
-    "result_type": result_type,
+    "result_type": lambda *arrays_and_dtypes: as_dtype(result_type(*arrays_and_dtypes)),
     "sort": sort,
     "tensordot": tensordot,
     "trace": trace,

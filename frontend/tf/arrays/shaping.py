@@ -38,9 +38,16 @@ def _extents(given: Value) -> Value:
     return [given] if isinstance(given, int) else given
 
 
-def ravel(a: Value) -> TfTensor:
+def ravel(a: Value, order: str = "C") -> TfTensor:
     """Return all elements along one axis."""
-    return reshape(a, [-1])
+    return reshape(a, [-1], order)
+
+
+def flatten(a: Value, order: str = "C") -> TfTensor:
+    """Return all elements along one axis; the orders `A` and `K` are that of `C`."""
+    if order not in ("C", "A", "K", "F"):
+        raise ValueError("order can only be C, A, K (all row major) or F (column major).")
+    return ravel(a, "F" if order == "F" else "C")
 
 
 def transpose(a: Value, axes: Sequence[int] | None = None) -> TfTensor:
@@ -267,13 +274,25 @@ def diag(v: Value, k: int = 0) -> TfTensor:
         x = tensor(v)
         if _rank(x) > 2:
             raise ValueError("Input must be 1-d or 2-d only.")
-        return _l.diag(x, k=k) if _rank(x) == 1 else _l.diag_part(x, k=k)
+        if _rank(x) == 2:
+            return _line(x, k)
+        if x.shape.as_list() == [0]:
+            return as_type(np.zeros([abs(k)] * 2), x.dtype.as_numpy_dtype)
+        return _l.diag(x, k=k)
+
+
+def _line(x: TfTensor, k: int) -> TfTensor:
+    """Return diagonals of matrices: nothing of those that are beyond the corners."""
+    *outer, rows, columns = x.shape.as_list()
+    if rows is None or columns is None or min(rows + min(k, 0), columns - max(k, 0)) > 0:
+        return _l.diag_part(x, k=k)
+    return as_type(np.zeros([*outer, 0]), x.dtype.as_numpy_dtype)
 
 
 def diagonal(a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TfTensor:
     """Return the diagonals of matrices along two axes."""
     with Together(a):
-        return _l.diag_part(moveaxis(tensor(a), (axis1, axis2), (-2, -1)), k=offset)
+        return _line(moveaxis(tensor(a), (axis1, axis2), (-2, -1)), offset)
 
 
 def diagflat(v: Value, k: int = 0) -> TfTensor:
@@ -301,6 +320,8 @@ def meshgrid(
     """Return the coordinates of all places of a grid."""
     if sparse or not copy:
         raise ValueError("Function `meshgrid` supports neither sparse=True nor copy=False.")
+    if not xi:
+        return []
     with Together(*xi):
         return list(_meshgrid(*[tensor(x) for x in xi], indexing=indexing))
 
@@ -328,7 +349,8 @@ SHAPING: dict[str, Callable[..., object]] = {
     "dsplit": _split_along(2),
     "dstack": _stacked(3, 2),
     "expand_dims": expand_dims,
-    **dict.fromkeys(("flatten", "ravel"), ravel),
+    "flatten": flatten,
+    "ravel": ravel,
     "flip": flip,
     "fliplr": lambda m: flip(m, 1),
     "flipud": lambda m: flip(m, 0),

@@ -23,6 +23,7 @@ from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
 from ..runs.carried import Apart, Stated
 from .flow import stop_gradient, truth
+from .state import TfGraph
 from .tensor_array import TensorArray, element_at, listed
 
 Body = Callable[..., object]
@@ -235,7 +236,7 @@ class Trip:
 Trip.begun = lambda: nullcontext
 
 
-def _in_trips(graph: Graph | None, fn: Body) -> Body:
+def in_trips(graph: Graph | None, fn: Body) -> Body:
     """Return a function that finds the variables again that it made when it was called first."""
     if graph is None:
         return fn
@@ -350,7 +351,7 @@ def _mapped(
     if _count(elems) is not None:
         rows = _rows(elems)
         if rows:
-            fn = _in_trips(graph, fn)
+            fn = in_trips(graph, fn)
             made = [nest.map_structure(convert, fn(row)) for row in rows]
             if types is not None:
                 _check_types(made[0], types())
@@ -399,7 +400,18 @@ def vectorized_map(
     fn: Body, elems: object, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> object:
     """Apply a function to the slices along the first axis; its results have any types."""
+    if _count(elems) == 0 and graph_of(nest.flatten(elems)) is None:
+        return _nothing_at_once(fn, elems)
     return _mapped(fn, elems)
+
+
+def _nothing_at_once(fn: Body, elems: object) -> object:
+    """Return what a function would give for no slices, outside of any graph."""
+    inner, made = _traced_once(TfGraph(), fn, elems)
+    known = [[n or 0 for n in TensorShape(x.shape).as_list()] for x in inner.outputs]
+    pairs = zip(known, inner.outputs, strict=True)
+    empty = iter([zeros([0, *dims], x.dtype) for dims, x in pairs])
+    return nest.map_structure(lambda _: next(empty), made)
 
 
 def foldl(
@@ -431,7 +443,7 @@ def foldr(
 def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwards: bool) -> object:
     if _count(elems) is not None:
         rows = _rows(elems)[:: -1 if backwards else 1]
-        fn = _in_trips(_graph_of_slices(elems, initial), fn)
+        fn = in_trips(_graph_of_slices(elems, initial), fn)
         total = _first_of(rows) if initial is None else nest.map_structure(convert, initial)
         for row in rows:
             total = fn(total, row)
@@ -470,7 +482,7 @@ def scan(
 ) -> Any:
     """Return all states on the way of combining the slices."""
     if _count(elems) is not None:
-        fn = _in_trips(_graph_of_slices(elems, initializer), fn)
+        fn = in_trips(_graph_of_slices(elems, initializer), fn)
         made = _scan_rows(fn, _rows(elems)[:: -1 if reverse else 1], initializer, reverse)
         return _ended(made, back_prop)
     slices = _Slices(elems)

@@ -7,9 +7,10 @@ from typing import TypeAlias
 
 from ...values import nest
 from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape
-from ..core.values import convert
+from ..core.values import convert, graph_of
 from ..graph import loops
 from ..graph.tensor_array import TensorArray
 from ..nondense.sparse_places import concat as concat_sparse
@@ -17,7 +18,7 @@ from ..nondense.sparse_places import expand_dims as expand_sparse
 from ..nondense.sparse_places import reshape as reshape_sparse
 from ..nondense.sparse_places import slice_ as slice_sparse
 from ..nondense.sparse_tensor import SparseTensor, SparseTensorSpec
-from ..ops.array_ops import concat, shape
+from ..ops.array_ops import concat, shape, unstack
 from ..ops.array_ops import stack as stack_dense
 from ..ops.creation import zeros
 from .making import from_row_lengths
@@ -99,6 +100,59 @@ def map_fn(
     columns = zip(*[_leaves(each) for each in made], strict=True)
     pairs = zip(columns, _leaves(signature), strict=True)
     return _packed(signature, [_joined(list(column), spec) for column, spec in pairs])
+
+
+def vectorized_map(
+    fn: Callable[[object], object],
+    elems: object,
+    fallback_to_while_loop: bool = True,
+    warn: bool = True,
+) -> object:
+    """Apply a function to the slices along the first axis; its results may be of any types.
+
+    Of tensors with one slice, beside others with more, each call gets this one. Slices of ragged
+    and sparse tensors are such tensors; the number of them is to be known.
+    """
+    given = _leaves(elems)
+    composite = any(isinstance(x, COMPOSITES) for x in given)
+    extents = [_extent(x)[0] for x in given if isinstance(x, COMPOSITES) or _has_slices(x)]
+    known = [n for n in extents if isinstance(n, int)]
+    if not known or len(known) < len(given) or max(known) == 0:
+        if composite:
+            raise NotImplementedError("vectorized_map: ragged or sparse rows that are not counted")
+        return loops.vectorized_map(fn, elems)
+    count = max(known)
+    if any(n not in (1, count) for n in known):
+        raise InvalidArgumentError(
+            f"vectorized_map: elements have {known} slices, expected {count} or one"
+        )
+    every = [_rows(x, n, count) for x, n in zip(given, known, strict=True)]
+    called = loops.in_trips(graph_of([leaf for x in given for leaf in nest.flatten(x)]), fn)
+    made = [called(_packed(elems, row)) for row in zip(*every, strict=True)]
+    columns = zip(*[_leaves(each) for each in made], strict=True)
+    return _packed(made[0], [_side_by_side(list(column)) for column in columns])
+
+
+def _has_slices(x: object) -> bool:
+    """Say whether a leaf becomes one tensor, which is no number, and is no class of several."""
+    flat = nest.flatten(x)
+    return len(flat) == 1 and flat[0] is x and convert(x).shape.rank != 0
+
+
+def _rows(x: object, known: int, count: int) -> list[object]:
+    if known < count:
+        return [_row(x, 0)] * count
+    return [_row(x, i) for i in range(count)] if isinstance(x, COMPOSITES) else [*unstack(x)]
+
+
+def _side_by_side(column: list[object]) -> object:
+    """Return results of all slices as one; None stays what it is."""
+    if column[0] is None:
+        return None
+    if isinstance(column[0], RaggedTensor | SparseTensor):
+        return _joined(column, column[0].type_spec())
+    parts = zip(*map(nest.flatten, column), strict=True)
+    return nest.pack(column[0], [stack_dense([convert(x) for x in part]) for part in parts])
 
 
 def _like(x: object) -> object:

@@ -13,6 +13,10 @@ from pathlib import Path
 EXPORTS = ("tf_export", "keras_export", "estimator_export")
 
 
+class NotPublicError(AttributeError):
+    """A name is not public."""
+
+
 @dataclass(frozen=True)
 class Public:
     """The public names of something: of the second version, and of the first."""

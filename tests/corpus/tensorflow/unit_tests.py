@@ -45,8 +45,10 @@ from decorators import (
     skipped_if,
     tf,
 )
+from numpy_names import NAMES as NUMPY_NAMES
+from numpy_names import begin
 from older import as_older_numpy, six
-from public_names import Sources
+from public_names import NotPublicError, Sources
 from used_names import private_name
 
 CORE = Path(__file__).parents[3] / "frontend/tf/core"
@@ -101,10 +103,6 @@ def signatures():
 
 class NotHereError(AttributeError):
     """A public name of TensorFlow is not here."""
-
-
-class NotPublicError(AttributeError):
-    """A name is not public."""
 
 
 class Without:
@@ -293,7 +291,7 @@ def as_it_is(target=None, *_, **__):
 
 OF_TESTS = re.compile(
     r"python\.(data\.)?kernel_tests\..*(?<!_test)|python\..*\w_test_(util|base)"
-    r"|python\.ops\.(parallel_for\.test_util|numpy_ops\.tests\..*(?<!_test))"
+    r"|python\.util\.numpy_compat|python\.ops\.(parallel_for\.test_util|numpy_ops\.tests\.(config|extensions|test_util))"
 )
 """The modules that tests share among them: they are read, and not answered by public names."""
 OF_LOADERS = ("setUpModule", "tearDownModule", "load_tests")
@@ -305,7 +303,8 @@ def as_tested(text):
 
     What files do when they are run is done, too: some make their tests there.
     """
-    text = text.replace("._next_internal", ".get_next").replace("tf.test.main()", "None")
+    text = text.replace("._next_internal", ".get_next")
+    text = re.sub(r"\b(tf\.test|absltest)\.main\(\)", "None", text)
     text = re.sub(r"""^if __name__ == (["'])__main__\1:""", "if True:", text, flags=re.M)
     return re.sub(rf"\btensorflow(?=\.({PARTS})\b)", "tested", text)
 
@@ -571,7 +570,8 @@ def child(path, seconds):
     sys.modules.setdefault("six", six())
     sys.modules.setdefault("six.moves", sys.modules["six"].moves)
     sys.meta_path.insert(0, TensorFlowFinder())
-    OWN.update({**own_names(), **NAMES})
+    OWN.update({**own_names(), **NAMES, **NUMPY_NAMES})
+    begin(path)
     sys.modules.update({"tensorflow": tf, "tensorflow.compat.v2": tf})
     sys.modules.update({"tensorflow.compat": tf.compat, "tensorflow.compat.v1": tf.compat.v1})
     Absent.loading = True
