@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from ..values.run_errors import AlreadyExistsError, InvalidArgumentError
 from .sources import Records
 from .stages import UNKNOWN, Apply, Element, Run, Stage, State, Stream, integer, part
 from .states import from_bytes, to_bytes
+from .steps import OneOfTwo
 
 SUFFIX, LOCK = ".records", ".lockfile"
 ABOUT = "spec.json"
 """The file that says what there is in a folder."""
+FINISHED = "snapshot.metadata"
+"""The file that says which run's folder beside it is complete."""
 PART, OLDER = "{:08d}.{:08d}.records", "elements.records"
 """The file of a shard and its part, and that of folders that did not say which ones they have."""
 
@@ -118,7 +121,7 @@ class Saving(Stream):
 
     METHOD = "save"
 
-    KEEPS = ("parts", "seen")
+    KEEPS: ClassVar[tuple[str, ...]] = ("parts", "seen")
 
     def __init__(
         self,
@@ -244,6 +247,59 @@ class Saved(Records):
 
     def __next__(self) -> Element:
         return element_of(super().__next__()[0].item())
+
+
+class WritingSnapshot(Saving):
+    """The elements, which are written into a folder of their own for this run."""
+
+    METHOD = "snapshot"
+    KEEPS: ClassVar[tuple[str, ...]] = (*Saving.KEEPS, "run_name")
+
+    def __init__(self, run: Run, stage: Stage, folder: object, key: str, **options: Any) -> None:
+        self.above = os.path.join(os.fsdecode(np.asarray(folder).item()), key)
+        self.run_name = os.urandom(8).hex()
+        inside = np.array(os.fsencode(os.path.join(self.above, self.run_name)), object)
+        super().__init__(run, stage, inside, **options)
+
+    def finish(self) -> None:
+        """Say that the elements are there, and in which run's folder."""
+        super().finish()
+        path = os.path.join(self.above, FINISHED)
+        with open(f"{path}.{self.run_name}", "w", encoding="utf-8") as file:
+            json.dump({"run": self.run_name}, file)
+        os.replace(f"{path}.{self.run_name}", path)
+
+    def restore(self, state: State) -> None:
+        """Go on in the folder of that run, each shard in a new file."""
+        super().restore(state)
+        self.folder = os.path.join(self.above, self.run_name)
+        os.makedirs(self.folder, exist_ok=True)
+
+
+class SnapshotShards(Shards):
+    """The shards of the run that was written to its end."""
+
+    def __init__(self, run: Run, stage: Stage, folder: object, key: str) -> None:
+        above = os.path.join(os.fsdecode(np.asarray(folder).item()), key)
+        path = os.path.join(above, FINISHED)
+        with file_errors(path), open(path, encoding="utf-8") as file:
+            name = json.load(file)["run"]
+        super().__init__(run, stage, np.array(os.fsencode(os.path.join(above, name)), object))
+
+
+class WrittenOnce(OneOfTwo):
+    """The elements as they are written, or as they are read where they were written before."""
+
+    def __init__(self, run: Run, stage: Stage, folder: object, key: str) -> None:
+        self.run, self.stage = run, stage
+        above = os.path.join(os.fsdecode(np.asarray(folder).item()), key)
+        self.second = os.path.exists(os.path.join(above, FINISHED))
+        self.upstream = self.reopened("upstream")
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return how many there are before they are written."""
+        return inputs[0]
 
 
 class OfKnownCount(Stream):

@@ -17,6 +17,7 @@ from ..graph.placement import graphs_in
 from ..values.run_errors import UnimplementedError
 from .batches import Pile
 from .host import ArrayKind
+from .order import Shuffled
 from .sources import Closing
 from .stages import Given, Stage
 
@@ -32,7 +33,11 @@ def fingerprint(stage: Stage) -> int:
 
 def of_stage(stage: Stage, places: Places) -> Plain:
     """Return what a pipeline does, as data of JSON's."""
-    options = {name: of_option(stage, each, places) for name, each in stage.options.items()}
+    unseeded = issubclass(stage.kind, Shuffled)  # (as in TensorFlow, orders by chance are alike)
+    told = [
+        (name, each) for name, each in stage.options.items() if not (unseeded and name == "seeds")
+    ]
+    options = {name: of_option(stage, each, places) for name, each in told}
     return [stage.kind.__name__, [of_stage(each, places) for each in stage.inputs], options]
 
 

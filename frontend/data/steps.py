@@ -382,14 +382,31 @@ class Zipped(Stream):
         return tuple(made)
 
 
-class Joined(Stream):
-    """The elements of one stage, then those of another."""
+class OneOfTwo(Stream):
+    """The elements of the stage that is read now, the first one of two or the second one."""
 
     KEEPS = ("second",)
 
     def __init__(self, run: Run, stage: Stage) -> None:
         super().__init__(run, stage)
         self.second = False
+
+    def __next__(self) -> Element:
+        return self.take()
+
+    def reopened(self, name: str) -> Stream:
+        """Open the stage that is read now."""
+        return self.run.open(self.stage.inputs[int(self.second)])
+
+    def restore(self, state: State) -> None:
+        """Go on in the stage that was read then, which may not be the one that is open."""
+        if state["second"] != self.second:
+            self.upstream = None
+        super().restore(state)
+
+
+class Joined(OneOfTwo):
+    """The elements of one stage, then those of another."""
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
@@ -406,16 +423,6 @@ class Joined(Stream):
                 self.second = True
                 self.upstream = self.reopened("upstream")
         return self.take()
-
-    def reopened(self, name: str) -> Stream:
-        """Open the stage that is read now."""
-        return self.run.open(self.stage.inputs[int(self.second)])
-
-    def restore(self, state: State) -> None:
-        """Go on in the stage that was read then, which may not be the one that is open."""
-        if state["second"] != self.second:
-            self.upstream = None
-        super().restore(state)
 
 
 class Counted(Stream):

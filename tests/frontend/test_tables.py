@@ -135,18 +135,70 @@ def test_dense_elements_become_sparse_batches() -> None:
         list(tf.data.Dataset.range(3, 5).map(tf.range).sparse_batch(3, [2]))
 
 
-def test_a_snapshot_is_read_from_then_on(tmp_path: Path) -> None:
+def test_a_snapshot_is_read_from_then_on_by_datasets_that_are_made_alike(tmp_path: Path) -> None:
     folder = str(tmp_path / "kept")
-    assert lists(tf.data.Dataset.range(5).snapshot(folder)) == [0, 1, 2, 3, 4]
-    assert lists(tf.data.Dataset.range(9).take(5).map(lambda x: -x).snapshot(folder)) == [
-        0,
-        1,
-        2,
-        3,
-        4,
-    ]
+    seen: list[int] = []
+
+    def made() -> tf.data.Dataset:
+        return tf.data.Dataset.range(5).map(lambda x: x * 2).snapshot(folder)
+
+    assert [lists(made()) for _ in range(2)] == [[0, 2, 4, 6, 8]] * 2
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    other = tf.data.Dataset.range(9).take(5).map(lambda x: -x).snapshot(folder)
+    assert [lists(other) for _ in range(2)] == [[0, -1, -2, -3, -4]] * 2
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    assert int(made().cardinality()) == 5
     with pytest.raises(NotImplementedError, match="compression='SNAPPY'"):
         tf.data.Dataset.range(5).snapshot(folder, compression="SNAPPY")
+
+    def counted(x: Any) -> Any:
+        seen.append(int(x))
+        return x
+
+    once = tf.data.Dataset.range(3).map(lambda x: tf.py_function(counted, [x], tf.int64))
+    kept = once.snapshot(folder, compression="GZIP")
+    assert [lists(kept) for _ in range(3)] == [[0, 1, 2]] * 3
+    assert seen == [0, 1, 2]
+
+
+def test_snapshots_whose_functions_say_where_elements_go(tmp_path: Path) -> None:
+    folder = str(tmp_path / "kept")
+
+    def made(**options: Any) -> tf.data.Dataset:
+        numbers = tf.data.Dataset.range(6)
+        return numbers.snapshot(folder, shard_func=lambda x: x % 2, **options)
+
+    def in_order(shards: tf.data.Dataset) -> tf.data.Dataset:
+        return shards.interleave(lambda shard: shard, cycle_length=1)
+
+    assert lists(made(reader_func=in_order)) == [0, 1, 2, 3, 4, 5]
+    assert lists(made(reader_func=in_order)) == [0, 2, 4, 1, 3, 5]
+    assert lists(made(reader_func=lambda shards: in_order(shards).map(lambda x: -x))) == [
+        *(0, -2, -4),
+        *(-1, -3, -5),
+    ]
+    with pytest.raises(TypeError, match="Invalid `shard_func`"):
+        tf.data.Dataset.range(6).snapshot(folder, shard_func=lambda _: "one")
+    with pytest.raises(TypeError, match="`reader_func` must return"):
+        made(reader_func=lambda _: 3)
+
+
+def test_snapshots_that_are_not_read_to_their_end(tmp_path: Path) -> None:
+    folder = str(tmp_path / "kept")
+    first, second = (iter(tf.data.Dataset.range(4).snapshot(folder)) for _ in range(2))
+    pairs = [(int(next(first)), int(next(second))) for _ in range(3)]
+    assert pairs == [(0, 0), (1, 1), (2, 2)]
+    assert lists(tf.data.Dataset.range(4).snapshot(folder)) == [0, 1, 2, 3]
+    assert [int(x) for x in first] == [3]
+
+    iterator = iter(tf.data.Dataset.range(6).snapshot(folder))
+    checkpoint = tf.train.Checkpoint(iterator=iterator)
+    next(iterator), next(iterator)
+    path = checkpoint.save(str(tmp_path / "state"))
+    assert [int(x) for x in iterator] == [2, 3, 4, 5]
+    checkpoint.restore(path)
+    assert [int(x) for x in iterator] == [2, 3, 4, 5]
+    assert lists(tf.data.Dataset.range(6).snapshot(folder)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_texts_are_written_as_records_and_elements_found_by_place(tmp_path: Path) -> None:

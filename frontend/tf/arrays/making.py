@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.bridge import Common, TfTensor
 from ..core.space import Space
 from ..core.values import static
-from ..draws.ops import poisson as _poisson
 from ..ops import creation as _c
 from ..ops import random_ops as _r
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, reshape, transpose
@@ -235,9 +234,16 @@ def standard_normal(size: Value = None) -> TfTensor:
     return _r.normal(_extents(size), dtype="float64")
 
 
+class Rates:
+    """Draws that are made of what is above arrays."""
+
+    drawn: ClassVar[Callable[..., TfTensor]]
+    """Draws from the Poisson distribution: for a shape, rates, and an element type."""
+
+
 def poisson(lam: float = 1.0, size: Value = None) -> TfTensor:
     """Draw how often something happens that happens so often on average."""
-    return _poisson(_extents(size), lam, "int64")
+    return Rates.drawn(_extents(size), lam, "int64")
 
 
 def seed(s: int) -> None:

@@ -453,18 +453,18 @@ class Dataset(Pipeline, nest.TensorGroup, Specified):
         self,
         path: str,
         compression: str | None = "AUTO",
-        reader_func: object = None,
-        shard_func: object = None,
+        reader_func: Callable[[Dataset], object] | None = None,
+        shard_func: Callable[..., object] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Return a dataset that writes its elements into a folder and reads them from then on."""
-        if compression not in ("AUTO", "NONE", None):
-            raise NotImplementedError(f"snapshot: compression={compression!r}, expected AUTO, NONE")
-        for option, value in (("reader_func", reader_func), ("shard_func", shard_func)):
-            if value is not None:
-                raise NotImplementedError(f"snapshot: {option} is given, a folder has one file")
-        os.makedirs(path, exist_ok=True)
-        return self.cache(os.path.join(path, "snapshot"))
+        """Return a dataset that writes its elements into a folder and reads them from then on.
+
+        A folder keeps those of each dataset that is made in another way, by its fingerprint.
+        """
+        if compression == "SNAPPY":
+            raise NotImplementedError("snapshot: compression='SNAPPY', expected AUTO, GZIP, NONE")
+        made = saving.snapshot(self, Dataset, path, compression, reader_func, shard_func)
+        return Dataset(made, self._spec, self._options)
 
     def sparse_batch(
         self, batch_size: TensorLike, row_shape: object, name: str | None = None

@@ -10,7 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ...data.files import ABOUT, OfKnownCount, Saving, Shards, about
+from ...data.files import (
+    ABOUT,
+    OfKnownCount,
+    Saving,
+    Shards,
+    SnapshotShards,
+    WritingSnapshot,
+    WrittenOnce,
+    about,
+)
+from ...data.fingerprints import fingerprint
 from ...data.sources import Listed
 from ...data.stages import UNKNOWN, Given, Run, Stage
 from ...eager.tensor import Tensor
@@ -18,6 +28,7 @@ from ...formats.records import check_compression
 from ...function.traces import ACTIVE
 from ...graph.graph import Operation
 from ...values.context import STATE
+from ...values.run_errors import UnimplementedError
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
 from ..core.structures import Pipeline
@@ -153,6 +164,46 @@ def load(
     if not isinstance(made, Pipeline):
         raise TypeError(f"`reader_func` must return a `Dataset` object. Got {type(made)}.")
     return made.step(OfKnownCount, count=count)
+
+
+def snapshot(
+    dataset: Pipeline,
+    kind: Callable[[Stage, object], Pipeline],
+    path: str | bytes | os.PathLike[str] | Tensor,
+    compression: str | None,
+    reader_func: Callable[..., object] | None,
+    shard_func: Callable[..., object] | None,
+) -> Stage:
+    """Return what writes the elements into a folder, and reads them once they are there.
+
+    A dataset of what only this process knows is none that another one wrote.
+    """
+    try:
+        key = f"{fingerprint(dataset._stage):020d}"
+    except UnimplementedError:
+        key = os.urandom(10).hex()
+    folder = Given(convert(path if isinstance(path, Tensor) else os.fspath(path), "string"))
+    options: dict[str, object] = {
+        "compression": check_compression("" if compression == "AUTO" else compression),
+        "specs": json.dumps(to_json(dataset.element_spec)),
+    }
+    if shard_func is not None:
+        traced = trace_element(shard_func, dataset.element_spec)
+        if not TensorSpec([], "int64").is_compatible_with(traced.spec):
+            raise TypeError(
+                "Invalid `shard_func`. `shard_func` must return `tf.int64` scalar tensor but its "
+                f"return type is {traced.spec}."
+            )
+        options["shard"] = traced.program()
+    written = dataset.step(WritingSnapshot, folder=folder, key=key, **options)
+    shards = kind(
+        staged(SnapshotShards, (), {"folder": folder, "key": key}),
+        kind(EMPTY, dataset.element_spec).part_spec,
+    )
+    read = in_turns(shards) if reader_func is None else reader_func(shards)
+    if not isinstance(read, Pipeline):
+        raise TypeError(f"`reader_func` must return a `Dataset` object. Got {type(read)}.")
+    return staged(WrittenOnce, [written, read], {"folder": folder, "key": key})
 
 
 def in_turns(shards: Pipeline) -> object:

@@ -16,6 +16,7 @@ from ...graph.graph import spec_with_unknowns
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
+from ..arrays.making import Rates
 from ..core.bridge import EagerTensor, TfTensor
 from ..core.element_types import as_dtype
 from ..core.host_ops import host
@@ -200,6 +201,9 @@ def poisson(
         kinds = f"{rate.dtype.name}/{as_dtype(dtype).name}"
         key = seeded_key(f"RandomPoissonV2/{kinds}", count, seed)
         return _poissons(shape, key, rate, dtype, whole=True)
+
+
+Rates.drawn = poisson
 
 
 def random_poisson(

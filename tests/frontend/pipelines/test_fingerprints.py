@@ -31,7 +31,9 @@ MAKES: dict[str, Make] = {
     "slices": lambda: D.from_tensor_slices(np.arange(6.0)),
     "slices_of_rows": lambda: D.from_tensor_slices(np.arange(6.0).reshape(2, 3)),
     "shuffled": lambda: D.range(10).shuffle(3, seed=1),
-    "shuffled_by_two": lambda: D.range(10).shuffle(3, seed=2),
+    "shuffled_in_four": lambda: D.range(10).shuffle(4, seed=1),
+    "random": lambda: D.random(seed=1),
+    "random_by_two": lambda: D.random(seed=2),
     "zipped": lambda: D.zip((D.range(2), D.range(3))),
     "zipped_other": lambda: D.zip((D.range(3), D.range(2))),
     "windows": lambda: D.range(9).window(2),
@@ -51,6 +53,12 @@ def test_alike_and_not_alike() -> None:
             assert int(session.run(MAKES[name]().fingerprint())) == int(
                 session.run(MAKES[name]().fingerprint())
             )
+
+
+def test_orders_by_chance_are_alike() -> None:
+    """As in TensorFlow, the seeds of a shuffle do not count."""
+    made = [D.range(10).shuffle(3, **kwargs) for kwargs in ({"seed": 1}, {"seed": 2}, {})]
+    assert len({int(each.fingerprint()) for each in made}) == 1
 
 
 def test_another_process_finds_the_same() -> None:
