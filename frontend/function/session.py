@@ -36,6 +36,7 @@ from ..graph.symbolic import ForeignTensorError, NameFormError, NoSuchNameError
 from ..graph.tolls import Account
 from ..graph.variables import Held
 from ..models.pieces import on_host
+from ..values import nest
 from ..values.context import Context, Recorder, stack
 from ..values.dtypes import named
 from ..values.run_errors import InvalidArgumentError
@@ -270,6 +271,9 @@ class Session:
             if hasattr(fetches, "_fields"):
                 return lambda found: kind(*[part(found) for part in listed])
             return lambda found: kind([part(found) for part in listed])
+        if nest.is_own(fetches):
+            of_own = [self._flatten(each, wanted) for each in nest.own_parts(fetches)]
+            return lambda found: nest.with_own_parts(fetches, [part(found) for part in of_own])
         if hasattr(fetches, "fetched"):
             several = [self._flatten(each, wanted) for each in fetches.parts]
             return lambda found: fetches.fetched([part(found) for part in several])

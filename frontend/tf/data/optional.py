@@ -7,11 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from ...graph.graph import Graph
+from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import wrap
+from ..core.bridge import TfTensor, wrap
 from ..core.nested import flatten
+from ..core.specs import TensorSpec
 from ..core.structures import normal, packed, spec_of, tensor_of
 from ..core.values import convert
+from ..graph.debugging import Assert
+from ..graph.state import control_dependencies
+from ..ops.creation import zeros
+from ..ops.math_ops import identity
+
+
+def said(there: bool) -> TfTensor:
+    """Return whether there is an element: as a tensor of the graph that is being made, if any."""
+    return convert(there) if isinstance(STATE.context, Graph) else wrap(np.array(there))
+
+
+ABSENT = "The given optional does not have a value."
 
 
 class Optional:
@@ -25,12 +40,12 @@ class Optional:
         """Return that there is an element."""
         element = normal(value)
         tensors = [tensor_of(leaf) for leaf in flatten(element)]
-        return cls(wrap(np.array(True)), tensors, spec_of(element))
+        return cls(said(True), tensors, spec_of(element))
 
     @classmethod
     def empty(cls, element_spec: object) -> Optional:
         """Return that there is none."""
-        return cls(wrap(np.array(False)), [], element_spec)
+        return cls(said(False), [], element_spec)
 
     def staged_parts(self) -> list[object] | None:
         """Return the tensors that a choice gives and a loop carries; None of an empty one."""
@@ -65,5 +80,18 @@ class Optional:
     def get_value(self, name: str | None = None) -> object:
         """Return the element; there must be one."""
         if self._there.eager and not bool(self._there):
-            raise InvalidArgumentError("The given optional does not have a value.")
-        return packed(self._spec, self._tensors)
+            raise InvalidArgumentError(ABSENT)
+        if self._tensors or not flatten(self._spec):
+            return packed(self._spec, self._tensors)
+        with control_dependencies([Assert(self._there, [ABSENT])]):
+            return packed(self._spec, [_nothing_of(leaf) for leaf in flatten(self._spec)])
+
+
+def _nothing_of(spec: object) -> TfTensor:
+    """Return what no run gets: a tensor of a spec, behind the check that there is one."""
+    if not isinstance(spec, TensorSpec) or spec.shape.rank is None:
+        raise NotImplementedError(
+            f"Optional.get_value of an empty one of {spec!r} in a graph, expected tensors of "
+            "known rank"
+        )
+    return identity(zeros([size or 0 for size in spec.shape.as_list()], spec.dtype))
