@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ...graph.frame import Frame, Store
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Operation, spec_with_unknowns
 from ...graph.kinds import Placeholder
+from ...values import nest
 from ...values.context import STATE
 from ...values.run_errors import (
     FailedPreconditionError,
@@ -29,11 +30,15 @@ from ...values.run_errors import (
 )
 from ..core.bridge import wrap
 from ..core.nested import flatten
+from ..core.specs import TensorSpec as Declared
+from ..core.specs import TypeSpec
 from ..core.structures import (
     PartSpec,
     Pipeline,
+    alike,
     classes_of,
     core_spec,
+    is_below,
     numpy_packer,
     packed,
     packer,
@@ -128,7 +133,69 @@ class Elements:
     output_classes = property(lambda self: classes_of(self.element_spec))
 
 
-class EagerIterator(Elements, Saveable):
+class IteratorSpec(TypeSpec, nest.TensorGroup):
+    """What an iterator is like that is given to a function: which elements it has."""
+
+    def __init__(self, element_spec: object) -> None:
+        self.element_spec = element_spec
+
+    def components(self) -> list[Declared]:
+        """Return the spec of the tensor that stands for it."""
+        return [Declared((), "string")]
+
+    def with_components(self, parts: Sequence[object]) -> object:
+        """Return the iterator of a graph's tensor; of anything else, the description."""
+        (handle,) = parts
+        return GraphIterator(handle, self.element_spec) if isinstance(handle, Tensor) else self
+
+    def described(self) -> IteratorSpec:
+        """Return the description: it is one."""
+        return self
+
+    def form(self) -> Hashable:
+        """Return the description: there is nothing else."""
+        return self
+
+    def takes(self, other: nest.TensorGroup) -> bool:
+        """Say whether iterators that another spec describes can stand for those of this one."""
+        if not isinstance(other, IteratorSpec) or not alike(self.element_spec, other.element_spec):
+            return False
+        return all(map(is_below, flatten(other.element_spec), flatten(self.element_spec)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IteratorSpec) and bool(self.element_spec == other.element_spec)
+
+    def __hash__(self) -> int:
+        return hash(str(self.element_spec))
+
+    def __repr__(self) -> str:
+        return f"IteratorSpec({self.element_spec!r})"
+
+
+class ByHandle(nest.TensorGroup):
+    """An iterator, for which a tensor stands where functions take it and give it."""
+
+    element_spec: object
+    _handle: Tensor
+
+    def components(self) -> list[Tensor]:
+        """Return the tensor that stands for it."""
+        return [self._handle]
+
+    def with_components(self, parts: Sequence[object]) -> object:
+        """Return the iterator of another tensor; of anything else, what it is like."""
+        return self if parts[0] is self._handle else self.described().with_components(parts)
+
+    def described(self) -> IteratorSpec:
+        """Return what it is like."""
+        return IteratorSpec(self.element_spec)
+
+    def form(self) -> Hashable:
+        """Return what there is of its description besides the spec of its tensor."""
+        return self.described()
+
+
+class EagerIterator(Elements, Saveable, ByHandle):
     """Takes elements at once; in a function, each time that the function runs."""
 
     def __init__(self, dataset: Pipeline) -> None:
@@ -136,7 +203,7 @@ class EagerIterator(Elements, Saveable):
         self.stream = Run(ACTIVE[-1]).open(dataset._stage)
         self._pack = packer(self.element_spec)
         self._policy = dataset.policy()
-        self._holder = wrap(part(Holder(self.stream)))
+        self._handle = wrap(part(Holder(self.stream)))
 
     def __iter__(self) -> EagerIterator:
         return self
@@ -175,7 +242,7 @@ class EagerIterator(Elements, Saveable):
         return self._in_graph().next_in_graph()
 
     def _in_graph(self) -> GraphIterator:
-        return GraphIterator(self._holder, self.element_spec)
+        return GraphIterator(self._handle, self.element_spec)
 
 
 class Holder:
@@ -222,7 +289,7 @@ class NumpyIterator(Saveable):
         return self.__next__()
 
 
-class GraphIterator(Elements):
+class GraphIterator(Elements, ByHandle):
     """An iterator in a graph: `handle` stands for the stream when the graph runs."""
 
     def __init__(self, handle: Tensor, spec: object, initializer: Operation | None = None) -> None:

@@ -18,6 +18,7 @@ BOTH: dict[str, object] = {
     "UNKNOWN_CARDINALITY": UNKNOWN,
     "Dataset": Dataset,
     "DatasetSpec": DatasetSpec,
+    "IteratorSpec": _it.IteratorSpec,
     "NumpyIterator": _it.NumpyIterator,
     "Options": _o.Options,
     "ThreadingOptions": _o.ThreadingOptions,
