@@ -407,6 +407,7 @@ class StagingFrame(RegionFrame):
         record = Recorded(Way(self) if self.recorded is None else Through(self.recorded))
         inner = copy(self)
         inner.emit, inner.recorded, inner.replay = record.emit, record, [*reads]
+        inner.known = {}  # what another recording has made has no way back in this one
         return inner, record
 
     def write(self, variable: Stateful, value: object) -> None:
