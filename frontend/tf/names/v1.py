@@ -313,7 +313,7 @@ class V1:
     zeros_initializer = _i.Zeros
     ones_initializer = _i.Ones
     constant_initializer = _i.FirstConstant
-    random_uniform_initializer = _i.first_version(_i.RandomUniform)
+    random_uniform_initializer = _i.FirstRandomUniform
     random_normal_initializer = _i.V1RandomNormal
     truncated_normal_initializer = _i.V1TruncatedNormal
     glorot_uniform_initializer = _i.first_version(_i.GlorotUniform)

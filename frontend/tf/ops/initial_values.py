@@ -221,6 +221,28 @@ class RandomUniform(Random):
         return self.drawn("uniform", shape, self.minval, self.maxval, dtype)
 
 
+class FirstRandomUniform(first_version(RandomUniform)):  # type: ignore[misc]
+    """Even between two bounds, 0 and 1 where none are given; integers need the upper one."""
+
+    def __init__(
+        self,
+        minval: float = 0.0,
+        maxval: float | None = None,
+        seed: int | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(minval, maxval, seed, dtype)
+
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
+        """Draw."""
+        if self.maxval is None and named_row(dtype).kind in "iu":
+            raise ValueError(
+                f"Must specify maxval for integer dtype {np.dtype(named_row(dtype).numpy).name}"
+            )
+        high = 1.0 if self.maxval is None else self.maxval
+        return self.drawn("uniform", shape, self.minval, high, dtype)
+
+
 class RandomNormal(Random):
     """The normal distribution."""
 

@@ -22,6 +22,11 @@ NUMBERS = {  # (as TensorFlow 2.21 draws them, in graphs of seed 1)
         [2, 4],
         [-0.9168, 1.0896, 0.9883, -0.9977, 0.1457, 0.5938, 1.0704, 1.5749],
     ),
+    "random_uniform_initializer [1, 3]": (
+        lambda: v1.random_uniform_initializer(seed=4),
+        [1, 3],
+        [0.3854, 0.362, 0.4473],
+    ),
     "he_normal [3, 2]": (
         lambda: v1.initializers.he_normal(seed=1),
         [3, 2],
@@ -50,3 +55,10 @@ def test_rows_or_columns_are_orthogonal():
         made = np.reshape(v1.orthogonal_initializer(seed=2)(shape), [-1, shape[-1]])
         square = made @ made.T if made.shape[0] < made.shape[1] else made.T @ made
         np.testing.assert_allclose(square, np.eye(len(square)), atol=1e-5)
+
+
+def test_integers_need_the_upper_bound_of_an_even_draw():
+    with pytest.raises(ValueError, match="Must specify maxval for integer"):
+        v1.random_uniform_initializer()([2], dtype=tf.int32)
+    made = v1.random_uniform_initializer(0, 5)([100], dtype=tf.int32)
+    assert set(made.numpy()) == set(range(5))
