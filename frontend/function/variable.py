@@ -272,7 +272,9 @@ class Variable(Operators):
 
     def _home(self) -> Graph | None:
         context = STATE.context
-        return context if isinstance(context, Graph) else self.graph
+        if isinstance(context, FuncGraph):
+            return context
+        return self.graph or (context if isinstance(context, Graph) else None)
 
     def read_value(self) -> Tensor:
         """Read the variable, where operations are carried out now."""

@@ -20,7 +20,7 @@ from ...eager.remembered import notes_of
 from ...eager.tensor import Tensor
 from ...graph.frame import NotStageableError
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
+from ...graph.graph import Graph, GraphTensor, Operation, spec_with_unknowns
 from ...values import nest
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, named
@@ -432,18 +432,28 @@ def is_typed(value: object) -> bool:
 
 
 def graph_of(values: Iterable[object]) -> Graph | None:
-    """Return the graph that operations on values go to, None to run them now."""
+    """Return the graph that operations on values go to, None to run them now.
+
+    Beside the graph of a session, values of another one call for that one.
+    """
     context = STATE.context
-    if isinstance(context, Graph):
+    if isinstance(context, FuncGraph):
         return context
+    return home_of(values) or (context if isinstance(context, Graph) else None)
+
+
+def home_of(values: Iterable[object]) -> Graph | None:
+    """Return the graph of the first value that has one."""
     for value in values:
         if value.__class__ in NOT_IN_GRAPHS:
             continue
         if isinstance(value, GraphTensor):
             value.home()  # raises if the tensor has leaked
             return value.graph
+        if isinstance(value, Operation):
+            return value.graph
         if isinstance(value, list | tuple):
-            inner = graph_of(value)
+            inner = home_of(value)
             if inner is not None:
                 return inner
         home = getattr(value, "graph", None)
@@ -459,10 +469,10 @@ def changed_in(graph: Graph) -> Graph:
 
 
 class InGraph:
-    """Make a graph the present context if there is none."""
+    """Make a graph the present context if there is none, or that of a session."""
 
     def __init__(self, graph: Graph | None) -> None:
-        self.graph = graph if STATE.context is None else None
+        self.graph = None if isinstance(STATE.context, FuncGraph) else graph
 
     def __enter__(self) -> None:
         if self.graph is not None:

@@ -340,7 +340,7 @@ class Variable(Common, MessagedVariable, metaclass=Created):
     """A tensor that can be changed."""
 
     KEPT = ("constraint", "aggregation", "synchronization")
-    guard: ClassVar[Callable[[GraphTensor], GraphTensor] | None] = None
+    guard: ClassVar[Callable[[GraphTensor], GraphTensor]] = staticmethod(lambda value: value)
     """What lets first values of the first version do without the values of other variables."""
 
     def __hash__(self) -> int:
@@ -399,8 +399,7 @@ class Variable(Common, MessagedVariable, metaclass=Created):
 
     def first_value(self, value: GraphTensor) -> GraphTensor:
         """Return the value, or in the first version one that no variable's lack can hinder."""
-        guard = Variable.guard
-        return guard(value) if Behaviour.references and guard is not None else value
+        return Variable.guard(value) if Behaviour.references else value
 
     def _first_shape(self) -> TensorShape:
         """Return the shape of the first value."""
@@ -621,9 +620,9 @@ class Variable(Common, MessagedVariable, metaclass=Created):
     scatter_mul = scattered(tensor_scatter_nd_mul)
     scatter_div = scattered(tensor_scatter_nd_div)
 
-    def initialized_value(self) -> GraphTensor | None:
-        """Return the initial value."""
-        return self.initial_value
+    def initialized_value(self) -> TfTensor:
+        """Return the value; of a variable of a graph the first one, while it has none."""
+        return self.read_value() if self.graph is None else Variable.guard(self.read_value())
 
     def __eq__(self, other: object) -> Any:
         if self.graph is not None:  # in the graphs of sessions it is itself, and nothing else
@@ -666,8 +665,7 @@ def tell_replica(value: object) -> None:
 def group(*inputs: object, name: str | None = None) -> Operation | None:
     """Return an operation that waits for others."""
     flat = [x for x in nest.flatten(list(inputs)) if x is not None]
-    graph = graph_of(flat) or next((op.graph for x in flat if (op := op_of(x)) is not None), None)
-    if graph is None:
+    if (graph := graph_of(flat)) is None:
         return None
     with graph.control_dependencies(flat):
         return graph.add(NoOp(), (), name=name or "group_deps")
@@ -681,7 +679,8 @@ def no_op(name: str | None = None) -> Operation | None:
 
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
     """Return an operation that gives variables their initial value."""
-    graph, made = get_default_graph(), [v.initializer for v in var_list if v.graph is not None]
+    made = [v.initializer for v in var_list if v.graph is not None]
+    graph = graph_of(made) or get_default_graph()
     with graph.control_dependencies(None), graph.control_dependencies(made):
         return graph.add(NoOp(), (), name=name)
 

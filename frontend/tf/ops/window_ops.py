@@ -561,7 +561,8 @@ def embedding_lookup(
     from .array_ops import concat  # noqa: PLC0415
     from .gathering import gather  # noqa: PLC0415
 
-    places = ids if isinstance(ids, TfTensor) else convert(ids)
+    with InGraph(graph_of([params, ids])):
+        places = ids if isinstance(ids, TfTensor) else convert(ids)
     if isinstance(params, list | tuple) and not params:
         raise ValueError("Length of params is currently 0. Need at least one param.")
     if isinstance(params, list | tuple):
