@@ -590,7 +590,7 @@ class ConcreteFunction:
         plain = (Primitive, Composite, Const, ReadVariable, Stop)
         inside = [op for op in self.graph.operations if op.type != "Placeholder"]
         taken = [op for op in inside if op.type == "GatherV2"]
-        return bool(taken) and all(isinstance(op.kind, plain) for op in inside)
+        return bool(taken) and all(isinstance(x.kind, plain) or x.kind.is_numbers for x in inside)
 
     @cached_property
     def is_dense(self) -> bool:

@@ -300,6 +300,26 @@ def test_rows_that_a_nested_function_takes_keep_their_indices():
         np.testing.assert_allclose(found[1], wanted[1])
 
 
+def test_rows_that_a_nested_function_takes_for_ragged_ones_keep_their_indices():
+    table = tf.Variable(tf.reshape(tf.range(12.0), [6, 2]))
+    lists = tf.ragged.constant([[1, 1, 3], [2], [4, 1]])
+
+    @tf.function
+    def inner(ids):
+        return tf.math.segment_sum(tf.gather(table, ids.flat_values), ids.value_rowids())
+
+    @tf.function
+    def slope(ids):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(inner(ids) * [1.0, 2.0])
+        return tape.gradient(loss, table)
+
+    found = slope(lists)
+    assert isinstance(found, tf.IndexedSlices)
+    np.testing.assert_array_equal(found.indices, [1, 1, 3, 2, 4, 1])
+    np.testing.assert_array_equal(found.values, [[1.0, 2.0]] * 6)
+
+
 def test_slices_know_the_shape_of_the_whole():
     table = tf.Variable([[1.0, 2], [3, 4], [5, 6]])
     with tf.GradientTape() as tape:

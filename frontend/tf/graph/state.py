@@ -620,9 +620,10 @@ class Variable(Common, MessagedVariable, metaclass=Created):
     scatter_mul = scattered(tensor_scatter_nd_mul)
     scatter_div = scattered(tensor_scatter_nd_div)
 
-    def initialized_value(self) -> TfTensor:
+    def initialized_value(self) -> Tensor:
         """Return the value; of a variable of a graph the first one, while it has none."""
-        return self.read_value() if self.graph is None else Variable.guard(self.read_value())
+        read = self.read_value()
+        return Variable.guard(read) if isinstance(read, GraphTensor) and self.graph else read
 
     def __eq__(self, other: object) -> Any:
         if self.graph is not None:  # in the graphs of sessions it is itself, and nothing else

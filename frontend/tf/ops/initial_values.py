@@ -240,7 +240,8 @@ class FirstRandomUniform(first_version(RandomUniform)):  # type: ignore[misc]
                 f"Must specify maxval for integer dtype {np.dtype(named_row(dtype).numpy).name}"
             )
         high = 1.0 if self.maxval is None else self.maxval
-        return self.drawn("uniform", shape, self.minval, high, dtype)
+        made: TfTensor = self.drawn("uniform", shape, self.minval, high, dtype)
+        return made
 
 
 class RandomNormal(Random):

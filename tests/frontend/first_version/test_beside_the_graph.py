@@ -1,4 +1,4 @@
-"""Operations of a graph are made where it is not the default one: its tensors and variables say so."""
+"""Operations of a graph are made beside it: its tensors and variables say where they go."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ v1 = tf.compat.v1
 
 @pytest.fixture
 def behind():
-    """Give a session of a graph, its variable and its tensor, while another graph is the default."""
+    """Give a session of a graph, its variable and its tensor, in another graph."""
     v1.disable_v2_behavior()
     try:
         graph = tf.Graph()
