@@ -139,6 +139,8 @@ KEYS = {
     "mask": lambda x: x > 5,
     "rows": lambda x: [0, 2],
     "columns": lambda x: (slice(None), [-1, 0]),
+    "columns of a tuple": lambda x: (slice(None), (-1, 0)),
+    "a mask of a tuple": lambda x: (slice(None), (True,) + (False,) * (x.shape[1] - 1)),
     "pairs": lambda x: ([0, 1], [1, 2]),
     "apart": lambda x: ([0, 1], None, [[1], [2]]),
     "after": lambda x: (Ellipsis, [1, 1]),

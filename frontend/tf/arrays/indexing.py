@@ -35,6 +35,7 @@ def _is_mask(key: Key) -> bool:
 def getitem(x: TfTensor, key: Key) -> TfTensor:
     """Return the elements that numpy would."""
     keys = list(key) if isinstance(key, tuple) else [key]
+    keys = [list(each) if isinstance(each, tuple) else each for each in keys]
     lists = [each for each in keys if _is_list(each)]
     if not lists:
         return part_of(x, key)
