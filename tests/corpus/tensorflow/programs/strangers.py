@@ -4,7 +4,7 @@ import numpy as np
 
 
 def an_actor_learns_from_a_world_in_python(tf):
-    """Steps of a world are called inside of a loop under the tape, of shapes that only runs tell."""
+    """Steps of a world, of shapes that only runs tell, are called in a loop under the tape."""
     rows = np.random.RandomState(3)
     shared, actor, critic = (
         tf.Variable(rows.standard_normal(shape).astype("float32") * 0.5)
