@@ -83,7 +83,7 @@ CASES: dict[str, tuple[dict[str, Any], list[np.ndarray], int, list[Any], list[tu
     ),
     "NegativeLogLikelihoodLoss": (
         {"ignore_index": -7}, [f32(3, 4)], 1, [ids(0, 3, -7)],
-        [(ids(0, 4, 1), "4"), (ids(0, -1, 1), "-1")],
+        [(ids(0, 4, 1), "4"), (ids(0, -5, 1), "-5")],
     ),
     "LSTM": (
         {"hidden_size": 2}, [f32(3, 2, 4), f32(1, 8, 4), f32(1, 8, 2), f32(1, 16)], 4,
