@@ -195,4 +195,4 @@ def over_loopable(
         staged_if(there.graph, there, ways, state, len(state.names), ("orelse",))
         return [there]
 
-    staged_loop(graph, state, Turns([true], test, turn), options)
+    staged_loop(graph, state, Turns([true], test, turn, relaxes=True), options)

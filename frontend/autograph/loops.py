@@ -45,6 +45,8 @@ class Turns:
     test: Callable[[Tensors], GraphTensor]
     turn: Callable[[Tensors], Tensors]
     """Runs the body; returns the new head."""
+    relaxes: bool = False
+    """Whether sizes that a turn changes are open, where loops over tensors refuse that."""
 
 
 def limited(turns: Turns, graph: Graph, most: object) -> Turns:
@@ -55,6 +57,7 @@ def limited(turns: Turns, graph: Graph, most: object) -> Turns:
         [graph.constant(np.array(0, np.int32)), *turns.head],
         lambda head: MAKE.logical_and(turns.test(head[1:]), MAKE.less(head[0], limit)),
         lambda head: [MAKE.add(head[0], one), *turns.turn(head[1:])],
+        turns.relaxes,
     )
 
 
@@ -86,6 +89,10 @@ def shapes_by_name(options: Mapping[str, Any], state: State) -> dict[str, object
     return found
 
 
+class Relaxed(Exception):  # noqa: N818  (no error: it says that the body is traced once more)
+    """A turn changes sizes that were taken for fixed."""
+
+
 OPTIONS = {"parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants"}
 
 
@@ -105,6 +112,8 @@ class StagedLoop:
     def __init__(self, graph: Graph, state: State, turns: Turns, shapes: dict[str, object]) -> None:
         self.graph, self.state, self.turns, self.shapes = graph, state, turns, shapes
         self.start = list(state.get())
+        self.relaxed: dict[int, tuple[int | None, ...] | None] = {}
+        """Shapes of what is carried that a turn has changed, by place."""
         self.pack()
 
     def pack(self) -> None:
@@ -118,9 +127,13 @@ class StagedLoop:
         """Return the specs of what is carried, in all turns."""
         carried, seen = self.packing, dict.fromkeys(self.packing.names, 0)
         made = [x.spec for x in self.turns.head]
-        for tensor, name, shape in zip(carried.tensors, carried.names, carried.shapes, strict=True):
+        rows = zip(carried.tensors, carried.names, carried.shapes, strict=True)
+        for place, (tensor, name, shape) in enumerate(rows):
             stated = leaves_of_shapes(self.shapes[name]) if name in self.shapes else [shape]
-            made.append(self.stated(name, tensor.spec, stated[min(seen[name], len(stated) - 1)]))
+            known = self.stated(name, tensor.spec, stated[min(seen[name], len(stated) - 1)])
+            if place in self.relaxed:
+                known = spec_with_unknowns(known.dtype, self.relaxed[place])
+            made.append(known)
             seen[name] += 1
         return made
 
@@ -148,6 +161,13 @@ class StagedLoop:
         if any(map(has_late_parts, self.forms)):
             self.begin()
             self.pack()
+        while (found := self.added()) is None:
+            self.state.put(self.start)
+            self.pack()
+        self.put(found)
+
+    def added(self) -> Tensors | None:
+        """Add the loop; return what it gives, None if it is to be made with open sizes."""
         values = [*self.turns.head, *self.packing.tensors]
 
         def test(*given: GraphTensor) -> GraphTensor:
@@ -158,16 +178,18 @@ class StagedLoop:
             return [*head, *self.carried()]
 
         try:
-            found = loop(self.graph, test, body, values, values, self.specs)
+            return loop(self.graph, test, body, values, values, self.specs)
+        except Relaxed:
+            return None
         except BaseException:
             self.state.put(self.start)
             raise
-        self.put(found)
 
     def carried(self) -> list[GraphTensor | None]:
         """Return the tensors that the variables are made of at the end of a turn."""
         made: list[GraphTensor | None] = [None] * len(self.packing.tensors)
         specs, packing = self.specs[len(self.turns.head) :], Packing(here)
+        relaxed = dict(self.relaxed)
         for name, form, value in zip(self.state.names, self.forms, self.state.get(), strict=True):
             after = packing.add(value, name)
             if after is None and form is not None:
@@ -183,8 +205,26 @@ class StagedLoop:
                 ) from None
             for old, new in found:
                 made[old] = packing.tensors[new]
-                check_turn(name, specs[old], packing.tensors[new].spec)
+                after = packing.tensors[new].spec
+                if self.turns.relaxes and name not in self.shapes:
+                    after = self.relax(old, specs[old], after)
+                check_turn(name, specs[old], after)
+        if relaxed != self.relaxed:
+            raise Relaxed
         return made
+
+    def relax(self, place: int, before: TensorSpec, after: TensorSpec) -> TensorSpec:
+        """Note sizes that a turn changes; return what it gives as it will be checked."""
+        old, new = dims_or_none(before.shape), dims_or_none(after.shape)
+        if before.dtype != after.dtype or old is None or old == new:
+            return after
+        wide: tuple[int | None, ...] | None = None
+        if new is not None and len(new) == len(old):
+            wide = tuple(a if a == b else None for a, b in zip(old, new, strict=True))
+        if wide == old:
+            return after
+        self.relaxed[place] = wide
+        return before
 
     # Variables that have no value before the loop.
 

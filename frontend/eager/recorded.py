@@ -154,8 +154,12 @@ class Recorded:
 
 
 def boxed(value: object) -> object:
-    """Return a value as an object that a recording knows: an array gets an identity."""
-    return Box(value) if isinstance(value, np.ndarray | np.generic) else value
+    """Return a value as an object that a recording knows: an array gets an identity.
+
+    Handles of datasets and iterators, which are arrays of objects, have no gradient.
+    """
+    is_array = isinstance(value, np.ndarray | np.generic) and value.dtype.kind != "O"
+    return Box(value) if is_array else value
 
 
 def unboxed(value: object) -> Any:
@@ -164,5 +168,7 @@ def unboxed(value: object) -> Any:
 
 
 def _is_float(value: object) -> bool:
+    if isinstance(value, np.ndarray):
+        return False  # (of objects: the others are in boxes)
     found = getattr(value, "spec", None)
     return not isinstance(found, TensorSpec) or found.dtype.kind in "fc"

@@ -1,0 +1,84 @@
+"""Loops over datasets leave sizes open that their turns change, as TensorFlow's do."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+NUMBERS = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+def test_what_a_turn_makes_longer_is_open() -> None:
+    @tf.function
+    def grown(numbers):
+        out, count, rows = tf.zeros([0]), tf.constant(0), tf.zeros([2, 3])
+        for x in numbers:
+            out, count = tf.concat([out, [x]], 0), count + 1
+            rows = tf.concat([rows, tf.fill([1, 3], x)], 0)
+            if x > 3.0:
+                break
+        return out, count, rows
+
+    out, count, rows = grown.get_concrete_function(NUMBERS).structured_outputs
+    assert [x.shape.as_list() for x in (out, count, rows)] == [[None], [], [None, 3]]
+    for _ in range(4):
+        out, count, rows = grown(NUMBERS)
+        assert (out.numpy().tolist(), int(count)) == ([1.0, 2.0, 3.0, 4.0], 4)
+        assert rows.numpy()[:, 1].tolist() == [0.0, 0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_elements_of_unknown_rank_make_a_sum_of_unknown_rank() -> None:
+    numbers = tf.data.Dataset.from_generator(lambda: [(1, 3)] * 3, (tf.int32, tf.int32))
+
+    @tf.function
+    def added(numbers):
+        total = tf.constant(0)
+        for x, y in numbers:
+            total += tf.abs(y - x)
+        return total
+
+    assert [int(added(numbers)) for _ in range(4)] == [6] * 4
+
+
+def test_shapes_that_are_stated_still_hold() -> None:
+    @tf.function
+    def stated(numbers):
+        out = tf.zeros([0, 2])
+        for x in numbers:
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(out, tf.TensorShape([None, 2]))]
+            )
+            out = tf.fill([1, 3], x)
+        return out
+
+    with pytest.raises(ValueError, match=r"has shape .* before the loop"):
+        stated(NUMBERS)
+
+
+def test_loops_over_tensors_refuse_it() -> None:
+    @tf.function
+    def grown(numbers):
+        out = tf.zeros([0])
+        for x in numbers:
+            out = tf.concat([out, [x]], 0)
+        return out
+
+    with pytest.raises(ValueError, match="shape invariants"):
+        grown(tf.range(3.0))
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_the_way_back_goes_through_a_loop_over_an_argument(grows: bool) -> None:
+    @tf.function
+    def slope(numbers, w):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            out = tf.zeros([0]) if grows else tf.zeros([1])
+            for x in numbers:
+                out = tf.concat([out, w * x], 0) if grows else out + w * x
+            loss = tf.reduce_sum(out**2)
+        return tape.gradient(loss, w)
+
+    wanted = 2 * (55.0 if grows else 15.0**2) * 3.0
+    for _ in range(4):
+        np.testing.assert_allclose(slope(NUMBERS, tf.constant([3.0])).numpy(), [wanted])
