@@ -285,11 +285,17 @@ class ReplicaContext:
         return shares
 
     def change(self, variable: Any, kind: object, values: Sequence[object], read: bool) -> object:
-        """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""
+        """Change a variable once for all replicas, by what its `aggregation` makes of theirs.
+
+        One that was made outside of the strategy is changed by each replica in turn. Where each
+        replica has made one of its own in the step, all of them change alike.
+        """
+        if variable.state not in self.strategy.made:
+            return variable.change_now(kind, *values, read=read)
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
         told, self.told = self.told, 0
 
-        def changed(strategy: Any, told: object, *columns: object) -> object:
+        def changed(strategy: Any, told: object, own: object, *columns: object) -> object:
             if way is VariableAggregation.SUM and variable.state not in strategy.weights:
                 refuse_one(told)
             rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
@@ -304,9 +310,17 @@ class ReplicaContext:
                 rows = strategy.reduced(ReduceOp[way.name], columns)
             elif strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
                 rows = [collectives.broadcast(x) for x in rows]
-            return variable.change_now(kind, *rows, read=read)
+            made = variable.change_now(kind, *rows, read=read)
+            each = [x.value for x in own] if isinstance(own, PerReplica) else [variable]
+            others = {id(x): x for x in each if x is not variable}
+            if not others:
+                return made
+            found = {id(variable): made} | {
+                number: x.change_now(kind, *rows, read=read) for number, x in others.items()
+            }
+            return PerReplica([found[id(x)] for x in each])
 
-        return self._met(changed, (Told(told), *values))
+        return self._met(changed, (Told(told), Told(variable), *values))
 
     def apply(
         self,

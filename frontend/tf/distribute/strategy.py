@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
+from ....ir.op import Array
 from ....runtime.comm import protocol
 from ....runtime.comm.local import alone
 from ....runtime.comm.world import world
@@ -37,6 +38,7 @@ from ..core.bridge import TfTensor, dressed
 from ..core.names import device
 from ..core.shapes import TensorShape
 from ..core.values import convert
+from ..draws.generator import Generator
 from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS, cast
 from ..ops.random_ops import Seeds
@@ -63,6 +65,23 @@ from .replicas import (
     regrouped,
 )
 from .scopes import StrategyScope
+
+
+class InReplica:
+    """What variables are made in while a replica runs: they are its strategy's, too."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy = strategy
+
+    def first(self, array: Array) -> Array:
+        """Return the value that a variable begins with: the replica's own."""
+        return array
+
+    def spread(
+        self, variable: object, synchronization: object, aggregation: object
+    ) -> OnRead | None:
+        """Return the values that replicas have of a variable; None if they share one."""
+        return self.strategy.spread(variable, synchronization, aggregation)
 
 
 class Strategy(StrategyExtended):
@@ -157,10 +176,12 @@ class Strategy(StrategyExtended):
     @contextmanager
     def _entered(self, context: ReplicaContext) -> Iterator[None]:
         CONTEXTS.strategies.append(self)
+        before, STATE.creating = STATE.creating, STATE.creating or InReplica(self)
         try:
             with being(context):
                 yield
         finally:
+            STATE.creating = before
             CONTEXTS.strategies.pop()
 
     @contextmanager
@@ -386,6 +407,16 @@ def get_replica_context() -> ReplicaContext | None:
     if CONTEXTS.replica is not None or CONTEXTS.strategies:
         return CONTEXTS.replica
     return ReplicaContext(get_strategy(), 0, Lockstep(1))
+
+
+def number_of_replica() -> object:
+    """Return the number of the replica that runs; between replicas None."""
+    replica = get_replica_context()
+    return None if replica is None else replica.replica_id_in_sync_group
+
+
+Generator.IS_SHARED = staticmethod(has_strategy)
+Generator.REPLICA = staticmethod(number_of_replica)
 
 
 def in_cross_replica_context() -> bool:

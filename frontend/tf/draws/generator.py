@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from contextlib import nullcontext
 from enum import IntEnum
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +27,8 @@ from ..core.values import InGraph, convert, graph_of, static
 from ..graph.state import Variable
 from ..ops.array_ops import broadcast_dynamic_shape, concat, reshape, stack, unstack
 from ..ops.array_ops import shape as shape_of
-from ..ops.creation import zeros_like
+from ..ops.composed import bitcast
+from ..ops.creation import zeros, zeros_like
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
 from ..ops.random_ops import Source, from_key, row_given, whole, words_of
 from .ops import binomials
@@ -58,8 +60,25 @@ def _read_and_skip(m: Maker, state: object, count: object) -> object:
     return m.concat(*parts, axis=0), following
 
 
+def _of_replica(words: TfTensor, replica: object) -> TfTensor:
+    """Return the words of a draw with another key, which is drawn by the replica's number."""
+    with InGraph(graph_of([words, replica])):
+        number = cast(reshape(convert(replica), [1]), "uint32")
+        place = concat([words[:2], number, zeros([3], "uint32")], 0)
+        own = from_key([1], place, "RandomUniformInt", rows.u64, low=None, high=None)
+        return concat([reshape(bitcast(own, "uint32"), [2]), words[2:]], 0)
+
+
 class Generator(Source):
-    """Draws numbers by a state, which each draw moves on; the numbers are TensorFlow's."""
+    """Draws numbers by a state, which each draw moves on; the numbers are TensorFlow's.
+
+    One that is made in the scope of a strategy draws other numbers for each replica.
+    """
+
+    IS_SHARED: ClassVar[Callable[[], bool]] = staticmethod(lambda: False)
+    """Says whether what is made now is in the scope of a strategy."""
+    REPLICA: ClassVar[Callable[[], object]] = staticmethod(lambda: None)
+    """Gives the number of the replica that runs, None between replicas."""
 
     def __init__(self, copy_from: Any = None, state: object = None, alg: object = None) -> None:
         if alg not in ALGORITHMS:
@@ -67,6 +86,7 @@ class Generator(Source):
                 f"Argument `alg` got unsupported value {alg}. Supported values are philox for the "
                 "Philox algorithm"
             )
+        self._is_shared = Generator.IS_SHARED()
         given = copy_from.state.read_value() if copy_from is not None else state
         if isinstance(given, Variable) and given.dtype == "int64":
             _check(given)
@@ -144,7 +164,9 @@ class Generator(Source):
             count = REDUCTIONS["reduce_prod"](whole(shape, "int64")) * STRIDE
         else:
             count = convert(STRIDE * prod(dims), "int64")
-        return self._moved(count)[0]
+        key = self._moved(count)[0]
+        replica = Generator.REPLICA() if self._is_shared else None
+        return key if replica is None else _of_replica(key, replica)
 
     def uniform_full_int(
         self, shape: ShapeLike, dtype: DTypeLike | None = "uint64", name: str | None = None
