@@ -311,7 +311,8 @@ class ReplicaContext:
             elif strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
                 rows = [collectives.broadcast(x) for x in rows]
             made = variable.change_now(kind, *rows, read=read)
-            each = [x.value for x in own] if isinstance(own, PerReplica) else [variable]
+            given = own if isinstance(own, PerReplica) else [own]
+            each: list[Any] = [x.value for x in given if isinstance(x, Told)]
             others = {id(x): x for x in each if x is not variable}
             if not others:
                 return made
