@@ -290,10 +290,10 @@ class ReplicaContext:
         One that was made outside of the strategy is changed by each replica in turn. Where each
         replica has made one of its own in the step, all of them change alike.
         """
+        told, self.told = self.told, 0
         if variable.state not in self.strategy.made:
             return variable.change_now(kind, *values, read=read)
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
-        told, self.told = self.told, 0
 
         def changed(strategy: Any, told: object, own: object, *columns: object) -> object:
             if way is VariableAggregation.SUM and variable.state not in strategy.weights:
