@@ -21,6 +21,7 @@ from ....ir.types.tensor import TensorSpec
 from ...eager.kernels import Kernel, by_need
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
+from ...graph.frame import NotStageableError
 from ...values.arrays import as_listed
 from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
@@ -559,6 +560,25 @@ def _in_order_at_once(data: Tensor, ids: Tensor, sizes: Tensor, how: str) -> obj
     return _in_order(Maker(apply), data, ids, sizes, how)
 
 
+def _computed_in_order(m: Maker, data: object, ids: object, how: str) -> object:
+    """Combine rows by their segment, of which the run reads how many there are."""
+    spec, numbers = spec_of_value(data), spec_of_value(ids)
+    wide, (rows_given,) = m.to(ids, rows.i64), numbers.dims
+    ends = [m.constant(value=np.array([end], np.int64)) for end in (-1, np.iinfo(np.int64).max)]
+    before, after = m.concat(ends[0], wide, axis=0), m.concat(wide, ends[1], axis=0)
+    for holds, message in (
+        (m.greater_equal(wide, m.number(0, rows.i64)), "segment ids must be >= 0"),
+        (m.less_equal(before, after), "segment ids are not increasing"),
+    ):
+        m.require(m.all(holds, axes=(0,), keepdims=False), message=message)
+    last = m.max(before, axes=(0,), keepdims=False)
+    count = read_extent(m, m.add(last, m.number(1, rows.i64)))
+    ones = m.filled(1, rows.i64, (rows_given,))
+    sizes = _segments(m, ones, ids, count, "add")
+    counted = m.reshape(sizes, shape=(count, *[1] * (spec.rank - 1)))
+    return _in_order(m, data, ids, counted, how)
+
+
 def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, shapes=shapes_of.segments)
     def function(m: Maker, data: object, segment_ids: object) -> object:
@@ -572,7 +592,10 @@ def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
         is_known = all(isinstance(x, np.ndarray) for x in (data, segment_ids))
         if is_known or notes_of(tensors) is not None:
             return at_once(partial(_rows_in_order, how=how), data, segment_ids, is_open=True)
-        found = elements(segment_ids)
+        try:
+            found = elements(segment_ids)
+        except NotStageableError:
+            return _computed_in_order(m, data, segment_ids, how)
         try:
             _check_order(spec.dims, found)
         except InvalidArgumentError as error:
