@@ -71,6 +71,7 @@ io = Space(
     "io",
     gfile=gfile,
     write_graph=write_graph,
+    match_filenames_once=_pr.match_filenames_once,
     **{**PICTURES, **DECODING, **FEATURES, **PARSING, **WHOLE, **RECORDS, **_TEXTS},
 )
 
