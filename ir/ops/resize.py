@@ -32,6 +32,11 @@ COORDINATES = (
     "asymmetric",
 )
 NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+HALF_WAY = 1e-6
+"""How far from half way between two elements a place still is half way, as in onnxruntime.
+
+By a scale of 32 bits, such as 1.3, none of those places comes out exactly.
+"""
 
 Number: TypeAlias = Term | float
 """An extent: a number, or a term where it is a symbol."""
@@ -60,7 +65,7 @@ class Stretch:
         two elements would be beyond it, as 16.5 / 3.3.
         """
         if self.scale is not None:
-            return (place / self.scale).cast(f32).cast(f64)
+            return _short(place / self.scale)
         return place * self.extent / _at_least_one(self.result)
 
     def source(self, place: Term, how: str) -> Term:
@@ -70,17 +75,35 @@ class Stretch:
         if how == "align_corners":
             last = self.result if self.scale is None else self.extent * self.scale
             return place * (self.extent - 1) / _at_least_one(last - 1)
-        found = self.back(place + 0.5) - 0.5
         if how == "half_pixel_symmetric" and self.scale is not None:
-            return found + (self.extent - self.result / self.scale) * 0.5
+            return _short(self._middle(place) + (place + 0.5) / self.scale - 0.5)
+        found = self.back(place + 0.5) - 0.5
         if how == "pytorch_half_pixel":
             return self._zero_if_alone(found)
         return found
+
+    def _middle(self, place: Term) -> Term:
+        """Return how far the middle of the result is moved to lie on that of the axis.
+
+        Each step is of 32 bits, as onnxruntime has it: places that are half way between two
+        elements in exact numbers, as the middle itself, then lie where it has them.
+        """
+        assert self.scale is not None, "only a scale leaves a part of an element over"
+        extent, result = (
+            n if isinstance(n, Term) else place.like(n) for n in (self.extent, self.result)
+        )
+        share = _short(result / _short(extent * self.scale))
+        return _short(extent * 0.5 * _short(1 - share))
 
     def _zero_if_alone(self, found: Term) -> Term:
         if isinstance(self.result, Term):
             return (self.result > 1).where(found, found * 0.0)
         return found if self.result > 1 else found * 0.0
+
+
+def _short(number: Term) -> Term:
+    """Round to what 32 bits have."""
+    return number.cast(f32).cast(f64)
 
 
 def _at_least_one(number: Number) -> Number:
@@ -119,9 +142,9 @@ def _nearest(at: Term, how: str) -> Term:
         case "floor" | "ceil":
             return at.apply(how)
         case "round_prefer_ceil":
-            return (at + 0.5).apply("floor")
+            return (at + (0.5 + HALF_WAY)).apply("floor")
         case _:
-            return (at - 0.5).apply("ceil")
+            return (at - (0.5 + HALF_WAY)).apply("ceil")
 
 
 def _cubic(share: Term, a: float) -> list[Term]:

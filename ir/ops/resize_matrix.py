@@ -13,6 +13,7 @@ from math import floor
 import numpy as np
 
 from ..op import Array
+from .resize import HALF_WAY
 
 MOST_ELEMENTS = 1 << 24
 """Elements of a matrix beyond which making it would take minutes."""
@@ -44,19 +45,32 @@ def places(how: Stretch) -> Array:
             found = at * last / (wide - 1) if wide != 1 else at * 0
         case "asymmetric":
             found = _divided(at, how.factor)
-        case "tf_crop_and_resize" if how.result == 1:
-            found = at + 0.5 * sum(how.region) * last
         case "tf_crop_and_resize":
-            low, high = how.region
-            found = low * last + at * (high - low) * last / (how.result - 1)
+            found = _cropped(how)
         case "pytorch_half_pixel" if how.result == 1:
             found = at - 0.5
         case "half_pixel_symmetric":
-            offset = how.extent / 2 * (1 - how.result / wide)
-            found = offset + _divided(at + 0.5, how.factor) - 0.5
+            short = np.float32
+            share = short(how.result) / short(wide)
+            offset = float(short(how.extent / 2) * (short(1) - share))
+            found = np.float64(np.float32(offset + (at + 0.5) / how.factor - 0.5))
         case _:
             found = _divided(at + 0.5, how.factor) - 0.5
     return np.asarray(found)
+
+
+def _cropped(how: Stretch) -> Array:
+    """Return the places of what is cropped.
+
+    Each step is of 32 bits, as onnxruntime has it: in more, what ends with the axis might end a
+    bit beyond it, where the fill is.
+    """
+    low, high = np.float32(how.region)
+    last = np.float32(how.extent - 1)
+    if how.result == 1:
+        return np.full(1, 0.5 * float((low + high) * last))
+    at = np.arange(how.result, dtype=np.float32)
+    return np.float64(low * last + at * (high - low) * last / np.float32(how.result - 1))
 
 
 def _divided(places: Array, factor: float) -> Array:
@@ -110,9 +124,9 @@ def _rounded(at: float, nearest: str) -> int:
         case "ceil":
             return -floor(-at)
         case "round_prefer_ceil":
-            return floor(at + 0.5)
+            return floor(at + 0.5 + HALF_WAY)
         case _:
-            return -floor(0.5 - at)
+            return -floor(0.5 + HALF_WAY - at)
 
 
 def _linear(distance: float, _: float) -> float:

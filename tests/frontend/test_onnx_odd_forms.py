@@ -223,3 +223,50 @@ def test_heads_of_as_many_elements_as_a_run_says(model: Make) -> None:
     cases = [dict(zip("qkv", (image(2, 3, w), image(2, 4, w), image(2, 4, w)), strict=True))
              for w in (8, 16)]  # fmt: skip
     check(made, *cases, b=(1, 2), s=(1, 4), t=(1, 4), w=(2, 16))
+
+
+HALF_WAY = [(6, 2.59), (3, 2.46), (6, 1.6), (4, 2.8), (8, 1.4), (16, 0.9), (18, 2.6), (12, 2.94)]
+
+
+@pytest.mark.parametrize("nearest", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
+@pytest.mark.parametrize("where", ["half_pixel_symmetric", "half_pixel"])
+def test_places_half_way_between_two_elements_stay_so(
+    model: Make, where: str, nearest: str
+) -> None:
+    """A shift in more digits than the quotient brought them, the middle too, to one side."""
+    rules = {"coordinate_transformation_mode": where, "nearest_mode": nearest}
+    for extent, factor in HALF_WAY:
+        weights = {"s": np.float32([factor])}
+        resized = node("Resize", ["x", "", "s"], ["y"], axes=[0], **rules)
+        for dim in (extent, "n"):
+            made = model([resized], {"x": ("f32", [dim])}, ["y"], weights, opset=19)
+            bounds = {} if dim == extent else {"n": (2, 24)}
+            check(made, {"x": np.arange(extent, dtype=np.float32)}, **bounds)
+
+
+def test_factors_that_are_data_leave_places_half_way(model: Make) -> None:
+    inputs = {"x": ("f32", ["n"]), "s": ("f32", [1])}
+    rules = {"coordinate_transformation_mode": "half_pixel_symmetric", "axes": [0]}
+    for nearest in ("round_prefer_ceil", "ceil"):
+        resized = node("Resize", ["x", "", "s"], ["y"], nearest_mode=nearest, **rules)
+        made = model([resized], inputs, ["y"], opset=19)
+        cases = [{"x": np.arange(n, dtype=np.float32), "s": np.float32([s])} for n, s in HALF_WAY]
+        check(made, *cases, n=(2, 24))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize(("begin", "end", "extent", "size"), [
+    (0.4, 1.0, 8, 17), (0.1, 1.0, 6, 19), (-0.1, 1.0, 18, 45), (0.3, 0.6, 6, 13), (0.1, 0.7, 6, 5),
+])  # fmt: skip
+def test_what_is_cropped_up_to_the_end_ends_inside(
+    model: Make, mode: str, begin: float, end: float, extent: int, size: int
+) -> None:
+    """In more digits than onnxruntime's the last place lay beyond the image, where the fill is."""
+    rules = {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 99.0}
+    weights = {"r": np.float32([0, begin, 1, end]), "z": np.int64([2, size])}
+    for nearest in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"):
+        resized = node(
+            "Resize", ["x", "r", "", "z"], ["y"], mode=mode, nearest_mode=nearest, **rules
+        )
+        made = model([resized], {"x": ("f32", [2, extent])}, ["y"], weights, opset=19)
+        check(made, {"x": np.arange(2 * extent, dtype=np.float32).reshape(2, -1)})
