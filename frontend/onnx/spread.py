@@ -128,9 +128,7 @@ def _repeating(
     Reading behind the end of an axis gives its last row, which is the only one there.
     """
     make = node.make
-    a, b, only = make.extent_of(one), make.extent_of(other), make.number(1, d.i64)
-    fits = make.logical_or(make.equal(a, b), make.equal(make.minimum(a, b), only))
-    make.require(fits, message=f"sizes {one} and {other} are to be equal, or one of them 1")
+    _require_fit(node, one, other)
     known, sizes = Knowledge(node.emitter.ranges), (one, other)
     larger = dim_rules.maximum(one, other)
     for size, less in (sizes, sizes[::-1]):
@@ -144,6 +142,30 @@ def _repeating(
             made.append(value)
         else:
             made.append(make.gather(place.value, places, axis=place.axis))
+    return made
+
+
+def _require_fit(node: Node, one: Dim, other: Dim) -> None:
+    """Let runs refuse two sizes, both at least 1, that are neither equal nor is one of them 1."""
+    make = node.make
+    a, b, only = make.extent_of(one), make.extent_of(other), make.number(1, d.i64)
+    fits = make.logical_or(make.equal(a, b), make.equal(make.minimum(a, b), only))
+    make.require(fits, message=f"sizes {one} and {other} are to be equal, or one of them 1")
+
+
+def with_larger(node: Node, own: Sequence[Dim], wanted: Sequence[Dim]) -> list[Dim]:
+    """Return wanted sizes with those in their place that a tensor has instead, and are larger.
+
+    What is repeated up to max(n, m), because either may be 1, is to broadcast to n all the same.
+    """
+    known, made = Knowledge(node.emitter.ranges), list(wanted)
+    for at in range(1, min(len(own), len(wanted)) + 1):
+        has, size = own[-at], wanted[-at]
+        if isinstance(has, int) or str(has).isidentifier() or size in (1, has):
+            continue  # what the user gave is taken to be equal first
+        if dim_rules.bounds(size, node.emitter.ranges)[0] >= 1 and known.at_least(has, size):
+            _require_fit(node, has, size)
+            made[-at] = has
     return made
 
 

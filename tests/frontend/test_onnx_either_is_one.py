@@ -221,3 +221,20 @@ def test_models_that_are_no_files_have_sizes_as_they_say() -> None:
     program = load_program(b"model m(x: f32[3]) -> (y) { y = relu(x) }")
     with pytest.raises(CompileError, match="whichever"):
         gv.compile(program, whichever=True)
+
+
+def test_sizes_of_what_is_expanded_to_another_shape(model: Make) -> None:
+    """Runs were refused, with `whichever` too: what was repeated did not fit that shape."""
+    shape, expand = node("Shape", ["z"], ["s"]), node("Expand", ["x", "s"], ["e"])
+    back = [node("Shape", ["x"], ["t"]), node("Expand", ["z", "t"], ["f"])]
+    forms: Sequence[Sequence[onnx.NodeProto]] = (
+        [node("Neg", ["e"], ["y"])],
+        [node("Add", ["e", "z"], ["y"])],
+        [*back, node("Sub", ["e", "f"], ["y"])],
+    )
+    for form in forms:
+        made = model([shape, expand, *form], {"x": N, "z": M}, ["y"])
+        check(made, [{"x": image(n, 3), "z": image(m, 3)} for n, m in PAIRS])
+        for compiled in (compiled_of(made), compiled_of(made, whichever=True)):
+            with pytest.raises((RuntimeInputError, RequirementError), match="sizes|m = 4"):
+                compiled.run({"x": image(4, 3), "z": image(2, 3)})

@@ -17,6 +17,7 @@ from ....ir.types.shapes import UnequalError, broadcast, normalize_axis
 from ...dims.assume import Assumption, NeedsAssumptionError
 from ..node import Node, Value
 from ..registry import rule
+from ..spread import with_larger
 from ..within import require_within
 
 UNEVEN = 18
@@ -262,7 +263,7 @@ def expand(node: Node, x: Value, shape: Value) -> Value:
         wanted = [*(1,) * (rank - len(known)), *known]
         sizes = node.fill_in([_spread(a, b) for a, b in zip(own, wanted, strict=True)])
         return node.make.expand_to(x, node.vector(shape), sizes=sizes)
-    given = node.dims(shape, "shape")
+    given = with_larger(node, node.shape(x), node.dims(shape, "shape"))
     return node.make.broadcast_to(x, shape=broadcast(node.shape(x), given))
 
 
