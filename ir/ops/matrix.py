@@ -19,7 +19,7 @@ from ..samples import Sample
 from ..types.dims import Dim, product
 from ..types.dtypes import bf16, f16, f32, f64, i8, i32, i64, of_numpy
 from ..types.numerics import round_to, widen
-from ..types.shapes import UnequalError, broadcast
+from ..types.shapes import BroadcastError, UnequalError, broadcast
 from ..types.tensor import TensorSpec
 
 
@@ -281,10 +281,27 @@ def _extents(parsed: Equation, shapes: Sequence[tuple[Dim, ...]]) -> dict[str, D
             if known == 1:
                 extents[letter] = extent
             elif extent not in (1, known):
-                name = letter if letter.isalpha() else "..."
-                text = f"axes {name!r} have {known} and {extent} elements"
-                raise UnequalError(text, known, extent)
+                raise _unequal(parsed, shapes, letter, (known, extent))
     return extents
+
+
+def _unequal(
+    parsed: Equation, shapes: Sequence[tuple[Dim, ...]], letter: str, sizes: tuple[Dim, Dim]
+) -> UnequalError:
+    """Return the error about two extents of a letter.
+
+    It is one of broadcasting where a column counted from the end has those extents for that letter
+    alone, as that of `...` before as many letters: whoever repeats a row finds it by that.
+    """
+    name = letter if letter.isalpha() else "..."
+    text = f"axes {name!r} have {sizes[0]} and {sizes[1]} elements"
+    rows = [*zip(parsed.operands, shapes, strict=True)]
+    places = {len(labels) - at for labels, _ in rows for at, c in enumerate(labels) if c == letter}
+    place = min(places)
+    column = [(labels[-place], shape[-place]) for labels, shape in rows if len(labels) >= place]
+    if len(places) > 1 or any(c != letter and extent in sizes for c, extent in column):
+        return UnequalError(text, *sizes)
+    return BroadcastError(text, *sizes, place - 1)
 
 
 @dataclass(frozen=True)

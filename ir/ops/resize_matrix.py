@@ -53,7 +53,7 @@ def places(how: Stretch) -> Array:
             short = np.float32
             share = short(how.result) / short(wide)
             offset = float(short(how.extent / 2) * (short(1) - share))
-            found = np.float64(np.float32(offset + (at + 0.5) / how.factor - 0.5))
+            found = (offset + (at + 0.5) / how.factor - 0.5).astype(np.float32).astype(np.float64)
         case _:
             found = _divided(at + 0.5, how.factor) - 0.5
     return np.asarray(found)
@@ -65,12 +65,13 @@ def _cropped(how: Stretch) -> Array:
     Each step is of 32 bits, as onnxruntime has it: in more, what ends with the axis might end a
     bit beyond it, where the fill is.
     """
-    low, high = np.float32(how.region)
+    low, high = map(np.float32, how.region)
     last = np.float32(how.extent - 1)
     if how.result == 1:
         return np.full(1, 0.5 * float((low + high) * last))
     at = np.arange(how.result, dtype=np.float32)
-    return np.float64(low * last + at * (high - low) * last / np.float32(how.result - 1))
+    found = low * last + at * (high - low) * last / np.float32(how.result - 1)
+    return np.asarray(found.astype(np.float64))
 
 
 def _divided(places: Array, factor: float) -> Array:

@@ -236,5 +236,12 @@ def test_sizes_of_what_is_expanded_to_another_shape(model: Make) -> None:
         made = model([shape, expand, *form], {"x": N, "z": M}, ["y"])
         check(made, [{"x": image(n, 3), "z": image(m, 3)} for n, m in PAIRS])
         for compiled in (compiled_of(made), compiled_of(made, whichever=True)):
-            with pytest.raises((RuntimeInputError, RequirementError), match="sizes|m = 4"):
+            with pytest.raises((RuntimeInputError, RequirementError), match=r"sizes|m = 4"):
                 compiled.run({"x": image(4, 3), "z": image(2, 3)})
+
+
+@pytest.mark.parametrize("equation", ["...ij,...kj->...ik", "bij,bkj->bik", "nij,nij->n"])
+def test_sizes_of_a_letter_of_an_equation(model: Make, equation: str) -> None:
+    inputs = {"x": ("f32", ["n", 2, 3]), "z": ("f32", ["m", 2, 3])}
+    made = model([node("Einsum", ["x", "z"], ["y"], equation=equation)], inputs, ["y"])
+    check(made, [{"x": image(n, 2, 3), "z": image(m, 2, 3)} for n, m in PAIRS])
