@@ -270,3 +270,12 @@ def test_what_is_cropped_up_to_the_end_ends_inside(
         )
         made = model([resized], {"x": ("f32", [2, extent])}, ["y"], weights, opset=19)
         check(made, {"x": np.arange(2 * extent, dtype=np.float32).reshape(2, -1)})
+
+
+@pytest.mark.parametrize("bias", [(4, 4), (1, 2)])
+def test_a_bias_is_no_larger_than_the_product(model: Make, bias: tuple[int, ...]) -> None:
+    """The product was repeated to that shape, which onnxruntime refuses too."""
+    weights = {"w": image(3, 1 if bias[1] == 2 else 4), "c": image(*bias)}
+    made = model([node("Gemm", ["x", "w", "c"], ["y"])], {"x": ("f32", [1, 3])}, ["y"], weights)
+    with pytest.raises(GraphError, match=r"a bias of \d elements along an axis"):
+        gv.compile(made.SerializeToString())

@@ -65,7 +65,12 @@ def gemm(node: Node, a: Value, b: Value, bias: Value | None = None) -> Value:
     )  # fmt: skip
     made = scaled(node, made, node.number("alpha", 1.0))
     beta = node.number("beta", 1.0)
-    return made if bias is None else node.make.add(made, scaled(node, bias, beta))
+    if bias is None:
+        return made
+    for has, size in zip(node.shape(made)[::-1], node.shape(bias)[::-1], strict=False):
+        if has == 1 and isinstance(size, int) and size != 1:
+            node.fail(f"a bias of {size} elements along an axis in which the product has 1")
+    return node.make.add(made, scaled(node, bias, beta))
 
 
 def scaled(node: Node, value: Value, factor: float) -> Value:
