@@ -15,7 +15,7 @@ from ....runtime.comm import protocol
 from ...distributed import collectives
 from ...eager.tensor import Tensor, as_tensor
 from ...function.variable import Variable
-from ...graph.variables import ASSIGN
+from ...graph.variables import ASSIGN, SCATTER, SCATTER_ADD, SCATTER_SUB
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
 from ...values.dtypes import DataType
@@ -298,18 +298,11 @@ class ReplicaContext:
         def changed(strategy: Any, told: object, own: object, *columns: object) -> object:
             if way is VariableAggregation.SUM and variable.state not in strategy.weights:
                 refuse_one(told)
-            rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
-            if variable.state in strategy.weights:
-                weight = strategy.weights[variable.state]
-                if kind is ASSIGN:  # by their changes: weights may not add up to one exactly
-                    old = dressed(variable.read_own())
-                    rows = [old + strategy.weighed(each_minus(x, old), weight) for x in columns]
-                else:
-                    rows = [strategy.weighed(x, weight) for x in columns]
-            elif way in (VariableAggregation.SUM, VariableAggregation.MEAN):
-                rows = strategy.reduced(ReduceOp[way.name], columns)
-            elif strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
-                rows = [collectives.broadcast(x) for x in rows]
+            rows = self._together(variable, kind, columns)
+            if rows is None:
+                rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
+                if strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
+                    rows = [collectives.broadcast(x) for x in rows]
             made = variable.change_now(kind, *rows, read=read)
             given = own if isinstance(own, PerReplica) else [own]
             each: list[Any] = [x.value for x in given if isinstance(x, Told)]
@@ -322,6 +315,33 @@ class ReplicaContext:
             return PerReplica([found[id(x)] for x in each])
 
         return self._met(changed, (Told(told), Told(variable), *values))
+
+    def _together(self, variable: Any, kind: object, columns: Sequence[object]) -> Any:
+        """Return what replicas' values are together; None where only those of one count."""
+        strategy = self.strategy
+        way = getattr(variable, "aggregation", VariableAggregation.NONE)
+        weight = strategy.weights.get(variable.state)
+        if kind is SCATTER:
+            self.refuse_rows(variable, "scatter_update")
+        if weight is None and way not in ADDED_UP:
+            return None
+        if kind in ROWS_CHANGED:
+            return strategy.rows_of_all(variable, columns)
+        if weight is None:
+            return strategy.reduced(ReduceOp[way.name], columns)
+        if kind is ASSIGN:  # by their changes: weights may not add up to one exactly
+            old = dressed(variable.read_own())
+            return [old + strategy.weighed(each_minus(x, old), weight) for x in columns]
+        return [strategy.weighed(x, weight) for x in columns]
+
+    def refuse_rows(self, variable: Any, what: str) -> None:
+        """Raise `NotImplementedError` where replicas' rows together are not what each one makes."""
+        way = getattr(variable, "aggregation", VariableAggregation.NONE)
+        if variable.state in self.strategy.made and way in ADDED_UP:
+            raise NotImplementedError(
+                f"{what} is only supported for mirrored variables with NONE or "
+                f"ONLY_FIRST_REPLICA aggregation, got: {way}"
+            )
 
     def apply(
         self,
@@ -336,6 +356,11 @@ class ReplicaContext:
             return applied(list(zip(totals, variables, strict=True)))
 
         return self._met(merged, [convert(grad) for grad, _ in pairs])
+
+
+ADDED_UP = (VariableAggregation.SUM, VariableAggregation.MEAN)
+ROWS_CHANGED = (SCATTER_ADD, SCATTER_SUB)
+"""Changes that are told indices beside values: only the values may be added up."""
 
 
 def each_minus(value: object, old: TfTensor) -> object:

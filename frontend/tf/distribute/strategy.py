@@ -35,6 +35,7 @@ from ...values.context import STATE
 from ...values.devices import MACHINE, processors
 from ...values.run_errors import UnimplementedError
 from ..core.bridge import TfTensor, dressed
+from ..core.creators import VariableAggregation
 from ..core.names import device
 from ..core.shapes import TensorShape
 from ..core.values import convert
@@ -202,6 +203,16 @@ class Strategy(StrategyExtended):
         total: TfTensor
         [total] = self.reduced(ReduceOp.SUM, [PerReplica(parts) if len(parts) > 1 else parts[0]])
         return total
+
+    def rows_of_all(self, variable: Any, columns: Sequence[object]) -> Sequence[object]:
+        """Return the indices and the slices of all replicas behind each other; each counts."""
+        count = len(self.devices)
+        indices, updates = [[convert(chosen(x, n)) for n in range(count)] for x in columns]
+        if (weight := self.weights.get(variable.state)) is not None:
+            updates = [x * cast(chosen(weight, n), x.dtype) for n, x in enumerate(updates)]
+        elif variable.aggregation is VariableAggregation.MEAN:
+            updates = [x / convert(self.num_replicas_in_sync, x.dtype) for x in updates]
+        return [self.gather(PerReplica(x), 0) for x in (indices, updates)]
 
     def reduced(self, way: ReduceOp, values: Sequence[object]) -> list[Any]:
         """Return sums or means of values over the replicas of all processes."""

@@ -613,12 +613,12 @@ class Variable(Common, MessagedVariable, metaclass=Created):
 
     experimental_ref = ref
     batch_scatter_update = change_batches
-    scatter_nd_max = scattered_at(tensor_scatter_nd_max)
-    scatter_nd_min = scattered_at(tensor_scatter_nd_min)
-    scatter_max = scattered(tensor_scatter_nd_max)
-    scatter_min = scattered(tensor_scatter_nd_min)
-    scatter_mul = scattered(tensor_scatter_nd_mul)
-    scatter_div = scattered(tensor_scatter_nd_div)
+    scatter_nd_max = scattered_at("scatter_nd_max", tensor_scatter_nd_max)
+    scatter_nd_min = scattered_at("scatter_nd_min", tensor_scatter_nd_min)
+    scatter_max = scattered("scatter_max", tensor_scatter_nd_max)
+    scatter_min = scattered("scatter_min", tensor_scatter_nd_min)
+    scatter_mul = scattered("scatter_mul", tensor_scatter_nd_mul)
+    scatter_div = scattered("scatter_div", tensor_scatter_nd_div)
 
     def initialized_value(self) -> Tensor:
         """Return the value; of a variable of a graph the first one, while it has none."""

@@ -13,7 +13,7 @@ from ...eager.backward import Slices
 from ...eager.tensor import Tensor
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.kinds import Composite
-from ...values.context import Use
+from ...values.context import STATE, Use
 from ...values.dispatch import BEHIND
 from ...values.dtypes import DataType, DTypeLike
 from ...values.nest import Parted, flatten, pack_level
@@ -382,25 +382,29 @@ def in_column(slices: Any) -> tuple[object, object]:
     return expand_dims(slices.indices, -1), slices.values
 
 
-def scattered_at(change: Callable[..., object]) -> Callable[..., object]:
+def scattered_at(what: str, change: Callable[..., object]) -> Callable[..., object]:
     """Return a method of variables that combines slices with those at indices."""
 
     def method(
         self: Scattered, indices: object, updates: object, name: str | None = None
     ) -> object:
         """Combine slices with those at indices."""
+        if STATE.replica is not None:
+            STATE.replica.refuse_rows(self, what)
         return self.assign(change(self, indices, updates), name=name)
 
     return method
 
 
-def scattered(change: Callable[..., object]) -> Callable[..., object]:
+def scattered(what: str, change: Callable[..., object]) -> Callable[..., object]:
     """Return the same of slices with their indices."""
 
     def method(
         self: Scattered, sparse_delta: object, use_locking: object = None, name: str | None = None
     ) -> object:
         """Combine slices with those at their indices."""
+        if STATE.replica is not None:
+            STATE.replica.refuse_rows(self, what)
         return self.assign(change(self, *in_column(sparse_delta)), name=name)
 
     return method

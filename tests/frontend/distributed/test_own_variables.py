@@ -99,3 +99,36 @@ def test_generators_that_replicas_make_draw_on(strategy) -> None:
 
     made = each(strategy, strategy.run(function))
     np.testing.assert_allclose(made, [-16.70187187, 7.77458477], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "expected"),
+    [
+        ("scatter_add", "SUM", [3.0, 5.0, 3.0]), ("scatter_add", "MEAN", [2.0, 3.5, 3.0]),
+        ("scatter_sub", "SUM", [-1.0, -1.0, 3.0]), ("scatter_sub", "MEAN", [0.0, 0.5, 3.0]),
+        ("scatter_add", "ONLY_FIRST_REPLICA", [3.0, 2.0, 3.0]),
+        ("scatter_add", "NONE", [3.0, 2.0, 3.0]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("staged", [False, True])
+def test_rows_of_all_replicas_are_changed(strategy, name, way, expected, staged: bool) -> None:
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0, 3.0], aggregation=tf.VariableAggregation[way])
+
+    def function():
+        number = tf.distribute.get_replica_context().replica_id_in_sync_group
+        slices = tf.stack([tf.cast(number, tf.float32) + 2.0])
+        getattr(v, name)(tf.IndexedSlices(slices, tf.stack([number])))
+
+    run = tf.function(lambda: strategy.run(function)) if staged else lambda: strategy.run(function)
+    run()
+    assert v.numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["scatter_update", "scatter_max", "scatter_min", "scatter_mul"])
+@pytest.mark.parametrize("way", ["SUM", "MEAN"])
+def test_rows_that_replicas_cannot_change_together_are_refused(strategy, name, way) -> None:
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0, 3.0], aggregation=tf.VariableAggregation[way])
+    with pytest.raises(NotImplementedError, match=f"{name} is only supported for"):
+        strategy.run(lambda: getattr(v, name)(tf.IndexedSlices([4.0], [1])))
