@@ -251,6 +251,39 @@ def extract_glimpse(
             unstack(places, axis=1), (height, width), unstack(convert(size)), strict=True
         )
     )
+    return _within(images, rows, columns, noise, name)
+
+
+def first_glimpse(
+    input: object,
+    size: object,
+    offsets: object,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    name: str | None = None,
+) -> TfTensor:
+    """Cut windows as the first version does: all places are those of the windows' middles.
+
+    What is told from the images' middles is halved, in elements too.
+    """
+    images, places = convert(input, "float32"), cast(offsets, "float32")
+    lines: list[TfTensor] = []
+    extents, lengths = height_and_width(images), unstack(convert(size))
+    for place, extent_, length in zip(unstack(places, axis=1), extents, lengths, strict=True):
+        whole = cast(extent_, "float32")
+        middle = place * whole if normalized else place
+        middle = (middle + whole) / 2.0 if centered else middle
+        corner = cast(middle - cast(length, "float32") / 2.0, "int32")
+        lines.append(corner[:, None] + range_(length))
+    return _within(images, *lines, "uniform" if uniform_noise else "gaussian", name)
+
+
+def _within(
+    images: TfTensor, rows: TfTensor, columns: TfTensor, noise: str, name: str | None
+) -> TfTensor:
+    """Return the elements in rows and columns of each image; outside of it is noise."""
+    height, width = height_and_width(images)
     inside = [(x >= 0) & (x < e) for x, e in ((rows, height), (columns, width))]
     at = [where(ok, x, 0) for ok, x in zip(inside, (rows, columns), strict=True)]
     found = gather(gather(images, at[0], axis=1, batch_dims=1), at[1], axis=2, batch_dims=1)

@@ -43,15 +43,16 @@ def as_called(
             raise TypeError(f"{path}() takes {len(order)} arguments but {len(args)} were given")
         given: dict[str, object] = {}
         first = dict(zip(order[alike:], args[alike:], strict=False))
-        taken = own[: min(alike, len(args))]
+        placed = dict(zip(own[:alike], args, strict=False))
         for theirs, value in (*first.items(), *kwargs.items()):
             ours = here.get(theirs, theirs)
             if not ours or (value is None and (ours != theirs or ours in given)):
                 continue
-            if given.get(ours) is not None or ours in taken:
+            by_both = placed.get(ours) is not None or (ours in placed and ours == theirs)
+            if given.get(ours) is not None or by_both:
                 raise ValueError(f"Cannot specify both {theirs!r} and {ours!r}")
-            given[ours] = value
-        return function(*args[:alike], **given)
+            (placed if ours in placed else given)[ours] = value
+        return function(*placed.values(), **given)
 
     called.__name__ = called.__qualname__ = path.rpartition(".")[2]
     called.__signature__ = _shown(signature, here)  # type: ignore[attr-defined]

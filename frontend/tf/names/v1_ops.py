@@ -333,12 +333,17 @@ def while_loop(
     cond: object,
     body: object,
     loop_vars: object,
-    *args: Any,
+    shape_invariants: object = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: object = None,
     return_same_structure: bool = False,
-    **more: Any,
 ) -> object:
     """Run the body as long as the condition holds; a list of one variable gives the variable."""
-    made = structured_loop(cond, body, loop_vars, *args, **more)
+    how = (shape_invariants, parallel_iterations, back_prop, swap_memory)
+    made = structured_loop(cond, body, loop_vars, *how, maximum_iterations, name)
     alone = isinstance(made, list | tuple) and len(made) == 1 and not return_same_structure
     return made[0] if alone else made
 
@@ -423,7 +428,13 @@ TOP = {
     "string_to_number": strings.to_number,
     "image": Space(
         "compat.v1.image",
-        **{**_IMAGE, **_FIRST_IMAGE, "resize": resize_images, "ResizeMethod": RESIZE_METHOD},
+        **{
+            **_IMAGE,
+            **_FIRST_IMAGE,
+            "resize": resize_images,
+            "ResizeMethod": RESIZE_METHOD,
+            "extract_glimpse": _cut.first_glimpse,
+        },
         **_PICTURES,
         **{n: f for n, f in _CHANGED.items() if not n.startswith("stateless")},
         **{f"resize_{mode}": _re.old_resize(mode) for mode in ("bilinear", "bicubic")},

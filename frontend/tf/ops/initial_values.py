@@ -394,3 +394,4 @@ class UniformUnitScaling(first_version(VarianceScaling)):  # type: ignore[misc]
         self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike | None = None
     ) -> None:
         super().__init__(factor**2, "fan_in", "uniform", seed=seed, dtype=dtype)
+        self.factor = factor

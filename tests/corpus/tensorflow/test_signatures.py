@@ -20,7 +20,6 @@ OWN = {
     "tf.compat.v1.ConditionalAccumulatorBase": "accumulators are made by their classes",
     "tf.compat.v1.device": "the name is given by its place",
     "tf.compat.v1.autograph.*": "types of arguments are not told",
-    "tf.compat.v1.image.extract_glimpse": "noise is said by its kind",
     "tf.compat.v1.saved_model.build_signature_def": "signatures have no defaults",
     "tf.compat.v1.train.*Optimizer*": "slots have the names of the first version only",
     "tf.compat.v1.train.Checkpoint.*": "the session is the present one",

@@ -82,3 +82,45 @@ def test_names_are_taken_by_position_and_operands_by_tensorflows_names():
         tf.math.scalar_mul([1.0, 2.0], [1.0, 2.0])
     mean, _ = tf.nn.moments([[1.0, 2.0]], [1], None, True)
     assert mean.numpy().tolist() == [[1.5]]
+
+
+def test_what_is_none_by_one_name_may_be_given_by_the_other():
+    assert v1.reduce_sum(X, None, None, None, [0, 1]).numpy().tolist() == X.sum((0, 1)).tolist()
+    assert v1.reduce_max(X, None, reduction_indices=1).shape == (2, 4)
+    assert v1.argmax(X, None, None, 1, tf.int32).numpy().tolist() == X.argmax(1).tolist()
+    rows = v1.nn.softmax(X, None, None, 0).numpy()
+    np.testing.assert_allclose(rows.sum(0), np.ones((3, 4)), rtol=1e-6)
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        v1.reduce_sum(X, 0, reduction_indices=1)
+
+
+def test_loops_take_all_that_they_are_given_by_place():
+    found = v1.while_loop(
+        lambda i: i < 9, lambda i: [i + 1], [tf.constant(0)], None, 10, True, False, "n", 4, True
+    )
+    assert [int(x) for x in found] == [4]
+
+
+def test_the_factor_of_a_unit_scaling_initializer_is_told():
+    made = v1.uniform_unit_scaling_initializer(1.5, 2)
+    again = type(made).from_config(made.get_config())
+    assert again.get_config() == made.get_config()
+    assert made.get_config()["factor"] == 1.5
+    assert made.get_config()["seed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("size", "offsets", "centered", "normalized", "corner"),
+    [
+        ([2, 2], [0.0, 0.0], True, False, 11), ([2, 3], [1.0, 1.0], True, False, 19),
+        ([3, 3], [1.0, 2.0], True, False, 11), ([3, 2], [-1.0, 0.0], True, False, 3),
+        ([2, 3], [0.2, 0.1], True, True, 18), ([3, 3], [0.5, 0.5], False, True, 10),
+        ([2, 2], [1.0, 2.0], False, False, 1),
+    ],
+)  # fmt: skip
+def test_glimpses_are_around_their_places(size, offsets, centered, normalized, corner):
+    """The corners are those that TensorFlow's function finds."""
+    image = np.arange(40, dtype=np.float32).reshape(1, 5, 8, 1)
+    made = v1.image.extract_glimpse(image, size, [offsets], centered, normalized).numpy()
+    row, column = divmod(corner, 8)
+    assert made.tolist() == image[:, row : row + size[0], column : column + size[1]].tolist()
