@@ -120,6 +120,9 @@ class Replica(Protocol):
     def change(self, variable: object, kind: Any, values: Sequence[object], read: bool) -> Any:
         """Change a variable once for all replicas."""
 
+    def refuse_rows(self, variable: object, what: str) -> None:
+        """Raise where rows of several replicas cannot change a variable together."""
+
     def apply(self, applied: Callable[[Any], object], pairs: Sequence[object]) -> object:
         """Change variables once by the sums of all gradients."""
 

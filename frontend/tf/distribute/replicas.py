@@ -304,8 +304,7 @@ class ReplicaContext:
                 if strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
                     rows = [collectives.broadcast(x) for x in rows]
             made = variable.change_now(kind, *rows, read=read)
-            given = own if isinstance(own, PerReplica) else [own]
-            each: list[Any] = [x.value for x in given if isinstance(x, Told)]
+            each = [x.value for x in own.values] if isinstance(own, PerReplica) else [variable]
             others = {id(x): x for x in each if x is not variable}
             if not others:
                 return made

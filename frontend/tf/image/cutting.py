@@ -276,7 +276,8 @@ def first_glimpse(
         middle = (middle + whole) / 2.0 if centered else middle
         corner = cast(middle - cast(length, "float32") / 2.0, "int32")
         lines.append(corner[:, None] + range_(length))
-    return _within(images, *lines, "uniform" if uniform_noise else "gaussian", name)
+    rows, columns = lines
+    return _within(images, rows, columns, "uniform" if uniform_noise else "gaussian", name)
 
 
 def _within(

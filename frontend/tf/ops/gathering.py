@@ -155,7 +155,8 @@ def _inside(m: Maker, places: object, dims: Sequence[Dim]) -> tuple[object, obje
     """Return which rows of indices are inside of axes, and the rows with zeros for the others."""
     spec = spec_of_value(places)
     width = spec.dims[-1]
-    assert isinstance(width, int), "rows of indices are of one length"
+    if not isinstance(width, int):  # other sizes are tried where only runs tell it
+        raise TypeError(f"rows of indices have an open length {width}, expected a number")
     zero, ends = m.number(0, rows.i64), m.extent(values=tuple(dims[:width]))
     fits = m.logical_and(m.greater_equal(places, zero), m.less(places, ends))
     inside = m.all(fits, axes=(spec.rank - 1,), keepdims=True)

@@ -175,9 +175,8 @@ def first_length(input: object, name: str | None = None, unit: str = "BYTE") -> 
 
 @op("StringToNumber", "input", strict=False, differentiable=False)
 def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -> object:
-    """Read numbers."""
-    row = row_of(out_type)
-    assert row is not None, "a type was given"
+    """Read numbers; without a type as 32-bit floats."""
+    row = row_of(out_type) or rows.f32
     open_ = _unknown([input], row)
     if open_ is not None:
         return open_

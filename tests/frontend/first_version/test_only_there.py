@@ -120,3 +120,31 @@ def test_the_first_values_of_all_state() -> None:
         w = v1.get_variable("w", initializer=2.0)
         session.run(v1.saved_model.main_op.main_op())
         assert session.run(w) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("indices", "found", "grads"),
+    [
+        ([[0], [3]], [[1.0, 2.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 0.0]]),
+        ([[0, -1]], [0.0], [[0.0, 0.0], [0.0, 0.0]]),
+        ([[1, 1], [2, 0]], [4.0, 0.0], [[0.0, 0.0], [0.0, 1.0]]),
+    ],
+)
+def test_indices_of_open_length_that_are_outside_are_ignored(indices, found, grads) -> None:
+    specs = [tf.TensorSpec([None, None]), tf.TensorSpec([None, None], "int64")]
+
+    @tf.function(input_signature=specs)
+    def taken(table, places):
+        return tf.gather_nd(table, places, bad_indices_policy="IGNORE")
+
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = taken(x, tf.constant(indices, "int64"))
+    assert y.numpy().tolist() == found
+    assert tf.convert_to_tensor(tape.gradient(y, x)).numpy().tolist() == grads
+
+
+def test_numbers_of_texts_without_a_type_are_floats() -> None:
+    assert v1.string_to_number(["1.5"], None).numpy().tolist() == [1.5]
+    assert v1.string_to_number(["1.5"], None).dtype == tf.float32
