@@ -315,7 +315,9 @@ class ReplicaContext:
 
         return self._met(changed, (Told(told), Told(variable), *values))
 
-    def _together(self, variable: Any, kind: object, columns: Sequence[object]) -> Any:
+    def _together(
+        self, variable: Any, kind: object, columns: Sequence[object]
+    ) -> Sequence[object] | None:
         """Return what replicas' values are together; None where only those of one count."""
         strategy = self.strategy
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
@@ -324,14 +326,17 @@ class ReplicaContext:
             self.refuse_rows(variable, "scatter_update")
         if weight is None and way not in ADDED_UP:
             return None
+        found: Sequence[object]
         if kind in ROWS_CHANGED:
-            return strategy.rows_of_all(variable, columns)
-        if weight is None:
-            return strategy.reduced(ReduceOp[way.name], columns)
-        if kind is ASSIGN:  # by their changes: weights may not add up to one exactly
+            found = strategy.rows_of_all(variable, columns)
+        elif weight is None:
+            found = strategy.reduced(ReduceOp[way.name], columns)
+        elif kind is ASSIGN:  # by their changes: weights may not add up to one exactly
             old = dressed(variable.read_own())
-            return [old + strategy.weighed(each_minus(x, old), weight) for x in columns]
-        return [strategy.weighed(x, weight) for x in columns]
+            found = [old + strategy.weighed(each_minus(x, old), weight) for x in columns]
+        else:
+            found = [strategy.weighed(x, weight) for x in columns]
+        return found
 
     def refuse_rows(self, variable: Any, what: str) -> None:
         """Raise `NotImplementedError` where replicas' rows together are not what each one makes."""
