@@ -205,10 +205,10 @@ class StagedLoop:
                 ) from None
             for old, new in found:
                 made[old] = packing.tensors[new]
-                after = packing.tensors[new].spec
+                spec = packing.tensors[new].spec
                 if self.turns.relaxes and name not in self.shapes:
-                    after = self.relax(old, specs[old], after)
-                check_turn(name, specs[old], after)
+                    spec = self.relax(old, specs[old], spec)
+                check_turn(name, specs[old], spec)
         if relaxed != self.relaxed:
             raise Relaxed
         return made

@@ -36,6 +36,11 @@ def element_of(record: bytes) -> Element:
     return found
 
 
+def as_path(value: object) -> str:
+    """Return the path that an option of a stage is: a text, as an array of one element."""
+    return os.fsdecode(np.asarray(value).item())
+
+
 class KeptInFile(Stream):
     """The elements of the first time, kept in a file; it is complete when it has its name."""
 
@@ -43,7 +48,7 @@ class KeptInFile(Stream):
 
     def __init__(self, run: Run, stage: Stage, path: object) -> None:
         self.run, self.stage, self.at = run, stage, 0
-        self.path = os.fsdecode(np.asarray(path).item())
+        self.path = as_path(path)
         self.upstream: Stream | None = None
         self.writer: RecordWriter | None = None
         self.reader: RecordReader | None = None
@@ -134,7 +139,7 @@ class Saving(Stream):
     ) -> None:
         self.writers: dict[int, RecordWriter] = {}
         super().__init__(run, stage)
-        self.folder, self.compression = os.fsdecode(np.asarray(folder).item()), compression
+        self.folder, self.compression = as_path(folder), compression
         self.specs, self.shard = specs, shard
         self.parts: dict[int, int] = {}
         """How many files each shard has: it goes on in another one behind a saved state."""
@@ -221,7 +226,7 @@ class Shards(Stream):
 
     def __init__(self, run: Run, stage: Stage, folder: object) -> None:
         super().__init__(run, stage)
-        self.folder, self.at = os.fsdecode(np.asarray(folder).item()), 0
+        self.folder, self.at = as_path(folder), 0
         self.about = about(self.folder)
 
     @classmethod
@@ -256,7 +261,7 @@ class WritingSnapshot(Saving):
     KEEPS: ClassVar[tuple[str, ...]] = (*Saving.KEEPS, "run_name")
 
     def __init__(self, run: Run, stage: Stage, folder: object, key: str, **options: Any) -> None:
-        self.above = os.path.join(os.fsdecode(np.asarray(folder).item()), key)
+        self.above = os.path.join(as_path(folder), key)
         self.run_name = os.urandom(8).hex()
         inside = np.array(os.fsencode(os.path.join(self.above, self.run_name)), object)
         super().__init__(run, stage, inside, **options)
@@ -280,7 +285,7 @@ class SnapshotShards(Shards):
     """The shards of the run that was written to its end."""
 
     def __init__(self, run: Run, stage: Stage, folder: object, key: str) -> None:
-        above = os.path.join(os.fsdecode(np.asarray(folder).item()), key)
+        above = os.path.join(as_path(folder), key)
         path = os.path.join(above, FINISHED)
         with file_errors(path), open(path, encoding="utf-8") as file:
             name = json.load(file)["run"]
@@ -292,7 +297,7 @@ class WrittenOnce(OneOfTwo):
 
     def __init__(self, run: Run, stage: Stage, folder: object, key: str) -> None:
         self.run, self.stage = run, stage
-        above = os.path.join(os.fsdecode(np.asarray(folder).item()), key)
+        above = os.path.join(as_path(folder), key)
         self.second = os.path.exists(os.path.join(above, FINISHED))
         self.upstream = self.reopened("upstream")
 

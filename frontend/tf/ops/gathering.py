@@ -229,16 +229,15 @@ def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
     def changed(
         m: Maker, tensor: object, indices: object, updates: object, policy: str = ""
     ) -> object:
-        dims = spec_of_value(tensor).dims
+        dims, kind = spec_of_value(tensor).dims, "add" if reduction == "sub" else reduction
         check_updates(indices, updates, dims)
         if ignores(policy):
             inside, indices = _inside(m, m.to(indices, rows.i64), dims)
             spec = spec_of_value(updates)
-            none = m.filled(identity(reduction, spec.dtype), spec.dtype, spec.dims)
+            none = m.filled(_least(kind, spec.dtype), spec.dtype, spec.dims)
             updates = m.select(_spread(m, inside, spec.dims), updates, none)
         require_rows(m, indices, dims)
         given = m.neg(updates) if reduction == "sub" else updates
-        kind = "add" if reduction == "sub" else reduction
         return m.scatter_nd(tensor, m.to(indices, rows.i64), given, reduction=kind)
 
     def function(
@@ -258,12 +257,6 @@ def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
             return perform(type_, [x, convert(indices), u], name=name, **more)
 
     return function
-
-
-def identity(reduction: str, dtype: rows.DType) -> float:
-    """Return the number that changes no element."""
-    ends: dict[str, float] = {"max": dtype.minimum, "min": dtype.maximum, "mul": 1}
-    return ends.get(reduction, 0)
 
 
 _put = _scatter("TensorScatterUpdate", "none")
