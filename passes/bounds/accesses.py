@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...ir.build import operands_of, operations
 from ...ir.dialects.gpu import THREADS, Shared
 from ...ir.dialects.kernel import Gather, Scatter
 from ...ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SIZES, UNITS, kernel_symbols
@@ -147,7 +148,7 @@ class Accesses:
     def block(self, block: Block) -> None:
         """Walk a block."""
         follow = self.values.follow
-        for op in block.ops:
+        for op in operations(block):
             name = op.name
             if name in RULES:
                 follow(op)
@@ -159,7 +160,7 @@ class Accesses:
     def loop(self, op: scf.ForOp) -> None:
         """Walk a loop that counts."""
         index, prover = self.values.index, self.prover
-        low, high, step = (index(operand) for operand in op.operands[:3])
+        low, high, step = (index(operand) for operand in operands_of(op)[:3])
         if step == ONE:  # of a call's units nothing is known but that they are some of all
             low = prover.with_one(low, index(self.low), ZERO, "max")
         high = prover.with_one(high, index(self.high), self.units, "min")
@@ -279,7 +280,7 @@ class Accesses:
         """Say whether something is at least 0, by what is cheap first."""
         prover = self.prover
         few = self.has_rests and is_taken_apart(prover, value)
-        if prover.holds(value, FEW if few else FUEL):
+        if prover.holds(value, FEW if few else FUEL, expected=True):
             return True
         if holds_by_rests(prover, value):
             self.has_rests = True
@@ -354,27 +355,27 @@ def text(function: FuncOp, name: str) -> str:
 
 
 def _load(walk: Accesses, op: Operation) -> None:
-    buffer, at = op.operands
+    buffer, at = operands_of(op)
     walk.touch(op, buffer, walk.values.index(at))
 
 
 def _store(walk: Accesses, op: Operation) -> None:
-    _, buffer, at = op.operands
+    _, buffer, at = operands_of(op)
     walk.touch(op, buffer, walk.values.index(at))
 
 
 def _vector_load(walk: Accesses, op: Operation) -> None:
-    buffer, at = op.operands
+    buffer, at = operands_of(op)
     walk.touch(op, buffer, walk.values.index(at), lanes_of(op.results[0].type))
 
 
 def _vector_store(walk: Accesses, op: Operation) -> None:
-    value, buffer, at = op.operands
+    value, buffer, at = operands_of(op)
     walk.touch(op, buffer, walk.values.index(at), lanes_of(value.type))
 
 
 def _masked(walk: Accesses, op: Operation) -> None:
-    buffer, at, mask = op.operands[:3]
+    buffer, at, mask = operands_of(op)[:3]
     values = walk.values
     lane = values.lane(lanes_of(mask.type))
     walk.touch(op, buffer, values.index(at) + lane, facts=values.truth(mask).true)

@@ -11,9 +11,10 @@ Values are computed where they are asked for: most scopes ask for nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import NamedTuple
 
-from .polynomial import ONE, Polynomial
+from .polynomial import ONE, Monomial, Polynomial
 
 SIZES = (67, 131, 259, 515, 99, 83, 147, 1027)
 """What sizes are at the first point; later ones take them in other orders."""
@@ -43,7 +44,10 @@ class Point:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.values: list[int] = []
+        self.count = 0
+        """How many atoms have a value."""
+        self.values: dict[Monomial, int] = {}
+        """Of atoms, and of products that were asked for."""
         self.checked = 0
         self.is_wrong = False
         """Whether the fact behind those that were checked does not hold."""
@@ -52,23 +56,24 @@ class Point:
         """Return the value of an expression."""
         values, total = self.values, expression.constant
         for monomial, coefficient in expression.terms.items():
-            product = coefficient
-            for each in monomial:
-                product *= values[each]
-            total += product
+            found = values.get(monomial)
+            if found is None:
+                found = values[monomial] = prod(values[each,] for each in monomial)
+            total += coefficient * found
         return total
 
     def again(self) -> None:
         """Take other sizes."""
         self.number += COUNT
-        self.values, self.checked, self.is_wrong = [], 0, False
+        self.count, self.values, self.checked, self.is_wrong = 0, {}, 0, False
 
     def is_alive(self, origins: Sequence[Origin], known: Sequence[Polynomial]) -> bool:
         """Say whether all that is known holds here, with a value for each atom from now on."""
         if self.is_wrong:
             return False
-        for origin in origins[len(self.values) :]:
-            self.values.append(self.value(origin))
+        for origin in origins[self.count :]:
+            self.values[self.count,] = self.value(origin)
+            self.count += 1
         for fact in known[self.checked :]:
             if self.at(fact) < 0:
                 self.is_wrong = True
@@ -107,16 +112,16 @@ class Point:
 
     def size(self) -> int:
         """Return what a size is."""
-        at = len(self.values) * (self.number + 1) + self.number
+        at = self.count * (self.number + 1) + self.number
         return SIZES[at % len(SIZES)] if self.number < COUNT else OTHERS[at % len(OTHERS)]
 
     def turn(self, turns: int) -> int:
         """Return the number of a turn of a loop: one of the first, the last or one between."""
-        at = self.number + len(self.values)
+        at = self.number + self.count
         if self.number < COUNT:
             return (0, turns - 1, turns // 2)[at % 3]
         ways = (0, turns - 1, turns // 2, 0, turns // 3, min(1, turns - 1), max(turns - 2, 0))
-        return ways[(at + self.number * len(self.values)) * 40503 % 65537 % len(ways)]
+        return ways[(at + self.number * self.count) * 40503 % 65537 % len(ways)]
 
 
 class Points:
@@ -167,7 +172,7 @@ class Points:
         for point in self.all:
             if point.is_wrong:
                 continue
-            is_behind = point.checked < count or len(point.values) < size
+            is_behind = point.checked < count or point.count < size
             if is_behind and not point.is_alive(origins, known):
                 continue
             if point.at(value) < 0:

@@ -53,7 +53,7 @@ class Polynomial:
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return Polynomial(self.terms, self.constant + other, self.bits)
+            return Polynomial(self.terms, self.constant + other, self.bits) if other else self
         more, fewer = self, other
         if len(more.terms) < len(fewer.terms):
             more, fewer = fewer, more
@@ -82,13 +82,36 @@ class Polynomial:
                 bits = UNKNOWN
         return Polynomial(made, self.constant + other.constant * times, bits)
 
+    def plus_product(self, one: Polynomial, two: Polynomial) -> Polynomial:
+        """Return the sum of this and a product, which is not made by itself."""
+        if not one.terms:
+            return self.plus(two, one.constant)
+        if not two.terms:
+            return self.plus(one, two.constant)
+        made, bits = self.terms.copy(), self.bits | one.bits | two.bits
+        constant = two.constant
+        for left, x in one.terms.items():
+            for right, y in two.terms.items():
+                both = left + right
+                if left[-1] > right[0]:
+                    both = tuple(sorted(both))
+                made[both] = made.get(both, 0) + x * y
+            if constant:
+                made[left] = made.get(left, 0) + x * constant
+        if one.constant:
+            for right, y in two.terms.items():
+                made[right] = made.get(right, 0) + y * one.constant
+        if not all(made.values()):
+            made, bits = {monomial: c for monomial, c in made.items() if c}, UNKNOWN
+        return Polynomial(made, self.constant + one.constant * constant, bits)
+
     def __neg__(self) -> Polynomial:
         terms = {monomial: -c for monomial, c in self.terms.items()}
         return Polynomial(terms, -self.constant, self.bits)
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return Polynomial(self.terms, self.constant - other, self.bits)
+            return Polynomial(self.terms, self.constant - other, self.bits) if other else self
         constant = self.constant - other.constant
         if not other.terms:
             return Polynomial(self.terms, constant, self.bits) if other.constant else self
@@ -111,19 +134,7 @@ class Polynomial:
             return self._times(other.constant)
         if not self.terms:
             return other._times(self.constant)
-        made: Terms = {}
-        for one, x in self.terms.items():
-            for two, y in other.terms.items():
-                key = tuple(sorted(one + two))
-                made[key] = made.get(key, 0) + x * y
-        for terms, factor in ((self.terms, other.constant), (other.terms, self.constant)):
-            if factor:
-                for monomial, x in terms.items():
-                    made[monomial] = made.get(monomial, 0) + x * factor
-        constant = self.constant * other.constant
-        if all(made.values()):
-            return Polynomial(made, constant, self.bits | other.bits)
-        return Polynomial({m: c for m, c in made.items() if c}, constant)
+        return ZERO.plus_product(self, other)
 
     def _times(self, factor: int) -> Polynomial:
         if factor == 1:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import product
+from operator import attrgetter
 from typing import TypeAlias
 
 from ...ir import dims as dim_rules
 from ...ir.types.dims import Dim, Range
-from .bound import Bound, replaced, tight
+from .bound import Atom, Bound, replaced, tight
 from .every import Every
 from .points import Origin, Points
 from .polynomial import ONE, ZERO, Polynomial, atom, number
@@ -34,31 +34,15 @@ FUEL = 120
 """Steps that one proof may take in one order, without those that it has no choice in."""
 PATIENCE = 6
 """Steps that one proof takes before points are looked for: most need fewer."""
+TRUST = 2
+"""Steps without a look at points, of a proof that is expected to be found."""
 LEARNED = 60
 """How many facts may be learned from one: what follows from each other can go on for ever."""
 BUDGET = 20000
 """Steps that all proofs together may take."""
 Order: TypeAlias = Callable[[Polynomial], int]
 """Which atom of an expression is replaced next; -1 if it has none."""
-
-
-@dataclass
-class Atom:
-    """What is known of one atom."""
-
-    name: str
-    lows: list[Bound] = field(default_factory=list)
-    highs: list[Bound] = field(default_factory=list)
-    among: tuple[Polynomial, ...] = ()
-    """It is not below the smallest of these, or not above the largest."""
-    among_low: bool = False
-    among_high: bool = False
-    divisor: Polynomial = ONE
-    """What must be at least 1 for the bounds to hold."""
-    dividend: Polynomial = ZERO
-    """What must be at least 0 for the bounds to hold."""
-    parts: tuple[Polynomial, Polynomial] | None = None
-    """Of a quotient: what is divided, and by what."""
+LATEST: Order = attrgetter("latest")
 
 
 class Prover:
@@ -84,7 +68,7 @@ class Prover:
         """Upper and lower bounds of counters by atoms that were made later."""
         self._lessons: set[Polynomial] = set()
         """What was learned from, while the facts hold that were known then."""
-        self._order: Order = self.latest
+        self._order: Order = LATEST
         self.budget = BUDGET
         """How many steps all proofs may still take."""
         self._sizes: list[Polynomial] = []
@@ -92,7 +76,7 @@ class Prover:
         self._digits: dict[int, Polynomial] = {}
         """Atoms that were cut, as their digits."""
         self._resolved: dict[Polynomial, Polynomial] = {}
-        self._fuel = self._patience = 0
+        self._fuel = self._patience = self._doubt = 0
         self._open: dict[Polynomial, int] = {}
         """What is being proven, by how many are before it."""
         self._reached = 0
@@ -219,7 +203,7 @@ class Prover:
         """Say whether an atom can be taken as digits: a multiple of a size, and what is left."""
         row = self.atoms[which]
         fits = self.is_natural(which) and not row.among and bool(row.highs)
-        return fits and row.highs[0][0] == ONE and d.latest < which and row.dividend.is_zero
+        return fits and row.highs[0][0] is ONE and d.latest < which and row.dividend.is_zero
 
     def _cut(self, which: int, d: Polynomial) -> Polynomial:
         """Take an atom as q * d + r from now on, with r below d; return q."""
@@ -250,7 +234,8 @@ class Prover:
         if found is None:
             which = cut.bit_length() - 1
             factor, rest = value.parted(which)
-            found = self._resolved[value] = self.resolved(factor * self._digits[which] + rest)
+            whole = rest.plus_product(factor, self._digits[which])
+            found = self._resolved[value] = self.resolved(whole)
         return found
 
     def _unnested(self, n: Polynomial, d: Polynomial) -> tuple[Polynomial, Polynomial]:
@@ -411,13 +396,17 @@ class Prover:
                 if self.atoms[each].among:
                     learned += self._chosen(each, *fact.parted(each))
         if fact.constant < 0:
-            learned += self._positive(fact) + self._factors(fact - fact.constant)
+            learned += self._positive(fact)
+            if any(len(monomial) > 1 for monomial in fact.terms):
+                learned += self._factors(fact - fact.constant)
         return learned
 
     def _positive(self, fact: Polynomial) -> Learned:
         """Learn that what alone makes a sum positive is so without the rest, as are its factors."""
+        if fact.bits & ~self.naturals:
+            return []
         makers = [m for m, coefficient in fact.terms.items() if coefficient > 0]
-        if len(makers) != 1 or fact.bits & ~self.naturals:
+        if len(makers) != 1:
             return []
         row = self.atoms[makers[0][0]]
         if len(makers[0]) == 1 < len(fact.terms) and (row.parts or row.among):
@@ -438,11 +427,11 @@ class Prover:
         if is_up or is_down:
             able = [each for each in row.among if not self.holds(-(factor * each + rest) - 1)]
             if len(able) == 1:
-                learned = self._learn(self.resolved(factor * able[0] + rest).reduced())
+                learned = self._learn(self.resolved(rest.plus_product(factor, able[0])).reduced())
                 return learned + self._add(row.highs if is_up else row.lows, (ONE, able[0]))
         if (factor == ONE and not row.among_high) or (factor == -ONE and not row.among_low):
             for each in row.among:  # what holds of the smallest holds of all
-                learned += self._learn(self.resolved(factor * each + rest).reduced())
+                learned += self._learn(self.resolved(rest.plus_product(factor, each)).reduced())
             return learned
         if which == max(fact_atoms := {which, *rest.atoms()}):
             fact = factor * atom(which) + rest
@@ -467,19 +456,25 @@ class Prover:
         row = self.atoms[which]
         if factor.bits >> which & 1:
             return []
-        if self._is_positive(factor):
+        up = self._direction(factor)
+        if up is None:
+            return []
+        if up:
             scale, limit = tight(factor, rest)
             low = scale, -limit
             learned = self._add(row.lows, low)
             return learned + self._meet(which, (low,), row.highs) if learned else []
-        if self._is_positive(-factor):
-            high = tight(-factor, rest)
-            learned = self._add(row.highs, high)
-            return learned + self._meet(which, row.lows, (high,)) if learned else []
-        return []
+        high = tight(-factor, rest)
+        learned = self._add(row.highs, high)
+        return learned + self._meet(which, row.lows, (high,)) if learned else []
 
-    def _is_positive(self, factor: Polynomial) -> bool:
-        return factor.constant > 0 if factor.is_constant else self.holds(factor - 1)
+    def _direction(self, factor: Polynomial) -> bool | None:
+        """Say whether something is at least 1 or at most -1; None if neither is known."""
+        if not factor.terms:
+            return factor.constant > 0
+        if self.holds(factor - 1):
+            return True
+        return False if self.holds(-factor - 1) else None
 
     def _meet(self, which: int, lows: Sequence[Bound], highs: Sequence[Bound]) -> Learned:
         """Learn that no lower bound of an atom is above an upper one."""
@@ -487,7 +482,7 @@ class Prover:
         if not self.is_sane(which):
             return learned
         for (low_scale, low), (high_scale, high) in product(tuple(lows), tuple(highs)):
-            if not low_scale == high_scale == ONE:
+            if low_scale is not ONE or high_scale is not ONE:
                 continue
             between = high - low
             self.is_dead |= between.is_constant and between.constant < 0
@@ -505,7 +500,7 @@ class Prover:
 
     # -- proofs ---------------------------------------------------------------------------
 
-    def holds(self, value: Polynomial, fuel: int = FUEL) -> bool:
+    def holds(self, value: Polynomial, fuel: int = FUEL, *, expected: bool = False) -> bool:
         """Say whether something is shown to be at least 0, or nothing comes here."""
         if self.is_dead:
             return True
@@ -514,7 +509,7 @@ class Prover:
             return value.constant >= 0
         if self.is_sum_of_naturals(value):
             return True
-        return self.holds_by(self.latest, value.reduced(), fuel)
+        return self.holds_by(LATEST, value.reduced(), fuel, expected=expected)
 
     def holds_always(self, value: Polynomial) -> bool:
         """Say whether something is at least 0 in every turn, which are tried one by one."""
@@ -524,26 +519,23 @@ class Prover:
         facts = [self.resolved(each) for each in self.facts]
         return Every(self.points.origins).shows(value, facts)
 
-    def holds_by(self, order: Order, value: Polynomial, fuel: int = FUEL) -> bool:
+    def holds_by(
+        self, order: Order, value: Polynomial, fuel: int = FUEL, *, expected: bool = False
+    ) -> bool:
         """Say whether something, `reduced`, is shown by replacing atoms in an order."""
-        saved = self._order, self._fuel, self._open, self._reached, self._patience
+        saved = self._order, self._fuel, self._open, self._reached, self._patience, self._doubt
         self._order, self._fuel, self._open, self._reached = order, fuel, {}, 0
-        self._patience = fuel - PATIENCE
-        found = value in self._shown or self._shows(self._forced(value))
-        self._order, self._fuel, self._open, self._reached, self._patience = saved
+        self._patience, self._doubt = fuel - PATIENCE, fuel - TRUST * expected
+        found = self._shows(value)
+        self._order, self._fuel, self._open, self._reached, self._patience, self._doubt = saved
         return found
-
-    @staticmethod
-    def latest(value: Polynomial) -> int:
-        """Return the atom that was made last."""
-        return value.latest
 
     def single(self, value: Polynomial) -> int:
         """Return an atom that lies between numbers, else the one that was made last."""
         for each in reversed(value.atoms()):
             row = self.atoms[each]
             bounds = (row.lows[:1], row.highs[:1])
-            if all(b and b[0][0] == ONE and b[0][1].is_constant for b in bounds):
+            if all(b and b[0][0] is ONE and b[0][1].is_constant for b in bounds):
                 return each
         return value.latest
 
@@ -560,11 +552,14 @@ class Prover:
             return value.constant >= 0
         if self.is_sum_of_naturals(value):
             return True
-        return self._shows(self._forced(value.reduced()))
+        return self._shows(value.reduced())
 
-    def _forced(self, value: Polynomial) -> Polynomial:
-        """Return what has to be at least 0 where atoms that have one bound are replaced by it."""
-        while value.terms and value not in self._shown:
+    def _shows(self, value: Polynomial) -> bool:
+        """Say whether something is shown; atoms that have one bound are replaced by it at once."""
+        shown = self._shown
+        while value.terms:
+            if value in shown:
+                return True
             last = self._order(value)
             row, factor = self.atoms[last], value.terms.get((last,), 0)
             bounds = row.lows if factor > 0 else row.highs
@@ -581,17 +576,20 @@ class Prover:
                     break
                 made = replaced(alone, rest, (scale, limit), up=factor > 0).reduced()
             value = made
-        return value
-
-    def _shows(self, value: Polynomial) -> bool:
         if not value.terms:
             return value.constant >= 0
-        if value in self._shown or self.is_sum_of_naturals(value):
+        if self.is_sum_of_naturals(value):
             return True
-        late = self._fuel < self._patience
-        if (self._order, value) in self._not_shown or self.points.refute(value, search=late):
+        if self._is_refuted(value) or self._is_too_far(value):
             return False
-        return not self._is_too_far(value) and self._search(value)
+        return self._search(value)
+
+    def _is_refuted(self, value: Polynomial) -> bool:
+        """Say whether something was not shown before, or a point says that it cannot be."""
+        if (self._order, value) in self._not_shown:
+            return True
+        fuel = self._fuel
+        return fuel <= self._doubt and self.points.refute(value, search=fuel < self._patience)
 
     def _is_too_far(self, value: Polynomial) -> bool:
         """Say whether the search ends here: there were too many steps, or it is back at a start."""
@@ -654,7 +652,7 @@ class Prover:
                 return True
         is_among = bool(row.among) and (row.among_low if up else row.among_high)
         return is_among and all(
-            self._holds(factor * self.resolved(each) + rest) for each in row.among
+            self._holds(rest.plus_product(factor, self.resolved(each))) for each in row.among
         )
 
     def _follows_later(self, last: int, factor: Polynomial, rest: Polynomial, *, up: bool) -> bool:
@@ -671,7 +669,7 @@ class Prover:
         """Say whether factor * atom + rest is at least 0 where the atom is least and largest."""
         for bounds in (row.lows, row.highs):
             for scale, limit in bounds:  # generators would take twice the stack
-                if scale == ONE and self._holds(factor * self.resolved(limit) + rest):
+                if scale is ONE and self._holds(rest.plus_product(factor, self.resolved(limit))):
                     break
             else:
                 return False

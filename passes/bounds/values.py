@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 
+from ...ir.build import operands_of
 from .points import Origin
 from .polynomial import Polynomial, number
 from .prover import Prover
@@ -80,7 +81,7 @@ class Values:
         if rule is None:
             return
         if (op.name in DEAR and self.is_idle(op)) or (
-            self._passed and not self._passed.isdisjoint(op.operands)
+            self._passed and not self._passed.isdisjoint(operands_of(op))
         ):
             self._passed.update(op.results)
         else:
@@ -119,9 +120,9 @@ Combine: TypeAlias = Callable[[Prover, Polynomial, Polynomial], Polynomial]
 
 def _indexed(combine: Combine) -> Rule:
     def rule(values: Values, op: Operation) -> None:
-        (result,) = op.results
+        result = op.results[0]
         if is_index(result.type):
-            a, b = op.operands
+            a, b = operands_of(op)
             values.indices[result] = combine(values.prover, values.index(a), values.index(b))
 
     return rule
@@ -143,14 +144,14 @@ def _constant(values: Values, op: arith.ConstantOp) -> None:
 def _select(values: Values, op: Operation) -> None:
     result = op.results[0]
     if is_index(result.type):
-        _, a, b = op.operands
+        _, a, b = operands_of(op)
         made = values.prover.one_of("select", values.index(a), values.index(b))
         values.indices[result] = made
 
 
 def _extend(values: Values, op: Operation) -> None:
     """Note that a truth value is a number: 0 or 1."""
-    (source,), (result,) = op.operands, op.results
+    (source,), result = operands_of(op), op.results[0]
     if source.type == i1:
         values.indices[result] = values.prover.new(
             "bit", low=0, origin=Origin("turn", (number(2),))
@@ -159,7 +160,7 @@ def _extend(values: Values, op: Operation) -> None:
 
 
 def _cast(values: Values, op: Operation) -> None:
-    (source,), (result,) = op.operands, op.results
+    (source,), result = operands_of(op), op.results[0]
     if is_index(result.type) and source in values.indices:
         values.indices[result] = values.indices[source]
 
@@ -169,7 +170,7 @@ def _step(values: Values, op: Operation) -> None:
 
 
 def _broadcast(values: Values, op: Operation) -> None:
-    (source,), (result,) = op.operands, op.results
+    (source,), result = operands_of(op), op.results[0]
     if is_index(result.type):
         values.indices[result] = values.index(source)
     elif source in values.truths:
@@ -177,7 +178,7 @@ def _broadcast(values: Values, op: Operation) -> None:
 
 
 def _create_mask(values: Values, op: Operation) -> None:
-    (count,), (result,) = op.operands, op.results
+    (count,), result = operands_of(op), op.results[0]
     lane = values.lane(lanes_of(result.type))
     values.truths[result] = Truth((values.index(count) - lane - 1,))
 
@@ -213,13 +214,13 @@ def _compare(values: Values, op: arith.CmpiOp) -> None:
 
 
 def _both(values: Values, op: Operation) -> None:
-    a, b = (values.truth(operand) for operand in op.operands)
+    a, b = (values.truth(operand) for operand in operands_of(op))
     if isinstance(_element(op.results[0].type), IntegerType) and (a, b) != (UNKNOWN, UNKNOWN):
         values.truths[op.results[0]] = Truth(a.true + b.true)
 
 
 def _either(values: Values, op: Operation) -> None:
-    a, b = (values.truth(operand) for operand in op.operands)
+    a, b = (values.truth(operand) for operand in operands_of(op))
     if (a, b) != (UNKNOWN, UNKNOWN):
         values.truths[op.results[0]] = Truth((), a.false + b.false)
 
