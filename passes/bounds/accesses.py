@@ -22,6 +22,7 @@ from ...ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SIZES, UNITS, kerne
 from ...ir.types.dims import parse
 from .blocks import FIXED, REACHES, given_to_blocks, reaches_of
 from .carried import Carried
+from .factors import count_from
 from .polynomial import ONE, ZERO, Polynomial, number
 from .prover import FUEL, Prover
 from .rests import holds_by_rests, is_taken_apart
@@ -96,7 +97,9 @@ class Accesses:
         for argument, name in zip(numbers, kernel_symbols(function), strict=False):
             indices[argument] = prover.symbol(name)
         for demand in texts(function, DEMANDS):
-            prover.suppose(prover.dim(parse(demand)))
+            fact = prover.dim(parse(demand))
+            prover.suppose(fact)
+            count_from(prover, fact, self.sizes.values())
         rounds = text(function, ROUNDS)
         if rounds:
             turn = prover.counter("round", ZERO, prover.dim(parse(rounds)), ONE)

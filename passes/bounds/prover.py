@@ -117,7 +117,8 @@ class Prover:
 
     def counter(self, name: str, low: Polynomial, high: Polynomial, step: Polynomial) -> Polynomial:
         """Return what walks from `low` by `step` as long as it is below `high`."""
-        extent = self.resolved(high - low)
+        low, high = self.resolved(low), self.resolved(high)
+        extent = high - low
         if step == ONE or self._is_any(step):
             made = self.new(name, low=low, origin=Origin("walk", (low, extent)))
             self.atoms[-1].highs.append((ONE, high - 1))
@@ -150,10 +151,10 @@ class Prover:
     def quotient(self, n: Polynomial, d: Polynomial, *, unsigned: bool = False) -> Polynomial:
         """Return n // d, rounded down; of a negative n, if `unsigned`, nothing is known."""
         n, d = self.resolved(n), self.resolved(d)
-        asked = n, d, unsigned
-        found = self._quotients.get(asked)
+        found = self._quotients.get((n, d, unsigned))
         if found is None:
-            found = self._quotients[asked] = self._made_quotient(n, d, unsigned=unsigned)
+            found = self._made_quotient(n, d, unsigned=unsigned)
+            self._quotients[n, d, unsigned] = found
         return found
 
     def _made_quotient(self, n: Polynomial, d: Polynomial, *, unsigned: bool) -> Polynomial:
@@ -207,7 +208,7 @@ class Prover:
 
     def _cut(self, which: int, d: Polynomial) -> Polynomial:
         """Take an atom as q * d + r from now on, with r below d; return q."""
-        high = self.atoms[which].highs[0][1]
+        high = self.resolved(self.atoms[which].highs[0][1])
         cut = atom(which)
         q = self.new("q", low=0, origin=Origin("//", (cut, d)))
         r = self.new("r", low=0, origin=Origin("%", (cut, d)))
@@ -220,10 +221,14 @@ class Prover:
         else:
             rest.highs.append((ONE, high - q * d))
         outer.highs.append(tight(d, high) if d.is_constant else (d, high))
-        self._digits[which] = q * d + r
+        self.take_as(which, q * d + r)
+        return q
+
+    def take_as(self, which: int, value: Polynomial) -> None:
+        """Take an atom as something else from now on."""
+        self._digits[which] = value
         self._cuts |= 1 << which
         self._resolved = {}
-        return q
 
     def resolved(self, value: Polynomial) -> Polynomial:
         """Return an expression with atoms that were cut as their digits."""
@@ -403,9 +408,7 @@ class Prover:
 
     def _positive(self, fact: Polynomial) -> Learned:
         """Learn that what alone makes a sum positive is so without the rest, as are its factors."""
-        if fact.bits & ~self.naturals:
-            return []
-        makers = [m for m, coefficient in fact.terms.items() if coefficient > 0]
+        makers = [] if fact.bits & ~self.naturals else [m for m, c in fact.terms.items() if c > 0]
         if len(makers) != 1:
             return []
         row = self.atoms[makers[0][0]]
@@ -516,8 +519,7 @@ class Prover:
         value = self.resolved(value)
         if self.points.refute(value):
             return False
-        facts = [self.resolved(each) for each in self.facts]
-        return Every(self.points.origins).shows(value, facts)
+        return Every(self.points.origins).shows(value, [*map(self.resolved, self.facts)])
 
     def holds_by(
         self, order: Order, value: Polynomial, fuel: int = FUEL, *, expected: bool = False

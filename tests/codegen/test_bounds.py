@@ -96,6 +96,24 @@ def test_kernels_are_shown_to_stay_inside_of_their_buffers(name: str, target: st
     run("check-bounds", made)
 
 
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+def test_what_a_pool_without_padding_leaves_is_read_inside_by_a_convolution(target: str) -> None:
+    image, weights = TensorSpec(f32, (N, 32, M, symbol("K"))), TensorSpec(f32, (128, 32, 3, 3))
+    function = new_function("main", [("x", image), ("w", weights)])
+    make = Maker(GraphEmit.at_end(function.body.block, "the node"))
+    x, w = function.body.block.args
+    square: dict[str, Any] = {"channels_last": False, "dilations": (1, 1)}
+    for _ in range(2):
+        x = make.max_pool(x, window=(3, 3), strides=(2, 2), pads=((0, 0), (0, 0)), **square)
+    y = make.conv(x, w, strides=(1, 1), pads=((1, 1), (1, 1)), groups=1, **square)
+    finish(function, [y], ["y"])
+    module = ModuleOp([function])
+    set_ranges(module, {"N": (1, 99), "M": (15, 999), "K": (15, 999)})
+    made = Program(module)
+    lower(made, Options(target=target), "loops")
+    run("check-bounds", made)
+
+
 def outcome(run_it: Callable[[], Sequence[Any]]) -> Any:
     """Return the results, None where sizes are refused by name."""
     try:

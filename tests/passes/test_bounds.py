@@ -14,6 +14,7 @@ from gravure.ir.program import functions
 from gravure.ir.text import parse
 from gravure.ir.types import dims
 from gravure.passes.bounds.accesses import Accesses
+from gravure.passes.bounds.factors import count_from
 from gravure.passes.bounds.points import MOST, Origin, Point, Points
 from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
 from gravure.passes.bounds.prover import Prover
@@ -316,3 +317,21 @@ def test_steps_without_a_choice_take_no_fuel() -> None:
         place = prover.new("i", low=place + 1)
     assert prover.holds(place - low - 200)
     assert not prover.holds(place - low - 201)
+
+
+def test_sizes_that_are_products_of_sums_are_products_of_atoms() -> None:
+    prover = Prover()
+    n, rows, columns = (prover.symbol(name) for name in ("N", "X", "Y"))
+    size = n * (rows - 1) * (columns - 1)
+    for fact in (n - 1, rows - 3, columns - 2):
+        prover.suppose(fact)
+        count_from(prover, fact, [size])
+    assert len(prover.resolved(size).terms) == 1
+    assert prover.holds(size - 2)
+    assert not prover.holds(size - 3)  # X is 3, Y is 2
+    image = prover.counter("image", ZERO, n, ONE)
+    row = prover.counter("row", ZERO, rows - 1, ONE)
+    column = prover.counter("column", ZERO, columns - 1, ONE)
+    at = (image * (rows - 1) + row) * (columns - 1) + column
+    assert prover.holds(size - 1 - at)
+    assert not prover.holds(size - 2 - at)
