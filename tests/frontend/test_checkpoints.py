@@ -186,3 +186,16 @@ def test_options_of_checkpoints_are_heeded_or_refused(tmp_path):
         tf.train.CheckpointOptions(experimental_skip_slot_variables=True)
     with pytest.raises(TypeError, match=r"tf\.train\.CheckpointOptions"):
         checkpoint.save(str(tmp_path / "kept"), options={"a": 1})
+
+
+def test_what_two_ways_lead_to_is_called_by_the_shortest(tmp_path):
+    deep = tf.Module()
+    deep.held = [tf.Variable([1.0]), {"k": tf.Variable([2.0])}]
+    last, first = deep.held[0], deep.held[1]["k"]
+    kept = tf.train.Checkpoint(deep=deep, z=last, b=first, a=first)
+    names = [n for n, _ in tf.train.list_variables(kept.write(str(tmp_path / "kept")))]
+    found = [n.partition("/.ATTRIBUTES")[0] for n in names if "VALUE" in n]
+    assert found == ["a", "z"]
+    (again := tf.Module()).held = [tf.Variable([0.0]), {"k": tf.Variable([0.0])}]
+    tf.train.Checkpoint(deep=again).restore(str(tmp_path / "kept")).assert_consumed()
+    assert [float(again.held[0][0]), float(again.held[1]["k"][0])] == [1.0, 2.0]

@@ -7,6 +7,7 @@ attribute, or an optimiser makes what it keeps (`settle`).
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self, SupportsIndex, SupportsInt
 
@@ -225,7 +226,7 @@ class Checkpoint(Trackable):
             )
         self._root = root
         self._objects: dict[str, object] = {}
-        for name, each in objects.items():
+        for name, each in sorted(objects.items()):
             setattr(self, name, each)
         self._is_named = False
         self._same: dict[str, str] = {}
@@ -301,10 +302,10 @@ class Checkpoint(Trackable):
         walk = Walk()
         if self._counter is not None:
             walk.found[COUNTER] = self._counter
+        roots: list[tuple[object, str]] = [(each, name) for name, each in parts_of(self)]
         if self._root is not None:
-            walk.collect(self._root, "")
-        for name, each in parts_of(self):
-            walk.collect(each, name)
+            roots = [*walk.opened(self._root, ""), *roots]
+        walk.collect(roots)
         return walk
 
     def write(self, file_prefix: str, options: object = None) -> str | GraphTensor:
@@ -397,7 +398,10 @@ def _when_run(step: Callable[[], str]) -> str | GraphTensor:
 
 
 class Walk:
-    """Finds variables by the attributes, keys and indices that lead to them."""
+    """Finds variables by the attributes, keys and indices that lead to them.
+
+    What several ways lead to is called by the shortest of them, by the first of those.
+    """
 
     def __init__(self) -> None:
         self.found: dict[str, Any] = {}
@@ -406,21 +410,27 @@ class Walk:
         self.again: dict[str, str] = {}
         """By other ways to what was found before: the first one."""
 
-    def collect(self, value: object, path: str) -> None:
-        """Find variables in an object."""
-        if id(value) in self.seen:
-            self.again[path] = self.seen[id(value)][1]
-            return
+    def collect(self, parts: Iterable[tuple[object, str]]) -> None:
+        """Find variables in objects, given with the ways to them."""
+        waiting = deque(parts)
+        while waiting:
+            value, path = waiting.popleft()
+            if id(value) in self.seen:
+                self.again[path] = self.seen[id(value)][1]
+            else:
+                waiting += self.opened(value, path)
+
+    def opened(self, value: object, path: str) -> list[tuple[object, str]]:
+        """Note an object that is met for the first time, and return what it leads to."""
         self.seen[id(value)] = value, path
         if hasattr(value, "state") and hasattr(value, "assign"):
             self.found[path] = value
-        elif isinstance(value, np.ndarray):
+            return []
+        if isinstance(value, np.ndarray):
             self.found[path] = NumpyState(value)
-        else:
-            for name, each in parts_of(value):
-                if is_part(each):
-                    plain = name.replace(".", "..").replace("/", ".S")
-                    self.collect(each, f"{path}/{plain}" if path else plain)
+            return []
+        plain = [(n.replace(".", "..").replace("/", ".S"), x) for n, x in parts_of(value)]
+        return [(x, f"{path}/{n}" if path else n) for n, x in plain if is_part(x)]
 
     def others(self) -> dict[str, str]:
         """Return the other ways that lead to variables, each with the first one."""
