@@ -138,8 +138,14 @@ def rowwise(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 @rowwise
 def cast(x: TensorLike, dtype: DType) -> Tensor:
-    """Return a tensor in an element type; the imaginary part is dropped where that is real."""
+    """Return a tensor in an element type; the imaginary part is dropped where that is real.
+
+    Numbers of Python become a tensor of their own type first, floats one of 32 bits: what an
+    optimiser makes of 0.999 in 64 bits are the digits that TensorFlow's backend has.
+    """
     wanted = standardize_dtype(dtype)
+    if _is_of_numbers(x):
+        x = convert(x)
     if not is_dense(x):
         return convert_to_tensor(x, wanted)
     if name_of(x) == wanted:
@@ -147,6 +153,13 @@ def cast(x: TensorLike, dtype: DType) -> Tensor:
     if name_of(x).startswith("complex") and not wanted.startswith("complex"):
         x = math_ops.real(x)
     return math_ops.cast(x, wanted)
+
+
+def _is_of_numbers(x: TensorLike) -> bool:
+    """Say whether a value is a number of Python, or is made of such."""
+    if isinstance(x, list | tuple):
+        return bool(x) and all(_is_of_numbers(each) for each in x)
+    return isinstance(x, int | float)
 
 
 def dtype_or_float(dtype: DType) -> str:

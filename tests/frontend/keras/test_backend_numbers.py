@@ -112,3 +112,11 @@ def test_a_square_leads_from_zero_to_the_number_itself() -> None:
     x = np.float32([-2, -1, -0.5, 0, 0.5, 1, 3])
     wanted = np.where(x <= -1, 0, np.where(x >= 1, x, (x + 1) ** 2 / 4))
     np.testing.assert_allclose(np.asarray(activations.sparse_plus(x)), wanted, rtol=1e-6)
+
+
+def test_casts_of_numbers_round_like_tensorflows_backend() -> None:
+    assert float(keras.ops.cast(0.999, "float64")) == float(np.float32(0.999))
+    assert float(keras.ops.cast([0.1, 1], "float64")[0]) == float(np.float32(0.1))
+    assert float(keras.ops.cast(np.float64(0.1), "float64")) == 0.1
+    assert int(keras.ops.cast(2**40, "int64")) == 2**40
+    assert float(keras.ops.convert_to_tensor(0.999, "float64")) == 0.999
