@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, TypedDict, TypeVar
+from typing import TypeAlias, TypedDict, TypeVar, final
 
 from ...ir.types.tensor import Array
 from ..function.graph_data import (
@@ -20,6 +20,7 @@ from ..function.graph_data import (
 from ..graph.graph import Kind
 from ..graph.kinds import PyFunction
 from .host import ArrayKind
+from .placed import found_again, placed
 
 Compute: TypeAlias = "Callable[..., Sequence[object]]"
 """What a step does with arrays."""
@@ -60,6 +61,7 @@ class StoredStep:
         return self
 
 
+@final
 class StepData(TypedDict):
     """A step of the host: its type, the name of its function, and what that holds."""
 
@@ -68,10 +70,21 @@ class StepData(TypedDict):
     held: Plain
 
 
-def _written(type_: str, compute: object, writer: Writer) -> StepData:
+@final
+class PlacedData(TypedDict):
+    """A step of the host: its type, its function, and how that is called."""
+
+    type: str
+    function: Plain
+    effect: bool
+    reads_text: bool
+
+
+def _written(type_: str, compute: object, writer: Writer) -> StepData | None:
+    """Return a step that has a name, None for another one."""
     as_stored: Callable[[], StoredStep] | None = getattr(compute, "as_stored", None)
     if as_stored is None:
-        raise NotSerialisableError("what it does is known to this process only")
+        return None
     step = as_stored()
     return {"type": type_, "step": step.name, "held": writer.value(dict(step.held))}
 
@@ -82,24 +95,48 @@ def _read(data: StepData, reader: NodeReader) -> StoredStep:
     return StoredStep(data["step"], reader.options(data["held"]))
 
 
-def _write_step(kind: ArrayKind, writer: Writer) -> StepData:
-    return _written(kind.type, kind.compute, writer)
+def _write_step(kind: ArrayKind, writer: Writer) -> StepData | PlacedData:
+    return _written(kind.type, kind.compute, writer) or {
+        "type": kind.type,
+        "function": placed(kind.compute, writer),
+        "effect": kind.stateful,
+        "reads_text": kind.reads_text,
+    }
 
 
-def _step(data: StepData, reader: NodeReader) -> Kind:
+def _step(data: StepData | PlacedData, reader: NodeReader) -> Kind:
     specs = reader.specs
-    return ArrayKind(data["type"], _read(data, reader), lambda _: specs)
+    if "step" in data:
+        return ArrayKind(data["type"], _read(data, reader), lambda _: specs)
+    how = {"effect": data["effect"], "reads_text": data["reads_text"]}
+    return ArrayKind(data["type"], _function(data, reader), lambda _: specs, **how)
 
 
-def _write_effect(kind: PyFunction, writer: Writer) -> StepData:
-    if kind.dtypes or not kind.stateful:
+def _function(data: PlacedData, reader: NodeReader) -> Compute:
+    found = found_again(data["function"], reader)
+    if not callable(found):
+        raise GraphTextError(f"the function of {data['type']} is {data['function']!r}")
+    return found
+
+
+def _write_called(kind: PyFunction, writer: Writer) -> StepData | PlacedData:
+    if not kind.dtypes and kind.stateful:
+        written = _written(kind.type, kind.function, writer)
+        if written is not None:
+            return written
+    if kind.stateful:
         raise NotSerialisableError("what it does is known to this process only")
-    return _written(kind.type, kind.function, writer)
+    function = placed(kind.function, writer)
+    return {"type": kind.type, "function": function, "effect": False, "reads_text": False}
 
 
-def _effect(data: StepData, reader: NodeReader) -> Kind:
-    return PyFunction(_read(data, reader), (), pure=False)
+def _called(data: StepData | PlacedData, reader: NodeReader) -> Kind:
+    if "step" in data:
+        return PyFunction(_read(data, reader), (), pure=False)
+    kind = PyFunction(_function(data, reader), [spec.dtype for spec in reader.specs], pure=True)
+    kind.type = data["type"]
+    return kind
 
 
 register_codec(ArrayKind, Codec("step", _write_step, _step))
-register_codec(PyFunction, Codec("effect", _write_effect, _effect))
+register_codec(PyFunction, Codec("effect", _write_called, _called))

@@ -504,7 +504,7 @@ READERS: dict[str, Callable[[NodeReader, Any], object]] = {
 
 def row(name: str) -> DType:
     """Return the element type of a name."""
-    found = DTYPES.get(name)
+    found = TEXT if name == str(TEXT) else DTYPES.get(name)
     if found is None:
         raise GraphTextError(f"element type {name!r}")
     return found

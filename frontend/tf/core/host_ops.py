@@ -10,7 +10,10 @@ from ....ir.op import Array
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
+from ...data.placed import ROOMS
+from ...eager.fourier import transformed
 from ...eager.remembered import ElementsError, notes_of
+from ...formats.examples import Wanted
 from ...graph.graph import Graph, Operation, spec_with_unknowns
 from ...values.context import STATE
 from ...values.texts import TEXT, Text
@@ -19,6 +22,16 @@ from .values import InGraph, graph_of
 
 Specs = Sequence[TensorSpec] | Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
 SCALAR_TEXT = TensorSpec(TEXT, ())
+ROOMS.update(x.__module__ for x in (Text, Wanted, transformed))
+ROOMS.update(
+    f"{__name__.rpartition('.core.')[0]}.{room}"
+    for room in (
+        *("draws", "image", "linalg", "metrics", "nondense", "ops", "ragged", "special", "text"),
+        *(f"io.{name}" for name in ("decoding", "features", "jpeg_quality", "parsing")),
+        *(f"io.{name}" for name in ("pictures", "sequences", "sounds")),
+        *(f"names.raw_{name}" for name in ("axes", "counts", "layers")),
+    )
+)
 
 
 def host(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....ir.op import Array
+from ...data.stored import Compute, StoredStep, stored
 from ...formats.records import file_errors
 from ...graph.graph import Operation
 from ...values.texts import TEXT
@@ -23,9 +24,20 @@ def _contents(name: Array) -> Sequence[Array]:
         return (text(file.read()),)
 
 
+@stored("contents of a file")
+def _reading() -> Compute:
+    return _contents
+
+
 def read_file(filename: object, name: str | None = None) -> TfTensor:
     """Return the contents of a file."""
-    return host("ReadFile", _contents, [convert(filename, "string")], [SCALAR_TEXT], name=name)[0]
+    return host(
+        "ReadFile",
+        StoredStep("contents of a file", {}),
+        [convert(filename, "string")],
+        [SCALAR_TEXT],
+        name=name,
+    )[0]
 
 
 def _write(name: Array, contents: Array) -> tuple[()]:
