@@ -60,3 +60,15 @@ def test_what_is_no_number_is_before_or_behind_all():
 def test_the_state_of_a_seed_is_a_tensor():
     made = tf.random.create_rng_state(1, "philox")
     assert (made.dtype, made.numpy().tolist()) == (tf.int64, [1, 0, 0])
+
+
+def test_a_run_tells_whether_a_seed_is_of_two_numbers():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+    def drawn(seed):
+        return tf.random.stateless_normal([3], seed), tf.random.stateless_gamma([2], seed, 2.0)
+
+    wanted = tf.random.stateless_normal([3], [1, 2]).numpy()
+    for _ in range(4):
+        assert drawn(tf.constant([1, 2]))[0].numpy().tolist() == wanted.tolist()
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\(3,\).*expected shape \(2,\)"):
+        drawn(tf.constant([1, 2, 3]))

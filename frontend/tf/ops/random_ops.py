@@ -42,7 +42,7 @@ from ..core.required import require
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import counters_of, known_counters, sizes_of
 from ..core.values import InGraph, InvalidShapesError, at_once, convert, elements, graph_of, static
-from .array_ops import shape, stack, where
+from .array_ops import ensure_shape, shape, stack, where
 
 MOST = 2**31 - 1
 UNSEEDED = 87654321
@@ -544,7 +544,10 @@ class Stateless(Source):
 @remembered
 def key_of_seed(seed: object) -> TfTensor:
     """Return the key that the two numbers of a seed mean."""
-    return perform("StatelessRandomGetKeyCounter", [convert(seed)])
+    given = convert(seed)
+    if not given.spec.is_static:  # a run tells whether there are two
+        given = ensure_shape(given, [2])
+    return perform("StatelessRandomGetKeyCounter", [given])
 
 
 def from_key(
