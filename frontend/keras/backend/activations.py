@@ -30,7 +30,14 @@ def relu6(x: TensorLike) -> Tensor:
 
 def sigmoid(x: TensorLike) -> Tensor:
     """Return 1 / (1 + exp(-x))."""
-    return _F["sigmoid"](convert_to_tensor(x))
+    logits = convert_to_tensor(x)
+    return _with_logits(_F["sigmoid"](logits), logits)
+
+
+def _with_logits(shares: Tensor, logits: Tensor) -> Tensor:
+    """Let losses know what shares were made of, as Keras does with TensorFlow's tensors."""
+    shares._keras_logits = logits  # type: ignore[attr-defined]
+    return shares
 
 
 def sparse_sigmoid(x: TensorLike) -> Tensor:
@@ -168,9 +175,10 @@ def threshold(x: TensorLike, threshold: float, default_value: float) -> Tensor:
 def softmax(x: TensorLike, axis: int | None = -1) -> Tensor:
     """Return exponentials that add up to one along an axis; None: all of them."""
     tensor = convert_to_tensor(x)
-    if axis is None:
-        return _a.reshape(_n.softmax(_a.reshape(tensor, [-1])), _a.shape(tensor))
-    return _n.softmax(tensor, axis)
+    if axis is not None:
+        return _with_logits(_n.softmax(tensor, axis), tensor)
+    shares = _a.reshape(_n.softmax(_a.reshape(tensor, [-1])), _a.shape(tensor))
+    return _with_logits(shares, tensor)
 
 
 def log_softmax(x: TensorLike, axis: int | None = -1) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings as _warnings
 from collections.abc import Sequence
 
 import numpy as _np
@@ -9,6 +10,7 @@ from keras.src.backend.common.dtypes import result_type as _result_type
 from keras.src.backend.config import epsilon as _epsilon
 
 from ...eager.tensor import Tensor
+from ...graph.graph import GraphTensor
 from ...tf.distribute.replicas import ReplicaContext as _Replica
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
@@ -53,8 +55,29 @@ def categorical_crossentropy(
     """Return the cross entropy of distributions along an axis."""
     wanted, given = convert_to_tensor(target), convert_to_tensor(output)
     _same_shapes(wanted, given)
+    given, from_logits = _logits_of(given, "Softmax", "categorical_crossentropy", from_logits)
     logs: Tensor = _n.log_softmax(given, axis) if from_logits else _log_shares(given, axis)
     return -_R["reduce_sum"](cast(wanted, name_of(logs)) * logs, axis)
+
+
+def _logits_of(output: Tensor, kind: str, loss: str, from_logits: bool) -> tuple[Tensor, bool]:
+    """Return what a softmax or sigmoid was computed from, and whether these are logits.
+
+    Keras does so for TensorFlow's tensors: shares that are rounded to 0 or 1 have lost what
+    their logits still say. Of an activation of Keras it does not ask which of the two it was.
+    """
+    logits = getattr(output, "_keras_logits", None)
+    if logits is None and isinstance(output, GraphTensor) and output.op.type == kind:
+        logits = output.op.inputs[0]
+    if logits is None:
+        return output, from_logits
+    if from_logits:
+        _warnings.warn(
+            f'"`{loss}` received `from_logits=True`, but the `output` argument was produced by a '
+            f"{kind} activation and thus does not represent logits. Was this intended?",
+            stacklevel=3,
+        )
+    return logits, True
 
 
 def _log_shares(x: Tensor, axis: int) -> Tensor:
@@ -68,6 +91,9 @@ def sparse_categorical_crossentropy(
 ) -> Tensor:
     """Return the cross entropy of the numbers of classes."""
     wanted, given = cast(convert_to_tensor(target), "int32"), convert_to_tensor(output)
+    given, from_logits = _logits_of(
+        given, "Softmax", "sparse_categorical_crossentropy", from_logits
+    )
     if rank(wanted) == rank(given) and wanted.shape[-1] == 1:
         wanted = _a.squeeze(wanted, [-1])
     if rank(given) < 1:
@@ -85,9 +111,11 @@ def sparse_categorical_crossentropy(
                 f"dimension: target.shape={tuple(wanted.shape)}, "
                 f"output.shape={tuple(given.shape)}"
             )
-    if from_logits and axis % rank(given) == rank(given) - 1 and rest:
+    if not from_logits:
+        given = _F["log"](_clip(given, _epsilon(), 1.0 - _epsilon()))
+    if axis % rank(given) == rank(given) - 1 and rest:
         return _n.sparse_softmax_cross_entropy_with_logits(wanted, given)
-    logs: Tensor = _n.log_softmax(given, axis) if from_logits else _log_shares(given, axis)
+    logs: Tensor = _n.log_softmax(given, axis)
     hot = _one_hot(wanted, given.shape[axis], axis=axis, dtype=name_of(logs))
     return -_R["reduce_sum"](hot * logs, axis)
 
@@ -108,6 +136,7 @@ def binary_crossentropy(
                 "Arguments `target` and `output` must have the same shape. Received: "
                 f"target.shape={tuple(wanted.shape)}, output.shape={tuple(given.shape)}"
             )
+    given, from_logits = _logits_of(given, "Sigmoid", "binary_crossentropy", from_logits)
     wanted = cast(wanted, name_of(given))
     if from_logits:
         return _n.sigmoid_cross_entropy_with_logits(wanted, given)

@@ -120,3 +120,54 @@ def test_casts_of_numbers_round_like_tensorflows_backend() -> None:
     assert float(keras.ops.cast(np.float64(0.1), "float64")) == 0.1
     assert int(keras.ops.cast(2**40, "int64")) == 2**40
     assert float(keras.ops.convert_to_tensor(0.999, "float64")) == 0.999
+
+
+def entropies(shares: tf.Tensor, truths: tf.Tensor) -> list[tf.Tensor]:
+    """Return the losses of what a softmax and a sigmoid gave."""
+    given, rows, classes = keras.losses, tf.constant([[1.0, 0, 0]]), tf.constant([0])
+    return [
+        given.categorical_crossentropy(rows, shares)[0],
+        given.sparse_categorical_crossentropy(classes, shares)[0],
+        given.binary_crossentropy(rows, truths)[0],
+        given.sparse_categorical_crossentropy(classes, truths)[0],
+    ]
+
+
+LOGITS = tf.constant([[-50.0, 30, 20]])
+FROM_LOGITS = [80.000046, 80.000046, 33.333332, 80.000046]
+FROM_SHARES = [16.118095, 16.118095, 16.000954, 16.811243]
+
+
+def test_losses_take_the_logits_of_what_activations_of_keras_gave() -> None:
+    softmax, sigmoid = keras.activations.softmax(LOGITS), keras.activations.sigmoid(LOGITS)
+    np.testing.assert_allclose(entropies(softmax, sigmoid), FROM_LOGITS, rtol=1e-5)
+    copies = tf.constant(softmax.numpy()), tf.constant(sigmoid.numpy())
+    np.testing.assert_allclose(entropies(*copies), FROM_SHARES, rtol=1e-5)
+
+
+def test_losses_take_the_logits_of_operations_in_graphs_only() -> None:
+    found = entropies(tf.nn.softmax(LOGITS), tf.nn.sigmoid(LOGITS))
+    np.testing.assert_allclose(found, FROM_SHARES, rtol=1e-5)
+
+    @tf.function
+    def inside(x: tf.Tensor) -> list[tf.Tensor]:
+        return entropies(tf.nn.softmax(x), tf.nn.sigmoid(x))
+
+    wanted = [*FROM_LOGITS[:3], FROM_SHARES[3]]  # (a sigmoid is no softmax)
+    np.testing.assert_allclose(inside(LOGITS), wanted, rtol=1e-5)
+
+
+def test_steps_learn_from_shares_that_are_rounded_to_nothing() -> None:
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, activation="softmax")])
+    model.layers[0].set_weights([np.array([[-90.0, 60, 30]] * 2), np.zeros(3)])
+    model.compile(keras.optimizers.SGD(1.0), "sparse_categorical_crossentropy")
+    loss = model.train_on_batch(np.ones((1, 2), "f4"), np.array([0]))
+    np.testing.assert_allclose(loss, 300.0)
+    np.testing.assert_allclose(model.layers[0].bias.numpy(), [1, -1, 0], atol=1e-6)
+
+
+def test_a_softmax_that_is_said_to_be_logits_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="produced by a Softmax activation"):
+        keras.losses.CategoricalCrossentropy(from_logits=True)(
+            tf.constant([[1.0, 0, 0]]), keras.activations.softmax(LOGITS)
+        )
