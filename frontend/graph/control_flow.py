@@ -56,7 +56,7 @@ def traced(
     name, branch = part or PartOf("")
     inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
     inner.runs_effects = isinstance(graph, FuncGraph) and graph.runs_effects
-    inner.branch = branch
+    inner.branch, inner.part_of = branch, None if part is None else graph
     outside = graph.unique_name(name, mark=False) if isinstance(graph, FuncGraph) and name else ""
     with entered(inner), inner.name_scope(outside and f"{outside}/"):
         given = [inner.argument(spec, "arg") for spec in specs]

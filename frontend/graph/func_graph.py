@@ -49,6 +49,8 @@ class FuncGraph(Graph):
         self.outer = outer
         self.branch: tuple[int, str] | None = None
         """The number of the choice that it is a branch of, and how it is called there."""
+        self.part_of: Graph | None = None
+        """The graph of the choice or the loop that it is a part of."""
         self.tensor_class = tensor_class
         self.inputs: list[GraphTensor] = []
         self.outputs: list[GraphTensor] = []

@@ -21,6 +21,8 @@ class Behaviour:
     """Whether shapes give out `Dimension`s."""
     references = False
     """Whether variables are read where they are fetched, behind what the step changes."""
+    one_graph = False
+    """Whether draws in branches and loops are counted as operations of the graph around them."""
 
 
 def value_of(value: object) -> int | None:

@@ -430,13 +430,13 @@ def disable_eager_execution() -> None:
 def disable_v2_behavior() -> None:
     """Let everything be as in the first version: graphs, dimensions, references to variables."""
     disable_eager_execution()
-    Behaviour.dimensions = Behaviour.references = True
+    Behaviour.dimensions = Behaviour.references = Behaviour.one_graph = True
 
 
 def enable_v2_behavior() -> None:
     """Let everything be as in the second version."""
     enable_eager_execution()
-    Behaviour.dimensions = Behaviour.references = False
+    Behaviour.dimensions = Behaviour.references = Behaviour.one_graph = False
 
 
 def reset_default_graph() -> None:

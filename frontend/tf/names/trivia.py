@@ -232,7 +232,6 @@ FIRST: dict[str, object] = {
     "COMPILER_VERSION": "",
     "GIT_VERSION": "unknown",
     "VERSION": VERSION,
-    "control_flow_v2_enabled": lambda: True,
     "NoGradient": no_gradient,
     "NotDifferentiable": no_gradient,
     "model_variables": model_variables,

@@ -335,7 +335,9 @@ class V1:
     disable_resource_variables = staticmethod(behaving("references", True))
     enable_resource_variables = staticmethod(behaving("references", False))
     resource_variables_enabled = staticmethod(lambda: not Behaviour.references)
-    enable_control_flow_v2 = disable_control_flow_v2 = staticmethod(lambda: None)
+    disable_control_flow_v2 = staticmethod(behaving("one_graph", True))
+    enable_control_flow_v2 = staticmethod(behaving("one_graph", False))
+    control_flow_v2_enabled = staticmethod(lambda: not Behaviour.one_graph)
     executing_eagerly_outside_functions = staticmethod(_ss.executing_eagerly_outside_functions)
     losses = _l.SPACE
     ragged = _ragged

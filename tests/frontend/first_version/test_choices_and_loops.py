@@ -252,3 +252,50 @@ def test_what_is_no_element_type_is_named():
         tf.py_function(lambda x: x, [1], [{}])
     with pytest.raises(TypeError, match=r"Cannot convert .* to a TensorFlow DType"):
         tf.as_dtype({})
+
+
+def drawn_around(part):
+    """Return what is drawn before, in and behind a part of a graph, in two runs."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.set_random_seed(1)
+        given = v1.placeholder(tf.bool)
+        made = [v1.random_uniform([]), part(given), v1.random_uniform([])]
+        return [[float(x) for x in session.run(made, {given: b})] for b in (True, False)]
+
+
+def chosen(given):
+    return tf.cond(given, lambda: v1.random_uniform([]), lambda: v1.random_uniform([]) + 1.0)
+
+
+def looped(given):
+    def body(i, x):
+        return i + 1, chosen(given)
+
+    return tf.while_loop(lambda i, x: i < 1, body, (0, 0.0))[1]
+
+
+@pytest.mark.parametrize("part", [chosen, looped])
+def test_draws_of_choices_and_loops_are_counted_as_the_behaviour_says(part):
+    first = [[0.812696, 0.055544, 0.778786], [0.527289, 1.406397, 0.097887]]
+    second = [[0.812696, 0.812696, 0.055544], [0.527289, 1.812696, 0.838831]]
+    np.testing.assert_allclose(drawn_around(part), second, atol=2e-6)
+    v1.disable_control_flow_v2()
+    try:
+        assert not v1.control_flow_v2_enabled()
+        np.testing.assert_allclose(drawn_around(part), first, atol=2e-6)
+    finally:
+        v1.enable_control_flow_v2()
+    assert v1.control_flow_v2_enabled()
+
+
+def test_functions_count_their_draws_by_themselves():
+    def part(given):
+        return tf.function(lambda: chosen(given))()
+
+    v1.disable_control_flow_v2()
+    try:
+        found = drawn_around(part)
+    finally:
+        v1.enable_control_flow_v2()
+    assert found[0][0] == found[0][1]
+    np.testing.assert_allclose(found[1][1], 1 + found[0][0])
