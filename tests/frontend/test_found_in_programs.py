@@ -648,3 +648,33 @@ def test_one_element_in_a_list_is_a_constant_of_any_shape_of_one_element():
     assert tf.constant([7], shape=[2, 2]).numpy().tolist() == [[7, 7], [7, 7]]
     with pytest.raises(TypeError, match="Expected Tensor's shape"):
         tf.constant([[5.0]], shape=[3])
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_cross_entropy_has_the_gradient_of_labels_that_add_up_to_one(staged):
+    x = tf.constant([[1.0, 2, 3], [1e4, 1e4 + 1, 1e4 + 2], [0, 0, 0]])
+    labels = tf.constant([[0.0, 0, 0], [1, 1, 1], [0.2, 0.3, 0.5]])
+
+    def gradients(x, labels):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch([x, labels])
+                loss = tf.nn.softmax_cross_entropy_with_logits(labels, x)
+            first = tape.gradient(loss, x)
+            part = first[:, 0]
+        return loss, first, tape.gradient(loss, labels), outer.gradient(part, x)
+
+    function = tf.function(gradients) if staged else gradients
+    loss, first, of_labels, second = (x.numpy() for x in function(x, labels))
+    shares = tf.nn.softmax(x).numpy()
+    np.testing.assert_allclose(loss, [0, 4.222820, 1.098612], rtol=1e-6)
+    np.testing.assert_allclose(first, shares - labels.numpy(), atol=1e-6)
+    np.testing.assert_allclose(of_labels, -tf.nn.log_softmax(x).numpy(), rtol=1e-6)
+    wanted = shares[:, :1] * (np.eye(3)[:1] - shares)
+    np.testing.assert_allclose(second, wanted, atol=1e-6)
+
+
+def test_cross_entropy_over_no_classes_is_nothing():
+    found = tf.nn.softmax_cross_entropy_with_logits(tf.zeros([2, 0]), tf.zeros([2, 0]))
+    np.testing.assert_array_equal(found, [0, 0])

@@ -56,7 +56,9 @@ def categorical_crossentropy(
     wanted, given = convert_to_tensor(target), convert_to_tensor(output)
     _same_shapes(wanted, given)
     given, from_logits = _logits_of(given, "Softmax", "categorical_crossentropy", from_logits)
-    logs: Tensor = _n.log_softmax(given, axis) if from_logits else _log_shares(given, axis)
+    if from_logits:
+        return _n.softmax_cross_entropy_with_logits(cast(wanted, name_of(given)), given, axis)
+    logs = _log_shares(given, axis)
     return -_R["reduce_sum"](cast(wanted, name_of(logs)) * logs, axis)
 
 

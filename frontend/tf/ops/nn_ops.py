@@ -120,12 +120,21 @@ def log_softmax(m: Maker, logits: object, axis: int = -1) -> object:
 def softmax_cross_entropy_with_logits(
     m: Maker, labels: object, logits: object, axis: int = -1
 ) -> object:
-    """Return the cross entropy of labels and softmax."""
+    """Return the cross entropy of labels and softmax.
+
+    TensorFlow's gradient is that of labels that add up to one, softmax less labels, also where
+    they do not. Here it comes from the total that is there less itself.
+    """
     if spec_of_value(labels).dtype != spec_of_value(logits).dtype:
         labels = m.to(labels, spec_of_value(logits).dtype)
-    at = axis_in(axis, spec_of_value(logits).rank)
-    logs = m.log_softmax(logits, axis=at)
-    return m.neg(m.sum(m.mul(labels, logs), axes=(at,)))
+    axes = (axis_in(axis, spec_of_value(logits).rank),)
+    if spec_of_value(logits).dims[axes[0]] == 0:
+        return m.sum(m.mul(labels, logits), axes=axes)  # (what has no elements has no largest)
+    above = m.sub(logits, m.stop_gradient(m.max(logits, axes=axes, keepdims=True)))
+    total = m.log(m.sum(m.exp(above), axes=axes, keepdims=True))
+    fixed = m.stop_gradient(total)
+    parts = m.sum(m.mul(labels, m.sub(above, fixed)), axes=axes, keepdims=True)
+    return c.squeeze(m.emit, m.sub(m.sub(total, fixed), parts), axes)
 
 
 @op(
