@@ -174,6 +174,7 @@ nn = Space(
             *("max_pool", "avg_pool", "max_pool3d", "avg_pool3d", "conv3d"),
             *("separable_conv2d", "atrous_conv2d", "space_to_depth", "depth_to_space"),
             *("conv1d_transpose", "conv3d_transpose", "convolution", "conv_transpose", "pool"),
+            "batch_norm_with_global_normalization",
         )
     },
     **{n: getattr(_ca, n) for n in ("compute_accidental_hits", "nce_loss", "sampled_softmax_loss")},

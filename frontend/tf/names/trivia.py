@@ -8,7 +8,7 @@ import math
 import os
 import time
 from collections.abc import Callable
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -117,10 +117,24 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
+OPTIMISATIONS = (
+    *("layout_optimizer", "constant_folding", "shape_optimization", "remapping"),
+    *("arithmetic_optimization", "dependency_optimization", "loop_optimization"),
+    *("function_optimization", "debug_stripper", "disable_model_pruning"),
+    *("scoped_allocator_optimization", "pin_to_host_optimization", "implementation_selector"),
+    *("auto_mixed_precision", "disable_meta_optimizer", "min_graph_nodes"),
+)
+"""What TensorFlow's optimiser of graphs can be told."""
+
+
 class Jit:
     """Whether functions are compiled as a whole, and other options of TensorFlow's optimiser."""
 
     state = ""
+    options: ClassVar[dict[str, object]] = {
+        "disable_model_pruning": False,
+        "disable_meta_optimizer": False,
+    }
 
     @classmethod
     def set_jit(cls, enabled: object) -> None:
@@ -134,8 +148,24 @@ class Jit:
 
     @classmethod
     def get_experimental_options(cls) -> dict[str, object]:
-        """Return the options that were set: none can be."""
-        return {}
+        """Return the options that were set."""
+        return dict(cls.options)
+
+    @classmethod
+    def set_experimental_options(cls, options: dict[str, object]) -> None:
+        """Take note of what TensorFlow's optimiser is to do to graphs; results do not change.
+
+        What would change them is refused.
+        """
+        for name, value in options.items():
+            if name not in OPTIMISATIONS:
+                raise ValueError(f"optimiser option {name!r}, expected one of {OPTIMISATIONS}")
+            if value and name in {"auto_mixed_precision", "debug_stripper"}:
+                raise UnimplementedError(
+                    f"optimiser option {name!r}: graphs compute what they say, in the types that "
+                    "they say"
+                )
+        cls.options.update(options)
 
 
 def model_variables(scope: str | None = None) -> list[object]:
@@ -155,6 +185,7 @@ optimizer = Space(
     set_jit=Jit.set_jit,
     get_jit=Jit.get_jit,
     get_experimental_options=Jit.get_experimental_options,
+    set_experimental_options=Jit.set_experimental_options,
 )
 
 
