@@ -80,6 +80,14 @@ class FuncGraph(Graph):
             self.collections = outer.collections  # (code inside finds what code outside has put in)
 
     @property
+    def enclosing(self) -> Graph:
+        """Return the graph that it is a part of, through choices and loops; else itself."""
+        found: Graph = self
+        while isinstance(found, FuncGraph) and found.part_of is not None:
+            found = found.part_of
+        return found
+
+    @property
     def structured_outputs(self) -> object:
         """Return the outputs in the structure that a function returns, None for a branch."""
         return None if self.structured is None else self.structured()

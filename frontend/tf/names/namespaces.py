@@ -174,7 +174,6 @@ nn = Space(
             *("max_pool", "avg_pool", "max_pool3d", "avg_pool3d", "conv3d"),
             *("separable_conv2d", "atrous_conv2d", "space_to_depth", "depth_to_space"),
             *("conv1d_transpose", "conv3d_transpose", "convolution", "conv_transpose", "pool"),
-            "batch_norm_with_global_normalization",
         )
     },
     **{n: getattr(_ca, n) for n in ("compute_accidental_hits", "nce_loss", "sampled_softmax_loss")},
@@ -183,7 +182,7 @@ nn = Space(
         n: getattr(_ol, n)
         for n in (
             *("dilation2d", "erosion2d", "log_poisson_loss", "max_pool_with_argmax"),
-            "with_space_to_batch",
+            *("with_space_to_batch", "batch_norm_with_global_normalization"),
         )
     },
     weighted_moments=_n.weighted_moments,

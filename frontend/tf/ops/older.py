@@ -21,7 +21,22 @@ from .composed import batch_to_space, space_to_batch
 from .creation import ones_like, range_, zeros_like
 from .gathering import gather
 from .math_ops import FUNCTIONS, REDUCTIONS, argmax, cast, matmul, square
-from .window_ops import conv3d
+from .window_ops import batch_normalization, conv3d
+
+
+def batch_norm_with_global_normalization(
+    input: object,
+    mean: TfTensor,
+    variance: object,
+    beta: TfTensor,
+    gamma: object,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = None,
+) -> TfTensor:
+    """Centre and scale by given moments, and by `gamma` where it is asked for."""
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(input, mean, variance, beta, scale, variance_epsilon, name)
 
 
 def _extents(x: TfTensor, name: str) -> list[int]:

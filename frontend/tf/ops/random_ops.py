@@ -141,25 +141,14 @@ def used_up(op: Operation, counters: Dim) -> Dim:
 def _next_seed(graph: Graph | None, number: int | None) -> int:
     """Return the seed of an operation that has none, in a graph or at once."""
     if graph is not None:
-        graph = _counting(graph)
+        if Behaviour.one_graph and isinstance(graph, FuncGraph):  # (a function counts for itself)
+            graph = graph if isinstance(graph.enclosing, FuncGraph) else graph.enclosing
         counts = COUNTS.setdefault(graph, {})
         counts[number] = counts.get(number, 0) + 1
         return counts[number] - 1
     if number is None:
         return Seeds.numbers.randint(0, MOST)
     return Seeds.of_replicas.setdefault(number, Random(Seeds.value)).randint(0, MOST)
-
-
-def _counting(graph: Graph) -> Graph:
-    """Return the graph that counts the draws of one: itself, or the one that it is a part of.
-
-    In the first version choices and loops are operations of the graph around them, but those of
-    functions are not.
-    """
-    around = graph
-    while isinstance(around, FuncGraph) and around.part_of is not None:
-        around = around.part_of
-    return around if Behaviour.one_graph and not isinstance(around, FuncGraph) else graph
 
 
 Drawing = Callable[..., Any]

@@ -507,21 +507,6 @@ def batch_normalization(
     return image * cast(factor, image.dtype) + cast(shift, image.dtype)
 
 
-def batch_norm_with_global_normalization(
-    input: object,
-    mean: TfTensor,
-    variance: object,
-    beta: TfTensor,
-    gamma: object,
-    variance_epsilon: float,
-    scale_after_normalization: bool,
-    name: str | None = None,
-) -> TfTensor:
-    """Centre and scale by given moments, and by `gamma` where it is asked for."""
-    scale = gamma if scale_after_normalization else None
-    return batch_normalization(input, mean, variance, beta, scale, variance_epsilon, name)
-
-
 @op("L2Normalize", "x", strict=False, shapes=shapes_of.like())
 def _l2_normalize(m: Maker, x: object, axis: object = None, epsilon: float = 1e-12) -> object:
     spec = spec_of_value(x)
