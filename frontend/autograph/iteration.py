@@ -15,7 +15,7 @@ from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
 from ...ir.types import dtypes as rows
 from ...ir.types.tensor import Array
-from ..eager.tensor import apply
+from ..eager.tensor import Tensor, apply
 from ..graph.control_flow import add
 from ..graph.graph import Graph, GraphTensor, dims_or_none
 from ..graph.kinds import Composite, Rule, register_rule
@@ -23,6 +23,7 @@ from ..graph.symbolic import SymbolicError
 from ..values.origin import short, user_line
 from .conditional import State, staged_if
 from .loops import Tensors, Turns, here_graph, owned, staged_loop
+from .state import MadeOfTensors
 from .surface import TensorRange
 
 MAKE = Maker(apply)
@@ -73,6 +74,17 @@ class Loopable(Protocol):
         """Return whether there is another element, and it."""
 
 
+@runtime_checkable
+class Rows(MadeOfTensors, Protocol):
+    """An object of tensors that has rows: which rows those are is not told by one tensor."""
+
+    def __gv_len__(self) -> Tensor:
+        """Return how many there are."""
+
+    def __getitem__(self, key: object) -> object:
+        """Return one of them."""
+
+
 def no_exit(exits: Exits) -> GraphTensor | None:
     """Return whether no flag is set: a tensor, or None where there are no flags that are."""
     flags = [x for x in (flag() for flag in exits) if x is not False]
@@ -111,17 +123,43 @@ def over_tensor(
     options: Mapping[str, object],
 ) -> None:
     """Add a loop over the slices of a tensor along its first axis."""
+    if isinstance(values, Rows):
+        rows: Rows = values
+        count = owned(graph, rows.__gv_len__())
+        over_rows(graph, count, lambda place: rows[place], exits, body, state, options)
+        return
     tensor = owned(graph, values)
-    count, zero = extent(graph, tensor), graph.constant(np.array(0, np.int32))
+    count = extent(graph, tensor)
+
+    def row(place: GraphTensor) -> object:
+        return add(here_graph(), ROW, [tensor, place], "row")[0]
+
+    over_rows(graph, count, row, exits, body, state, options)
+
+
+def over_rows(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
+    graph: Graph,
+    count: GraphTensor,
+    row: Callable[[GraphTensor], object],
+    exits: Exits,
+    body: Body,
+    state: State,
+    options: Mapping[str, object],
+) -> None:
+    """Add a loop over what a function gives for each place below a count."""
+    one = np.array(1, count.spec.dtype.numpy)
+    zero = graph.constant(np.zeros_like(one))
+    rows_known = known(count)
+    begins = rows_known is not None and rows_known > 0 and no_exit(exits) is None
 
     def test(head: Tensors) -> GraphTensor:
         return and_no_exit(MAKE.less(head[0], count), exits)
 
     def turn(head: Tensors) -> Tensors:
-        body(add(here_graph(), ROW, [tensor, head[0]], "row")[0])
-        return [MAKE.add(head[0], np.array(1, np.int32))]
+        body(row(head[0]))
+        return [MAKE.add(head[0], one)]
 
-    staged_loop(graph, state, Turns([zero], test, turn), options)
+    staged_loop(graph, state, Turns([zero], test, turn, begins=bool(begins)), options)
 
 
 def range_of(tensor: object) -> tuple[GraphTensor, GraphTensor, GraphTensor] | None:
@@ -152,7 +190,10 @@ def over_range(
 ) -> None:
     """Add a loop over the numbers of a range, which are not made."""
     start, limit, step = numbers
-    by = known(step)
+    by, first, last = known(step), known(start), known(limit)
+    begins = False
+    if by is not None and first is not None and last is not None:
+        begins = bool(first < last if by > 0 else first > last) and no_exit(exits) is None
 
     def goes_on(value: GraphTensor) -> GraphTensor:
         if by is not None:
@@ -171,7 +212,7 @@ def over_range(
         body(head[0])
         return [MAKE.add(head[0], step)]
 
-    staged_loop(graph, state, Turns([start], test, turn), options)
+    staged_loop(graph, state, Turns([start], test, turn, begins=begins), options)
 
 
 def over_loopable(

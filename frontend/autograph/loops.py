@@ -1,13 +1,14 @@
 """Loops by a tensor: the body is traced once, and carries the variables that it changes.
 
 Where a variable has no value before the loop, the body is traced once more before that, to see
-what it gives; then the loop begins with zeros of this kind.
+what it gives; then the loop begins with zeros of this kind, and is refused where it makes no turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from .state import (
     type_error,
     value_error,
 )
+from .surface import surface_of
+from .syntax.jumps import RESULT
 
 Tensors = Sequence[GraphTensor]
 MAKE = Maker(apply)
@@ -47,6 +50,19 @@ class Turns:
     """Runs the body; returns the new head."""
     relaxes: bool = False
     """Whether sizes that a turn changes are open, where loops over tensors refuse that."""
+    begins: bool = False
+    """Whether it is known that there is a first turn."""
+
+
+def noting(turns: Turns, graph: Graph) -> Turns:
+    """Return a loop that says, first of what it carries, whether it has made a turn."""
+    true = np.array(True)
+    return Turns(
+        [graph.constant(np.array(False)), *turns.head],
+        lambda head: turns.test(head[1:]),
+        lambda head: [here(true), *turns.turn(head[1:])],
+        turns.relaxes,
+    )
 
 
 def limited(turns: Turns, graph: Graph, most: object) -> Turns:
@@ -93,6 +109,8 @@ class Relaxed(Exception):  # noqa: N818  (no error: it says that the body is tra
     """A turn changes sizes that were taken for fixed."""
 
 
+ANY_RANK = SimpleNamespace(_dims=None)
+"""The shape of what has any rank, where None says that no shape is stated."""
 OPTIONS = {"parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants"}
 
 
@@ -114,6 +132,8 @@ class StagedLoop:
         self.start = list(state.get())
         self.relaxed: dict[int, tuple[int | None, ...] | None] = {}
         """Shapes of what is carried that a turn has changed, by place."""
+        self.unset: dict[str, None] = {}
+        """The variables that only a turn gives a value."""
         self.pack()
 
     def pack(self) -> None:
@@ -161,9 +181,16 @@ class StagedLoop:
         if any(map(has_late_parts, self.forms)):
             self.begin()
             self.pack()
+        noted = bool(self.unset) and not self.turns.begins
+        if noted:
+            self.turns = noting(self.turns, self.graph)
         while (found := self.added()) is None:
             self.state.put(self.start)
             self.pack()
+        if noted:
+            names = ", ".join(self.unset)
+            message = f"loop must iterate at least once to initialize {names}"
+            surface_of(self.graph).require(self.graph, found[0], message)
         self.put(found)
 
     def added(self) -> Tensors | None:
@@ -270,9 +297,12 @@ class StagedLoop:
             return before
         like = Packing(lambda x: x if hasattr(x, "spec") else owned(self.graph, x))
         form = like.add(after, name)
-        shapes = [dims_or_none(x.spec.shape) for x in like.tensors]
-        if any(dims is None or None in dims for dims in shapes):
+        known = [dims_or_none(x.spec.shape) for x in like.tensors]
+        shapes = [ANY_RANK if dims is None else dims for dims in known]
+        if any(dims is None or None in dims for dims in known):
             self.shapes.setdefault(name, shapes if len(shapes) > 1 else shapes[0])
+        if not name.startswith(RESULT):  # a flag says whether there is a result
+            self.unset[name] = None
         return filled(form, [zeros_like(self.graph, x.spec) for x in like.tensors])
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure import PerformanceWarning
 
 NUMBERS = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0, 5.0])
 
@@ -82,3 +83,50 @@ def test_the_way_back_goes_through_a_loop_over_an_argument(grows: bool) -> None:
     wanted = 2 * (55.0 if grows else 15.0**2) * 3.0
     for _ in range(4):
         np.testing.assert_allclose(slope(NUMBERS, tf.constant([3.0])).numpy(), [wanted])
+
+
+def test_what_only_a_turn_makes_is_refused_where_there_is_none() -> None:
+    @tf.function
+    def last(values):
+        found = None
+        for value in values:
+            found = value
+        return found
+
+    @tf.function
+    def made(count):
+        while count > 0:
+            count, ones = count - 1, tf.ones([count])
+        return tf.reduce_sum(ones)
+
+    for _ in range(3):
+        assert int(last(tf.constant([4, 5]))) == 5
+        assert float(made(tf.constant(3))) == 1.0
+    for call in (lambda: last(tf.zeros([0])), lambda: made(tf.constant(0))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="at least once to initialize"):
+            call()
+
+
+def test_what_only_a_turn_makes_may_have_any_rank() -> None:
+    @tf.function
+    def made(count):
+        while count > 0:
+            count, ones = count - 1, tf.ones(tf.range(1, count + 1))
+        return tf.rank(ones)
+
+    with pytest.warns(PerformanceWarning, match="how many axes"):
+        assert [int(made(tf.constant(2))) for _ in range(3)] == [1] * 3
+
+
+def test_a_loop_goes_through_rows_of_several_lengths() -> None:
+    @tf.function
+    def digits(rows):
+        total = 0
+        for row in rows:
+            for digit in row:
+                total = total * 10 + digit
+        return total
+
+    for rows in ([[]], [[], [1]], [[3, 1], [], [2]]):
+        want = int("0" + "".join(str(x) for row in rows for x in row))
+        assert int(digits(tf.ragged.constant(rows, tf.int32))) == want
