@@ -52,6 +52,12 @@ class Wide(Maker):
             total = self.add(self.mul(total, x), term)
         return total
 
+    def odd(self, x: object, above: Callable[[object], object]) -> object:
+        """Return an odd function by its values from 0 up, which say how steep it is at 0, too."""
+        below = self.less(x, 0.0)
+        found = above(self.select(below, self.neg(x), x))
+        return self.select(below, self.neg(found), found)
+
 
 def widened(make: Maker, row: DType = rows.f64) -> Wide:
     """Return what takes Python's numbers too, and makes elements of a type of them."""

@@ -44,9 +44,8 @@ def _asymptotic_series(order: int, sign: int, count: int) -> list[float]:
     return found
 
 
-def _growing(w: Wide, x: object, order: int) -> object:
-    """Return I(x) exp(-abs(x))."""
-    size = w.abs(x)
+def _growing(w: Wide, size: object, order: int) -> object:
+    """Return I(x) exp(-x) from 0 up."""
     near, far = w.minimum(size, NEAR), w.maximum(size, NEAR)
     half = w.mul(near, 0.5)
     series = w.series(w.mul(half, half), _power_series(order, 56))
@@ -55,22 +54,17 @@ def _growing(w: Wide, x: object, order: int) -> object:
     inverse = w.div(1.0, far)
     tail = w.series(inverse, _asymptotic_series(order, -1, 24))
     found = w.mul(tail, w.sqrt(w.mul(inverse, 1 / (2 * math.pi))))
-    made = w.select(w.less(size, NEAR), w.mul(series, w.exp(w.neg(near))), found)
-    return w.mul(made, w.sign(x)) if order else made
+    return w.select(w.less(size, NEAR), w.mul(series, w.exp(w.neg(near))), found)
 
 
-def _growing_fitted(w: Wide, x: object, order: int) -> object:
-    """Return I(x) exp(-abs(x)) with the digits of f32."""
-    size = w.abs(x)
+def _growing_fitted(w: Wide, size: object, order: int) -> object:
+    """Return I(x) exp(-x) from 0 up with the digits of f32."""
     near = w.minimum(size, NARROW)
     low = w.series(w.add(w.mul(near, 0.25), -1.0), GROWING_NEAR[order])
     inverse = w.div(1.0, w.maximum(size, NARROW))
     high = w.series(w.add(w.mul(inverse, 16.0), -1.0), GROWING_FAR[order])
     high = w.mul(high, w.sqrt(inverse))
-    if not order:
-        return w.select(w.less(size, NARROW), low, high)
-    found = w.select(w.less(size, NARROW), w.mul(low, near), high)
-    return w.select(w.less(x, 0.0), w.neg(found), found)
+    return w.select(w.less(size, NARROW), w.mul(low, near) if order else low, high)
 
 
 def _growing_function(type_: str, order: int, *, scaled: bool) -> Callable[..., TfTensor]:
@@ -78,10 +72,13 @@ def _growing_function(type_: str, order: int, *, scaled: bool) -> Callable[..., 
     def function(m: Maker, x: object) -> object:
         """Return the modified Bessel function of the first kind."""
         w, wide, row = widened(m), m.to(x, rows.f64), spec_of_value(x).dtype
-        found = _growing_fitted(w, wide, order) if row.size <= 4 else _growing(w, wide, order)
-        if not scaled:
-            found = w.mul(found, w.exp(w.abs(wide)))
-        return m.to(found, row)
+        compute = _growing_fitted if row.size <= 4 else _growing
+
+        def above(size: object) -> object:
+            found = compute(w, size, order)
+            return found if scaled else w.mul(found, w.exp(size))
+
+        return m.to(w.odd(wide, above) if order else above(w.abs(wide)), row)
 
     return function
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -103,9 +104,8 @@ def _fresnel_series(sine: bool) -> list[float]:
 
 
 def _fresnel(sine: bool) -> Callable[[Wide, object], object]:
-    def compute(w: Wide, x: object) -> object:
+    def above(w: Wide, size: object) -> object:
         """Turn by a right angle, less what two integrals over Gaussians say is missing."""
-        size = w.abs(x)
         low, high = w.minimum(size, SMALL), w.minimum(w.maximum(size, SMALL), 1e8)
         square = w.mul(low, low)
         near = w.mul(low, w.series(w.mul(square, square), _fresnel_series(sine)))
@@ -128,9 +128,10 @@ def _fresnel(sine: bool) -> Callable[[Wide, object], object]:
         else:
             missing = w.sub(w.mul(second, cos), w.mul(first, sin))
         found = w.select(w.less(size, SMALL), near, w.sub(0.5, missing))
-        found = w.select(w.less(high, size), 0.5, found)
-        signed = w.mul(found, w.sign(x))
-        return w.select(w.equal(x, x), signed, x)
+        return w.select(w.less(high, size), 0.5, found)
+
+    def compute(w: Wide, x: object) -> object:
+        return w.select(w.equal(x, x), w.odd(x, partial(above, w)), x)
 
     return compute
 

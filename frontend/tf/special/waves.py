@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -88,12 +89,13 @@ def _far(w: Wide, x: object, order: int, terms: int, second: bool) -> object:
 
 
 def _first_kind(order: int, reach: Reach) -> Compute:
-    def compute(w: Wide, x: object) -> object:
-        size = w.abs(x)
+    def above(w: Wide, size: object) -> object:
         near = _mean_alike(w, w.minimum(size, reach.near), order, reach)
         far = _far(w, w.maximum(size, reach.near), order, reach.terms, second=False)
-        found = w.select(w.less(size, reach.near), near, far)
-        return w.mul(found, w.sign(x)) if order else found
+        return w.select(w.less(size, reach.near), near, far)
+
+    def compute(w: Wide, x: object) -> object:
+        return w.odd(x, partial(above, w)) if order else above(w, w.abs(x))
 
     return compute
 

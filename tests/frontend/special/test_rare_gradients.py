@@ -56,6 +56,29 @@ def test_a_rare_gradient_is_there(name, staged):
     assert np.allclose(found, wanted, rtol=1e-4, atol=1e-6)
 
 
+ODD = {
+    "bessel_i1": 0.5,
+    "bessel_i1e": 0.5,
+    "bessel_j1": 0.5,
+    "fresnel_cos": 1.0,
+    "fresnel_sin": 0.0,
+}
+
+
+@pytest.mark.parametrize("kind", [tf.float32, tf.float64])
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_function_is_as_steep_at_0_as_beside_it(name, kind):
+    x = tf.constant([-1e-5, 0.0, 1e-5, 7.0, -7.0, np.nan], kind)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = getattr(tf.math.special, name)(x)
+    found = y.numpy()
+    assert found[1] == 0.0
+    assert found[3] == -found[4]
+    assert np.isnan(found[5])
+    assert np.allclose(tape.gradient(y, x).numpy()[:3], ODD[name], atol=2e-5)
+
+
 def test_axes_of_expand_dims_may_be_a_list_of_one():
     assert tf.expand_dims([[1, 2]], axis=[-1]).shape == [1, 2, 1]
     assert tf.function(lambda x: tf.expand_dims(x, [0]))(tf.zeros([3])).shape == [1, 3]
