@@ -34,6 +34,25 @@ MAIN, ELSE = "main", "else"
 
 
 @dataclass(frozen=True)
+class Differ:
+    """What is said of a variable whose values on two ways differ."""
+
+    forms: str
+    types: str
+
+
+BRANCHES = Differ(
+    "{} must have the same nested structure in the main and else branches: {}",
+    "{} has dtype {} in the main branch, but dtype {} in the else branch",
+)
+TURNS = Differ(
+    "{} does not have the same nested structure before the loop and after one iteration: {}",
+    "{0} has dtype {2} before the loop, but dtype {1} after one iteration",
+)
+"""Of a turn that is made if there is another element."""
+
+
+@dataclass(frozen=True)
 class State:
     """The variables of pieces of code: reading and writing all of them at once."""
 
@@ -82,13 +101,14 @@ def traced_branch(
         return inner, state.get()
 
 
-def staged_if(
+def staged_if(  # noqa: PLR0913, PLR0917  (a choice has as many parts)
     graph: Graph,
     test: object,
     branches: tuple[Callable[[], None], Callable[[], None]],
     state: State,
     count: int,
     jumping: Sequence[str],
+    differ: Differ = BRANCHES,
 ) -> None:
     """Add a choice to a graph; the first `count` variables are read behind it."""
     index, start = condition_of(graph, test, "if statement"), state.get()
@@ -99,7 +119,7 @@ def staged_if(
             ways.append(Branch(inner, values, label, mark in jumping))
     finally:
         state.put(start)
-    found = joined(graph, index, ways, state.names[:count], start)
+    found = joined(graph, index, ways, state.names[:count], start, differ)
     state.put([*found, *(Undefined(name) for name in state.names[count:])])
 
 
@@ -109,6 +129,7 @@ def joined(
     ways: Sequence[Branch],
     names: Sequence[str],
     start: Sequence[object],
+    differ: Differ = BRANCHES,
 ) -> list[object]:
     """Add the choice between two traced ways; return the values of the variables behind it."""
     main, other = ways
@@ -123,7 +144,7 @@ def joined(
         sides = _matched(
             name, [_packed(w, v, name) for w, v in zip(ways, values, strict=True)], ways
         )
-        found = _pairs_of(name, sides)
+        found = _pairs_of(name, sides, differ)
         form = either(sides[0][0], sides[1][0])
         forms.append((form, {a: len(outputs[0]) + i for i, (a, _) in enumerate(found)}))
         for output, (_, packing), column in zip(
@@ -177,23 +198,17 @@ def _matched(name: str, sides: list[Side], ways: Sequence[Branch]) -> list[Side]
     return sides
 
 
-def _pairs_of(name: str, sides: Sequence[Side]) -> list[tuple[int, int]]:
+def _pairs_of(name: str, sides: Sequence[Side], differ: Differ) -> list[tuple[int, int]]:
     """Return which tensors of both sides belong together, or raise where they do not fit."""
     (a, first), (b, second) = sides
     try:
         found = pairs(a, b)
     except DifferentFormError as error:
-        raise type_error(
-            f"{shown(name)} must have the same nested structure in the main and else branches: "
-            f"{error}"
-        ) from None
+        raise type_error(differ.forms.format(shown(name), error)) from None
     for x, y in found:
         types = [type_name(p.tensors[i].spec) for p, i in ((first, x), (second, y))]
         if types[0] != types[1]:
-            raise type_error(
-                f"{shown(name)} has dtype {types[0]} in the main branch, but dtype {types[1]} in "
-                "the else branch"
-            )
+            raise type_error(differ.types.format(shown(name), *types))
     return found
 
 

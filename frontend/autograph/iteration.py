@@ -21,7 +21,7 @@ from ..graph.graph import Graph, GraphTensor, dims_or_none
 from ..graph.kinds import Composite, Rule, register_rule
 from ..graph.symbolic import SymbolicError
 from ..values.origin import short, user_line
-from .conditional import State, staged_if
+from .conditional import TURNS, State, staged_if
 from .loops import Tensors, Turns, here_graph, owned, staged_loop
 from .state import MadeOfTensors
 from .surface import TensorRange
@@ -233,7 +233,7 @@ def over_loopable(
     def turn(head: Tensors) -> Tensors:
         there, element = source.next_in_graph()
         ways = lambda: body(element), lambda: None
-        staged_if(there.graph, there, ways, state, len(state.names), ("orelse",))
+        staged_if(there.graph, there, ways, state, len(state.names), ("orelse",), TURNS)
         return [there]
 
     staged_loop(graph, state, Turns([true], test, turn, relaxes=True), options)

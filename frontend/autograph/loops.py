@@ -20,7 +20,7 @@ from ..eager.tensor import apply
 from ..graph.control_flow import loop
 from ..graph.graph import Graph, GraphTensor, dims_or_none, spec_with_unknowns, within
 from ..values.context import STATE, entered
-from .conditional import State, is_nothing, shown, type_name, zeros_like
+from .conditional import TURNS, State, is_nothing, shown, type_name, zeros_like
 from .state import (
     DifferentFormError,
     MadeOfTensors,
@@ -226,16 +226,13 @@ class StagedLoop:
             try:
                 found = pairs(form, after, stays=True)
             except DifferentFormError as error:
-                raise type_error(
-                    f"{shown(name)} must have the same nested structure before the loop and after "
-                    f"one iteration: {error}"
-                ) from None
+                raise type_error(TURNS.forms.format(shown(name), error)) from None
             for old, new in found:
                 made[old] = packing.tensors[new]
                 spec = packing.tensors[new].spec
                 if self.turns.relaxes and name not in self.shapes:
                     spec = self.relax(old, specs[old], spec)
-                check_turn(name, specs[old], spec)
+                check_turn(name, specs[old], spec, stated=name in self.shapes)
         if relaxed != self.relaxed:
             raise Relaxed
         return made
@@ -306,25 +303,28 @@ class StagedLoop:
         return filled(form, [zeros_like(self.graph, x.spec) for x in like.tensors])
 
 
-def check_turn(name: str, before: TensorSpec, after: TensorSpec) -> None:
+def check_turn(name: str, before: TensorSpec, after: TensorSpec, *, stated: bool) -> None:
     """Raise where a turn changes what a variable is."""
     if before.dtype != after.dtype:
-        raise type_error(
-            f"{shown(name)} has dtype {type_name(before)} before the loop, but dtype "
-            f"{type_name(after)} after one iteration"
-        )
+        raise type_error(TURNS.types.format(shown(name), type_name(after), type_name(before)))
     old, new = dims_or_none(before.shape), dims_or_none(after.shape)
     if old is None:
         return
     if new is None and not before.is_static:
         return  # less is known of it than was
     same_rank = new is not None and len(old) == len(new)
-    if not same_rank or any(a not in (None, b) for a, b in zip(old, new or (), strict=True)):
+    if same_rank and all(a in (None, b) for a, b in zip(old, new or (), strict=True)):
+        return
+    if stated:
         raise value_error(
-            f"{shown(name)} has shape {written(old)} before the loop, but shape {written(new)} "
-            "after one iteration",
-            hint="use tf.autograph.experimental.set_loop_options to set shape invariants",
+            f"{shown(name)} has shape {written(new)} after one iteration, which does not conform "
+            f"with the shape invariant {written(old)}"
         )
+    raise value_error(
+        f"{shown(name)} has shape {written(old)} before the loop, but shape {written(new)} "
+        "after one iteration",
+        hint="use tf.autograph.experimental.set_loop_options to set shape invariants",
+    )
 
 
 def leaves_of_shapes(stated: Any) -> list[object]:

@@ -324,7 +324,10 @@ def _stored(name: str, value: str) -> list[str]:
     """Return lines that give a name a value, or take its value away."""
     if name.isidentifier():
         return [f"{name} = {value}", f"if ag__.is_undefined({name}): del {name}"]
-    return [f"if not ag__.is_undefined({value}): {name} = {value}"]
+    return [
+        f"if not ag__.is_undefined({value}): {name} = {value}",
+        f"elif not ag__.is_undefined(ag__.load(lambda: {name}, '')): del {name}",
+    ]
 
 
 def is_generator(node: ast.AST) -> bool:

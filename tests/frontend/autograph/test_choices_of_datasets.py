@@ -90,5 +90,5 @@ def test_elements_of_another_form_are_refused() -> None:
         return total(made)
 
     for function in (choice, loop):
-        with pytest.raises(TypeError, match="must have the same nested structure"):
+        with pytest.raises(TypeError, match="have the same nested structure"):
             function(tf.constant(2))

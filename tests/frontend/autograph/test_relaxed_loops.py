@@ -52,7 +52,7 @@ def test_shapes_that_are_stated_still_hold() -> None:
             out = tf.fill([1, 3], x)
         return out
 
-    with pytest.raises(ValueError, match=r"has shape .* before the loop"):
+    with pytest.raises(ValueError, match=r"does not conform with the shape invariant"):
         stated(NUMBERS)
 
 
@@ -130,3 +130,39 @@ def test_a_loop_goes_through_rows_of_several_lengths() -> None:
     for rows in ([[]], [[], [1]], [[3, 1], [], [2]]):
         want = int("0" + "".join(str(x) for row in rows for x in row))
         assert int(digits(tf.ragged.constant(rows, tf.int32))) == want
+
+
+def test_what_a_turn_may_not_change_is_said_of_turns() -> None:
+    @tf.function
+    def other_type(numbers):
+        total = 0
+        for _ in numbers:
+            total = 1.5
+        return total
+
+    @tf.function
+    def other_shape(count):
+        made = tf.zeros([2])
+        while count > 0:
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(made, [2])])
+            count, made = count - 1, tf.zeros([3])
+        return made
+
+    with pytest.raises(TypeError, match="has dtype int32 before the loop, but dtype float32 after"):
+        other_type(NUMBERS)
+    with pytest.raises(ValueError, match="does not conform with the shape invariant"):
+        other_shape(tf.constant(2))
+
+
+def test_what_only_one_branch_puts_into_a_dictionary_is_refused() -> None:
+    @tf.function
+    def made(x):
+        found = {"a": x}
+        if x > 0:
+            found["b"] = x
+        else:
+            found["a"] = -x
+        return found
+
+    with pytest.raises(ValueError, match="must also be initialized in the else branch"):
+        made(tf.constant(1))
