@@ -75,7 +75,7 @@ class Loopable(Protocol):
 
 
 @runtime_checkable
-class Rows(MadeOfTensors, Protocol):
+class RowsOfTensors(MadeOfTensors, Protocol):
     """An object of tensors that has rows: which rows those are is not told by one tensor."""
 
     def __gv_len__(self) -> Tensor:
@@ -123,8 +123,8 @@ def over_tensor(
     options: Mapping[str, object],
 ) -> None:
     """Add a loop over the slices of a tensor along its first axis."""
-    if isinstance(values, Rows):
-        rows: Rows = values
+    if isinstance(values, RowsOfTensors):
+        rows: RowsOfTensors = values
         count = owned(graph, rows.__gv_len__())
         over_rows(graph, count, lambda place: rows[place], exits, body, state, options)
         return

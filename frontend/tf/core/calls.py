@@ -265,6 +265,21 @@ def in_whole_numbers(operand: str, value: object) -> object:
     ]
 
 
+def as_places(value: object) -> object:
+    """Return an operand of places: a list of nothing holds integers, too."""
+    is_empty = isinstance(value, list | tuple) and not value
+    return np.zeros(0, np.int32) if is_empty else value
+
+
+OF_TRUTHS = frozenset({"All", "Any", "LogicalAnd", "LogicalOr", "LogicalXor", "LogicalNot"})
+
+
+def truths(value: object) -> object:
+    """Return an operand of truth values: arrays of numbers say where they are not 0."""
+    is_of_numbers = isinstance(value, np.ndarray) and value.dtype.kind in "iufc"
+    return np.asarray(value, bool) if is_of_numbers else value
+
+
 def _operation(
     carry_out: Callable[..., Made],
     type_: str,
@@ -291,6 +306,8 @@ def _operation(
                 *args, name = args  # type: ignore[assignment]
             rest = arguments_of(public, names, defaults, args, kwargs)
             values = [in_whole_numbers(each, rest.pop(each)) for each in operands]
+            if type_ in OF_TRUTHS:
+                values = [*map(truths, values)]
             rest.pop("_", None)
             graph = graph_of(values)
             with InGraph(graph):

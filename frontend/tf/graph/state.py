@@ -569,7 +569,12 @@ class Variable(Common, MessagedVariable, metaclass=Created):
         self, indices: object, updates: object, name: str | None = None
     ) -> Tensor | Self:
         """Write slices at indices."""
-        return super().scatter_nd_update(self._rows(indices, updates), updates)
+        rows = self._rows(indices, updates)
+        if self.spec.dtype.kind == "s":  # no compiled code puts texts in place
+            given = [convert(x) for x in (self, rows, updates)]
+            made: Tensor | Self = self.assign(perform("TensorScatterUpdate", given))
+            return made
+        return super().scatter_nd_update(rows, updates)
 
     def scatter_nd_add(
         self, indices: object, updates: object, name: str | None = None
@@ -647,7 +652,7 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
 
     def assign(self, value: object, name: str | None = None) -> Variable:
         """Change this part of the variable."""
-        array = self._of.numpy()
+        array: Any = np.array(self._of.numpy())
         given = convert(value, self.dtype).numpy()
         try:
             array[self._where] = given

@@ -18,7 +18,7 @@ from ...values.dtypes import DTypeLike
 from ..core import names as _scopes
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
-from ..core.calls import perform, rule
+from ..core.calls import perform, rule, truths
 from ..core.shapes import ShapeLike
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of, same
@@ -253,7 +253,7 @@ def where(
     if x is None or y is None:
         return _a.where(condition, x, y, name=name)
     with InGraph(graph_of([condition, x, y])):
-        return perform("Select", [convert(condition), *same(x, y)], name=name)
+        return perform("Select", [convert(truths(condition)), *same(x, y)], name=name)
 
 
 handles(RaggedTensor, where)(first_where)

@@ -15,6 +15,7 @@ from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import EagerTensor, TfTensor, row_of
+from ..core.calls import as_places
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops import array_ops as a
@@ -140,16 +141,18 @@ def _segments(how: str) -> Callable[..., TfTensor]:
             if made is not None:
                 return EagerTensor(made)
         with InGraph(graph_of([data, indices, segment_ids, num_segments])):
-            table, places, ids = convert(data), convert(indices), convert(segment_ids)
+            table, at, ids = (
+                convert(x) for x in (data, as_places(indices), as_places(segment_ids))
+            )
             if table.shape.rank == 0:
                 raise InvalidShapesError("Shape must be at least rank 1 but is rank 0")
             number = static(num_segments)
             if not isinstance(number, int):
-                number, places = _counted(table, places, ids, num_segments)
-            fits = places.shape.rank == ids.shape.rank == 1 and places.shape == ids.shape
+                number, at = _counted(table, at, ids, num_segments)
+            fits = at.shape.rank == ids.shape.rank == 1 and at.shape == ids.shape
             if fits and isinstance(number, int):
-                return _combined_of(table, places, ids, number, how, name)
-            return combined_rows(g.gather(table, places), ids, number, how, name)
+                return _combined_of(table, at, ids, number, how, name)
+            return combined_rows(g.gather(table, at), ids, number, how, name)
 
     return function
 

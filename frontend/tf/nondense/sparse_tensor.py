@@ -12,6 +12,7 @@ from ...data.batches import Pile
 from ...eager.tensor import Tensor
 from ...graph.graph import Graph
 from ...values.context import STATE
+from ...values.dispatch import Evaluated
 from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import Fetching, SymbolicTfTensor, TfTensor
 from ..core.element_types import as_dtype
@@ -23,10 +24,14 @@ from ..graph.printing import shown
 from .composite import CompositeSpec, CompositeTensor
 
 
-class SparseTensorValue(namedtuple("SparseTensorValue", "indices values dense_shape")):
+class SparseTensorValue(Evaluated, namedtuple("SparseTensorValue", "indices values dense_shape")):
     """The value of a sparse tensor as sessions give it: numpy's indices, values and shape."""
 
     __slots__ = ()
+
+    def composite(self) -> SparseTensor:
+        """Return the sparse tensor."""
+        return self.as_part()
 
     def as_part(self) -> SparseTensor:
         """Return the sparse tensor."""

@@ -24,13 +24,14 @@ from ...values.arrays import as_listed
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor
-from ..core.calls import op, perform, perform_all, rule
+from ..core.calls import op, perform, perform_all, rule, truths
 from ..core.extents import read_extents
 from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
     InGraph,
     InvalidShapesError,
+    array_of,
     at_once,
     axis_given,
     axis_in,
@@ -385,7 +386,7 @@ def pad(
     m: Maker, tensor: object, paddings: object, mode: str = "CONSTANT", constant_values: object = 0
 ) -> object:
     """Put elements around a tensor."""
-    kind, dims = mode.upper(), spec_of_value(tensor).dims
+    kind, dims, row = mode.upper(), spec_of_value(tensor).dims, spec_of_value(tensor).dtype.kind
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise TypeError(
             "Value of argument `mode` expected to be 'CONSTANT', 'REFLECT' or 'SYMMETRIC'. "
@@ -404,13 +405,14 @@ def pad(
     if any(p < 0 for pair in pads for p in pair):
         raise TypeError(f"Paddings must be non-negative: {pads}")
     _check_mirrored(kind, pads, dims)
-    if kind == "SYMMETRIC":
-        return _symmetric(m, tensor, pads)
+    if kind == "SYMMETRIC" or (kind == "REFLECT" and row == "s"):
+        return _mirrored(m, tensor, pads, edge=int(kind == "REFLECT"))
     if kind == "REFLECT":
         return m.pad(tensor, pads=pads, mode="reflect")
-    if spec_of_value(tensor).dtype.kind in "cs":
-        return _padded(m, tensor, pads, static(constant_values))
-    return m.pad(tensor, pads=pads, value=float(static(constant_values)))
+    value = static(constant_values)
+    if row in "cs":
+        return _padded(m, tensor, pads, array_of(value).item() if row == "s" else value)
+    return m.pad(tensor, pads=pads, value=float(value))
 
 
 def _check_mirrored(kind: str, pads: Iterable[tuple[int, int]], dims: Sequence[Dim]) -> None:
@@ -422,26 +424,25 @@ def _check_mirrored(kind: str, pads: Iterable[tuple[int, int]], dims: Sequence[D
 
 
 def _padded(m: Maker, x: object, pads: Iterable[tuple[int, int]], value: float) -> object:
-    """Put one number around complex numbers, or texts that are empty around texts, by axes."""
+    """Put one number around complex numbers, or one text around texts, by axes."""
     for axis, counts in enumerate(pads):
         spec = spec_of_value(x)
         shapes = [[*spec.dims[:axis], count, *spec.dims[axis + 1 :]] for count in counts]
         if spec.dtype.kind == "s":
-            texts = [np.empty([n for n in shape if isinstance(n, int)], object) for shape in shapes]
-            low, high = (np.full_like(each, value or b"") for each in texts)
+            low, high = (np.full(np.array(each, int), value or b"", object) for each in shapes)
         else:
             low, high = (m.filled(value, spec.dtype, shape) for shape in shapes)
         x = m.concat(low, x, high, axis=axis)
     return x
 
 
-def _symmetric(m: Maker, x: object, pads: Iterable[tuple[int, int]]) -> object:
+def _mirrored(m: Maker, x: object, pads: Iterable[tuple[int, int]], edge: int) -> object:
+    """Put what is mirrored around a tensor, without so many elements at its edges."""
     for axis, (low, high) in enumerate(pads):
         turned = c.flip(m.emit, x, (axis,))
         count = spec_of_value(x).dims[axis]
-        before = [c.cut(m.emit, turned, axis, count - low, count)] if low else []
-        behind = [c.cut(m.emit, turned, axis, 0, high)] if high else []
-        x = m.concat(*before, x, *behind, axis=axis) if low or high else x
+        before = c.cut(m.emit, turned, axis, count - low - edge, count - edge)
+        x = m.concat(before, x, c.cut(m.emit, turned, axis, edge, edge + high), axis=axis)
     return x
 
 
@@ -547,11 +548,9 @@ def where(
     if (x is None) != (y is None):
         raise ValueError("x and y must both be non-None or both be None.")
     with InGraph(graph_of([condition, x, y])):
-        test = convert(condition)
         if x is None:
-            return perform("Where", [test], name=name)
-        a, b = same(x, y)
-        return perform("SelectV2", [test, a, b], name=name)
+            return perform("Where", [convert(condition)], name=name)
+        return perform("SelectV2", [convert(truths(condition)), *same(x, y)], name=name)
 
 
 @op("BooleanMask", "tensor", "mask", strict=False, label="boolean_mask")

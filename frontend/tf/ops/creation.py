@@ -26,7 +26,7 @@ from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor, dressed, made_here, row_of
-from ..core.calls import in_whole_numbers, op, perform, perform_all, rule
+from ..core.calls import as_places, in_whole_numbers, op, perform, perform_all, rule
 from ..core.extents import read_extent, read_extents
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
@@ -391,7 +391,10 @@ def one_hot(
     on, off = (static(convert(x) if row.kind == "s" else x) for x in ends)
     at = -1 if axis is None else int(axis)
     with InGraph(graph_of([indices, depth])):
-        given = [convert(indices), convert(depth, "int32" if not is_typed(depth) else None)]
+        given = [
+            convert(as_places(indices)),
+            convert(depth, "int32" if not is_typed(depth) else None),
+        ]
         return perform("OneHot", given, name=name, on=on, off=off, axis=at, dtype=row)
 
 

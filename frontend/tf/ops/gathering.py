@@ -97,7 +97,7 @@ def gather(
 ) -> TfTensor:
     """Take slices along an axis."""
     del validate_indices
-    batch = int(batch_dims or 0)
+    batch = int(static(batch_dims) or 0)
     if batch < 0:
         with InGraph(graph_of([indices])):
             indices = convert(indices)
@@ -124,6 +124,7 @@ def gather_nd(
 
     `bad_indices_policy` is `IGNORE` for zeros where a row is outside; otherwise that is an error.
     """
+    batch_dims = int(static(batch_dims))
     dims = spec_of_value(params).dims[batch_dims:]
     places = m.to(indices, rows.i64)
     if not ignores(bad_indices_policy):
@@ -216,12 +217,24 @@ def scatter_nd(
         wide = spec_of_value(updates).dims
         updates = m.select(_spread(m, inside, wide), updates, m.filled(0, row, wide))
     require_rows(m, indices, dims)
+    if row.kind == "s":
+        return at_once(partial(_joined_at, dims), indices, updates)
     zeros = m.filled(0, row, dims)
     reduction = "max" if row.kind == "b" else "add"
     if row.kind == "b":
         zeros, updates = m.to(zeros, rows.u8), m.to(updates, rows.u8)
     made = m.scatter_nd(zeros, m.to(indices, rows.i64), updates, reduction=reduction)
     return m.to(made, row)
+
+
+def _joined_at(dims: Sequence[Dim], indices: Array, texts: Array) -> Array:
+    """Return texts at rows of indices, those at one place behind each other."""
+    made: Array = np.full([n for n in dims if isinstance(n, int)], b"", object)
+    rest = texts.shape[indices.ndim - 1 :]
+    for place in np.ndindex(indices.shape[:-1]):
+        at = tuple(indices[place])
+        made[at] = made[at] + (texts[place] if rest else texts.item(place))
+    return made
 
 
 def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...eager.remembered import remembered
 from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.space import Space
-from ..core.values import InGraph, convert, graph_of, same
-from ..ops.array_ops import where
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
+from ..ops.array_ops import reshape, where
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS
 from ..ops.math_ops import cast as cast_to
 from ..ops.nn_ops import clip_by_value
@@ -146,11 +146,32 @@ def _in_steps(
 
 @remembered
 def _all_in_steps(
-    x: TfTensor, low: TfTensor, high: TfTensor, is_given: bool, mode: str, how: How
+    x: TfTensor,
+    low: TfTensor,
+    high: TfTensor,
+    is_given: bool,
+    mode: str,
+    how: How,
+    axis: int | None,
 ) -> TfTensor:
+    least, most = _ends_of(x, low, high, is_given, axis)
+    return _in_steps(x, least, most, is_given, mode, how)
+
+
+def _ends_of(
+    x: TfTensor, low: TfTensor, high: TfTensor, is_given: bool, axis: int | None
+) -> tuple[TfTensor, TfTensor]:
+    """Return the ends of a tensor, or of each of its channels along the axis of these."""
     if not is_given:
-        low, high = REDUCTIONS["reduce_min"](x), REDUCTIONS["reduce_max"](x)
-    return _in_steps(x, low, high, is_given, mode, how)
+        others = _others(x, axis)
+        low, high = (
+            REDUCTIONS[f"reduce_{end}"](x, axis=others, keepdims=axis is not None)
+            for end in ("min", "max")
+        )
+    elif axis is not None:
+        dims = [-1 if i == axis else 1 for i in range(len(x.shape))]
+        low, high = reshape(low, dims), reshape(high, dims)
+    return low, high
 
 
 @remembered
@@ -160,8 +181,6 @@ def quantize_and_dequantize_v2(
     name: str | None = None, narrow_range: bool = False, axis: int | None = None,
 ) -> TfTensor:  # fmt: skip
     """Round to steps around 0, and go back; gradients go through between the ends."""
-    if axis is not None:
-        raise NotImplementedError(f"axis {axis}: the ends are those of the whole tensor")
     if round_mode not in ("HALF_TO_EVEN", "HALF_UP"):
         raise ValueError(f"round_mode is {round_mode!r}, expected HALF_TO_EVEN or HALF_UP")
     how = signed_input, num_bits, narrow_range
@@ -170,21 +189,46 @@ def quantize_and_dequantize_v2(
     def run(
         x: TfTensor, low: TfTensor, high: TfTensor
     ) -> tuple[TfTensor, Callable[[TfTensor], list[TfTensor]]]:
-        if not range_given:
-            low, high = REDUCTIONS["reduce_min"](x), REDUCTIONS["reduce_max"](x)
+        least, most = _ends_of(x, low, high, range_given, at)
 
         def gradient(grad: TfTensor) -> list[TfTensor]:
-            below, above = (cast_to(side, grad.dtype) for side in (x < low, x > high))
-            total = REDUCTIONS["reduce_sum"]
-            return [grad * (1.0 - below - above), total(grad * below), total(grad * above)]
+            below, above = (cast_to(side, grad.dtype) for side in (x < least, x > most))
+            ends = [
+                reshape(REDUCTIONS["reduce_sum"](grad * side, axis=_others(x, at)), like.shape)
+                for side, like in ((below, low), (above, high))
+            ]
+            return [grad * (1.0 - below - above), *ends]
 
-        return _in_steps(x, low, high, range_given, round_mode, how), gradient
+        return _in_steps(x, least, most, range_given, round_mode, how), gradient
 
     with InGraph(graph_of([input, input_min, input_max])):
         x, low, high = same(input, input_min, input_max)
+        if axis is not None and axis < 0 and x.shape.rank is None:
+            raise ValueError("input should have known rank to use negative axis.")
+        at = axis + len(x.shape) if axis is not None and axis < 0 else axis
+        _check_channels(x, (low, high), range_given, at)
         if STATE.busy:
             return run(x, low, high)
-        return _all_in_steps(x, low, high, range_given, round_mode, how)
+        return _all_in_steps(x, low, high, range_given, round_mode, how, at)
+
+
+def _check_channels(
+    x: TfTensor, ends: Sequence[TfTensor], is_given: bool, axis: int | None
+) -> None:
+    """Raise where an axis of channels, or the ends of these, do not fit the tensor."""
+    if axis is None:
+        return
+    rank = x.shape.rank
+    if rank is not None and axis >= rank:
+        raise InvalidShapesError(f"Shape must be at least rank {axis + 1} but is rank {rank}")
+    for end, name in zip(ends, ("input_min", "input_max"), strict=True):
+        if is_given and end.shape.rank not in (1, None):
+            raise InvalidShapesError(f"{name} has shape {end.shape}, expected one for each channel")
+
+
+def _others(x: TfTensor, axis: int | None) -> list[int] | None:
+    """Return the axes beside the one of channels; all of them where there is none."""
+    return None if axis is None else [i for i in range(len(x.shape)) if i != axis]
 
 
 def quantize_and_dequantize(
