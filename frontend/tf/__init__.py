@@ -68,8 +68,6 @@ from .graph.flow import (
     case,
     cond,
     gradients,
-    numpy_function,
-    py_function,
     stop_gradient,
     switch_case,
 )
@@ -210,6 +208,7 @@ from .program.testing import test
 from .ragged.mapping import map_fn, vectorized_map
 from .ragged.names import RaggedTensor, RaggedTensorSpec, ragged
 from .runs.operations import TfOperation as Operation
+from .runs.python_calls import numpy_function, py_function
 from .special.fake_quantised import quantization
 from .summary.names import summary
 from .train.modules import Module

@@ -355,3 +355,21 @@ def test_constants_beside_steps_of_python_are_made_once(monkeypatch):
     monkeypatch.setattr(Constant, "evaluate", None)
     for a, b in zip(tf.nest.flatten(function(*given)), wanted, strict=True):
         np.testing.assert_array_equal(a.numpy(), b, strict=True)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_what_python_gives_is_of_the_type_that_is_stated(staged):
+    def given(value, kind):
+        def run():
+            return tf.py_function(lambda: value, [], kind)
+
+        return (tf.function(run) if staged else run)()
+
+    assert given(np.array([2]), tf.float32).numpy().tolist() == [2.0]
+    assert [int(x) for x in given((1, 2), [tf.int64])] == [1]
+    for value in (tf.constant([2.5]), [2.5]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            given(value, tf.int32)
+    for value, kind in ((None, tf.int32), ((1,), [tf.int32, tf.int32])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="but expects to see"):
+            given(value, kind)

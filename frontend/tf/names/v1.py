@@ -19,7 +19,6 @@ from ..core.values import InGraph, convert, graph_of
 from ..data.names import V1 as _DATA
 from ..distributions.names import distributions as _distributions
 from ..draws import ops as _dr
-from ..graph import flow as _fl
 from ..graph import functional as _f
 from ..graph import graph_lists as _gl
 from ..graph import sessions as _ss
@@ -43,6 +42,7 @@ from ..program.logging import logging as _logging
 from ..program.testing import first_test as _test
 from ..ragged.names import first_ragged as _ragged
 from ..runs.kept import get_session_handle
+from ..runs.python_calls import numpy_function
 from ..summary.names import V1 as _SUMMARIES
 from ..train import accumulators as _sy
 from ..train import first_losses as _l
@@ -322,7 +322,7 @@ class V1:
     uniform_unit_scaling_initializer = _i.UniformUnitScaling
     variance_scaling_initializer = _i.first_version(_i.VarianceScaling)
     wrap_function = staticmethod(_wr.wrap_function)
-    py_func = staticmethod(_fl.numpy_function)
+    py_func = staticmethod(numpy_function)
     disable_eager_execution = staticmethod(_ss.disable_eager_execution)
     enable_eager_execution = staticmethod(enable_eager_execution)
     disable_v2_behavior = staticmethod(_ss.disable_v2_behavior)

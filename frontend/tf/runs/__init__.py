@@ -2,4 +2,5 @@
 
 `options`: which fields of `ConfigProto` and `RunOptions` have an effect, and the refusal of others.
 `metadata`: what a run fills into a `RunMetadata`. `graph_messages`: graphs as `GraphDef`.
+`python_calls`: functions of Python that graphs call.
 """
