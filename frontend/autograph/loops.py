@@ -260,7 +260,7 @@ class StagedLoop:
             arguments = [inner.argument(spec, "arg") for spec in self.specs]
             try:
                 self.turns.turn(self.put(arguments))
-            except (NameError, TypeError, ValueError, KeyError) as error:
+            except (NameError, TypeError, ValueError, LookupError, AttributeError) as error:
                 failed = error  # said below, with the variable that is the reason
             found = self.state.get()
         self.state.put(self.start)
@@ -273,7 +273,7 @@ class StagedLoop:
     def missing(self, name: str, form: object, failed: Exception) -> Exception:
         """Return the error for a variable that a turn needs, and that has no value."""
         made: Exception = failed
-        if isinstance(form, Undefined) and isinstance(failed, NameError):
+        if isinstance(form, Undefined) and isinstance(failed, _no_value(name)):
             made = value_error(f"'{name}' must be defined before the loop: {failed}")
         elif form is None and isinstance(failed, TypeError):
             made = value_error(f"'{name}' may not be None before the loop: {failed}")
@@ -301,6 +301,11 @@ class StagedLoop:
         if not name.startswith(RESULT):  # a flag says whether there is a result
             self.unset[name] = None
         return filled(form, [zeros_like(self.graph, x.spec) for x in like.tensors])
+
+
+def _no_value(name: str) -> tuple[type[Exception], ...]:
+    """Return what is raised where a variable, an attribute or an entry has no value."""
+    return (NameError,) if name.isidentifier() else (AttributeError, LookupError)
 
 
 def check_turn(name: str, before: TensorSpec, after: TensorSpec, *, stated: bool) -> None:

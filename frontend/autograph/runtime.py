@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from ..graph.graph import Graph, GraphTensor
+from ..values import nest
 from ..values.context import STATE
 from ..values.origin import short, user_line
 from . import calls
@@ -40,7 +41,8 @@ Give = Callable[[], object]
 def graph_for(value: object) -> Graph | None:
     """Return the graph that a choice by a value goes into, None where Python decides."""
     graph = STATE.context
-    return graph if isinstance(graph, Graph) and is_tensor(value) else None
+    one = is_tensor(value) and not isinstance(value, nest.TensorGroup)
+    return graph if isinstance(graph, Graph) and one else None
 
 
 def load(read: Give, name: str) -> object:
@@ -156,13 +158,12 @@ def for_stmt(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
     given: Mapping[str, object] = {}
     if isinstance(graph, Graph) and options is not None:
         given = options()
-    if isinstance(graph, Graph) and (
-        isinstance(values, Loopable | TensorRange) or is_tensor(values)
-    ):
+    has_rows = is_tensor(values) or isinstance(values, TensorRange)
+    if isinstance(graph, Graph) and (has_rows or isinstance(values, Loopable)):
         let_grow(state, lists)
     if isinstance(graph, Graph) and isinstance(values, Loopable):
         over_loopable(graph, values, ends, body, state, given)
-    elif isinstance(graph, Graph) and (is_tensor(values) or isinstance(values, TensorRange)):
+    elif isinstance(graph, Graph) and has_rows:
         numbers = range_of(values)
         if numbers is not None:
             over_range(graph, numbers, ends, body, state, given)

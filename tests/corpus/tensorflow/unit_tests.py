@@ -35,6 +35,7 @@ from pathlib import Path
 
 from absl import flags
 from combined import NAMES
+from conversions import ConversionCase
 from decorators import (
     both_modes,
     for_all_tests,
@@ -449,6 +450,7 @@ def own_names():
             "num_gpus": lambda: 0,
         },
         "def_function": {"function": tf.function},
+        "converter_testing": {"TestCase": ConversionCase},
         "function": {"defun": tf.function},
         "resource_variable_ops": {"ResourceVariable": ResourceVariable},
         "compat": {"forward_compatible": lambda *_: True},
@@ -597,7 +599,8 @@ def outcomes(path, seconds=SECONDS, each=0):
         if worst.get(name, ("passed",))[0] == "passed":
             worst[name] = kind, text
     if err:
-        worst["(the file)"] = ("private" if "NotPublicError" in err[0] else "failed"), err[0][:160]
+        is_private = any(name in err[0] for name in ("NotPublicError", "named 'gast'"))
+        worst["(the file)"] = ("private" if is_private else "failed"), err[0][:160]
     return worst
 
 

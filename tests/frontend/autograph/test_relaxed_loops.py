@@ -1,5 +1,7 @@
 """Loops over datasets leave sizes open that their turns change, as TensorFlow's do."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -166,3 +168,32 @@ def test_what_only_one_branch_puts_into_a_dictionary_is_refused() -> None:
 
     with pytest.raises(ValueError, match="must also be initialized in the else branch"):
         made(tf.constant(1))
+
+
+def test_an_attribute_that_a_turn_needs_is_to_be_defined_before_the_loop() -> None:
+    @tf.function
+    def made(count):
+        kept = SimpleNamespace()
+        while count < 5:
+            if count == 0:
+                kept.x = count
+            else:
+                kept.x = kept.x + 1
+            count += 1
+        return kept.x
+
+    with pytest.raises(ValueError, match=r"'kept\.x' must be defined before the loop"):
+        made(tf.constant(0))
+
+
+def test_a_value_of_several_tensors_is_true() -> None:
+    sparse = tf.sparse.from_dense([1, 0])
+
+    @tf.function
+    def made(x, given):
+        if given:
+            x = -x
+        return x
+
+    assert int(made(tf.constant(1), sparse)) == -1
+    assert int(made(tf.constant(1), None)) == 1
