@@ -40,3 +40,26 @@ def test_functions_that_are_waited_for_are_called_eagerly() -> None:
 def test_no_tensors_are_ready_at_once() -> None:
     """Only in a graph there must be one."""
     assert tf.tuple([]) == []
+
+
+SCALAR = tf.TensorShape([])
+INVARIANTS = {
+    "of other sizes": ([SCALAR, tf.TensorShape([5])], ValueError, "is not compatible with"),
+    "no shapes": (["i", "x"], TypeError, "is no shape invariant"),
+    "of another kind": ([SCALAR, tf.SparseTensorSpec([None])], TypeError, "is none of a tensor"),
+    "of another type": ([SCALAR, tf.TensorSpec([2], tf.int32)], TypeError, "is of another type"),
+    "too few": ([SCALAR], ValueError, "1 shape invariants of 2 values"),
+}
+
+
+@pytest.mark.parametrize("name", INVARIANTS)
+def test_shape_invariants_fit_what_a_loop_begins_with(name):
+    stated, kind, message = INVARIANTS[name]
+
+    @tf.function
+    def run():
+        start = [tf.constant(0), tf.constant([2.0, 4.0])]
+        return tf.while_loop(lambda i, _: i < 3, lambda i, x: [i + 1, x + 1], start, stated)
+
+    with pytest.raises(kind, match=message):
+        run()

@@ -134,7 +134,7 @@ class _Loop:
         self.graph, self.tree = graph, list(tree)
         self.flat = [_leaf(x) for x in nest.flatten(self.tree)]
         self.arrays = [x if isinstance(x, TensorArray) else None for x in self.flat]
-        self.stated = None if invariants is None else _leaves(invariants)
+        self.stated = None if invariants is None else _dims_of(_stated(invariants), self.flat)
 
     def start(self, body: Body) -> None:
         """Find the shapes of elements that are first written in the body, by tracing it once."""
@@ -218,12 +218,28 @@ def _stated(invariants: object) -> list[Stated]:
     return [leaf for each in invariants for leaf in _stated(each)]
 
 
-def _leaves(shapes: Any) -> list[object]:
-    """Return the shapes in a structure: a shape is a leaf."""
-    if isinstance(shapes, TensorShape | TensorSpec) or shapes is None:
-        found = shapes.shape if isinstance(shapes, TensorSpec) else shapes
-        return [None if found is None else found._dims]
-    return [leaf for each in shapes for leaf in _leaves(each)]
+def _dims_of(stated: Sequence[Stated], values: Sequence[TensorArray | TfTensor]) -> list[object]:
+    """Return what is stated as sizes, or raise unless the values before the loop are so."""
+    if len(stated) != len(values):
+        raise ValueError(f"{len(stated)} shape invariants of {len(values)} values of a loop")
+    return [_invariant(*pair) for pair in zip(stated, values, strict=True)]
+
+
+def _invariant(stated: Stated, value: TensorArray | TfTensor) -> Sequence[int | None] | None:
+    """Return the sizes that are stated of a value."""
+    if stated is None or isinstance(value, TensorArray):
+        return None
+    if not isinstance(stated, TensorShape | TensorSpec):
+        raise TypeError(f"the shape invariant {stated!r} is none of a tensor, found {value!r}")
+    if isinstance(stated, TensorSpec) and stated.dtype != value.dtype:
+        raise TypeError(f"the shape invariant {stated!r} is of another type than {value!r}")
+    shape_ = stated.shape if isinstance(stated, TensorSpec) else stated
+    if not shape_.is_compatible_with(value.shape):
+        raise ValueError(
+            f"the shape invariant {shape_} of a loop is not compatible with the shape "
+            f"{value.shape} before it: {value!r}"
+        )
+    return shape_._dims
 
 
 class Trip:
