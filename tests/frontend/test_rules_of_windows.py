@@ -81,3 +81,23 @@ class TestSessions(V1.test.TestCase):
         with self.session(graph=V1.Graph()):
             assert tf.executing_eagerly()
             assert self.evaluate(tf.constant(1) + 1) == 2
+
+
+def test_rows_and_columns_alone_are_sizes_of_such_images() -> None:
+    filters = tf.reshape(tf.range(1.0, 9.0), [2, 2, 1, 2])
+    back = tf.reshape([1.0, 2.0], [1, 1, 1, 2])
+    steps = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+    raw = {"input_sizes": [2, 2], "filter": filters, **steps}
+    first = tf.transpose(back, [0, 3, 1, 2])
+    for found in (
+        V1.nn.conv2d_backprop_input([2, 2], filters, back, **steps),
+        tf.nn.conv2d_transpose(back, filters, [2, 2], 1, "VALID"),
+        tf.raw_ops.Conv2DBackpropInput(out_backprop=back, **raw),
+        tf.raw_ops.Conv2DBackpropInput(out_backprop=first, data_format="NCHW", **raw),
+    ):
+        assert found.numpy().ravel().tolist() == [5.0, 11.0, 17.0, 23.0]
+
+
+def test_more_paths_than_are_kept_are_refused_as_in_a_run() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="more paths than the beam width"):
+        tf.nn.ctc_beam_search_decoder(np.zeros((3, 1, 3), np.float32), [3], 2, 3)

@@ -101,6 +101,8 @@ def _sized(forward: Callable[..., TfTensor], *linear: str) -> Callable[..., TfTe
         given.pop("use_cudnn_on_gpu", None)
         with InGraph(graph_of([sizes, other, grad])):
             back = convert(grad)
+            if shape_name == "input_sizes":
+                sizes = _w.of_images(sizes, back, other, given.get("data_format"))
             fixed = None if other is None else convert(other)
             at = zeros(sizes, back.dtype)
             return way_back(lambda x: forward(x, fixed, **given), at, back, name)

@@ -9,6 +9,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of, static
@@ -150,7 +151,9 @@ def ctc_beam_search_decoder(
     The last class is the blank.
     """
     if top_paths > beam_width:
-        raise ValueError(f"top_paths {top_paths} is more than beam_width {beam_width}")
+        raise InvalidArgumentError(
+            f"requested more paths than the beam width: {top_paths} of {beam_width}"
+        )
     with InGraph(graph_of([inputs, sequence_length])):
         scores, times = convert(inputs), convert(sequence_length, "int32")
 

@@ -281,6 +281,15 @@ def _channels_last(
         return transpose(made, first, name=name)
 
 
+def of_images(sizes: Any, slid: object, filters: object, data_format: Any) -> Any:
+    """Return the sizes of images; rows and columns alone stand for those of such a batch."""
+    known, window = static(sizes), convert(filters).shape
+    if not isinstance(known, list) or len(known) != len(window) - 2:
+        return sizes
+    batch, depth = convert(slid).shape[0], window[-2]
+    return [batch, *known, depth] if (data_format or "C")[-1] == "C" else [batch, depth, *known]
+
+
 def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
     """Return the function that is the gradient of a convolution."""
 
@@ -295,6 +304,7 @@ def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
         name: str | None = None,
     ) -> TfTensor:
         """Return what the gradient of a convolution is; filters are [*sizes, out, in]."""
+        output_shape = of_images(output_shape, input, filters, data_format)
         if data_format is not None and not data_format.endswith("C"):
             turned = partial(function, padding=padding, dilations=dilations)
             return _channels_last(turned, input, filters, output_shape, strides, name)
