@@ -315,3 +315,30 @@ def test_a_folder_that_only_a_run_knows_is_refused(tmp_path, monkeypatch, make):
             with pytest.raises(TypeError, match=r"where:0.*has no value before|5 is no path"):
                 make(path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_writer_that_is_entered_in_a_function_is_flushed_in_each_run(tmp_path):
+    writer = tf.summary.create_file_writer(str(tmp_path))
+
+    @tf.function
+    def step(number):
+        with writer.as_default():
+            return tf.summary.write("tag", 1, step=number)
+
+    def count():
+        (path,) = tmp_path.iterdir()
+        return len([*tf.compat.v1.train.summary_iterator(str(path))])
+
+    for number in range(3):
+        assert step(tf.constant(number, tf.int64))
+        assert count() == number + 2
+
+
+def test_a_writer_that_writes_nothing_leaves_the_others_to_write(tmp_path):
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        with tf.summary.create_noop_writer().as_default():
+            assert tf.summary.write("tag", 1, step=1)
+        with tf.summary.record_if(False):
+            assert not tf.summary.write("tag", 1)
+        with pytest.raises(ValueError, match="No step set"):
+            tf.summary.write("tag", 1)

@@ -68,6 +68,9 @@ class SummaryWriter:
         """Write to it what summaries give inside."""
         if self._closed:
             raise RuntimeError("SummaryWriter is already closed")
+        if self._make is None:  # one that writes nothing leaves the others to write
+            yield self
+            return
         before = NOW.writer, NOW.step
         NOW.writer = self
         NOW.step = before[1] if step is None else step
@@ -79,6 +82,8 @@ class SummaryWriter:
 
     def set_as_default(self, step: object = None) -> None:
         """Write to it what summaries give from now on."""
+        if self._make is None:
+            return
         NOW.writer = self
         NOW.step = NOW.step if step is None else step
 
@@ -87,7 +92,20 @@ class SummaryWriter:
         self.file()
 
     def flush(self) -> Any:
-        """Let what was written reach the file."""
+        """Let what was written reach the file: in a function, each time that it runs."""
+        graph = STATE.context
+        if not isinstance(graph, FuncGraph):
+            self._flush_now()
+            return None
+
+        def compute() -> tuple[Array]:
+            self._flush_now()
+            return (np.array(True),)
+
+        kind = ArrayKind("FlushSummaryWriter", compute, lambda _: [TRUTH], effect=True)
+        return graph.add(kind, [])
+
+    def _flush_now(self) -> None:
         if self._file is not None:
             self._file.flush()
 
@@ -177,12 +195,14 @@ def put(
     writer, when = NOW.writer, NOW.step if step is None else step
     if writer is None:
         return wrap(np.array(False))
-    if when is None:
+    condition = NOW.condition() if callable(NOW.condition) else NOW.condition
+    if when is None and (hasattr(condition, "graph") or condition):
         raise ValueError(
             "No step set. Please specify one either through the `step` argument or through "
             "`tf.summary.experimental.set_step()`"
         )
-    condition = NOW.condition() if callable(NOW.condition) else NOW.condition
+    if when is None:
+        return wrap(np.array(False))
     with InGraph(graph_of([*tensors, when, condition])):
         given = [convert(x) for x in (when, condition, *tensors)]
 
