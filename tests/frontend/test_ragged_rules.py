@@ -212,3 +212,9 @@ def test_they_are_cut_along_axes_of_one_length() -> None:
 def test_what_is_no_cut_of_them_is_refused(sizes, options, said) -> None:
     with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError), match=said):
         tf.split(constant([[1], [2, 3], []]), sizes, **options)
+
+
+def test_rows_of_one_number_have_no_variance():
+    rows = tf.ragged.constant([[[0.214441]] * 7, [[0.1], [0.3]]])
+    assert np.allclose(tf.math.reduce_variance(rows, axis=[1]).to_list(), [[0.0], [0.01]])
+    assert tf.math.reduce_std(rows, axis=[1])[0].numpy().tolist() == [0.0]

@@ -248,12 +248,13 @@ def reduce_variance(
     keepdims: bool | None = False,
     name: str | None = None,
 ) -> Ragged:
-    """Return the variance along axes."""
+    """Return the variance along axes: rounding leaves none below 0."""
     x = input_tensor
     with same_graph(x):
         squares = m.reduce_mean(m.square(x), axis, bool(keepdims))
         centre = m.square(m.reduce_mean(x, axis, bool(keepdims)))
-        return m.FUNCTIONS["subtract"](squares, centre)
+        found = m.FUNCTIONS["subtract"](squares, centre)
+        return m.FUNCTIONS["maximum"](found, 0) if x.dtype.is_floating else found
 
 
 @handles(RaggedTensor, m.reduce_std)
