@@ -15,6 +15,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from math import gcd, inf
 from typing import TypeAlias
 
@@ -532,6 +533,9 @@ def _sum(terms: Terms) -> Dim:
                 made = rule(dict(kept), monomial, atom, int(atom.args[1]))
                 if made is not None:
                     return made
+    paired = _paired(dict(kept))
+    if paired is not None:
+        return paired
     kept.sort(key=lambda term: (-len(term[0]), tuple(map(str, term[0]))))
     return DimExpr(tuple(kept))
 
@@ -573,6 +577,27 @@ def _rested(
     else:
         rest = _scaled(remainder(x, by), factor, -times)
     return _instead(terms, monomial, part + rest)
+
+
+def _paired(terms: Mapping[Monomial, int]) -> Dim | None:
+    """Return a sum without two extremes whose operands are as far apart, None if it has no such.
+
+    max(a, b) + min(c, d) is b + c, and max(a, b) - max(c, d) is a - c, where b - a is d - c: what
+    is cut off and put to the other end leaves the size.
+    """
+    extremes = [(m, atom) for m in terms for atom in m if atom.op in ("max", "min")]
+    for (one, first), (other, second) in combinations(extremes, 2):
+        factor, times = _beside(one, first), terms[one]
+        alike = first.op == second.op
+        if _beside(other, second) != factor or terms[other] != (-times if alike else times):
+            continue
+        (a, b), (c, d) = (map(parse, each.args) for each in (first, second))
+        if b - a == c - d:
+            c, d = d, c
+        if b - a == d - c:
+            rest = {m: n for m, n in terms.items() if m not in (one, other)}
+            return _sum((*rest.items(), *_scaled(a - c if alike else b + c, factor, times)))
+    return None
 
 
 def _beside(monomial: Monomial, atom: Atom) -> Monomial:

@@ -276,6 +276,15 @@ def test_quotients_of_quotients_are_one() -> None:
     assert (N // 2 * 2) // 2 == N // 2
 
 
+def test_what_is_cut_off_and_put_to_the_other_end_leaves_the_size() -> None:
+    assert maximum(N - 2, 0) + minimum(N, 2) == N
+    assert M * 3 * maximum(N, M) + minimum(M, N) * 3 * M == 3 * M * N + 3 * M * M
+    assert maximum(N + 5, M) - maximum(N + 2, M - 3) == 3
+    assert minimum(2 - N, 4) - minimum(N + 2, 4 + N * 2) == N * -2
+    assert str(maximum(N, 2) + minimum(N, 3)) == "max(2, N) + min(3, N)"
+    assert str(maximum(N, 2) - minimum(N, 2)) == "max(2, N) - min(2, N)"
+
+
 def test_shapes_broadcast_by_structure() -> None:
     assert broadcast((N, 1), (M,)) == (N, M)
     assert broadcast((N, 1, 3), (N, 2, 1)) == (N, 2, 3)
