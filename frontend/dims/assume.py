@@ -210,6 +210,44 @@ def assumed_same(
     return None
 
 
+def assumed_cut_alike(
+    pairs: Iterable[tuple[Dim, Dim]], places: Mapping[str, int], reason: str
+) -> Assumption | None:
+    """Return that two named sizes are one, if sizes that are cut to a length are equal then.
+
+    Of others that are as long as what they are cut to, less would be left. Where sums are cut, and
+    no two names alone make them equal, one of the names is what is left of the other sum.
+    """
+    for a, b in pairs:
+        if not (_extremes(a) and _extremes(b)):
+            continue
+        names = sorted((dim_rules.symbols(a) | dim_rules.symbols(b)) & places.keys())[:MOST_NAMES]
+        every = [*itertools.combinations(names, 2)]
+        for one, other in sorted(every, key=lambda pair: places[pair[0]] != places[pair[1]]):
+            if dim_rules.substitute(a - b, {other: dim_rules.symbol(one)}) == 0:
+                small, large = dim_rules.symbol(other), dim_rules.symbol(one)
+                return Assumption(small, large, are_equal=True, reason=reason)
+        for without in _chosen(a - b, DEPTH):
+            for name in names:
+                rest = _rest(without, name)
+                if rest is not None and dim_rules.substitute(a - b, {name: rest}) == 0:
+                    return _is_sum(name, rest, reason)
+    return None
+
+
+def _rest(difference: DimExpr, name: str) -> Dim | None:
+    """Return what a name is if a difference of sums is 0, None if it is no other sum.
+
+    >>> _rest(dim_rules.parse("m + n - p - q"), "q")
+    DimExpr('m + n - p')
+    """
+    factor = dict(difference.terms).get((Atom(name),))
+    if factor not in (1, -1) or any(atom.op for m, _ in difference.terms for atom in m):
+        return None
+    rest = dim_rules.symbol(name) - difference * factor
+    return None if name in dim_rules.symbols(rest) else rest
+
+
 def _operations(dim: Dim) -> int:
     """Return how many quotients, remainders, minima and maxima an expression has."""
     terms = () if isinstance(dim, int) else dim.terms

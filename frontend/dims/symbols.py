@@ -49,6 +49,8 @@ class Symbols:
         self.ranges: dict[str, Range] = {}
         self.facts: list[Dim] = []
         """Expressions that are assumed to be at least 0."""
+        self.meant: list[Assumption] = []
+        """What they come from, which each run has to look at."""
         self.nameless: list[str] = []
         """Symbols that nobody named."""
         self.data: list[str] = []
@@ -193,6 +195,7 @@ class Symbols:
             self._least[str(large)] = assumption
         else:
             self.facts.append(large - assumption.small)
+            self.meant.append(assumption)
 
     def _narrowed(self, symbol: str, option: Range, is_given: bool) -> Range:
         """Return a range of what is assumed of the symbol; refuse one that is given and larger."""

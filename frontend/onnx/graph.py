@@ -30,27 +30,15 @@ from ...errors import (
 )
 from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec
 from ...ir.host import HostOp, defined, symbols_of
+from ...ir.ops.fitted import Meant
 from ...ir.program import finish, new_function, set_level, set_ranges
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import of_numpy
 from ...ir.types.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
 from ...passes.cut_layers import LAYERS
 from ...plugins import blaming
-from ..dims.assume import (
-    Assumption,
-    NeedsAssumptionError,
-    assumed_multiple,
-    assumed_number,
-    assumed_same,
-    assumed_single,
-    assumed_sum,
-    assumed_whatever,
-    assumption_for,
-    assumption_of,
-    clashes,
-    differing,
-)
-from ..dims.slices import Knowledge
+from ..dims.assume import Assumption, NeedsAssumptionError, clashes
+from ..dims.choose import assumption
 from ..dims.symbols import ArrayShape, DimOption, ShapeOption, Symbols
 from ..files.beside import Bytes
 from .file.checks import check_names, check_node
@@ -101,8 +89,8 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
     assumptions: list[Assumption] = []
     while True:
         symbols = Symbols(dims, name)
-        for assumption in assumptions:
-            symbols.assume(assumption)
+        for each in assumptions:
+            symbols.assume(each)
         try:
             given = constants or {}, settable, few
             reader = Reader(model, symbols, Faults(name), *given, whichever=whichever)
@@ -216,7 +204,7 @@ class Reader:
         else:
             for index, node in zip(few.nodes, self.model.nodes, strict=True):
                 self._read(few.linked(index, node), node_label(node, index), scope)
-        values = self._outputs(graph, scope)
+        values = self._meant(self._outputs(graph, scope))
         self.symbols.check()  # behind the nodes: their results may have dimensions too
         if few is not None and self.faults.found:
             raise NotShortError
@@ -335,6 +323,22 @@ class Reader:
                 made = node.value(value)
                 self._check_type(output, made)
                 values.append(made)
+        return values
+
+    def _meant(self, values: list[SSAValue]) -> list[SSAValue]:
+        """Have each run look at what is assumed of several sizes: it is said of the first tensor.
+
+        What the range of one size says is looked at anyway.
+        """
+        specs = [value_spec(value.type) for value in values]
+        at = next((i for i, spec in enumerate(specs) if isinstance(spec, TensorSpec)), None)
+        for each in self.symbols.meant if at is not None else ():
+            wanted = dim_rules.symbols(each.large - each.small)
+            tells = [x for x in self.main.args if wanted & _sizes_of(x)]
+            if at is not None and wanted <= {name for x in tells for name in _sizes_of(x)}:
+                text = f"sizes with {each} are expected: {each.reason}"
+                rules = {"small": each.small, "large": each.large, "text": text}
+                values[at] = self.emitter(Meant, values[at], *tells, **rules)
         return values
 
     def _check_type(self, output: ValueInfoProto, value: SSAValue) -> None:
@@ -578,32 +582,11 @@ class Reader:
         """Ask to read again where the node fits once something is assumed of symbols."""
         if not isinstance(error, TypeError) or self.symbols.assumed >= MAX_ASSUMPTIONS:
             return
-        kinds = [value_spec(v.type) for v in inputs if isinstance(v, SSAValue)]
-        specs = [spec for spec in kinds if isinstance(spec, TensorSpec)]
-        symbols = self.symbols
-        known = Knowledge(symbols.ranges, symbols.facts)
         reason = f"node {node.label!r}: {error}"
-        found = assumed_single(error, known, reason)
-        found = found or assumption_of(error, symbols.data, reason)
-        pairs = differing(error, specs)
-        found = found or assumption_for(pairs, known, symbols.nameless, reason)
-        found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)
-        found = found or assumed_sum(pairs, symbols.plain(), known, reason)
-        found = found or assumed_same(pairs, self._places(), reason)
-        found = found or assumed_whatever(pairs, symbols.plain(), reason)
+        values = [v for v in inputs if isinstance(v, SSAValue)]
+        found = assumption(error, _tensors(values), self.symbols, _tensors(self.main.args), reason)
         if found is not None:
             raise NeedsAssumptionError(found)
-
-    def _places(self) -> dict[str, int]:
-        """Return the axis of inputs at which each size that is named stands first."""
-        found: dict[str, int] = {}
-        plain = set(self.symbols.plain())
-        kinds = [value_spec(argument.type) for argument in self.main.args]
-        for spec in (kind for kind in kinds if isinstance(kind, TensorSpec)):
-            for axis, dim in enumerate(spec.shape or ()):
-                if str(dim) in plain:
-                    found.setdefault(str(dim), axis)
-        return found
 
     def _note(self, node: Node, inputs: Sequence[Value | None], error: Exception) -> None:
         """Note what is wrong with a node: its name, operator and inputs."""
@@ -630,6 +613,18 @@ def _first_symbol(specs: Sequence[Spec | str]) -> str:
     dims = [d for pair in clashes(known) for d in pair]
     dims += [d for s in known for d in s.shape or ()]
     return next((name for d in dims for name in sorted(dim_rules.symbols(d))), "")
+
+
+def _tensors(values: Iterable[SSAValue]) -> list[TensorSpec]:
+    kinds = [value_spec(value.type) for value in values]
+    return [kind for kind in kinds if isinstance(kind, TensorSpec)]
+
+
+def _sizes_of(value: SSAValue) -> frozenset[str]:
+    """Return the symbols in a tensor's shape."""
+    spec = value_spec(value.type)
+    shape = spec.shape if isinstance(spec, TensorSpec) else None
+    return frozenset(name for dim in shape or () for name in dim_rules.symbols(dim))
 
 
 def sweep(block: Block) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..compose.maker import Maker
-from ..demands import same
+from ..demands import at_most, same
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..types.dims import Dim
@@ -51,3 +51,39 @@ class Fitted(Op):
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Give the gradient the operand's sizes."""
         return (call.emit(Fitted, grads[0], shape=call.specs[0].dims),)
+
+
+@register
+class Meant(Op):
+    """The tensor itself, in runs that a program is meant for: those with one size at most another.
+
+    The further operands have shapes that tell the sizes.
+    """
+
+    name = "gv.meant"
+    SAMPLES: ClassVar = (Sample(((2, 3), (4,)), {"small": 3, "large": 4, "text": "3 over 4"}),)
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, *told: TensorSpec, small: Dim, large: Dim, text: str
+    ) -> Sequence[TensorSpec]:
+        """Return the operand's spec; the sizes are demanded of the run."""
+        at_most(small, large, text)
+        return (x,)
+
+    @classmethod
+    def evaluate(cls, x: Array, *told: Array, small: int, large: int, text: str) -> Sequence[Array]:
+        """Return the operand, or raise `ValueError` where the program is not meant for the run."""
+        if small > large:
+            raise ValueError(text)
+        return (x,)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Return the operand."""
+        return call.operands[0]
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Pass the gradient on."""
+        return (grads[0], *(None for _ in call.operands[1:]))
