@@ -1,4 +1,4 @@
-"""Resizing along one axis as a product with a matrix: for what `gv.resize` does not do.
+"""Resizing along one axis by taps, or as a product with a matrix: for what `gv.resize` does not do.
 
 That is antialiasing, where an element of the result is made of many, and cropping, where the
 region of interest is a part of the image.
@@ -48,7 +48,7 @@ def places(how: Stretch) -> Array:
         case "tf_crop_and_resize":
             found = _cropped(how)
         case "pytorch_half_pixel" if how.result == 1:
-            found = at - 0.5
+            found = at
         case "half_pixel_symmetric":
             short = np.float32
             share = short(how.result) / short(wide)
@@ -88,10 +88,29 @@ def weights(how: Stretch) -> Array:
             f"{how.result * how.extent}, expected at most {MOST_ELEMENTS}"
         )
     made = np.zeros((how.result, how.extent))
-    for row, at in enumerate(places(how)):
-        for index, weight in _taps(how, float(at)):
-            made[row, min(max(index, 0), how.extent - 1)] += weight
+    indices, shares = taps(how)
+    np.add.at(made, (np.arange(how.result)[:, None], indices), shares)
     return made
+
+
+@lru_cache(maxsize=64)
+def taps(how: Stretch) -> tuple[Array, Array]:
+    """Return which elements each of the result is made of, and of how much: [result, taps] both.
+
+    What counts nothing is left out. Where there are fewer than elsewhere, the last stands again,
+    and counts nothing.
+    """
+    rows: list[list[tuple[int, float]]] = []
+    for at in places(how):
+        found: dict[int, float] = {}
+        for index, weight in _taps(how, float(at)):
+            within = min(max(index, 0), how.extent - 1)
+            found[within] = found.get(within, 0.0) + weight
+        rows.append([(index, weight) for index, weight in found.items() if weight] or [(0, 0.0)])
+    count = max(map(len, rows), default=1)
+    full = [row + [(row[-1][0], 0.0)] * (count - len(row)) for row in rows]
+    made = np.array(full, np.float64).reshape(how.result, count, 2)
+    return made[:, :, 0].astype(np.int64), made[:, :, 1]
 
 
 def outside(how: Stretch) -> Array:

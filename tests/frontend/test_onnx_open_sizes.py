@@ -12,6 +12,7 @@ import pytest
 from onnx import helper
 
 import gravure as gv
+from gravure.frontend.models.compiled import CompiledModel
 from gravure.frontend.programs.load import load_program
 from gravure.ir.program import result_specs
 
@@ -30,6 +31,7 @@ def check(made: onnx.ModelProto, tried: Sequence[tuple[int, int, int]] = SIZES) 
     named = {d.dim_param for d in made.graph.input[0].type.tensor_type.shape.dim}
     dims = {name: sizes for name, sizes in RANGES.items() if name in named}
     compiled = gv.compile(data, dims=dims, level="O1")
+    assert isinstance(compiled, CompiledModel)
     for n, h, w in tried:
         x = RANDOM.standard_normal((n, 3, h, w)).astype(np.float32)
         (wanted,), (found,) = peer.run(None, {"x": x}), compiled.run({"x": x})
@@ -114,6 +116,49 @@ def test_axes_that_stay_may_be_open_where_others_are_made_smaller_smoothly(model
     resized = node("Resize", ["x", "", "scales"], ["y"], mode="linear", antialias=1)
     made = model([resized], {"x": ("f32", ["n", 3, 8, 10])}, ["y"], scales, opset=18)
     check(made, [(1, 8, 10), (3, 8, 10)])
+
+
+WHERE = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric")
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize(("where", "exclude"), [(w, i % 2) for i, w in enumerate(WHERE)])
+def test_open_sizes_are_made_smaller_smoothly_in_compiled_code(
+    model: Make, mode: str, where: str, exclude: int
+) -> None:
+    rules = {"mode": mode, "coordinate_transformation_mode": where, "antialias": 1}
+    rules |= {"exclude_outside": exclude, "axes": [2, 3]}
+    to = {"sizes": np.int64([4, 5])}
+    fixed = model(
+        [node("Resize", ["x", "", "", "sizes"], ["y"], **rules)], OPEN, ["y"], to, opset=19
+    )
+    check(fixed, OPEN_SIZES)
+    nodes = [
+        node("Shape", ["x"], ["all"], start=2), node("Mul", ["all", "two"], ["more"]),
+        node("Div", ["more", "five"], ["sizes"]),
+        node("Resize", ["x", "", "", "sizes"], ["y"], **rules),
+    ]  # fmt: skip
+    by = {"two": np.int64([2, 7]), "five": np.int64([5, 5])}
+    check(model(nodes, OPEN, ["y"], by, opset=19), OPEN_SIZES)
+    if where == "align_corners":  # of which onnxruntime takes the size, not what it is made of
+        return
+    by = {"scales": np.float32([0.375, 1.5])}
+    check(model([node("Resize", ["x", "", "scales"], ["y"], **rules)], OPEN, ["y"], by, opset=19))
+
+
+OPEN_SIZES = ((2, 9, 7), (1, 3, 4), (1, 10, 12))
+
+
+def test_long_axes_are_made_smaller_by_taps(model: Make) -> None:
+    """By a matrix they took four times as long as in onnxruntime."""
+    for size, others in ((100, (3, 400, 5)), (200, (1, 2000, 3))):
+        rules = {"mode": "linear", "antialias": 1, "exclude_outside": 1, "axes": [2]}
+        resized = node("Resize", ["x", "", "", "sizes"], ["y"], **rules)
+        inputs = {"x": ("f32", [others[0], 3, *others[1:]])}
+        made = model([resized], inputs, ["y"], {"sizes": np.int64([size])}, opset=18)
+        check(made, [others])
+        main = load_program(made.SerializeToString()).main
+        assert not any(op.name == "gv.matmul" for op in main.walk())
 
 
 def test_a_range_may_end_at_vectors_of_one(model: Make) -> None:

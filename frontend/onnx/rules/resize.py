@@ -10,14 +10,14 @@ from math import ceil, floor
 import numpy as np
 
 from ....ir import Dim
-from ....ir.compose import functions as c
 from ....ir.ops.resize import times
-from ....ir.ops.resize_matrix import Stretch, outside, weights
+from ....ir.ops.resize_matrix import Stretch, outside
 from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ..node import Node, Value
 from ..registry import rule
+from ..taps import OpenStretch, resized_along
 
 WHOLE = (0.0, 1.0)
 """Begin and end of an axis that is not cropped."""
@@ -87,7 +87,7 @@ def resize(
     """Resize by factors or to sizes, along all axes or some."""
     where = node.text("coordinate_transformation_mode", "half_pixel")
     fill = node.number("extrapolation_value", 0.0)
-    crops, antialias = where == "tf_crop_and_resize", bool(node.integer("antialias", 0))
+    crops, antialias = where == "tf_crop_and_resize", _antialiases(node)
     rank = node.rank(x)
     axes = [normalize_axis(a, rank) for a in node.integers("axes") or range(rank)]
     how = _how(node, where)
@@ -111,18 +111,36 @@ def resize(
     if not crops and not antialias:
         return _resized(node, x, how, tuple(shape), given)
     regions = _regions(node, roi, axes) if crops else [WHOLE] * rank
-    return _by_matrix(node, x, _rows(node, x, how, shape, given, regions), fill)
+    return _by_taps(node, x, _rows(node, x, how, shape, given, regions), fill)
+
+
+def _antialiases(node: Node) -> bool:
+    """Say whether what is made smaller is smoothed, which the nearest elements are not."""
+    return bool(node.integer("antialias", 0)) and _mode(node) != "nearest"
 
 
 def _is_late(node: Node, x: Value, axes: Sequence[int], by: Value, roi: Value | None) -> bool:
-    """Say whether the matrices, or a factor that keeps the aspect, are made in the run."""
-    antialias = bool(node.integer("antialias", 0))
+    """Say whether what is cropped, or a factor that keeps the aspect, is known in the run only."""
     keeps = node.text("keep_aspect_ratio_policy", "stretch") != "stretch"
-    if roi is None and not antialias and not (keeps and node.dtype(by).is_integer):
+    keeps = keeps and node.dtype(by).is_integer
+    if roi is None and not _antialiases(node) and not keeps:
         return False
     known = [node.known(each) for each in (by, *(() if roi is None else (roi,)))]
-    is_open = any(not isinstance(node.shape(x)[axis], int) for axis in axes)
-    return is_open or any(each is None or each.dtype == object for each in known)
+    if any(each is None for each in known):
+        return True
+    if roi is None and not keeps:
+        return False
+    extents = [node.shape(x)[axis] for axis in axes]
+    sizes, *ends = (each.ravel().tolist() for each in known if each is not None)
+    staying = extents if node.dtype(by).is_integer else [1.0] * len(axes)
+    regions = (
+        zip(*np.reshape(ends[0], (2, -1)).tolist(), strict=True) if ends else [WHOLE] * len(axes)
+    )
+    return any(
+        not isinstance(extent, int) or isinstance(size, dim_rules.DimExpr)
+        for extent, size, stays, region in zip(extents, sizes, staying, regions, strict=True)
+        if keeps or size != stays or tuple(region) != WHOLE
+    )
 
 
 def _resized_late(node: Node, x: Value, how: How, by: Value, roi: Value | None) -> Value:
@@ -136,7 +154,7 @@ def _resized_late(node: Node, x: Value, how: How, by: Value, roi: Value | None) 
         mode=how.mode, coordinate=how.coordinate, nearest=how.nearest,
         cubic=node.number("cubic_coeff_a", -0.75),
         exclude_outside=bool(node.integer("exclude_outside", 0)),
-        antialias=bool(node.integer("antialias", 0)),
+        antialias=_antialiases(node),
         fill=node.number("extrapolation_value", 0.0),
     )  # fmt: skip
 
@@ -250,38 +268,41 @@ def _is_quotient(factor: float, above: int, below: int, high: int | None) -> boo
 def _rows(
     node: Node, x: Value, how: How, shape: Sequence[Dim], given: Sequence[float],
     regions: Sequence[tuple[float, float]],
-) -> list[tuple[int, Stretch]]:  # fmt: skip
+) -> list[tuple[int, Stretch | OpenStretch]]:  # fmt: skip
     """Return the axes that change, and how."""
-    found = []
+    found: list[tuple[int, Stretch | OpenStretch]] = []
     cubic = node.number("cubic_coeff_a", -0.75)
-    antialias, exclude = (node.integer(n, 0) > 0 for n in ("antialias", "exclude_outside"))
+    exclude = node.integer("exclude_outside", 0) > 0
     for axis, (extent, result) in enumerate(zip(node.shape(x), shape, strict=True)):
         region = regions[axis] if axis < len(regions) else WHOLE
         if extent == result and region == WHOLE and (not given or given[axis] == 1):
             continue
         if not isinstance(extent, int) or not isinstance(result, int):
-            node.refuse(f"antialias and cropping of {extent} elements depend on a symbol")
-        factor = given[axis] if given else result / max(extent, 1)
+            factor = given[axis] if given else None
+            stretch = OpenStretch(extent, result, factor, how.mode, how.coordinate, cubic, exclude)
+            found.append((axis, stretch))
+            continue
         found.append((axis, Stretch(
-            extent, result, factor, how.mode, how.coordinate, how.nearest, cubic, antialias,
-            exclude, region,
+            extent, result, given[axis] if given else result / max(extent, 1), how.mode,
+            how.coordinate, how.nearest, cubic, _antialiases(node), exclude, region,
         )))  # fmt: skip
     return found
 
 
-def _by_matrix(node: Node, x: Value, rows: Sequence[tuple[int, Stretch]], fill: float) -> Value:
-    """Multiply each axis that changes by its matrix; put the fill where nothing was."""
+def _by_taps(
+    node: Node, x: Value, rows: Sequence[tuple[int, Stretch | OpenStretch]], fill: float
+) -> Value:
+    """Resize each axis that changes; put the fill where nothing was."""
     make, dtype = node.make, node.dtype(x)
-    wide = dtype if dtype.is_float else d.f32
+    wide = d.f64 if dtype == d.f64 else d.f32
     made, beyond = make.to(x, wide), None
-    rank = node.rank(x)
     for axis, stretch in rows:
-        matrix = node.constant(weights(stretch).T, wide)
-        last = c.move_axis(node.emit, made, axis, rank - 1)
-        made = c.move_axis(node.emit, make.matmul(last, matrix), rank - 1, axis)
+        made = resized_along(node, made, axis, stretch)
+        if not isinstance(stretch, Stretch) or stretch.coordinate != "tf_crop_and_resize":
+            continue
         missing = outside(stretch)
-        if stretch.coordinate == "tf_crop_and_resize" and missing.any():
-            shape = tuple(stretch.result if i == axis else 1 for i in range(rank))
+        if missing.any():
+            shape = tuple(stretch.result if i == axis else 1 for i in range(node.rank(x)))
             mask = node.constant(missing.reshape(shape))
             beyond = mask if beyond is None else make.logical_or(beyond, mask)
     if beyond is not None:
