@@ -35,6 +35,12 @@ class ArrayShape(tuple[int, ...]):
     __slots__ = ()
 
 
+class ExactShape(ArrayShape):
+    """The same, which also fixes dimensions that the user bounds, within the bounds."""
+
+    __slots__ = ()
+
+
 _RESERVED = frozenset({"max", "min", "in"})
 
 
@@ -244,6 +250,8 @@ class Symbols:
             symbol = f"{name}_d{axis}" if dim is None else dim
             if isinstance(symbol, str) and not symbol.isidentifier():
                 continue
+            if isinstance(shape, ExactShape) and isinstance(symbol, str):
+                self._bound(symbol, size)
             known = symbol if isinstance(symbol, int) else self.options.setdefault(symbol, size)
             if isinstance(known, int) and known != size:
                 raise GraphError(
@@ -251,6 +259,22 @@ class Symbols:
                     if isinstance(symbol, str)
                     else f"input {name!r}: axis {axis} is {known}, the array is {[*shape]}"
                 )
+
+    def _bound(self, symbol: str, size: int) -> None:
+        """Fix a dimension that the user bounds; refuse a size that is out of bounds."""
+        low, high = DEFAULT
+        match self.options.get(symbol):
+            case (low, high):
+                pass
+            case int():
+                return
+        step = self.steps.get(symbol, 1)
+        if size < low or (high is not None and size > high) or size % step:
+            bounds = f"from {low} to {'any' if high is None else high}"
+            raise GraphError(
+                f"dimension {symbol!r} is {size}, expected {bounds} by {step}", location=self.where
+            )
+        self.options[symbol] = size
 
     def parsed(self, text: str) -> Dim:
         """Return the dimension of an expression of names."""

@@ -28,7 +28,7 @@ from ...runtime.model import Model, WeightsSource
 from ...runtime.traces.recorder import RECORD, Recorder
 from ...runtime.tracing import span
 from ...target import Target
-from .otherwise import Otherwise, may_be_otherwise
+from .otherwise import Otherwise
 
 if TYPE_CHECKING:
     from ...ir import Program
@@ -47,9 +47,9 @@ class CompiledModel(Model):
         try:
             return super()._slow_call(*values, update=update)
         except RuntimeInputError as error:
-            if self.otherwise is None or update or not may_be_otherwise(values):
+            if self.otherwise is None or update:
                 raise
-            found = self.otherwise.run(values, error)
+            found = self.otherwise.run(values, self.inputs, error)
             return found[0] if len(found) == 1 else tuple(found)
 
     def bind(
@@ -62,9 +62,7 @@ class CompiledModel(Model):
             if self.otherwise is None:
                 raise
             values = in_order(inputs, self.inputs)
-            if not may_be_otherwise(values):
-                raise
-            return self.otherwise.bind(values, outputs, error, release=release)
+            return self.otherwise.bind(values, outputs, self.inputs, error, release=release)
 
     def set_weights(self, weights: WeightsSource) -> None:
         """Use other weights from the next run on: see `Model.set_weights`."""

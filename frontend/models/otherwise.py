@@ -2,21 +2,25 @@
 
 Sizes that broadcast are taken to be equal where a model is read, which is how most run fastest. A
 run in which one of them is 1 is another model's, which looks in each run: it is made when the first
-such run comes, and stays.
+such run comes, and stays. What fits neither, as a slice from `n - 2` on of one row, is made for the
+sizes of that run alone, of a few such runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from ...errors import CompileError, ParseError, RuntimeInputError, UnsupportedOp
+from ...errors import CompileError, GraphError, ParseError, RuntimeInputError, UnsupportedOp
 from ...forks import renewed
-from ...runtime.arguments import Inputs
+from ...runtime.arguments import Inputs, numpy_dtype
+from ...runtime.artifact import TensorInfo
 from ...runtime.buffer import Array
 from ...runtime.model import WeightsSource
+
+Result = TypeVar("Result")
 
 
 class OtherModel(Protocol):
@@ -34,11 +38,24 @@ class OtherModel(Protocol):
         """Use other weights from the next run on."""
 
 
+MOST = 16
+"""For the sizes of how many runs models are made."""
+Shapes = tuple[tuple[int, ...], ...]
+REFUSALS = (ParseError, GraphError, UnsupportedOp, CompileError)
+
+
 class Otherwise:
     """What is run where sizes are not what was assumed."""
 
-    def __init__(self, make: Callable[[], OtherModel]) -> None:
-        self.make, self.lock = make, renewed(Lock())
+    def __init__(
+        self, make: Callable[[], OtherModel], make_exact: Callable[[Shapes], OtherModel],
+        *, tells: bool = False,
+    ) -> None:  # fmt: skip
+        self.make, self.make_exact, self.lock = make, make_exact, renewed(Lock())
+        self.tells = tells
+        """Whether data tells sizes, of which one may be 1 too."""
+        self.exact: dict[Shapes, OtherModel | None] = {}
+        """The models of the sizes of one run; None where there is none."""
         self.made: list[OtherModel] = []
         self.weights: WeightsSource = None
         """Those that the model was given since."""
@@ -67,37 +84,71 @@ class Otherwise:
         """Have the other model use other weights too; what one has prepared is none of another."""
         with self.lock:
             self.made.clear()
+            self.exact.clear()
             if isinstance(weights, Mapping):
                 self.weights, self.refusal = weights, None
             else:
                 told = "its weights were prepared for sizes that are equal"
                 self.refusal = UnsupportedOp(told)
 
-    def run(self, values: Sequence[object], error: RuntimeInputError) -> list[Array]:
-        """Run the other model; raise the error where it cannot run either."""
-        with preferring(error):
-            return self.model(error).run(values)
+    def exactly(self, values: Sequence[object], error: RuntimeInputError) -> OtherModel:
+        """Return the model of the sizes of some arguments; raise the error where there is none."""
+        shapes = tuple(tuple(getattr(value, "shape", ())) for value in values)
+        with self.lock:
+            if shapes not in self.exact and len(self.exact) < MOST:
+                self.exact[shapes] = None
+                with suppress(*REFUSALS):
+                    made = self.make_exact(shapes)
+                    if self.weights is not None:
+                        made.set_weights(self.weights)
+                    self.exact[shapes] = made
+            found = self.exact.get(shapes)
+        if found is None:
+            raise error
+        return found
+
+    def any_of(
+        self, values: Sequence[object], inputs: Sequence[TensorInfo], error: RuntimeInputError,
+        use: Callable[[OtherModel], Result],
+    ) -> Result:  # fmt: skip
+        """Use the first model that takes some arguments; raise the error where none does."""
+        if self.tells or 1 in (size for each in values for size in getattr(each, "shape", ())):
+            try:
+                return use(self.model(error))
+            except RuntimeInputError as other:
+                cause = other.__cause__ if other is error else other
+        else:
+            cause = None
+        if not are_of_types(values, inputs):
+            raise error from cause
+        try:
+            return use(self.exactly(values, error))
+        except RuntimeInputError as other:
+            raise error from (cause if other is error else other)
+
+    def run(
+        self, values: Sequence[object], inputs: Sequence[TensorInfo], error: RuntimeInputError
+    ) -> list[Array]:
+        """Run another model; raise the error where none can run either."""
+        return self.any_of(values, inputs, error, lambda model: model.run(values))
 
     def bind(
-        self, values: Sequence[object], outputs: Inputs | None, error: RuntimeInputError,
-        *, release: bool | None,
+        self, values: Sequence[object], outputs: Inputs | None, inputs: Sequence[TensorInfo],
+        error: RuntimeInputError, *, release: bool | None,
     ) -> Callable[[], list[Array]]:  # fmt: skip
-        """Bind the other model; raise the error where it does not take these arrays either."""
-        with preferring(error):
-            return self.model(error).bind(values, outputs, release=release)
+        """Bind another model; raise the error where none takes these arrays either."""
+        return self.any_of(
+            values, inputs, error, lambda model: model.bind(values, outputs, release=release)
+        )
 
 
-@contextmanager
-def preferring(error: RuntimeInputError) -> Iterator[None]:
-    """Raise an error in place of others about arguments."""
-    try:
-        yield
-    except RuntimeInputError as other:
-        if other is error:
-            raise
-        raise error from other
-
-
-def may_be_otherwise(values: Sequence[object]) -> bool:
-    """Say whether one of some arguments has a size that is 1."""
-    return any(1 in getattr(each, "shape", ()) for each in values)
+def are_of_types(values: Sequence[object], inputs: Sequence[TensorInfo]) -> bool:
+    """Say whether arguments are what a model takes but for sizes that are open."""
+    for value, info in zip(values, inputs, strict=True):
+        shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+        if shape is None or len(shape) != len(info.shape) or dtype != numpy_dtype(info.dtype):
+            return False
+        pairs = zip(shape, info.shape, strict=True)
+        if any(isinstance(wanted, int) and found != wanted for found, wanted in pairs):
+            return False
+    return True

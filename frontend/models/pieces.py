@@ -570,7 +570,7 @@ class SteppedModel(CompiledModel):
         except RuntimeInputError as error:
             if self.otherwise is None:
                 raise
-            return self.otherwise.run(values, error)
+            return self.otherwise.run(values, self.inputs, error)
         if self._are_new or are_own(results, values):
             return [*results]
         plain = [x if x.__class__ is np.ndarray else on_host(x) for x in results]

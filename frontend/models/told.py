@@ -71,7 +71,7 @@ class ToldModel(HostedModel):
         except RuntimeInputError as error:
             if self.otherwise is None:
                 raise
-            return self.otherwise.run(in_order(inputs, self.inputs), error)
+            return self.otherwise.run(in_order(inputs, self.inputs), self.inputs, error)
 
     def cut(self, results: list[Array]) -> list[Array]:
         """Return results without what is behind their sizes."""
@@ -98,7 +98,7 @@ class ToldModel(HostedModel):
         except RuntimeInputError as error:
             if self.otherwise is None:
                 raise
-            return self.otherwise.bind(values, outputs, error, release=release)
+            return self.otherwise.bind(values, outputs, self.inputs, error, release=release)
         return lambda: self.cut([result.copy() for result in again()])
 
     def set_weights(self, weights: object) -> None:

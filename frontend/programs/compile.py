@@ -38,7 +38,7 @@ from ..files.beside import Noted, map_beside, map_file, noting
 from ..files.records import Records, with_words
 from ..models.compiled import CompiledModel, compile_if_whole, compile_program, is_kept, tag_of
 from ..models.making import is_whole, made_of
-from ..models.otherwise import Otherwise
+from ..models.otherwise import Otherwise, Shapes
 from .load import OptionError, Serialised, as_source, load_program, read_bytes
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     - `whichever`: whether either of two sizes of an ONNX model that broadcast may be 1 in some
       runs, also of a library that is saved (`UnsupportedOp` for other files). Else they are taken
       to be equal, which is faster, and a run in this process in which one is 1 has another model
-      made first.
+      made first. So has one that fits neither, for its sizes alone, of up to 16 kinds of runs.
     - `tag`: what the symbols of a library begin with; `embed`: whether its weights are in it;
       `extras`: what its manifest holds besides.
 
@@ -218,12 +218,24 @@ def compile_model(  # noqa: PLR0913  (as `compile`)
     again = None if options.whichever else _again(source, LITTLE if model.dims else LEAST)
     if again is not None:
         load = partial(load_program, shapes=shapes, dims=dims, settable=options.settable)
+
+        def ready(program: Program) -> CompiledModel:
+            return made_of(compile_if_whole(program, options), options, threads)
+
+        names = [each.name for each in model.inputs]
         model.otherwise = Otherwise(
-            lambda: made_of(
-                compile_if_whole(load(again(), whichever=True), options), options, threads
-            )
+            lambda: ready(load(again(), whichever=True)),
+            lambda sizes: ready(load(again(), shapes=exact_shapes(names, sizes))),
+            tells=type(model) is not CompiledModel,
         )
     return model
+
+
+def exact_shapes(names: Sequence[str], sizes: Shapes) -> Mapping[str, ShapeOption]:
+    """Return the shapes of the inputs of one run, as an option."""
+    from ..dims.symbols import ExactShape  # noqa: PLC0415  (not for what is in the cache)
+
+    return {name: ExactShape(shape) for name, shape in zip(names, sizes, strict=True)}
 
 
 def _again(

@@ -200,7 +200,7 @@ def test_why_there_is_no_other_model_is_said(model: Make, monkeypatch: pytest.Mo
     made = model([node("Add", ["x", "y"], ["z"])], {"x": N, "y": M}, ["z"])
     compiled = compiled_of(made)
 
-    def refused() -> Any:
+    def refused(*_: Any) -> Any:
         raise UnsupportedOp("not so")
 
     def broken() -> Any:
@@ -210,6 +210,7 @@ def test_why_there_is_no_other_model_is_said(model: Make, monkeypatch: pytest.Mo
     with pytest.raises(MemoryError, match="not enough"):
         compiled.run([image(1, 3), image(4, 3)])
     monkeypatch.setattr(compiled.otherwise, "make", refused)
+    monkeypatch.setattr(compiled.otherwise, "make_exact", refused)
     with pytest.raises(RuntimeInputError, match="compiled with") as told:
         compiled.run([image(1, 3), image(4, 3)])
     assert str(told.value.__cause__) == "not so"
@@ -245,3 +246,51 @@ def test_sizes_of_a_letter_of_an_equation(model: Make, equation: str) -> None:
     inputs = {"x": ("f32", ["n", 2, 3]), "z": ("f32", ["m", 2, 3])}
     made = model([node("Einsum", ["x", "z"], ["y"], equation=equation)], inputs, ["y"])
     check(made, [{"x": image(n, 2, 3), "z": image(m, 2, 3)} for n, m in PAIRS])
+
+
+def test_what_fits_neither_model_is_made_for_the_sizes_of_a_run(model: Make) -> None:
+    """A slice from `n - 2` on begins at the end where `n` is 1, and what is squeezed may be 1."""
+    nodes = [
+        node("Shape", ["x"], ["shape"], end=1), node("Sub", ["shape", "two"], ["from"]),
+        node("Slice", ["x", "from", "to"], ["last"]), node("Squeeze", ["y"], ["flat"]),
+        node("ReduceSum", ["flat"], ["total"], keepdims=0), node("Add", ["last", "total"], ["z"]),
+    ]  # fmt: skip
+    by = {"two": np.int64([2]), "to": np.int64([99])}
+    made = model(nodes, {"x": N, "y": ("f32", ["m", 1, 3])}, ["z", "flat"], by)
+    peer = onnxruntime.InferenceSession(made.SerializeToString())
+    compiled = compiled_of(made)
+    for n, m in ((4, 3), (1, 3), (4, 1), (1, 1), (4, 3), (1, 3)):
+        feeds = {"x": image(n, 3), "y": image(m, 1, 3)}
+        given = [feeds[each.name] for each in made.graph.input]
+        for found in (compiled.run(feeds), compiled.bind(given)()):
+            for one, wanted in zip(found, peer.run(None, feeds), strict=True):
+                np.testing.assert_allclose(one, wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises(RuntimeInputError, match="from 2 to 16"):
+        compiled.run({"x": image(4, 3), "y": image(17, 1, 3)})
+
+
+def test_what_one_size_is_spread_to_may_have_to_be_the_other(model: Make) -> None:
+    nodes = [node("Add", ["x", "y"], ["a"]), node("Concat", ["a", "x"], ["z"], axis=1)]
+    made = model(nodes, {"x": N, "y": M}, ["z"])
+    peer = onnxruntime.InferenceSession(made.SerializeToString())
+    compiled = compiled_of(made)
+    for n, m in ((3, 3), (3, 1)):
+        feeds = {"x": image(n, 3), "y": image(m, 3)}
+        np.testing.assert_array_equal(compiled.run(feeds)[0], peer.run(None, feeds)[0])
+    for _ in range(2):
+        with pytest.raises(RuntimeInputError):
+            compiled.run({"x": image(1, 3), "y": image(3, 3)})
+    with pytest.raises(RuntimeInputError):
+        compiled.run({"x": image(3, 3), "y": image(1, 3).astype(np.float64)})
+    with pytest.raises(RuntimeInputError):
+        compiled.run({"x": image(3, 4), "y": image(1, 3)})
+
+
+def test_models_are_made_for_the_sizes_of_a_few_runs(model: Make, monkeypatch: Any) -> None:
+    monkeypatch.setattr("gravure.frontend.models.otherwise.MOST", 1)
+    squeezed = node("Squeeze", ["x"], ["y"])
+    compiled = compiled_of(model([squeezed], {"x": ("f32", ["n", "m", 3])}, ["y"]))
+    assert compiled.run([image(1, 4, 3)])[0].shape == (4, 3)
+    with pytest.raises(RuntimeInputError):
+        compiled.run([image(4, 1, 3)])
+    assert compiled.run([image(1, 4, 3)])[0].shape == (4, 3)
