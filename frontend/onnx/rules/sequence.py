@@ -7,6 +7,7 @@ values, and nothing of it is left. Others become sequences of the program, for h
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ....ir.types.values import ANY, OptionalSpec, SequenceSpec
+from ..columns import Axis, added_up
 from ..file.data import dtype_of
 from ..lists import rows_of
 from ..node import Node, Parts, Value
@@ -198,7 +200,10 @@ def _place(node: Node, place: Value, count: int, *, or_end: bool = False) -> int
 
 @rule("Col2Im")
 def col2im(node: Node, x: Value, image: Value, block: Value) -> Value:
-    """Add up the columns that windows were spread into: each tap is one channel of a filter."""
+    """Add up the columns that windows were spread into.
+
+    Where they are many each tap is one channel of a filter.
+    """
     extents, window = node.dims(image, "image_shape"), node.integers_of(block, "block_shape")
     rank = len(window)
     strides = node.integers("strides") or (1,) * rank
@@ -211,12 +216,17 @@ def col2im(node: Node, x: Value, image: Value, block: Value) -> Value:
         room = extent + low + high - ((taps - 1) * dilation + 1)
         places.append(dim_rules.floor_divide(room, stride) + 1)
         more.append(room % stride)
-    taps = int(np.prod(window))
+    count = prod(window)
     batch, columns, _ = node.shape(x)
-    channels = columns // taps
+    channels = columns // count
     if not isinstance(channels, int):
         node.refuse(f"{columns} columns must be a number")
-    one = np.eye(taps, dtype=node.dtype(x).numpy).reshape(taps, 1, *window)
+    lows = [low for low, _ in pairs]
+    axes = [*map(Axis, extents, window, strides, dilations, lows, places)]
+    made = added_up(node, x, axes)
+    if made is not None:
+        return made
+    one = np.eye(count, dtype=node.dtype(x).numpy).reshape(count, 1, *window)
     weights = node.constant(np.tile(one, (channels, *(1,) * (rank + 1))))
     spread = node.make.reshape(x, shape=(batch, columns, *places))
     return node.make.conv_transpose(
