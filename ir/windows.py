@@ -100,13 +100,17 @@ class Windows:
             raise TypeError(f"window {self.kernel}, expected at least 1 element an axis")
 
     def counts(self, extents: Sequence[Dim]) -> tuple[Dim, ...]:
-        """Return the number of windows along each axis, or raise `TypeError` if none fits."""
+        """Return the number of windows along each axis, or raise `TypeError` if none fits.
+
+        Of one element there are none where there are no elements, which is no fault.
+        """
         found = []
         rows = zip(extents, self.spans, self.strides, self.pads, strict=True)
         for extent, span, stride, (low, high) in rows:
             room = extent + low + high - span
             text = f"a window over {span} elements does not fit in {extent} elements padded by "
-            at_most(span, room + span, f"{text}{low} and {high}")
+            least = 0 if span == 1 else span
+            at_most(least, room + span, f"{text}{low} and {high}")
             found.append(room // stride + 1)
         return tuple(found)
 

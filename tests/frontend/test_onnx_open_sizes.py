@@ -161,6 +161,16 @@ def test_long_axes_are_made_smaller_by_taps(model: Make) -> None:
         assert not any(op.name == "gv.matmul" for op in main.walk())
 
 
+def test_windows_of_one_element_fit_where_there_are_none(model: Make) -> None:
+    """A sum over channels was refused in runs whose images have no rows."""
+    given = {"begin": np.int64([2]), "end": np.int64([99]), "axis": np.int64([2])}
+    nodes = [
+        node("Slice", ["x", "begin", "end", "axis"], ["rest"]),
+        node("LRN", ["rest"], ["y"], size=3),
+    ]
+    check(model(nodes, OPEN, ["y"], given), [(2, 4, 4), (2, 2, 4)])
+
+
 def test_a_range_may_end_at_vectors_of_one(model: Make) -> None:
     ends = {"low": np.float32([-0.5]), "high": np.float32([0.5])}
     check(model([node("Clip", ["x", "low", "high"], ["y"])], OPEN, ["y"], ends))
