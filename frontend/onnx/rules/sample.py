@@ -77,17 +77,18 @@ def affine_grid(node: Node, theta: Value, size: Value) -> Value:
     aligned = bool(node.integer("align_corners", 0))
     columns = [
         make.reshape(
-            c.cut(node.emit, theta, 2, i, i + 1), shape=(node.shape(theta)[0], *(1,) * rank, rank)
+            c.cut(node.emit, theta, 2, i, i + 1), shape=(node.shape(theta)[0], rank, *(1,) * rank)
         )
         for i in range(rank + 1)
     ]
     total = columns[-1]
-    for axis, column in enumerate(reversed(columns[:-1])):
-        line = tuple(extents[axis] if a == axis + 1 else 1 for a in range(rank + 2))
-        place = make.iota(shape=line, axis=axis + 1, dtype=dtype)
-        along = _centred(node, place, extents[axis], aligned=aligned)
+    for axis, column in enumerate(reversed(columns[:-1]), 2):
+        line = tuple(extents[axis - 2] if a == axis else 1 for a in range(rank + 2))
+        place = make.iota(shape=line, axis=axis, dtype=dtype)
+        along = _centred(node, place, extents[axis - 2], aligned=aligned)
         total = make.add(total, make.mul(column, along))
-    return total
+    # The coordinates are the last axis: each by itself is computed in long rows.
+    return c.move_axis(node.emit, total, 1, rank + 1)
 
 
 def _centred(node: Node, place: Value, extent: Dim, *, aligned: bool) -> Value:
