@@ -8,6 +8,7 @@ import pytest
 
 from gravure.codegen import digests, report
 from gravure.codegen.aot.hashes import gnu_hash, gnu_table
+from gravure.codegen.kernels.sort import heap_part
 from gravure.codegen.llvm import limits
 from gravure.codegen.state import Field, StateLibrary
 from gravure.ir import TensorSpec
@@ -99,3 +100,13 @@ def test_a_state_ends_behind_its_last_variable() -> None:
     assert size(fields[:2]) == 1216 + ALIGNMENT
     empty = Field("d", TensorInfo("d", "f32", (0,)), 1408, 1408)
     assert size([*fields, empty]) == 1408 + ALIGNMENT
+
+
+@pytest.mark.parametrize(
+    ("dtype", "length", "most"),
+    [("f32", 100, 14), ("f32", 1000, 76), ("f32", 8400, 399), ("i64", 100, 33), ("i64", 1000, 166)],
+)
+def test_a_heap_has_what_is_little_of_a_row(dtype: str, length: int, most: int) -> None:
+    """A twentieth of a row was merged: 50 of 1000 took 3 to 5 times onnxruntime's time."""
+    part = heap_part(length, dtypes.DTYPES[dtype])
+    assert [k * part < length for k in (most, most + 1)] == [True, False]
