@@ -24,7 +24,7 @@ MOST_TAPS = 64
 
 
 @dataclass(frozen=True)
-class Axis:
+class FoldedAxis:
     """One axis of the image, and how windows lie on it."""
 
     extent: Dim
@@ -57,7 +57,7 @@ class Axis:
         return beside and self.extent == self.places * self.stride
 
 
-def added_up(node: Node, x: Value, axes: Sequence[Axis]) -> Value | None:
+def added_up(node: Node, x: Value, axes: Sequence[FoldedAxis]) -> Value | None:
     """Add columns up; None where they are too many, or it is open how they lie."""
     taps = [*itertools.product(*(range(axis.taps) for axis in axes))]
     batch, columns, _ = node.shape(x)
@@ -91,7 +91,7 @@ def added_up(node: Node, x: Value, axes: Sequence[Axis]) -> Value | None:
     return _between(node, every, axes)
 
 
-def _between(node: Node, every: Value, axes: Sequence[Axis]) -> Value:
+def _between(node: Node, every: Value, axes: Sequence[FoldedAxis]) -> Value:
     """Put elements [n, c, *strides, *steps] between each other, and cut what is too much."""
     rank = len(axes)
     order = [0, 1, *(2 + i + at for i in range(rank) for at in (rank, 0))]

@@ -19,7 +19,7 @@ from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axis
 from ....ir.types.values import ANY, OptionalSpec, SequenceSpec
-from ..columns import Axis, added_up
+from ..columns import FoldedAxis, added_up
 from ..file.data import dtype_of
 from ..lists import rows_of
 from ..node import Node, Parts, Value
@@ -222,7 +222,7 @@ def col2im(node: Node, x: Value, image: Value, block: Value) -> Value:
     if not isinstance(channels, int):
         node.refuse(f"{columns} columns must be a number")
     lows = [low for low, _ in pairs]
-    axes = [*map(Axis, extents, window, strides, dilations, lows, places)]
+    axes = [*map(FoldedAxis, extents, window, strides, dilations, lows, places)]
     made = added_up(node, x, axes)
     if made is not None:
         return made
