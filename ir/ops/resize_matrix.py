@@ -16,7 +16,7 @@ from ..op import Array
 from .resize import HALF_WAY
 
 MOST_ELEMENTS = 1 << 24
-"""Elements of a matrix beyond which making it would take minutes."""
+"""Taps beyond which making them would take minutes."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,6 @@ def _divided(places: Array, factor: float) -> Array:
 @lru_cache(maxsize=64)
 def weights(how: Stretch) -> Array:
     """Return the matrix [result, extent] whose rows say what each element is made of."""
-    if how.result * how.extent > MOST_ELEMENTS:
-        raise ValueError(
-            f"resizing {how.extent} to {how.result} elements takes a matrix of "
-            f"{how.result * how.extent}, expected at most {MOST_ELEMENTS}"
-        )
     made = np.zeros((how.result, how.extent))
     indices, shares = taps(how)
     np.add.at(made, (np.arange(how.result)[:, None], indices), shares)
@@ -100,6 +95,13 @@ def taps(how: Stretch) -> tuple[Array, Array]:
     What counts nothing is left out. Where there are fewer than elsewhere, the last stands again,
     and counts nothing.
     """
+    scale = min(how.factor, 1.0) if how.antialias else 1.0
+    most = how.result * 4 / scale if scale else 0
+    if most > MOST_ELEMENTS:
+        raise ValueError(
+            f"resizing {how.extent} to {how.result} elements takes {most:.0f} taps, "
+            f"expected at most {MOST_ELEMENTS}"
+        )
     rows: list[list[tuple[int, float]]] = []
     for at in places(how):
         found: dict[int, float] = {}
