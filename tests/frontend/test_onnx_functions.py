@@ -118,6 +118,21 @@ def test_types_that_are_no_tensors_are_refused(model: Make) -> None:
         load_program(made.SerializeToString())
 
 
+def test_what_is_made_of_a_sequence_need_not_be_declared(
+    model: Make, run_onnx: Callable[..., Any]
+) -> None:
+    """The standard's function begins with a sequence of no type then, as torch exports `hstack`."""
+    names = [helper.make_empty_tensor_value_info(name) for name in ("part", "o")]
+    body = helper.make_graph([node("Neg", ["part"], ["o"])], "b", names[:1], names[1:])
+    nodes = [
+        node("SequenceConstruct", ["x", "x"], ["parts"]),
+        node("SequenceMap", ["parts"], ["made"], body=body),
+        node("ConcatFromSequence", ["made"], ["y"], axis=0),
+    ]
+    made = model(nodes, {"x": ("f32", [2, 3])}, ["y"])
+    np.testing.assert_array_equal(run_onnx(made, X)[0], np.concatenate([-X, -X]))
+
+
 def test_a_graph_that_a_standard_function_is_given_reads_what_is_outside(
     model: Make, run_onnx: Callable[..., Any]
 ) -> None:

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from onnx import TypeProto
+from onnx import TensorProto, TypeProto
 from xdsl.ir import SSAValue
 
 from ....ir.compose import functions as c
@@ -34,7 +34,9 @@ def construct(node: Node, *xs: Value) -> Sequence[Parts]:
 
 @rule("SequenceEmpty")
 def empty(node: Node) -> Sequence[Parts]:
-    """Make a sequence without parts."""
+    """Make a sequence without parts; the function of SequenceMap may not know of what."""
+    if node.has("dtype") and node.integer("dtype") == TensorProto.UNDEFINED:
+        return [Parts((), None)]
     return [Parts((), node.element_type("dtype", d.f32))]
 
 
