@@ -281,13 +281,13 @@ def _channels_last(
         return transpose(made, first, name=name)
 
 
-def of_images(sizes: Any, slid: object, filters: object, data_format: Any) -> Any:
+def of_images(sizes: object, slid: object, filters: object, data_format: object) -> Any:
     """Return the sizes of images; rows and columns alone stand for those of such a batch."""
     known, window = static(sizes), convert(filters).shape
     if not isinstance(known, list) or len(known) != len(window) - 2:
         return sizes
     batch, depth = convert(slid).shape[0], window[-2]
-    return [batch, *known, depth] if (data_format or "C")[-1] == "C" else [batch, depth, *known]
+    return [batch, *known, depth] if str(data_format or "C")[-1] == "C" else [batch, depth, *known]
 
 
 def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:

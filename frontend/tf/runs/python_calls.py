@@ -117,7 +117,7 @@ def py_function(
     return _python(func, inp, Tout, name, is_smooth=True)
 
 
-def _python(func: Any, inp: Any, Tout: Any, name: str | None, **how: bool) -> Any:  # noqa: N803
+def _python(func: object, inp: Any, Tout: Any, name: str | None, **how: bool) -> Any:  # noqa: N803
     is_smooth = how["is_smooth"]
     single = not isinstance(Tout, list | tuple)
     stated = [Tout] if single else list(Tout)
@@ -219,7 +219,7 @@ def numpy_function(
         return _called_now(func, inp)
     rows_ = [row_of(t) for t in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 
-    def called(*xs: Any) -> object:
+    def called(*xs: TfTensor) -> object:
         made = func(*[x.numpy() for x in xs])
         several = isinstance(made, list | tuple)
         pairs = zip(made if several else [made], rows_, strict=False)
