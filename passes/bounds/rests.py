@@ -27,7 +27,7 @@ def holds_by_rests(prover: Prover, value: Polynomial) -> bool:
     value = prover.resolved(value).reduced()
     if prover.points.refute(value) or not any(prover.atoms[e].parts for e in value.atoms()):
         return False
-    below, rests = _rests(prover)
+    below, rests = _rests(prover, value)
     with prover.given(below):
         prover.later = {}
         for fact in (*rests, *prover.facts):
@@ -48,13 +48,27 @@ def is_taken_apart(prover: Prover, value: Polynomial) -> bool:
     return bool(quotients & of_quotients)
 
 
-def _rests(prover: Prover) -> tuple[list[Polynomial], list[Polynomial]]:
-    """Return facts of how large quotients are, and of what is left by each."""
+def _quotients(prover: Prover, value: Polynomial) -> list[int]:
+    """Return the quotients in a value, and in what those are of."""
+    found, bits, seen = [], value.bits, 0
+    while left := bits & ~seen:
+        which = left.bit_length() - 1
+        seen |= 1 << which
+        parts = prover.atoms[which].parts
+        if parts is not None:
+            found.append(which)
+            bits |= parts[0].bits | parts[1].bits
+    return sorted(found)
+
+
+def _rests(prover: Prover, value: Polynomial) -> tuple[list[Polynomial], list[Polynomial]]:
+    """Return facts of how large the quotients of a value are, and of what is left by each."""
     below, rests = [], []
-    for which, row in enumerate(prover.atoms):
-        if row.parts is None or not prover.is_sane(which):
+    for which in _quotients(prover, value):
+        parts = prover.atoms[which].parts
+        if parts is None or not prover.is_sane(which):
             continue
-        (n, d), q = row.parts, atom(which)
+        (n, d), q = parts, atom(which)
         rests += [n - d * q, d * q + d - 1 - n]
         for limit in _limits(prover, n):
             whole = (limit + 1).divided(d)
