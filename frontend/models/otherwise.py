@@ -3,17 +3,25 @@
 Sizes that broadcast are taken to be equal where a model is read, which is how most run fastest. A
 run in which one of them is 1 is another model's, which looks in each run: it is made when the first
 such run comes, and stays. What fits neither, as a slice from `n - 2` on of one row, is made for the
-sizes of that run alone, of a few such runs.
+sizes of that run alone, and kept for a few of such runs.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from threading import Lock
+from time import perf_counter
 from typing import Protocol, TypeVar
 
-from ...errors import CompileError, GraphError, ParseError, RuntimeInputError, UnsupportedOp
+from ...errors import (
+    CompileError,
+    GraphError,
+    ParseError,
+    PerformanceWarning,
+    RuntimeInputError,
+    UnsupportedOp,
+)
 from ...forks import renewed
 from ...runtime.arguments import Inputs, numpy_dtype
 from ...runtime.artifact import TensorInfo
@@ -39,9 +47,14 @@ class OtherModel(Protocol):
 
 
 MOST = 16
-"""For the sizes of how many runs models are made."""
+"""For the sizes of how many runs models are kept."""
 Shapes = tuple[tuple[int, ...], ...]
 REFUSALS = (ParseError, GraphError, UnsupportedOp, CompileError)
+
+
+def shapes_of(values: Sequence[object]) -> Shapes:
+    """Return the shapes of arguments."""
+    return tuple(tuple(getattr(value, "shape", ())) for value in values)
 
 
 class Otherwise:
@@ -55,7 +68,9 @@ class Otherwise:
         self.tells = tells
         """Whether data tells sizes, of which one may be 1 too."""
         self.exact: dict[Shapes, OtherModel | None] = {}
-        """The models of the sizes of one run; None where there is none."""
+        """The models of the sizes of one run, the oldest first; None where there is none."""
+        self.seconds, self.has_told = 0.0, False
+        """What the last one took, and whether that was told."""
         self.made: list[OtherModel] = []
         self.weights: WeightsSource = None
         """Those that the model was given since."""
@@ -93,19 +108,42 @@ class Otherwise:
 
     def exactly(self, values: Sequence[object], error: RuntimeInputError) -> OtherModel:
         """Return the model of the sizes of some arguments; raise the error where there is none."""
-        shapes = tuple(tuple(getattr(value, "shape", ())) for value in values)
+        shapes = shapes_of(values)
         with self.lock:
-            if shapes not in self.exact and len(self.exact) < MOST:
-                self.exact[shapes] = None
-                with suppress(*REFUSALS):
-                    made = self.make_exact(shapes)
-                    if self.weights is not None:
-                        made.set_weights(self.weights)
-                    self.exact[shapes] = made
-            found = self.exact.get(shapes)
+            is_known = shapes in self.exact
+            found = self.exact.pop(shapes) if is_known else self._made_for(shapes)
+            self.exact[shapes] = found  # the last of those that are kept
         if found is None:
             raise error
         return found
+
+    def _made_for(self, shapes: Shapes) -> OtherModel | None:
+        """Return the model of the sizes of a run, None if it is refused; forget the oldest one."""
+        if len(self.exact) == MOST:
+            del self.exact[next(iter(self.exact))]
+        start = perf_counter()
+        try:
+            made = self.make_exact(shapes)
+        except REFUSALS:
+            return None
+        if self.weights is not None:
+            made.set_weights(self.weights)
+        self.seconds = perf_counter() - start
+        return made
+
+    def _tell(self, values: Sequence[object], error: RuntimeInputError) -> None:
+        """Warn once of what models for the sizes of one run cost."""
+        if self.has_told:
+            return
+        self.has_told = True
+        shapes = ", ".join(map(str, map(list, shapes_of(values))))
+        warnings.warn(
+            f"arguments of the shapes {shapes} fit no model of open sizes: one is compiled for them"
+            f" alone ({self.seconds:.1f} s), as for other such sizes, of which the last {MOST} are"
+            f" kept; {error}",
+            PerformanceWarning,
+            stacklevel=6,
+        )
 
     def any_of(
         self, values: Sequence[object], inputs: Sequence[TensorInfo], error: RuntimeInputError,
@@ -122,9 +160,11 @@ class Otherwise:
         if not are_of_types(values, inputs):
             raise error from cause
         try:
-            return use(self.exactly(values, error))
+            made = use(self.exactly(values, error))
         except RuntimeInputError as other:
             raise error from (cause if other is error else other)
+        self._tell(values, error)
+        return made
 
     def run(
         self, values: Sequence[object], inputs: Sequence[TensorInfo], error: RuntimeInputError

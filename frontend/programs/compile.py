@@ -116,7 +116,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     - `whichever`: whether either of two sizes of an ONNX model that broadcast may be 1 in some
       runs, also of a library that is saved (`UnsupportedOp` for other files). Else they are taken
       to be equal, which is faster, and a run in this process in which one is 1 has another model
-      made first. So has one that fits neither, for its sizes alone, of up to 16 kinds of runs.
+      made first. So has one that fits neither, for its sizes alone (`PerformanceWarning`); the
+      last 16 of these are kept.
     - `tag`: what the symbols of a library begin with; `embed`: whether its weights are in it;
       `extras`: what its manifest holds besides.
 
