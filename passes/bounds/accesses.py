@@ -248,7 +248,7 @@ class Accesses:
         self, size: Polynomial, spans: Sequence[tuple[Polynomial, Polynomial, Span]]
     ) -> None:
         """Prove accesses of one buffer; the first are mostly the lowest, the last the highest."""
-        text = self.prover.text
+        text = self.text_of
         lows = [rest + span.low for rest, _, span in spans]
         highs = [rest + reach + span.high for rest, reach, span in spans]
         inside = self.are_shown(lows)
@@ -261,6 +261,17 @@ class Accesses:
             if not before_end[at]:
                 wanted = f"{text(highs[at])} < {text(size)}"
                 self.faults.append(UnprovenAccess(span.highest, wanted, every))
+
+    def text_of(self, value: Polynomial) -> str:
+        """Return an expression as it is read, atoms by name and number."""
+        parts = []
+        terms = sorted(value.terms.items(), key=lambda term: -len(term[0]))
+        for monomial, coefficient in (*terms, *([((), value.constant)] if value.constant else [])):
+            factors = [self.prover.name(each) for each in monomial]
+            if abs(coefficient) != 1 or not factors:
+                factors.insert(0, str(abs(coefficient)))
+            parts.append(f"{'-' if coefficient < 0 else '+'} {'*'.join(factors)}")
+        return " ".join(parts).removeprefix("+ ") or "0"
 
     def are_shown(self, values: Iterable[Polynomial]) -> list[bool]:
         """Say which of some values are at least 0; what is above one that is needs no proof."""

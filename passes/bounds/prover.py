@@ -56,6 +56,8 @@ class Prover:
         bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
+        self._of_dims: dict[dim_rules.Atom, Polynomial] = {}
+        """What quotients and other parts of dimensions are."""
         self._made: dict[object, Polynomial] = {}
         """What was made of what, while the facts hold that were known then."""
         self._quotients: dict[tuple[Polynomial, Polynomial, bool], Polynomial] = {}
@@ -309,6 +311,11 @@ class Prover:
         return total
 
     def _factor(self, one: dim_rules.Atom) -> Polynomial:
+        if one not in self._of_dims:
+            self._of_dims[one] = self._made_factor(one)
+        return self._of_dims[one]
+
+    def _made_factor(self, one: dim_rules.Atom) -> Polynomial:
         if not one.op:
             return self.symbol(one.name)
         a, b = (self.dim(dim_rules.parse(text)) for text in one.args)
@@ -320,18 +327,8 @@ class Prover:
             case kind:
                 return self.one_of(kind, a, b)
 
-    def text(self, value: Polynomial) -> str:
-        """Return an expression as it is read, atoms by name and number."""
-        parts = []
-        terms = sorted(value.terms.items(), key=lambda term: -len(term[0]))
-        for monomial, coefficient in (*terms, *([((), value.constant)] if value.constant else [])):
-            factors = [self._name(each) for each in monomial]
-            if abs(coefficient) != 1 or not factors:
-                factors.insert(0, str(abs(coefficient)))
-            parts.append(f"{'-' if coefficient < 0 else '+'} {'*'.join(factors)}")
-        return " ".join(parts).removeprefix("+ ") or "0"
-
-    def _name(self, which: int) -> str:
+    def name(self, which: int) -> str:
+        """Return the name of an atom: of a symbol its own, of others with their number."""
         name = self.atoms[which].name
         return name if name in self._symbols else f"{name}{which}"
 
@@ -549,7 +546,8 @@ class Prover:
         return self.single(value)
 
     def _holds(self, value: Polynomial) -> bool:
-        value = self.resolved(value)
+        if value.bits & self._cuts:
+            value = self.resolved(value)
         if not value.terms:
             return value.constant >= 0
         if self.is_sum_of_naturals(value):
@@ -570,7 +568,7 @@ class Prover:
             ((scale, limit),) = bounds
             if limit.latest >= last or not (row.divisor is ONE or self.is_sane(last)):
                 break
-            limit = self.resolved(limit)
+            limit = self.resolved(limit) if limit.bits & self._cuts else limit
             made = value.bounded(last, limit) if scale is ONE else None
             if made is None:
                 alone, rest = value.parted(last)
@@ -648,9 +646,9 @@ class Prover:
         if last in self.later and self._follows_later(last, factor, rest, up=up):
             return True
         lows = row.lows or [(ONE, ZERO)] * self.is_natural(last)
-        for bound in reversed(lows if up else row.highs):  # what was learned last says most
-            limit = self.resolved(bound[1])
-            if self._holds(replaced(factor, rest, (bound[0], limit), up=up)):
+        for scale, limit in reversed(lows if up else row.highs):  # the last learned says most
+            here = self.resolved(limit) if limit.bits & self._cuts else limit
+            if self._holds(replaced(factor, rest, (scale, here), up=up)):
                 return True
         is_among = bool(row.among) and (row.among_low if up else row.among_high)
         return is_among and all(
