@@ -14,10 +14,12 @@ is computed of others where it has to be.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
-from math import prod
+from math import gcd, prod
 
 from ...ir import Dim, DimExpr, TensorSpec
 from ...ir.types import dims as dim_rules
@@ -182,6 +184,46 @@ def assumed_whatever(
             if name in plain and name not in others and others and others <= {*plain}:
                 return _is_sum(name, value, reason)
     return None
+
+
+def assumed_rest(
+    pairs: Iterable[tuple[Dim, Dim]], plain: Collection[str], reason: str
+) -> Assumption | None:
+    """Return that a symbol is what others leave of a sum or of a product, where nothing else fits.
+
+    A row of `L` elements that becomes an image of `H` by `W` is one of `H*W`; of what is joined to
+    6 rows one part has as many as the others leave.
+    """
+    for a, b in pairs:
+        left = _without_factors(a - b)
+        if isinstance(left, int):
+            continue
+        for name in sorted(dim_rules.symbols(left) & {*plain}):
+            rest = _rest(left, name)
+            others = set() if rest is None else dim_rules.symbols(rest)
+            if rest is not None and others and others <= {*plain}:
+                return _is_sum(name, rest, reason)
+    return None
+
+
+def _without_factors(difference: Dim) -> Dim:
+    """Return a difference without the symbols that all of it is multiplied by, and their number.
+
+    >>> _without_factors(dim_rules.parse("3*n*H*W - 3*n*L"))
+    DimExpr('H*W - L')
+    """
+    if isinstance(difference, int):
+        return difference
+    common = reduce(_both, (monomial for monomial, _ in difference.terms))
+    if not common:
+        return difference
+    factor = dim_rules.DimExpr(((common, gcd(*(count for _, count in difference.terms))),))
+    return dim_rules.divide_terms(difference, factor)[0]
+
+
+def _both(one: tuple[Atom, ...], other: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    """Return the factors that two products have in common."""
+    return tuple((Counter(one) & Counter(other)).elements())
 
 
 def _is_sum(name: str, value: Dim, reason: str) -> Assumption:

@@ -10,6 +10,7 @@ from .assume import (
     assumed_cut_alike,
     assumed_multiple,
     assumed_number,
+    assumed_rest,
     assumed_same,
     assumed_single,
     assumed_sum,
@@ -42,7 +43,8 @@ def assumption(
     found = found or assumed_multiple(pairs, reason) or assumed_number(error, reason)
     found = found or assumed_sum(pairs, plain, known, reason)
     found = found or assumed_same(pairs, places, reason)
-    return found or assumed_whatever(pairs, plain, reason)
+    found = found or assumed_whatever(pairs, plain, reason)
+    return found or assumed_rest(pairs, plain, reason)
 
 
 def _places(arguments: Sequence[TensorSpec], plain: Sequence[str]) -> Mapping[str, int]:

@@ -66,3 +66,49 @@ def test_a_run_in_steps_looks_at_it_too(model: Make) -> None:
     assert compiled.run({"x": np.ones((5, 2), "f4"), "u": np.ones((3, 2), "f4")})[0].shape[1] == 16
     with pytest.raises(RuntimeInputError, match="<= 8"):
         compiled.run({"x": np.ones((5, 2), "f4"), "u": np.ones((4, 2), "f4")})
+
+
+SIZES = [node("Shape", ["z"], ["shape"]), node("Slice", ["shape", "two", "four"], ["image"])]
+
+
+def test_a_row_that_becomes_an_image_is_as_long_as_its_sides_say(model: Make) -> None:
+    """What tokens are put back to an image was refused, where another input tells its sides."""
+    nodes = [
+        *SIZES, node("Concat", ["batch", "image"], ["to"], axis=0),
+        node("Reshape", ["x", "to"], ["a"]), node("Add", ["a", "z"], ["y"]),
+    ]  # fmt: skip
+    by = {"two": np.int64([2]), "four": np.int64([4]), "batch": np.int64([0, 3])}
+    inputs = {"x": ("f32", ["n", 3, "L"]), "z": ("f32", ["n", 3, "h", "w"])}
+    dims = {"n": (1, 4), "L": (0, 99), "h": (0, 9), "w": (0, 9)}
+    compiled = gv.compile(model(nodes, inputs, ["y"], by).SerializeToString(), dims=dims)
+    for n, h, w in ((2, 3, 4), (1, 1, 1), (3, 0, 2), (1, 9, 9)):
+        x, z = (np.random.default_rng(n).random(s, "f4") for s in ((n, 3, h * w), (n, 3, h, w)))
+        np.testing.assert_array_equal(compiled.run({"x": x, "z": z})[0], x.reshape(z.shape) + z)
+    with pytest.raises(RuntimeInputError, match=r"h\*w"):
+        compiled.run({"x": np.ones((1, 3, 5), "f4"), "z": np.ones((1, 3, 2, 2), "f4")})
+
+
+@pytest.mark.parametrize("number", [None, 6])
+def test_a_part_of_a_sum_has_what_others_leave(model: Make, number: int | None) -> None:
+    """Two sums of two sizes each, and a sum and a number, were refused."""
+    nodes = [
+        node("Concat", ["x", "u"], ["one"], axis=0),
+        node("Concat", ["z", "v"], ["two"], axis=0),
+    ]
+    by = {} if number is None else {"fixed": np.ones((number, 2), "f4")}
+    nodes.append(node("Mul", ["one", "two" if number is None else "fixed"], ["y"]))
+    names = "xuzv" if number is None else "xu"
+    made = model(
+        nodes[:1] + nodes[-1:] if number else nodes, {k: FOUR[k] for k in names}, ["y"], by
+    )
+    compiled = gv.compile(
+        made.SerializeToString(), dims=dict.fromkeys("nmpq"[: len(names)], (0, 9))
+    )
+    for sizes in ((2, 4, 5, 1), (6, 0, 0, 6), (3, 3, 3, 3), (0, 6, 1, 5)):
+        given = [np.random.default_rng(0).random((k, 2), "f4") for k in sizes]
+        found = compiled.run(dict(zip(names, given, strict=False)))[0]
+        other = np.concatenate(given[2:]) if number is None else np.ones((6, 2), "f4")
+        np.testing.assert_array_equal(found, np.concatenate(given[:2]) * other)
+    wrong = zip(names, (2, 3, 5, 1), strict=False)
+    with pytest.raises(RuntimeInputError):
+        compiled.run({name: np.ones((k, 2), "f4") for name, k in wrong})
