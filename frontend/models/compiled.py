@@ -49,7 +49,7 @@ class CompiledModel(Model):
         except RuntimeInputError as error:
             if self.otherwise is None or update:
                 raise
-            found = self.otherwise.run(values, self.inputs, error)
+            found = self.otherwise.run(self._taken(values), self.inputs, error)
             return found[0] if len(found) == 1 else tuple(found)
 
     def bind(

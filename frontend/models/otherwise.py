@@ -118,9 +118,12 @@ class Otherwise:
         return found
 
     def _made_for(self, shapes: Shapes) -> OtherModel | None:
-        """Return the model of the sizes of a run, None if it is refused; forget the oldest one."""
+        """Return the model of the sizes of a run, None if it is refused; forget the oldest one.
+
+        Sizes that there is none for go first: wrong ones leave those of right runs alone.
+        """
         if len(self.exact) == MOST:
-            del self.exact[next(iter(self.exact))]
+            del self.exact[min(self.exact, key=lambda each: self.exact[each] is not None)]
         start = perf_counter()
         try:
             made = self.make_exact(shapes)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import RuntimeInputError
-from ...runtime.arguments import Inputs, in_order
+from ...runtime.arguments import Inputs, in_order, to_array
 from ...runtime.artifact import TOLD, TensorInfo
 from ...runtime.buffer import Array
 from ...runtime.model import Model
@@ -71,7 +71,8 @@ class ToldModel(HostedModel):
         except RuntimeInputError as error:
             if self.otherwise is None:
                 raise
-            return self.otherwise.run(in_order(inputs, self.inputs), self.inputs, error)
+            given = [*map(to_array, in_order(inputs, self.inputs), self.inputs)]
+            return self.otherwise.run(given, self.inputs, error)
 
     def cut(self, results: list[Array]) -> list[Array]:
         """Return results without what is behind their sizes."""

@@ -300,3 +300,17 @@ def test_models_for_the_sizes_of_the_last_runs_are_kept(model: Make, monkeypatch
     for n, m in ((4, 1), (1, 4), (1, 5), (1, 4), (4, 1)):  # whatever was run before
         assert compiled.run([image(n, m, 3)])[0].shape == (max(n, m), 3)
     assert [*compiled.otherwise.exact] == [((1, 4, 3),), ((4, 1, 3),)]
+    for n in (17, 18, 19):  # what is wrong takes no place of what is right
+        with pytest.raises(RuntimeInputError, match=r"from [12] to 16"):
+            compiled.run([image(n, 1, 3)])
+    assert [*compiled.otherwise.exact] == [((4, 1, 3),), ((19, 1, 3),)]
+
+
+@pytest.mark.filterwarnings("ignore::gravure.errors.PerformanceWarning")
+def test_lists_and_foreign_bytes_are_taken_for_the_sizes_of_a_run(model: Make) -> None:
+    """They were refused where a model is made for the sizes, and taken where it is not."""
+    squeezed = node("Squeeze", ["x"], ["y"])
+    compiled = compiled_of(model([squeezed], {"x": ("f32", ["n", "m", 3])}, ["y"]))
+    x = image(1, 4, 3)
+    for given in (x.tolist(), x.astype(">f4"), np.asfortranarray(x)):
+        np.testing.assert_array_equal(compiled.run([given])[0], x[0])
