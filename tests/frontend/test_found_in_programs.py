@@ -663,16 +663,27 @@ def test_cross_entropy_has_the_gradient_of_labels_that_add_up_to_one(staged):
                 loss = tf.nn.softmax_cross_entropy_with_logits(labels, x)
             first = tape.gradient(loss, x)
             part = first[:, 0]
-        return loss, first, tape.gradient(loss, labels), outer.gradient(part, x)
+        return loss, first, tape.gradient(loss, labels), outer.gradient(part, x), slope(x, labels)
+
+    def slope(x, labels):
+        """Return how the labels' gradient for the first class changes with the logits."""
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(labels)
+                loss = tf.nn.softmax_cross_entropy_with_logits(labels, x)
+            part = tape.gradient(loss, labels)[:, 0]
+        return outer.gradient(part, x)
 
     function = tf.function(gradients) if staged else gradients
-    loss, first, of_labels, second = (x.numpy() for x in function(x, labels))
+    loss, first, of_labels, second, mixed = (x.numpy() for x in function(x, labels))
     shares = tf.nn.softmax(x).numpy()
     np.testing.assert_allclose(loss, [0, 4.222820, 1.098612], rtol=1e-6)
     np.testing.assert_allclose(first, shares - labels.numpy(), atol=1e-6)
     np.testing.assert_allclose(of_labels, -tf.nn.log_softmax(x).numpy(), rtol=1e-6)
     wanted = shares[:, :1] * (np.eye(3)[:1] - shares)
     np.testing.assert_allclose(second, wanted, atol=1e-6)
+    np.testing.assert_allclose(mixed, shares - np.eye(3)[:1], atol=1e-6)
 
 
 def test_cross_entropy_over_no_classes_is_nothing():

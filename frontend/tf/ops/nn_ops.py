@@ -123,7 +123,8 @@ def softmax_cross_entropy_with_logits(
     """Return the cross entropy of labels and softmax.
 
     TensorFlow's gradient is that of labels that add up to one, softmax less labels, also where
-    they do not. Here it comes from the total that is there less itself.
+    they do not: what they lack is taken of the total less itself. That of labels, the logarithms
+    of softmax, has a gradient of its own.
     """
     if spec_of_value(labels).dtype != spec_of_value(logits).dtype:
         labels = m.to(labels, spec_of_value(logits).dtype)
@@ -132,9 +133,11 @@ def softmax_cross_entropy_with_logits(
         return m.sum(m.mul(labels, logits), axes=axes)  # (what has no elements has no largest)
     above = m.sub(logits, m.stop_gradient(m.max(logits, axes=axes, keepdims=True)))
     total = m.log(m.sum(m.exp(above), axes=axes, keepdims=True))
-    fixed = m.stop_gradient(total)
-    parts = m.sum(m.mul(labels, m.sub(above, fixed)), axes=axes, keepdims=True)
-    return c.squeeze(m.emit, m.sub(m.sub(total, fixed), parts), axes)
+    nothing = m.sub(total, m.stop_gradient(total))
+    given = m.stop_gradient(m.sum(labels, axes=axes, keepdims=True))
+    missing = m.sub(m.number(1.0, spec_of_value(total).dtype), given)
+    parts = m.sum(m.mul(labels, m.sub(above, total)), axes=axes, keepdims=True)
+    return c.squeeze(m.emit, m.sub(m.mul(missing, nothing), parts), axes)
 
 
 @op(
