@@ -11,6 +11,7 @@ from keras.src.backend.config import epsilon as _epsilon
 
 from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor
+from ...graph.kinds import Composite
 from ...tf.distribute.replicas import ReplicaContext as _Replica
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
@@ -69,7 +70,7 @@ def _logits_of(output: Tensor, kind: str, loss: str, from_logits: bool) -> tuple
     their logits still say. Of an activation of Keras it does not ask which of the two it was.
     """
     logits = getattr(output, "_keras_logits", None)
-    if logits is None and isinstance(output, GraphTensor) and output.op.type == kind:
+    if logits is None and isinstance(output, GraphTensor) and _is_last(output, kind):
         logits = output.op.inputs[0]
     if logits is None:
         return output, from_logits
@@ -80,6 +81,16 @@ def _logits_of(output: Tensor, kind: str, loss: str, from_logits: bool) -> tuple
             stacklevel=3,
         )
     return logits, True
+
+
+def _is_last(output: GraphTensor, kind: str) -> bool:
+    """Say whether a softmax or sigmoid is the operation that TensorFlow ends with, too.
+
+    Behind a softmax along an axis before the last one TensorFlow exchanges the axes again.
+    """
+    made = output.op.kind
+    axis = made.options.get("axis", -1) if isinstance(made, Composite) else -1
+    return output.op.type == kind and axis in {-1, rank(output) - 1}
 
 
 def _log_shares(x: Tensor, axis: int) -> Tensor:

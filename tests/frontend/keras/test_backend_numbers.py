@@ -157,6 +157,16 @@ def test_losses_take_the_logits_of_operations_in_graphs_only() -> None:
     np.testing.assert_allclose(inside(LOGITS), wanted, rtol=1e-5)
 
 
+def test_losses_take_logits_of_operations_along_the_last_axis_only() -> None:
+    @tf.function
+    def inside(x: tf.Tensor, axis: int) -> tf.Tensor:
+        return keras.losses.categorical_crossentropy(tf.eye(2), tf.nn.softmax(x, axis))
+
+    logits = tf.constant([[-50.0, 30], [20, 1]])
+    np.testing.assert_allclose(inside(logits, 1), [80, 19], rtol=1e-5)
+    np.testing.assert_allclose(inside(logits, 0), [16.118095] * 2, rtol=1e-5)
+
+
 def test_steps_learn_from_shares_that_are_rounded_to_nothing() -> None:
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, activation="softmax")])
     model.layers[0].set_weights([np.array([[-90.0, 60, 30]] * 2), np.zeros(3)])
