@@ -101,3 +101,28 @@ def test_rows_and_columns_alone_are_sizes_of_such_images() -> None:
 def test_more_paths_than_are_kept_are_refused_as_in_a_run() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="more paths than the beam width"):
         tf.nn.ctc_beam_search_decoder(np.zeros((3, 1, 3), np.float32), [3], 2, 3)
+
+
+@pytest.mark.parametrize("sizes", [[8, 8], [1, 8, 8, 2]])
+def test_sizes_of_convolutions_back_may_be_open(sizes):
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, None, 4, 3]), tf.TensorSpec([None], tf.int32)]
+    )
+    def given(x, sizes):
+        sizes.set_shape(kept)
+        return tf.nn.conv2d_transpose(x, filters, sizes, 2)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, 4, 3])])
+    def computed(x):
+        return tf.nn.conv2d_transpose(x, filters, [2 * tf.shape(x)[1], 8], 2)
+
+    kept = [len(sizes)]
+    images, filters = tf.random.stateless_normal([1, 4, 4, 3], [1, 2]), tf.ones([3, 3, 2, 3])
+    wanted = tf.nn.conv2d_transpose(images, filters, [1, 8, 8, 2], 2)
+    np.testing.assert_allclose(given(images, sizes), wanted, rtol=1e-5)
+    np.testing.assert_allclose(computed(images), wanted, rtol=1e-5)
+
+
+def test_a_convolution_back_gives_as_many_channels_as_its_filters_say():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="5 channels by filters of 2"):
+        tf.nn.conv2d_transpose(tf.ones([1, 4, 4, 3]), tf.ones([3, 3, 2, 3]), [1, 8, 8, 5], 2)

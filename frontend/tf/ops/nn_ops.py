@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -468,6 +469,23 @@ def products(equation: str, *inputs: object, name: str | None = None) -> TfTenso
         if not xs[0].dtype.is_complex:
             return perform("Einsum", xs, name=name, equation=short)
         return by_parts(lambda *parts: perform("Einsum", parts, equation=short), xs)
+
+
+def of_images(sizes: object, slid: object, filters: object, data_format: object) -> Any:
+    """Return the sizes of images; rows and columns alone stand for those of such a batch."""
+    from .array_ops import concat, shape  # noqa: PLC0415
+
+    known, window = static(sizes), convert(filters).shape
+    given = TensorShape([len(known)] if isinstance(known, list) else convert(known).shape)
+    image = convert(slid).shape
+    if None in (window.rank, given.rank) or given[0] != len(window) - 2:
+        return sizes
+    batch, depth = None if image.rank is None else image[0], window[-2]
+    last = str(data_format or "C")[-1] == "C"
+    if isinstance(known, list) and None not in (batch, depth):
+        return [batch, *known, depth] if last else [batch, depth, *known]
+    ends, rows_ = [shape(slid)[:1], shape(filters)[-2:-1]], convert(sizes, "int32")
+    return concat([ends[0], rows_, ends[1]] if last else [*ends, rows_], 0)
 
 
 def depth_of(ksize: object, last: bool) -> int:

@@ -27,7 +27,7 @@ from ..core.sizes import sizes_of
 from ..core.values import InGraph, at_once, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
 from .math_ops import FUNCTIONS, REDUCTIONS, by_parts, cast, conj, real
-from .nn_ops import clip_by_norm, depth_of, greatest_of_depth
+from .nn_ops import clip_by_norm, depth_of, greatest_of_depth, of_images
 
 
 def _pair(value: object, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
@@ -227,7 +227,9 @@ def _conv_transpose(
     padding: Padding,
 ) -> object:
     wanted = tuple(ints(sizes_[0])) if sizes_ else wanted
-    window = spec_of_value(f).dims[:-2]
+    *window, depth, _ = spec_of_value(f).dims
+    if None not in (wanted[-1], depth) and wanted[-1] != depth:
+        raise TypeError(f"an output of {wanted[-1]} channels by filters of {depth}")
     rank = len(window)
     steps, ones = _pair(strides, True, rank), (1,) * rank
     pads = pads_of(padding, wanted[1:-1], window, steps, ones)
@@ -281,15 +283,6 @@ def _channels_last(
         return transpose(made, first, name=name)
 
 
-def of_images(sizes: object, slid: object, filters: object, data_format: object) -> Any:
-    """Return the sizes of images; rows and columns alone stand for those of such a batch."""
-    known, window = static(sizes), convert(filters).shape
-    if not isinstance(known, list) or len(known) != len(window) - 2:
-        return sizes
-    batch, depth = convert(slid).shape[0], window[-2]
-    return [batch, *known, depth] if str(data_format or "C")[-1] == "C" else [batch, depth, *known]
-
-
 def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
     """Return the function that is the gradient of a convolution."""
 
@@ -304,7 +297,8 @@ def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
         name: str | None = None,
     ) -> TfTensor:
         """Return what the gradient of a convolution is; filters are [*sizes, out, in]."""
-        output_shape = of_images(output_shape, input, filters, data_format)
+        with InGraph(graph_of([input, filters, output_shape])):
+            output_shape = of_images(output_shape, input, filters, data_format)
         if data_format is not None and not data_format.endswith("C"):
             turned = partial(function, padding=padding, dilations=dilations)
             return _channels_last(turned, input, filters, output_shape, strides, name)
