@@ -63,3 +63,19 @@ def test_shape_invariants_fit_what_a_loop_begins_with(name):
 
     with pytest.raises(kind, match=message):
         run()
+
+
+def test_shape_invariants_are_dictionaries_where_the_values_of_a_loop_are():
+    shapes = {"a": tf.TensorShape([None]), "i": tf.TensorShape([])}
+
+    @tf.function
+    def doubled(stated):
+        def body(d):
+            return [{"i": d["i"] + 1, "a": tf.concat([d["a"]] * 2, 0)}]
+
+        start = [{"i": 0, "a": tf.ones([1])}]
+        return tf.while_loop(lambda d: d["i"] < 2, body, start, shape_invariants=[stated])
+
+    assert doubled(shapes)[0]["a"].shape == [4]
+    with pytest.raises(TypeError, match="is no shape invariant"):
+        doubled({"a": tf.TensorShape([None])})

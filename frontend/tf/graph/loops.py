@@ -70,7 +70,7 @@ def _in_graph(
     cond, body = loop
     if not any(isinstance(x, nest.Parted) for x in nest.wholes(tree)):
         return _Loop(graph, tree, stated).run(cond, body, most, name)
-    apart = Apart(tree, None if stated is None else _stated(stated))
+    apart = Apart(tree, None if stated is None else _stated(stated, tree))
 
     def turn(*now: object) -> object:
         return apart.tensors(_listed(body(*apart.whole(now)), tree))
@@ -134,7 +134,9 @@ class _Loop:
         self.graph, self.tree = graph, list(tree)
         self.flat = [_leaf(x) for x in nest.flatten(self.tree)]
         self.arrays = [x if isinstance(x, TensorArray) else None for x in self.flat]
-        self.stated = None if invariants is None else _dims_of(_stated(invariants), self.flat)
+        self.stated: list[object] | None = None
+        if invariants is not None:
+            self.stated = _dims_of(_stated(invariants, self.tree), self.flat)
 
     def start(self, body: Body) -> None:
         """Find the shapes of elements that are first written in the body, by tracing it once."""
@@ -209,13 +211,19 @@ def _flow(value: object) -> TfTensor:
     return value.carried()[0] if isinstance(value, TensorArray) else convert(value)
 
 
-def _stated(invariants: object) -> list[Stated]:
-    """Return the shapes and descriptions in a structure."""
+def _stated(invariants: object, tree: object) -> list[Stated]:
+    """Return the shapes and descriptions in a structure, in the order of the loop's own."""
     if isinstance(invariants, TensorShape | TypeSpec) or invariants is None:
         return [invariants]
+    if isinstance(invariants, dict) and isinstance(tree, dict) and set(invariants) == set(tree):
+        return [leaf for key in tree for leaf in _stated(invariants[key], tree[key])]
     if not isinstance(invariants, list | tuple):
         raise TypeError(f"{invariants!r} is no shape invariant, expected a shape or a TypeSpec")
-    return [leaf for each in invariants for leaf in _stated(each)]
+    parts: Sequence[object] = [None] * len(invariants)
+    if isinstance(tree, list | tuple) and len(tree) == len(parts):
+        parts = tree
+    pairs = zip(invariants, parts, strict=True)
+    return [leaf for each, part in pairs for leaf in _stated(each, part)]
 
 
 def _dims_of(stated: Sequence[Stated], values: Sequence[TensorArray | TfTensor]) -> list[object]:
