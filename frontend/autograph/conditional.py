@@ -95,6 +95,7 @@ def traced_branch(
 ) -> tuple[FuncGraph, Sequence[object]]:
     """Return the graph of a piece of code that begins with some values, and what it ends with."""
     inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
+    inner.part_of = graph
     with entered(inner):
         state.put(start)
         run()

@@ -8,7 +8,7 @@ branch runs only if that branch is taken, effects included.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import count
+from itertools import count, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -38,6 +38,8 @@ class PartOf(NamedTuple):
 
     name: str
     branch: tuple[int, str] | None = None
+    counts_alone: bool = False
+    """Whether it counts its draws by itself, as functions do: so do choices by number."""
 
 
 def traced(
@@ -53,10 +55,10 @@ def traced(
     In a graph that runs only what is asked for, it is such a graph, too. In a function, what is
     made in it is named by what it is a part of.
     """
-    name, branch = part or PartOf("")
+    name, branch, alone = part or PartOf("", counts_alone=True)
     inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
     inner.runs_effects = isinstance(graph, FuncGraph) and graph.runs_effects
-    inner.branch, inner.part_of = branch, None if part is None else graph
+    inner.branch, inner.part_of = branch, None if alone else graph
     outside = graph.unique_name(name, mark=False) if isinstance(graph, FuncGraph) and name else ""
     with entered(inner), inner.name_scope(outside and f"{outside}/"):
         given = [inner.argument(spec, "arg") for spec in specs]
@@ -156,7 +158,8 @@ def choose(
     """
     turns, number = slice(None, None, -1 if type_ == "If" else 1), next(CHOICES)
     called = ["false_fn", "true_fn"] if type_ == "If" else map("branch {}".format, count())
-    parts = [PartOf(name or "", (number, each)) for each, _ in zip(called, functions, strict=False)]
+    named = islice(called, len(functions))
+    parts = [PartOf(name or "", (number, each), type_ == "Case") for each in named]
     pairs = [*zip(functions, parts, strict=True)][turns]
     made = [traced("a branch", graph, f, (), (), part) for f, part in pairs][turns]
     structure = made[0][1]

@@ -299,3 +299,32 @@ def test_functions_count_their_draws_by_themselves():
         v1.enable_control_flow_v2()
     assert found[0][0] == found[0][1]
     np.testing.assert_allclose(found[1][1], 1 + found[0][0])
+
+
+def chosen_by_python(given):
+    def choose(x):
+        if given:
+            return x + v1.random_uniform([])
+        return x + v1.random_uniform([]) + 1.0
+
+    return tf.autograph.to_graph(choose)(tf.constant(0.0))
+
+
+def chosen_by_number(given):
+    branches = [lambda: v1.random_uniform([]) + 1.0, lambda: v1.random_uniform([])]
+    return tf.switch_case(tf.cast(given, tf.int32), branches)
+
+
+FOUND = [
+    (chosen_by_python, [[0.812696, 0.055544, 0.778786], [0.527289, 1.406397, 0.097887]]),
+    (chosen_by_number, [[0.812696, 0.812696, 0.055544], [0.527289, 1.812696, 0.838831]]),
+]
+
+
+@pytest.mark.parametrize(("part", "wanted"), FOUND)
+def test_choices_of_python_are_counted_with_the_graph_and_those_by_number_are_not(part, wanted):
+    v1.disable_control_flow_v2()
+    try:
+        np.testing.assert_allclose(drawn_around(part), wanted, atol=2e-6)
+    finally:
+        v1.enable_control_flow_v2()
