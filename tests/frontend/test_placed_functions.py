@@ -1,6 +1,7 @@
 """What the host does in a saved function: its functions are found again by where they stand."""
 
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import gravure.tf as tf
 from gravure.frontend.function.graph_data import GraphTextError, NotSerialisableError
 
 TEXTS = np.array([b"the cat sat", b"on a mat", b"ok"], object)
+PACKED = np.array([zlib.compress(text) for text in TEXTS], object)
 NUMBERS = np.random.default_rng(0).random((3, 8), np.float32)
 PIXELS = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
 FEATURES = {"x": tf.io.FixedLenFeature([2], tf.float32), "y": tf.io.VarLenFeature(tf.int64)}
@@ -40,6 +42,7 @@ CASES = {
     "bytes": (TEXTS, lambda x: tf.strings.bytes_split(x).to_tensor()),
     "buckets": (TEXTS, lambda x: tf.strings.to_hash_bucket_fast(x, 10)),
     "base 64": (TEXTS, lambda x: tf.io.decode_base64(tf.io.encode_base64(x))),
+    "compressed": (PACKED, lambda x: tf.io.decode_compressed(x, "ZLIB")),
     "columns": (TEXTS, lambda x: tf.io.decode_csv(tf.strings.join(["3,", x]), [[0], [""]])),
     "joins": (TEXTS, lambda x: tf.strings.reduce_join(words(x), axis=1, separator="+")),
     "formats": (NUMBERS, lambda x: tf.strings.format("{}", x)),

@@ -361,23 +361,26 @@ def encode_base64(input: object, pad: bool = False, name: str | None = None) -> 
     return _of_text("EncodeBase64", one, input, name, lambda row: row.in_base64(pad=pad))
 
 
+DECOMPRESS: dict[str, Callable[[Data], Data]] = {
+    "": lambda x: x,
+    "ZLIB": zlib.decompress,
+    "GZIP": gzip.decompress,
+}
+"""By the type: what a step that is saved finds by it again."""
+
+
 def decode_compressed(
     bytes: object, compression_type: str = "", name: str | None = None
 ) -> TfTensor:
     """Return what was compressed by `ZLIB` or `GZIP`."""
-    known: dict[str, Callable[[Data], Data]] = {
-        "": lambda x: x,
-        "ZLIB": zlib.decompress,
-        "GZIP": gzip.decompress,
-    }
-    if compression_type not in known:
+    if compression_type not in DECOMPRESS:
         raise InvalidArgumentError(
             f"Only ZLIB, GZIP or NONE are supported compressions. Got {compression_type}"
         )
 
     def one(data: Data) -> Data:
         try:
-            return known[compression_type](data)
+            return DECOMPRESS[compression_type](data)
         except (zlib.error, OSError, EOFError) as error:
             raise DataLossError(f"damaged compressed data: {error}") from None
 
