@@ -96,7 +96,8 @@ def traced_branch(
     """Return the graph of a piece of code that begins with some values, and what it ends with."""
     inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
     inner.part_of = graph
-    with entered(inner):
+    outside = graph.unique_name("cond", mark=False) if isinstance(graph, FuncGraph) else ""
+    with entered(inner), inner.name_scope(outside and f"{outside}/"):
         state.put(start)
         run()
         return inner, state.get()
@@ -157,7 +158,7 @@ def joined(
             way.graph.finish([way.graph.output(x) for x in tensors])
     taken = [index, *(x for way in (other, main) for x in way.graph.captures)]
     kind = GraphChoice([other.graph, main.graph], "If")
-    results = add(graph, kind, taken, None, [other.graph, main.graph])
+    results = add(graph, kind, taken, "cond", [other.graph, main.graph])
     return [filled(form, {i: results[o] for i, o in places.items()}) for form, places in forms]
 
 

@@ -205,7 +205,7 @@ class StagedLoop:
             return [*head, *self.carried()]
 
         try:
-            return loop(self.graph, test, body, values, values, self.specs)
+            return loop(self.graph, test, body, values, values, self.specs, "while")
         except Relaxed:
             return None
         except BaseException:

@@ -197,3 +197,33 @@ def test_a_value_of_several_tensors_is_true() -> None:
 
     assert int(made(tf.constant(1), sparse)) == -1
     assert int(made(tf.constant(1), None)) == 1
+
+
+def test_names_inside_pythons_choices_and_loops_begin_with_theirs():
+    names = []
+
+    def named(x, name):
+        made = tf.identity(x, name=name)
+        names.append(made.name)
+        return made
+
+    @tf.function
+    def f(x):
+        if x > 0.0:
+            x = named(x, "a") * 1.0
+            assert names == ["cond/a:0"]
+        else:
+            x = named(x, "b")
+        for _ in tf.range(2):
+            x = named(x, "c")
+            if x > 0.0:
+                x = named(x, "d")
+        if x > 0.0:
+            x = named(x, "e")
+        while x < 5.0:
+            x = named(x, "g") + 1.0
+        return x
+
+    assert f(tf.constant(1.0)) == 5.0
+    inside = ["while/c:0", "while/cond/d:0", "cond_1/e:0", "while_1/g:0"]
+    assert names == ["cond/a:0", "cond/b:0", *inside]
