@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar, final
+from typing import Any, Generic, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, final
 
 import numpy as np
 
@@ -163,6 +163,17 @@ PLAIN: list[type[Kind]] = []
 """Kinds whose instances are all the same."""
 
 
+class CompositeForm(Protocol):
+    """What a value is like that is made of several tensors: made anew of its form."""
+
+    def form(self) -> Hashable:
+        """Return the arguments that it is made of."""
+
+
+COMPOSITES: dict[str, type[CompositeForm]] = {}
+"""The classes of these by their names, which register themselves."""
+
+
 class Writer:
     """Turns a graph, and what it calls and uses, into plain data."""
 
@@ -271,7 +282,7 @@ class Writer:
                 return {name: write(value)}
         raise NotSerialisableError(f"it holds a {type(value).__name__}")
 
-    def forms(self) -> list[tuple[type, str, Callable[[Any], Plain]]]:
+    def forms(self) -> list[tuple[type | tuple[type, ...], str, Callable[[Any], Plain]]]:
         """Return by type the name of the form, and what writes it."""
         return [
             (Symbol, "symbol", str),
@@ -288,7 +299,12 @@ class Writer:
             (TensorSpec, "spec", self.spec),
             (DimExpr, "dim", self.dim),
             (Handle, "variable", lambda x: self.variable(x())),
+            (tuple(COMPOSITES.values()), "composite", self.composite),
         ]
+
+    def composite(self, value: CompositeForm) -> Plain:
+        """Return what a value of several tensors is like."""
+        return [type(value).__name__, self.value(value.form())]
 
     def variable(self, state: Stateful) -> str:
         """Return the name of a variable in the text."""
@@ -476,6 +492,17 @@ class NodeReader:
         return self.variables[name]
 
 
+def composite_of(name: object, form: object) -> object:
+    """Return what a value of several tensors is like."""
+    made: Callable[..., object] | None = COMPOSITES.get(str(name))
+    if made is None or not isinstance(form, tuple):
+        raise GraphTextError(f"a composite {name!r} of {form!r}")
+    try:
+        return made(*form)
+    except (TypeError, ValueError) as error:
+        raise GraphTextError(f"a {name} of {form!r}: {error}") from None
+
+
 def pattern_of(text: object, flags: int) -> re.Pattern[str] | re.Pattern[bytes]:
     """Return the pattern of a text."""
     if isinstance(text, bytes):
@@ -497,6 +524,7 @@ READERS: dict[str, Callable[[NodeReader, Any], object]] = {
     "slice": lambda r, x: slice(*map(r.value, x)),
     "ellipsis": lambda r, x: Ellipsis,
     "pattern": lambda r, x: pattern_of(r.value(x[0]), x[1]),
+    "composite": lambda r, x: composite_of(x[0], r.value(x[1])),
     "spec": NodeReader.spec,
     "dim": NodeReader.dim,
 }

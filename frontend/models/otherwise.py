@@ -14,6 +14,8 @@ from threading import Lock
 from time import perf_counter
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from ...errors import (
     CompileError,
     GraphError,
@@ -27,6 +29,7 @@ from ...runtime.arguments import Inputs, numpy_dtype
 from ...runtime.artifact import TensorInfo
 from ...runtime.buffer import Array
 from ...runtime.model import WeightsSource
+from ...runtime.values import TEXT
 
 Result = TypeVar("Result")
 
@@ -189,9 +192,16 @@ def are_of_types(values: Sequence[object], inputs: Sequence[TensorInfo]) -> bool
     """Say whether arguments are what a model takes but for sizes that are open."""
     for value, info in zip(values, inputs, strict=True):
         shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
-        if shape is None or len(shape) != len(info.shape) or dtype != numpy_dtype(info.dtype):
+        if shape is None or len(shape) != len(info.shape) or not _is_of_type(dtype, info.dtype):
             return False
         pairs = zip(shape, info.shape, strict=True)
         if any(isinstance(wanted, int) and found != wanted for found, wanted in pairs):
             return False
     return True
+
+
+def _is_of_type(dtype: object, name: str) -> bool:
+    """Say whether numpy's type is that of the elements of a tensor, of which some are texts."""
+    if not isinstance(dtype, np.dtype):
+        return False
+    return dtype.kind in "OSU" if name == TEXT else dtype == numpy_dtype(name)

@@ -4,6 +4,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -242,10 +243,9 @@ def test_conditions_longer_and_shorter_than_their_axis(model: Make, size: Any, k
         made = model([each], {n: i for n, i in inputs.items() if n not in given}, ["y"], given)
         found = gv.compile(made.SerializeToString(), dims=dict.fromkeys(used(made), (0, 9)))
         arguments = [x] if known else [x, c]
-        if known and size == "N" and count == 9:
-            with pytest.raises(RuntimeInputError, match="stop 8, expected 0 to N"):
-                found(*arguments)
-        else:
+        is_longer = known and size == "N" and count == 9  # than any size that is open
+        fits = pytest.warns(gv.PerformanceWarning, match="stop 8, expected 0 to N")
+        with fits if is_longer else nullcontext():
             np.testing.assert_array_equal(found(*arguments), x[np.flatnonzero(c[:4])])
 
 

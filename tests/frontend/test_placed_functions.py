@@ -119,3 +119,47 @@ def test_functions_that_are_not_there_are_refused(wrong, tmp_path):
     path.write_text(json.dumps(changed(json.loads(path.read_text()))))
     with pytest.raises(GraphTextError, match="there is no"):
         tf.saved_model.load(str(tmp_path))
+
+
+def test_values_of_several_tensors_are_taken_and_given(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(
+        lambda x: {"words": words(x), "places": (words(x).to_sparse(), tf.size(x), None)},
+        input_signature=[tf.TensorSpec([None], tf.string)],
+    )
+    rows = tf.RaggedTensorSpec([None, None], tf.float32)
+    module.g = tf.function(lambda r: (r * 2, tf.reduce_sum(r, 1)), input_signature=[rows])
+    stated = tf.SparseTensorSpec([None, 3], tf.float32)
+    module.h = tf.function(tf.sparse.to_dense, input_signature=[stated])
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    found = loaded.f(tf.constant(TEXTS))
+    assert found["words"].to_list() == words(tf.constant(TEXTS)).to_list()
+    sparse, size, nothing = found["places"]
+    assert (tf.sparse.to_dense(sparse, "").shape, size.numpy(), nothing) == ((3, 3), 3, None)
+    twice, sums = loaded.g(tf.ragged.constant([[1.0, 2.0], [], [3.0]]))
+    assert (twice.to_list(), sums.numpy().tolist()) == ([[2, 4], [], [6]], [3, 0, 3])
+    given = tf.sparse.from_dense(tf.constant([[0.0, 1, 0]]))
+    np.testing.assert_array_equal(loaded.h(given), [[0, 1, 0]])
+    tf.saved_model.save(loaded, str(tmp_path / "again"))
+    again = tf.saved_model.load(str(tmp_path / "again"))
+    assert again.g(tf.ragged.constant([[1.0]]))[0].to_list() == [[2]]
+
+
+@pytest.mark.parametrize(
+    "wrong", [["Nothing", []], ["RaggedTensorSpec", [None, "no type"]], ["", None]]
+)
+def test_values_that_are_not_there_are_refused(wrong, tmp_path):
+    saved(words, tf.TensorSpec([None], tf.string), tmp_path)
+    [path] = tmp_path.glob("*.json")
+
+    def changed(data):
+        if isinstance(data, dict):
+            name, form = wrong
+            made = {"composite": [name, form if form is None else {"tuple": form}]}
+            return made if "composite" in data else {k: changed(v) for k, v in data.items()}
+        return [changed(each) for each in data] if isinstance(data, list) else data
+
+    path.write_text(json.dumps(changed(json.loads(path.read_text()))))
+    with pytest.raises(GraphTextError, match=r"a composite|a RaggedTensorSpec of"):
+        tf.saved_model.load(str(tmp_path))

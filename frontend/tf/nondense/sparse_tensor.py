@@ -10,6 +10,7 @@ import numpy as np
 from ....ir.op import Array
 from ...data.batches import Pile
 from ...eager.tensor import Tensor
+from ...function.graph_data import COMPOSITES
 from ...graph.graph import Graph
 from ...values.context import STATE
 from ...values.dispatch import Evaluated
@@ -319,6 +320,9 @@ class SparseTensorSpec(CompositeSpec):
 
     def __repr__(self) -> str:
         return f"SparseTensorSpec({self.shape!r}, tf.{self.dtype.name})"
+
+
+COMPOSITES["SparseTensorSpec"] = SparseTensorSpec
 
 
 def known_sizes(sp: SparseTensor) -> list[int] | TfTensor:

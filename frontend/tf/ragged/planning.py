@@ -21,6 +21,7 @@ from ..core.host_ops import unknown
 from ..core.values import convert
 from ..ops import array_ops as a
 from ..ops.gathering import gather
+from ..ops.math_ops import REDUCTIONS
 from .partition import RowPartition, computed
 from .rows import Rows, ranges, splits_of, uniform
 from .tensor import Ragged, RaggedTensor, same_graph
@@ -61,11 +62,12 @@ def operand(x: Ragged, levels: int) -> tuple[TfTensor, list[TfTensor]]:
         extra = levels - have
         if known is not None and len(known) <= extra:
             raise ValueError(f"a tensor of shape {flat.shape} has no {levels} levels of rows")
-        behind = sizes[extra + 1 :]
-        if known is not None and None not in known[extra + 1 :]:
-            flat = a.reshape(flat, [-1, *known[extra + 1 :]])
+        behind = known[extra + 1 :] if known is not None else [None]
+        if all(behind):  # what is left of the elements: of none, nothing is
+            flat = a.reshape(flat, [-1, *behind])
         else:
-            flat = a.reshape(flat, a.concat([convert([-1], "int64"), behind], 0))
+            count = REDUCTIONS["reduce_prod"](sizes[: extra + 1], keepdims=True)
+            flat = a.reshape(flat, a.concat([count, sizes[extra + 1 :]], 0))
     return flat, [sizes, *(x.nested_row_splits if isinstance(x, RaggedTensor) else ())]
 
 

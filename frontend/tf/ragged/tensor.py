@@ -10,6 +10,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ...data.batches import Pile
+from ...function.graph_data import COMPOSITES
 from ...graph.graph import Graph
 from ...values.dispatch import Evaluated
 from ...values.dtypes import DataType, DTypeLike
@@ -632,6 +633,9 @@ class RaggedTensorSpec(CompositeSpec):
             f"RaggedTensorSpec({self._shape!r}, tf.{self._dtype.name}, {self._levels}, "
             f"tf.{self._splits.name})"
         )
+
+
+COMPOSITES["RaggedTensorSpec"] = RaggedTensorSpec
 
 
 def same_graph(*values: object) -> InGraph:

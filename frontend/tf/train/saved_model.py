@@ -567,7 +567,8 @@ class _Loader:
         owner = function or self.restored(inspect.Signature(), [data])
         bound = Bound(owner, nest.pack(arguments, leaves))
         results = self.reader.value(data["results"])
-        chosen = [None if i is None else graph.outputs[i] for i in nest.flatten(results)]
+        outputs = iter(graph.outputs)  # (tensors of composites have no numbers of their own)
+        chosen = [None if i is None else next(outputs) for i in nest.flatten(results)]
         made = ConcreteFunction(owner, bound, graph, results, chosen)
         made.held = self.owners  # type: ignore[attr-defined]
         return made
