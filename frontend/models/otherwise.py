@@ -109,9 +109,8 @@ class Otherwise:
                 told = "its weights were prepared for sizes that are equal"
                 self.refusal = UnsupportedOp(told)
 
-    def exactly(self, values: Sequence[object], error: RuntimeInputError) -> OtherModel:
+    def exactly(self, shapes: Shapes, error: RuntimeInputError) -> OtherModel:
         """Return the model of the sizes of some arguments; raise the error where there is none."""
-        shapes = shapes_of(values)
         with self.lock:
             is_known = shapes in self.exact
             found = self.exact.pop(shapes) if is_known else self._made_for(shapes)
@@ -137,16 +136,16 @@ class Otherwise:
         self.seconds = perf_counter() - start
         return made
 
-    def _tell(self, values: Sequence[object], error: RuntimeInputError) -> None:
+    def _tell(self, shapes: Shapes, error: RuntimeInputError) -> None:
         """Warn once of what models for the sizes of one run cost."""
         if self.has_told:
             return
         self.has_told = True
-        shapes = ", ".join(map(str, map(list, shapes_of(values))))
+        written = ", ".join(map(str, map(list, shapes)))
         warnings.warn(
-            f"arguments of the shapes {shapes} fit no model of open sizes: one is compiled for them"
-            f" alone ({self.seconds:.1f} s), as for other such sizes, of which the last {MOST} are"
-            f" kept; {error}",
+            f"arguments of the shapes {written} fit no model of open sizes: one is compiled for"
+            f" them alone ({self.seconds:.1f} s), as for other such sizes, of which the last {MOST}"
+            f" are kept; {error}",
             PerformanceWarning,
             stacklevel=6,
         )
@@ -156,7 +155,8 @@ class Otherwise:
         use: Callable[[OtherModel], Result],
     ) -> Result:  # fmt: skip
         """Use the first model that takes some arguments; raise the error where none does."""
-        if self.tells or 1 in (size for each in values for size in getattr(each, "shape", ())):
+        shapes = shapes_of(values)
+        if self.tells or any(1 in shape for shape in shapes):
             try:
                 return use(self.model(error))
             except RuntimeInputError as other:
@@ -166,10 +166,10 @@ class Otherwise:
         if not are_of_types(values, inputs):
             raise error from cause
         try:
-            made = use(self.exactly(values, error))
+            made = use(self.exactly(shapes, error))
         except RuntimeInputError as other:
             raise error from (cause if other is error else other)
-        self._tell(values, error)
+        self._tell(shapes, error)
         return made
 
     def run(

@@ -332,10 +332,12 @@ class Reader:
         """
         specs = [value_spec(value.type) for value in values]
         at = next((i for i, spec in enumerate(specs) if isinstance(spec, TensorSpec)), None)
-        for each in self.symbols.meant if at is not None else ():
+        if at is None:
+            return values
+        for each in self.symbols.meant:
             wanted = dim_rules.symbols(each.large - each.small)
             tells = [x for x in self.main.args if wanted & _sizes_of(x)]
-            if at is not None and wanted <= {name for x in tells for name in _sizes_of(x)}:
+            if wanted <= {name for x in tells for name in _sizes_of(x)}:
                 text = f"sizes with {each} are expected: {each.reason}"
                 rules = {"small": each.small, "large": each.large, "text": text}
                 values[at] = self.emitter(Meant, values[at], *tells, **rules)

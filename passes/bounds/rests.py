@@ -48,27 +48,28 @@ def is_taken_apart(prover: Prover, value: Polynomial) -> bool:
     return bool(quotients & of_quotients)
 
 
-def _quotients(prover: Prover, value: Polynomial) -> list[int]:
-    """Return the quotients in a value, and in what those are of."""
+def _quotients(
+    prover: Prover, value: Polynomial
+) -> list[tuple[int, tuple[Polynomial, Polynomial]]]:
+    """Return the quotients in a value, and in what those are of: each with what that is."""
     found, bits, seen = [], value.bits, 0
     while left := bits & ~seen:
         which = left.bit_length() - 1
         seen |= 1 << which
         parts = prover.atoms[which].parts
         if parts is not None:
-            found.append(which)
+            found.append((which, parts))
             bits |= parts[0].bits | parts[1].bits
-    return sorted(found)
+    return found[::-1]  # what an atom is made of was made before it
 
 
 def _rests(prover: Prover, value: Polynomial) -> tuple[list[Polynomial], list[Polynomial]]:
     """Return facts of how large the quotients of a value are, and of what is left by each."""
     below, rests = [], []
-    for which in _quotients(prover, value):
-        parts = prover.atoms[which].parts
-        if parts is None or not prover.is_sane(which):
+    for which, (n, d) in _quotients(prover, value):
+        if not prover.is_sane(which):
             continue
-        (n, d), q = parts, atom(which)
+        q = atom(which)
         rests += [n - d * q, d * q + d - 1 - n]
         for limit in _limits(prover, n):
             whole = (limit + 1).divided(d)

@@ -288,6 +288,7 @@ def _operation(
     known: dict[str, Any],
 ) -> Callable[[Function], Callable[..., Made]]:
     """Return what makes an operation of a function: `carry_out` performs it."""
+    of_truths = type_ in OF_TRUTHS
 
     def decorate(function: Function) -> Callable[..., Made]:
         register_rule(Rule(type_, function, **known))
@@ -306,7 +307,7 @@ def _operation(
                 *args, name = args  # type: ignore[assignment]
             rest = arguments_of(public, names, defaults, args, kwargs)
             values = [in_whole_numbers(each, rest.pop(each)) for each in operands]
-            if type_ in OF_TRUTHS:
+            if of_truths:
                 values = [*map(truths, values)]
             rest.pop("_", None)
             graph = graph_of(values)

@@ -33,7 +33,6 @@ from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
 from ..ops import window_ops as _w
 from ..ops.creation import ints, one_hot, range_, zeros
-from ..ops.nn_ops import of_images
 
 Entropy = namedtuple("Entropy", "loss backprop")
 Forward = Callable[[TfTensor], TfTensor]
@@ -103,7 +102,7 @@ def _sized(forward: Callable[..., TfTensor], *linear: str) -> Callable[..., TfTe
         with InGraph(graph_of([sizes, other, grad])):
             back = convert(grad)
             if shape_name == "input_sizes":
-                sizes = of_images(sizes, back, other, given.get("data_format"))
+                sizes = _n.of_images(sizes, back, other, given.get("data_format"))
             fixed = None if other is None else convert(other)
             at = zeros(sizes, back.dtype)
             return way_back(lambda x: forward(x, fixed, **given), at, back, name)
