@@ -1,7 +1,7 @@
 """What the error function, its complement and the normal distribution give a value for.
 
-Near zero that is an inverse of erf, in the tails one of erfc, which has all its digits there: what
-is left to 1 is made of the argument itself, and not of one minus it.
+All are quantiles of the normal distribution. In the tails they have all their digits: what is left
+to 1 is made of the argument itself, and not of one minus it.
 """
 
 from __future__ import annotations
@@ -18,45 +18,76 @@ from ..core.bridge import TfTensor, custom_gradient
 from ..core.calls import op
 from ..core.values import InGraph, convert, graph_of
 from ..ops.math_ops import FUNCTIONS
-from ..ops.special import Wide, complement, widened
+from ..ops.special import Wide, widened
 
-MIDDLE = (
-    *(1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.00021858087),
-    *(-4.39150654e-06, -3.5233877e-06, 3.43273939e-07, 2.81022636e-08),
+NEAR = (
+    (
+        *(3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3),
+        *(1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4),
+        *(3.3430575583588128105e4, 2.5090809287301226727e3),
+    ),
+    (
+        *(1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3),
+        *(2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4),
+        5.2264952788528545610e3,
+    ),
 )
-"""A polynomial near the inverse of erf over x, in the logarithm of 1 - x^2, the lowest first."""
-TAIL = ((2.515517, 0.802853, 0.010328), (1.0, 1.432788, 0.189269, 0.001308))
-"""By what a quotient of polynomials a quantile of a tail is less than the root of its logarithm."""
+"""The quotient of polynomials that a quantile is for a probability of 0.075 to 0.925, over the
+difference of that from 1/2, in 0.425^2 less the square of the difference, the lowest first.
+
+These and the next two are of algorithm AS 241 (M. J. Wichura, "The Percentage Points of the Normal
+Distribution", Applied Statistics 37, 1988), which has 16 digits.
+"""
+FURTHER = (
+    (
+        *(1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550),
+        *(3.64784832476320460504, 1.27045825245236838258, 2.41780725177450611770e-1),
+        *(2.27238449892691845833e-2, 7.74545014278341407640e-4),
+    ),
+    (
+        *(1.0, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1),
+        *(1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4),
+        1.05075007164441684324e-9,
+    ),
+)
+"""That of a smaller probability, in 1.6 less than the root of its logarithm turned round, ..."""
+FURTHEST = (
+    (
+        *(6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580),
+        *(2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3),
+        *(2.71155556874348757815e-5, 2.01033439929228813265e-7),
+    ),
+    (
+        *(1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2),
+        *(7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7),
+        2.04426310338993978564e-15,
+    ),
+)
+"""... and, where the root is above 5, in 5 less than that."""
 Slope = Callable[[TfTensor], TfTensor]
 
 
-def _in_middle(w: Wide, x: object) -> object:
-    """Return what erf gives x for, which is small."""
-    size = w.neg(w.log(w.mul(w.sub(1.0, x), w.add(1.0, x))))
-    found = w.mul(w.series(w.sub(size, 2.5), MIDDLE), x)
-    for _ in range(2):  # Newton: each step doubles the digits
-        slope = w.mul(w.exp(w.neg(w.mul(found, found))), 2 / math.sqrt(math.pi))
-        found = w.sub(found, w.div(w.sub(w.erf(found), x), slope))
-    return found
-
-
-def _in_tail(w: Wide, c: object) -> object:
-    """Return what erfc gives c for, which is from 0 to 1."""
-    root = w.sqrt(w.mul(w.log(w.mul(c, 0.5)), -2.0))
-    less = w.div(w.series(root, TAIL[0]), w.series(root, TAIL[1]))
-    found = w.mul(w.sub(root, less), math.sqrt(0.5))
-    for _ in range(2):  # Halley: each step triples the digits
-        slope = w.mul(w.exp(w.neg(w.mul(found, found))), -2 / math.sqrt(math.pi))
-        step = w.div(w.sub(complement(w, found), c), slope)
-        found = w.sub(found, w.div(step, w.add(w.mul(found, step), 1.0)))
-    return w.select(w.equal(c, 0.0), math.inf, found)
-
-
 def _inverse(w: Wide, x: object, left: object) -> object:
-    """Return what erf gives x for, of which so much is left to 1 or -1."""
-    tail = _in_tail(w, left)
-    signed = w.select(w.less(x, 0.0), w.neg(tail), tail)
-    return w.select(w.less(w.abs(x), 0.5), _in_middle(w, x), signed)
+    """Return the quantile of (1 + x) / 2, of which so much is left to 1 or -1.
+
+    Of all three quotients the one that holds is chosen before anything is divided.
+    """
+    half = w.mul(x, 0.5)
+    root = w.sqrt(w.neg(w.log(w.mul(left, 0.5))))
+    is_near, is_far = w.less_equal(w.abs(half), 0.425), w.less(5.0, root)
+    near = w.sub(0.180625, w.mul(half, half))
+    far = w.sub(root, w.select(is_far, 5.0, 1.6))
+    parts = [
+        w.select(
+            is_near,
+            w.series(near, NEAR[i]),
+            w.select(is_far, w.series(far, FURTHEST[i]), w.series(far, FURTHER[i])),
+        )
+        for i in range(2)
+    ]
+    found = w.select(w.equal(left, 0.0), math.inf, w.div(parts[0], parts[1]))
+    tail = w.select(w.less(x, 0.0), w.neg(found), found)
+    return w.select(is_near, w.mul(half, found), tail)
 
 
 @op("Erfinv", "x", strict=False)
@@ -64,7 +95,8 @@ def _erfinv(m: Maker, x: object) -> object:
     w, row = widened(m), spec_of_value(x).dtype
     expect(spec_of_value(x), FLOAT)
     wide = m.to(x, rows.f64)
-    return m.to(_inverse(w, wide, w.sub(1.0, w.abs(wide))), row)
+    found = _inverse(w, wide, w.sub(1.0, w.abs(wide)))
+    return m.to(w.mul(found, math.sqrt(0.5)), row)
 
 
 @op("Erfcinv", "x", strict=False)
@@ -73,7 +105,7 @@ def _erfcinv(m: Maker, x: object) -> object:
     expect(spec_of_value(x), FLOAT)
     wide = m.to(x, rows.f64)
     left = w.minimum(wide, w.sub(2.0, wide))
-    return m.to(_inverse(w, w.sub(1.0, wide), left), row)
+    return m.to(w.mul(_inverse(w, w.sub(1.0, wide), left), math.sqrt(0.5)), row)
 
 
 @op("Ndtri", "x", strict=False)
@@ -82,8 +114,7 @@ def _ndtri(m: Maker, x: object) -> object:
     expect(spec_of_value(x), FLOAT)
     wide = m.to(x, rows.f64)
     left = w.mul(w.minimum(wide, w.sub(1.0, wide)), 2.0)
-    found = _inverse(w, w.sub(w.mul(wide, 2.0), 1.0), left)
-    return m.to(w.mul(found, math.sqrt(2)), row)
+    return m.to(_inverse(w, w.sub(w.mul(wide, 2.0), 1.0), left), row)
 
 
 def _with_slope(function: Slope, slope: Slope, text: str) -> Callable[..., TfTensor]:

@@ -21,16 +21,16 @@ QUANTILES = {
 def test_quantiles_of_the_normal_distribution(p) -> None:
     x = tf.constant([p], tf.float64)
     found = tf.math.ndtri(x).numpy()[0]
-    assert found == pytest.approx(QUANTILES[p], rel=1e-14, abs=0)
+    assert found == pytest.approx(QUANTILES[p], rel=1e-15, abs=0)
     assert tf.function(tf.math.ndtri)(x).numpy()[0] == found
     normal = tf.compat.v1.distributions.Normal(np.float64(0.0), np.float64(1.0))
     assert normal.quantile(x).numpy()[0] == found
     if p < 0.5:
-        assert tf.math.erfcinv(2 * x).numpy()[0] * 2**0.5 == pytest.approx(-found, rel=1e-14, abs=0)
+        assert tf.math.erfcinv(2 * x).numpy()[0] * 2**0.5 == pytest.approx(-found, rel=1e-15, abs=0)
         assert tf.math.ndtri(1 - tf.cast(x, "float32")).dtype == tf.float32
     else:
         assert tf.math.erfinv(2 * x - 1).numpy()[0] * 2**0.5 == pytest.approx(
-            found, rel=1e-14, abs=0
+            found, rel=1e-15, abs=0
         )
 
 
