@@ -306,6 +306,18 @@ def test_many_texts_are_brought_into_another_encoding_as_each_is(output):
         transcode([*given, b"\xff"], "UTF-8", output, errors="strict")
 
 
+@pytest.mark.parametrize("output", ["UTF-8", "UTF-16-BE", "UTF-32-BE"])
+@pytest.mark.parametrize("given", [[], [b"a\0b", b"\0"], [b"a\xc3", b"\xa9b"], [b"", b"", b"\xe2"]])
+def test_few_texts_are_brought_into_another_encoding_as_each_is(given, output):
+    """They are read as one: that must not hide a character cut in two, nor part one at a zero."""
+    transcode = tf.strings.unicode_transcode
+    found = transcode(tf.constant(given, tf.string), "UTF-8", output)
+    assert found.numpy().tolist() == [transcode(x, "UTF-8", output).numpy() for x in given]
+    names = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+    wanted = [x.decode(errors="replace").encode(names[output]) for x in given]
+    assert found.numpy().tolist() == wanted
+
+
 @pytest.mark.parametrize(
     "pattern",
     ["", "a||b", "()*", "(a*)*b", "a{0}b{2,}", "(ab|c){0,2}?", "^[^a]b?$", "a+?b", r"\\Z", "a{300}",

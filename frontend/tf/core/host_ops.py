@@ -113,17 +113,16 @@ def each(
     """Return what a function gives for each text of an array."""
     flat = array.ravel().tolist()
     if dtype is object:
-        return texts(function, flat).reshape(array.shape)
+        return texts([function(x) for x in flat]).reshape(array.shape)
     made = np.empty(array.shape, dtype)
     made.ravel()[:] = [function(x) for x in flat]
     return made
 
 
-def texts(function: Callable[[bytes], object], flat: Sequence[bytes]) -> Array:
-    """Return what a function gives for texts, as an array of text."""
+def texts(flat: Sequence[object]) -> Array:
+    """Return texts as an array of them."""
     made = np.empty(len(flat), object)
-    for place, value in enumerate(flat):
-        made[place] = function(value)
+    made[:] = flat
     return made
 
 

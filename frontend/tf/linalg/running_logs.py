@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ...eager.remembered import remembered
 from ..core.bridge import TfTensor
 from ..core.values import axis_in, convert
 from ..graph.loops import while_loop
@@ -16,6 +17,7 @@ from ..ops.creation import constant, range_, zeros_like
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
 
 
+@remembered
 def cumulative_logsumexp(
     x: object,
     axis: int = 0,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -24,6 +25,7 @@ from .pieces import Lists, OfMany, Parts, array, in_rows, texts_of
 
 OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 """By the names that TensorFlow has for encodings of results: Python's."""
+SEPARATOR = b"\0"
 LAST_CONTROL, LAST = 0x1F, 0x10FFFF
 CONTROL = chr(LAST_CONTROL)
 HIGH = 0xF0
@@ -121,10 +123,17 @@ class CharacterReading:
         except UnicodeDecodeError:
             return None
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Say whether a text has no marks and no characters that are replaced; raise as `check`."""
+        self.check()
+        return not self.marks and not self.replaces_control
+
     def one(self, text: bytes) -> str | None:
         """Return a text, None if some bytes are no character or what is wanted for one is not."""
-        self.check()
         try:
+            if self.is_plain:
+                return text.decode(self.codec)
             codec, begin = self.order(text)
             made = text[begin:].decode(codec)
         except UnicodeDecodeError:
@@ -307,7 +316,7 @@ def unicode_encode(
             def of_one(numbers: Array) -> Sequence[Array]:
                 how.check()
                 found = written(numbers.tolist(), codec, how.errors, how.replacement)
-                return (texts(lambda _: found, [b""]).reshape(()),)
+                return (texts([found]).reshape(()),)
 
             return host("UnicodeEncode", of_one, [x], [unknown(TEXT)], name=name)[0]
         rows = with_levels(x, rank - 1)
@@ -350,29 +359,71 @@ def unicode_transcode(
     name: str | None = None,
 ) -> Ragged:
     """Return texts in another encoding."""
-    how = CharacterReading(input_encoding, errors, replacement_char, replace_control_characters)
-    codec = output_of(output_encoding)
-    encode = codecs.getencoder(codec)
-
-    def function(text: bytes) -> bytes:
-        whole = how.one(text)
-        if whole is not None:
-            return encode(whole, "surrogatepass")[0]
-        return b"".join([encoded(number, codec) for number, _ in how.characters(text)])
-
-    def compute(values: Array | Text) -> Sequence[object]:
-        if isinstance(values, Text) and values.is_long:
-            row = transcoded(values.row, how, codec)
-            if row is not None:
-                return (values.with_row(row),)
-        return (each(function, np.asarray(values)),)
-
+    compute = _transcoding(
+        input_encoding, output_encoding, errors, replacement_char, replace_control_characters
+    )
     with same_graph(input):
         x = texts_of(input)
         flat = x.flat_values if isinstance(x, RaggedTensor) else x
-        spec = like_input(TEXT)
-        made = host("UnicodeTranscode", compute, [flat], spec, reads_text=True, name=name)[0]
+        made = host("UnicodeTranscode", compute, [flat], _LIKE_INPUT, reads_text=True, name=name)[0]
         return x.with_flat_values(made) if isinstance(x, RaggedTensor) else made
+
+
+_LIKE_INPUT = like_input(TEXT)
+
+
+@lru_cache(maxsize=64)
+def _transcoding(
+    encoding: str, output: str, errors: str, replacement: int, replaces_control: bool
+) -> Transcoding:
+    """Return what brings texts to another encoding: one for all calls that ask for the same."""
+    how = CharacterReading(encoding, errors, replacement, replaces_control)
+    return Transcoding(how, output_of(output))
+
+
+@dataclass(frozen=True)
+class Transcoding:
+    """Brings texts to another encoding."""
+
+    reading: CharacterReading
+    codec: str
+
+    def __call__(self, values: Array | Text) -> Sequence[object]:
+        """Return texts of the same shape."""
+        if isinstance(values, Text) and values.is_long:
+            row = transcoded(values.row, self.reading, self.codec)
+            if row is not None:
+                return (values.with_row(row),)
+        array = np.asarray(values)
+        made = self.of_few(array.ravel().tolist())
+        return (each(self.of_one, array) if made is None else texts(made).reshape(array.shape),)
+
+    def of_few(self, flat: list[bytes]) -> list[bytes] | None:
+        """Return texts of UTF-8 read as one, None where one is something else."""
+        if not (self.reading.is_plain and self.reading.codec == "utf-8"):
+            return None
+        try:
+            whole = SEPARATOR.join(flat).decode()  # (which ends a character that is not whole)
+        except UnicodeDecodeError:
+            return None
+        if self.codec == "utf-8":
+            return flat
+        made = [x.encode(self.codec) for x in whole.split(SEPARATOR.decode())]
+        return made if len(made) == len(flat) else None
+
+    @cached_property
+    def of_one(self) -> Callable[[bytes], bytes]:
+        """Return what does it to one text."""
+        read, codec = self.reading.one, self.codec
+
+        def function(text: bytes) -> bytes:
+            whole = read(text)
+            if whole is not None:
+                return whole.encode(codec, "surrogatepass")
+            return b"".join([encoded(number, codec) for number, _ in self.reading.characters(text)])
+
+        return function
+
 
 
 def transcoded(texts: Texts, reading: CharacterReading, codec: str) -> Texts | None:
