@@ -124,15 +124,16 @@ def _regularised(a: Array, b: Array, x: Array) -> Array:
     return made
 
 
-LEAST, LARGEST = 1e-3, 20.0
-"""For `b` in between, and `a` up to that, a short fraction is enough."""
+LEAST, LEAST_OF_NARROW, LARGEST = 1e-3, 1e-6, 20.0
+"""For `b` in between, and `a` up to that, a short fraction is enough. Of what is as small as `b` and
+a difference from 1, f32 has fewer digits to lose."""
 NEXT_TO_NONE = 1e-290
 """Below there are digits missing; from here on `a` has all, and `b` too, where no difference from 1
 is taken."""
 
 
 @cache
-def _moderate(levels: int) -> Callable[..., Array]:
+def _moderate(levels: int, least_turned: float) -> Callable[..., Array]:
     """Return compiled code for a and b up to `LARGEST`, which gives NaN for others.
 
     The fraction is one quotient: nothing is divided but its factors.
@@ -158,7 +159,7 @@ def _moderate(levels: int) -> Callable[..., Array]:
                 under, under_before = under + step * under_before, under
         part = front * over / (under * p)
         found = direct.where(part, x.like(1.0) - part)
-        least = direct.where(x.like(NEXT_TO_NONE), x.like(LEAST))
+        least = direct.where(x.like(NEXT_TO_NONE), x.like(least_turned))
         inside = (a >= NEXT_TO_NONE) & (a <= LARGEST) & (b >= least) & (b <= LARGEST)
         return (inside & (x > 0.0) & (x < 1.0)).where(found, np.nan).value
 
@@ -167,7 +168,7 @@ def _moderate(levels: int) -> Callable[..., Array]:
 
 def incomplete_beta(a: Array, b: Array, x: Array, *, narrow: bool) -> Array:
     """Return the function of flat arrays of f64, to f32 if `narrow`."""
-    made = _moderate(16 if narrow else 32)(a, b, x)
+    made = _moderate(*((16, LEAST_OF_NARROW) if narrow else (32, LEAST)))(a, b, x)
     rest = np.flatnonzero(np.isnan(made))
     if len(rest):
         made[rest] = _regularised(a[rest], b[rest], x[rest])
