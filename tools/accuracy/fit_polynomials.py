@@ -359,7 +359,11 @@ POLYNOMIALS: dict[str, tuple[str, dict[str, Fit]]] = {
     ),
     "ATAN": (
         "atan(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1/2.",
-        {SINGLE: odd(mp.atan, 6, 0.5), DOUBLE: odd(mp.atan, 14, 0.5), WIDE: odd(mp.atan, 8, 0.5)},
+        {SINGLE: odd(mp.atan, 6, 0.5), DOUBLE: odd(mp.atan, 14, 0.5)},
+    ),
+    "ATAN_TO_ONE": (
+        "atan(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1.",
+        {WIDE: odd(mp.atan, 12, 1.0)},
     ),
     "LOG": (
         "ln(1 + f) is f - f^2/2 + f^3 times this, |f| <= 1/3 (with AVX-512 up to 1/2); of doubles,"

@@ -11,8 +11,10 @@ from ....target import Target
 from ..text.build import Shape, Text
 from .lanes import Lanes, Operand
 from .log import decompose, log1p_of, natural
-from .tables import ASIN, ATAN, HALF_PI, LN2
+from .tables import ASIN, ATAN, ATAN_TO_ONE, HALF_PI, LN2
 
+LEAST = 2.0**-149
+"""The least positive float."""
 MANY = 2.0**55
 """From here asinh and acosh are ln(2 x), and x + 1 is x, for a double."""
 
@@ -103,46 +105,41 @@ def atan2(text: Text, shape: Shape, target: Target, y: str, x: str) -> str:
     """Return the angle of the point (x, y), from -pi to pi."""
     lanes = Lanes(text, shape, target)
     up, across = lanes.absolute(y), lanes.absolute(x)
+    angle_of = _angle_of_floats if shape.element == "float" else _angle_of_doubles
+    angle = angle_of(lanes, up, across, lanes.is_negative(x))
+    return lanes.select(lanes.compare("uno", x, y), math.nan, lanes.copysign(angle, y))
+
+
+def _angle_of_doubles(lanes: Lanes, up: str, across: str, behind: str) -> str:
+    """Return the angle of a point in the upper half."""
     greater = lanes.maximum(up, across)
     endless = lanes.compare("oeq", greater, math.inf)
     up = lanes.select(endless, _is_infinite(lanes, up), up)
     across = lanes.select(endless, _is_infinite(lanes, across), across)
-    if shape.element == "double":
-        factor = lanes.select(lanes.compare("ogt", greater, 2.0**1020), 2.0**-4, 1.0)
-        up, across = lanes.multiply(up, factor), lanes.multiply(across, factor)
+    factor = lanes.select(lanes.compare("ogt", greater, 2.0**1020), 2.0**-4, 1.0)
+    up, across = lanes.multiply(up, factor), lanes.multiply(across, factor)
     across = lanes.select(lanes.compare("oeq", greater, 0.0), 1.0, across)
-
-    if shape.element == "float":
-        angle = _angle_of_floats(lanes, up, across, x)
-    else:
-        angle = _angle(lanes, up, across, _sectors(lanes, up, across))
-        high, low = _half_pi(lanes)
-        behind = lanes.subtract(2 * high, lanes.subtract(angle, 2 * low))
-        angle = lanes.select(lanes.is_negative(x), behind, angle)
-    return lanes.select(lanes.compare("uno", x, y), math.nan, lanes.copysign(angle, y))
+    angle = _angle(lanes, up, across, _sectors(lanes, up, across))
+    high, low = _half_pi(lanes)
+    return lanes.select(behind, lanes.subtract(2 * high, lanes.subtract(angle, 2 * low)), angle)
 
 
-def _angle_of_floats(lanes: Lanes, up: str, across: str, x: str) -> str:
-    """Return the angle of a point in the upper half, of floats; `across` is the size of x.
+def _angle_of_floats(lanes: Lanes, up: str, across: str, behind: str) -> str:
+    """Return the angle of a point in the upper half, of floats.
 
-    They are divided as doubles. What chooses among them comes before, where there are half as many
-    vectors: the difference is exact where it is taken, and the quarters of pi that the point is
-    turned back by are counted.
+    The lesser over the greater is the slope from the nearest axis. They are divided as doubles;
+    what chooses among them comes before, where there are half as many vectors.
     """
-    middle, steep = _sectors(lanes, up, across)
-    top = lanes.select(middle, lanes.subtract(up, across), up)
-    top = lanes.select(steep, lanes.negate(across), top)
-    more = lanes.select(steep, 0.0, lanes.select(middle, up, 0.0))
-    bottom = lanes.select(steep, up, across)
-    quarters = lanes.select(steep, 2.0, lanes.select(middle, 1.0, 0.0))
-    behind = lanes.is_negative(x)
-    top = lanes.select(behind, lanes.negate(top), top)
-    quarters = lanes.select(behind, lanes.subtract(4.0, quarters), quarters)
+    steep, lesser = lanes.compare("ogt", up, across), lanes.minimum(up, across)
+    greater = lanes.maximum(lanes.maximum(up, across), LEAST)
+    endless = lanes.compare("oeq", lesser, math.inf)  # both are; one alone is a slope of 0
+    lesser, greater = lanes.select(endless, 1.0, lesser), lanes.select(endless, 1.0, greater)
+    top = lanes.select(lanes.differ(steep, behind), lanes.negate(lesser), lesser)
+    turns = lanes.select(steep, 1.0, lanes.select(behind, 2.0, 0.0))
     wide = lanes.widened()
-    whole = wide.add(lanes.widen(bottom), lanes.widen(more))
-    slope = wide.divide(lanes.widen(top), whole)
-    angle = wide.odd(slope, ATAN[wide.precision])
-    return lanes.narrow(wide.fma(lanes.widen(quarters), math.pi / 4, angle))
+    slope = wide.divide(lanes.widen(top), lanes.widen(greater))
+    angle = wide.odd(slope, ATAN_TO_ONE[wide.precision])
+    return lanes.narrow(wide.fma(lanes.widen(turns), math.pi / 2, angle))
 
 
 def _is_infinite(lanes: Lanes, x: str) -> str:

@@ -256,14 +256,18 @@ ATAN: Table = {
         0x1.827509a606a0ap-5 -0x1.5336374e0882fp-5 0x1.0ea632a434c58p-5
         -0x1.4eec85cb837e4p-6 0x1.c6692cfe14b82p-8"""
     ),
-    # greatest error 2^-40.6
-    "wide": _read(
-        """-0x1.55555550f79c2p-2 0x1.99999519296ffp-3 -0x1.24917d3411a69p-3
-        0x1.c6f94ccc32109p-4 -0x1.72ab5f055049dp-4 0x1.2ea54a339d742p-4
-        -0x1.b3f705c44ef28p-5 0x1.81b2e007c2b3cp-6"""
-    ),
 }
 """atan(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1/2."""
+ATAN_TO_ONE: Table = {
+    # greatest error 2^-36.5
+    "wide": _read(
+        """-0x1.5555552f2821ap-2 0x1.9999846c584f2p-3 -0x1.24903922c8553p-3
+        0x1.c6e85ae09b6e4p-4 -0x1.72d63093dd6f6p-4 0x1.33a16dda40fcbp-4
+        -0x1.f02fa11828b7ap-5 0x1.69ea5f6a444adp-5 -0x1.b2f59e8643e7ap-6
+        0x1.81f6a27d5ff12p-7 -0x1.b402ba7b1c8c7p-9 0x1.ce1a21d203d61p-12"""
+    ),
+}
+"""atan(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1."""
 LOG: Table = {
     # greatest error 2^-27.4
     "float": _read(

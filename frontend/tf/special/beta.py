@@ -125,8 +125,8 @@ def _regularised(a: Array, b: Array, x: Array) -> Array:
 
 
 LEAST, LEAST_OF_NARROW, LARGEST = 1e-3, 1e-6, 20.0
-"""For `b` in between, and `a` up to that, a short fraction is enough. Of what is as small as `b` and
-a difference from 1, f32 has fewer digits to lose."""
+"""For `b` in between, and `a` up to that, a short fraction is enough. What is as small as `b` and a
+difference from 1 has lost digits, which f32 does not have."""
 NEXT_TO_NONE = 1e-290
 """Below there are digits missing; from here on `a` has all, and `b` too, where no difference from 1
 is taken."""
