@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....codegen.serial.function import I64s, serial
+from ....codegen.serial.function import I64s, U32s, serial
 from ....ir.op import Array
 from ....runtime.buffer import is_plain
 
@@ -67,12 +67,52 @@ def numbers_rising(table: Array, sizes: Sequence[int]) -> Array | None:
     array([2, 3])
     >>> numbers_rising(np.array([[1, 0], [1, 0]]), [2, 3])
     """
-    is_row = table.dtype == np.int64 and is_plain(table) and table.shape[1] == len(sizes)
-    if len(table) < LONG or not is_row or math.prod(sizes) > MOST:
+    if not _is_long(table, sizes):
         number = numbers_inside(table, sizes)
         return number if number is not None and (number[1:] > number[:-1]).all() else None
     number = np.empty(len(table), np.int64)
     return number if _count_rising(table, np.array(sizes, np.int64), number) else None
+
+
+def is_put_in_a_loop(table: Array, values: Array, sizes: Sequence[int]) -> bool:
+    """Say whether `put_rising` takes these: many words for an array that is not far larger."""
+    are_words = values.dtype != object and values.itemsize == 4 and is_plain(values)
+    is_filled = min(sizes, default=0) >= 0 and math.prod(sizes) <= THINNEST * len(values)
+    return are_words and is_filled and len(values) == len(table) and _is_long(table, sizes)
+
+
+def put_rising(table: Array, values: Array, made: Array) -> bool:
+    """Write words to the places that the rows of a table say; False unless they rise inside."""
+    sizes, words = np.array(made.shape, np.int64), made.reshape(-1).view(np.uint32)
+    return bool(_put_rising(table, sizes, values.view(np.uint32), words))
+
+
+THINNEST = 64
+"""An array of which fewer elements than one of so many is given is made when they are known to fit.
+"""
+
+
+def _is_long(table: Array, sizes: Sequence[int]) -> bool:
+    """Say whether rows are gone through in a loop."""
+    fits = table.dtype == np.int64 and is_plain(table) and table.shape[1] == len(sizes)
+    return len(table) >= LONG and fits and math.prod(sizes) <= MOST
+
+
+@serial
+def _put_rising(table: I64s, sizes: I64s, values: U32s, made: U32s) -> int:
+    """Write values to their places; say whether all rows rise and are inside."""
+    width, last = len(sizes), -1
+    for i in range(len(values)):
+        found = 0
+        for k in range(width):
+            x = table[i * width + k]
+            if x < 0 or x >= sizes[k]:
+                return 0
+            found = found * sizes[k] + x
+        if found <= last:
+            return 0
+        made[found], last = values[i], found
+    return 1
 
 
 @serial

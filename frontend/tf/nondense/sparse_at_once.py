@@ -22,7 +22,14 @@ from ...eager.kernels import Kernel, by_need
 from ...eager.tensor import Tensor, apply
 from ...values.context import STATE
 from ..core.bridge import TfTensor
-from .numbering import different, is_inside, numbers_inside, numbers_rising
+from .numbering import (
+    different,
+    is_inside,
+    is_put_in_a_loop,
+    numbers_inside,
+    numbers_rising,
+    put_rising,
+)
 
 M = Maker(apply)
 
@@ -45,13 +52,20 @@ def dense(
     indices: Array, sizes: Sequence[int], values: Array, rest: Array, *, validates: bool
 ) -> Array | None:
     """Return values at their places and another one elsewhere; None: the places are wrong."""
+    if validates and is_put_in_a_loop(indices, values, sizes):
+        made = _filled(sizes, rest, values.dtype)
+        return made if put_rising(indices, values, made) else None
     number = (numbers_rising if validates else numbers_inside)(indices, sizes)
     if number is None:
         return None
-    is_zero = rest.dtype != object and not any(rest.tobytes())
-    made = np.zeros(sizes, values.dtype) if is_zero else np.full(sizes, rest, values.dtype)
+    made = _filled(sizes, rest, values.dtype)
     made.reshape(-1)[number] = values
     return made
+
+
+def _filled(sizes: Sequence[int], rest: Array, dtype: np.dtype[np.generic]) -> Array:
+    is_zero = rest.dtype != object and not any(rest.tobytes())
+    return np.zeros(sizes, dtype) if is_zero else np.full(sizes, rest, dtype)
 
 
 def shares(indices: Array, values: Array) -> Array:

@@ -425,7 +425,6 @@ class Transcoding:
         return function
 
 
-
 def transcoded(texts: Texts, reading: CharacterReading, codec: str) -> Texts | None:
     """Return many texts in another encoding, None where some have to be looked at."""
     whole = reading.whole(texts)
