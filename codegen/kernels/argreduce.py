@@ -5,7 +5,8 @@
         for i along the axis               where x[.., i, .., v] is better: best = x, place = i
 
 Where the axis itself is innermost, each lane searches its own part of the axis, and the first
-(or last) place of the lanes with the best element is taken. A NaN is better than any number.
+(or last) place of the lanes with the best element is taken. A NaN is better than any number, or
+than none.
 Vectors are four registers long: one comparison waits for the one before it, four do not.
 """
 
@@ -35,6 +36,7 @@ class Search(AlongAxis):
         super().__init__(kernel, target, target.lanes * 4)
         self.combiner = "max" if self.anchor.name == "gv.argmax" else "min"
         self.last: bool = self.attributes["last"]
+        self.takes_nan: bool = self.spec.dtype.is_float and not self.attributes["passes_nan"]
         extent = self.spec.dims[self.axis]
         small = isinstance(extent, int) and extent <= i32.maximum
         self.place_type: DType = i32 if small else i64
@@ -71,9 +73,13 @@ class Search(AlongAxis):
 
     def start(self) -> tuple[Element, Element]:
         """Return the worst element, and the first place."""
-        worst = self.math.constant(identity(self.combiner, self.spec.dtype), self.spec.dtype)
         first = self.math.constant(0, self.place_type)
-        return self.math.spread(worst, self.lanes), self.math.spread(first, self.lanes)
+        return self.worst(), self.math.spread(first, self.lanes)
+
+    def worst(self) -> Element:
+        """Return what no element is worse than."""
+        worst = self.math.constant(identity(self.combiner, self.spec.dtype), self.spec.dtype)
+        return self.math.spread(worst, self.lanes)
 
     def search(
         self, low: Index, high: Index, step: int, state: tuple[Element, Element]
@@ -90,6 +96,8 @@ class Search(AlongAxis):
         """Return the better of what was found and the element at a place."""
         best, place = state
         x = self.element(at)
+        if self.last and x.dtype.is_float and not self.takes_nan:
+            x = self.math.select(self.math.isnan(x), self.worst(), x)
         better = self.better(x, best)
         if self.reader.mask is not None:
             better = self.math.logical_and(better, Element(self.reader.mask, bool_, self.lanes))
@@ -102,8 +110,8 @@ class Search(AlongAxis):
         beyond = {"max": "gt", "min": "lt"}[self.combiner]
         if self.last:
             found = math.compare(f"{beyond[0]}e", x, best)
-            return math.logical_or(found, math.isnan(x)) if x.dtype.is_float else found
-        if not x.dtype.is_float:
+            return math.logical_or(found, math.isnan(x)) if self.takes_nan else found
+        if not self.takes_nan:
             return math.compare(beyond, x, best)
         within = math.compare({"gt": "le", "lt": "ge"}[beyond], x, best)
         number = math.compare("eq", best, best)
@@ -115,7 +123,7 @@ class Search(AlongAxis):
         lane = math.from_index(self.loops.step(lanes), self.place_type, lanes)
         place = math.add(place, lane)
         found = math.compare("eq", best, across_lanes(self.loops, self.combiner, best))
-        if best.dtype.is_float:
+        if self.takes_nan:
             found = math.logical_or(found, math.isnan(best))
         extent = self.loops.index(self.axis_group.extent)
         inside = math.compare("lt", place, math.from_index(extent, self.place_type, 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -340,7 +340,11 @@ class LogSumExp(Reduction):
 
 
 class ArgExtreme(AxisPlaces):
-    """The place of the largest or smallest element along an axis; of a NaN if there is one."""
+    """The place of the largest or smallest element along an axis.
+
+    A NaN is better than any number, or, with `passes_nan`, than none: of nothing but NaN, and of
+    infinities that no other element is worse than, the first place is found.
+    """
 
     EXACT: ClassVar = True
     COMPILED_ALONE: ClassVar = True
@@ -349,13 +353,22 @@ class ArgExtreme(AxisPlaces):
         Sample(((4, 19),), {"axis": 1}, (*FLOATS, *INTEGERS), low=-9, high=9),
         Sample(((2, 9, 3),), {"axis": -2, "keepdims": True, "last": True}, (*FLOATS, *INTEGERS)),
         Sample(((9,),), {"axis": 0}),
+        Sample(((7, 5),), {"axis": 1, "passes_nan": True}, (*FLOATS, *INTEGERS)),
         Sample(((0, 3),), {"axis": 1}),
     )
     EXTREME: ClassVar[type[Extreme]]
+    WORST: ClassVar[float]
+    """What no element is worse than."""
 
     @classmethod
     def infer(
-        cls, x: TensorSpec, *, axis: int, keepdims: bool = False, last: bool = False
+        cls,
+        x: TensorSpec,
+        *,
+        axis: int,
+        keepdims: bool = False,
+        last: bool = False,
+        passes_nan: bool = False,
     ) -> Sequence[TensorSpec]:
         """Return the shape without the axis, or with 1 in its place, of i64."""
         expect(x, REAL)
@@ -379,9 +392,14 @@ class ArgExtreme(AxisPlaces):
         raise NotImplementedError(f"{cls.name} does not search arrays")
 
     @classmethod
-    def evaluate(cls, x: Array, *, axis: int, keepdims: bool, last: bool) -> Sequence[Array]:
+    def evaluate(
+        cls, x: Array, *, axis: int, keepdims: bool, last: bool, passes_nan: bool = False
+    ) -> Sequence[Array]:
         """Search, from the other end for the last place."""
-        wide = x.astype(np.float64) if of_numpy(x.dtype).is_float else x
+        is_float = of_numpy(x.dtype).is_float
+        wide = x.astype(np.float64) if is_float else x
+        if passes_nan and is_float and (missing := np.isnan(wide)).any():
+            wide[missing] = cls.WORST
         found = cls.find(np.flip(wide, axis) if last else wide, axis)
         found = x.shape[axis] - 1 - found if last else found
         kept = np.expand_dims(found, axis) if keepdims else np.asarray(found)
@@ -393,9 +411,12 @@ class ArgExtreme(AxisPlaces):
         (x,), axis, last = call.specs, call.attributes["axis"], call.attributes["last"]
         math = EmitMath(call.emit)
         element = Term(math, call.operands[0])
+        passes_nan = call.attributes["passes_nan"]
+        if x.dtype.is_float and passes_nan:
+            element = element.apply("isnan").where(cls.WORST, element)
         extreme = call.emit(cls.EXTREME, element.value, axes=(axis,), keepdims=True)
         found = element.equals(Term(math, extreme))
-        if x.dtype.is_float:
+        if x.dtype.is_float and not passes_nan:
             found = found | element.apply("isnan")
         axis = normalize_axis(axis, x.rank)
         shape = tuple(d if i == axis else 1 for i, d in enumerate(x.dims))
@@ -416,6 +437,7 @@ class ArgMax(ArgExtreme):
 
     name = "gv.argmax"
     EXTREME: ClassVar = Max
+    WORST: ClassVar = -inf
 
     @classmethod
     def find(cls, x: Array, axis: int) -> Array:
@@ -429,6 +451,7 @@ class ArgMin(ArgExtreme):
 
     name = "gv.argmin"
     EXTREME: ClassVar = Min
+    WORST: ClassVar = inf
 
     @classmethod
     def find(cls, x: Array, axis: int) -> Array:

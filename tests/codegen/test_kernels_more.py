@@ -252,18 +252,22 @@ def test_a_search(op: str, last: str, shape: tuple[int, ...], axis: int) -> None
 
 @pytest.mark.parametrize("op", ["gv.argmax", "gv.argmin"])
 @pytest.mark.parametrize("last", ["", ", last = true"])
+@pytest.mark.parametrize("passes", ["", ", passes_nan = true"])
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
-def test_a_search_stops_at_a_nan(op: str, last: str, axis: int, dtype: Any) -> None:
-    values = np.round(RANDOM.standard_normal((5, 140)) * 2)
+def test_a_search_stops_at_a_nan_or_passes_it(
+    op: str, last: str, passes: str, axis: int, dtype: Any
+) -> None:
+    values = np.round(RANDOM.standard_normal((7, 140)) * 2)
     values[1, 7] = values[1, 99] = np.nan
     values[2] = np.inf
     values[3] = -np.inf
     values[4, 0] = values[4, 139] = np.nan
+    values[5], values[6], values[6, 130] = np.nan, np.nan, np.inf
     values = (values if axis else values.T).astype(dtype)
     name = f"f{8 * values.itemsize}"
-    x, places = tensor(*values.shape, dtype=name), tensor(5, dtype="i64")
-    text = kernel("argreduce", op, f"axis = {axis} : i64{last}", [x], [places])
+    x, places = tensor(*values.shape, dtype=name), tensor(7, dtype="i64")
+    text = kernel("argreduce", op, f"axis = {axis} : i64{last}{passes}", [x], [places])
     check_kernel(text, [values])
 
 

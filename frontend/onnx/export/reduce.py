@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....ir import Op
+from ....ir.op import REGISTRY
+from ....ir.ops.reduce import ArgExtreme
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import normalize_axes
 from .rules import writes
@@ -49,6 +51,9 @@ def arg(out: Writer, op: Op, x: str) -> str:
     """Return the place of the first or last extreme."""
     rules = op.plain_attributes()
     operator = "ArgMax" if op.name == "gv.argmax" else "ArgMin"
+    extreme, dtype = REGISTRY[op.name], op.specs[0].dtype
+    if rules["passes_nan"] and dtype.is_float and issubclass(extreme, ArgExtreme):
+        x = out.node("Where", out.node("IsNaN", x), out.number(extreme.WORST, dtype), x)
     flags: dict[str, Any] = {
         "keepdims": int(rules["keepdims"]),
         "select_last_index": int(rules["last"]),

@@ -372,10 +372,11 @@ def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:
     def function(
         m: Maker, input: object, axis: object = 0, output_type: DTypeLike | None = "int64"
     ) -> object:
-        """Return where the extreme element is along an axis."""
+        """Return where the extreme element is along an axis; NaN is passed over."""
         if spec_of_value(input).dtype.kind == "b":
             input = m.to(input, rows.u8)
-        made = getattr(m, gv)(input, axis=axis_in(static(axis or 0), spec_of_value(input).rank))
+        place = axis_in(static(axis or 0), spec_of_value(input).rank)
+        made = getattr(m, gv)(input, axis=place, passes_nan=True)
         row = row_of(output_type)
         return made if row is None else m.to(made, row)
 
