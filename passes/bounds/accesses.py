@@ -143,18 +143,20 @@ class Accesses:
     def scope(self, facts: Facts) -> Iterator[None]:
         """Walk what is only reached where these are at least 0."""
         outer, self.pending = self.pending, {}
-        with self.prover.given(facts):
-            yield
-            self.check()
+        self.prover.enter(facts)
+        yield
+        self.check()
+        self.prover.leave()
         self.pending = outer
 
     def block(self, block: Block) -> None:
         """Walk a block."""
-        follow = self.values.follow
+        apply = self.values.apply
         for op in operations(block):
             name = op.name
-            if name in RULES:
-                follow(op)
+            rule = RULES.get(name)
+            if rule is not None:
+                apply(rule, op)
             elif name in TOUCHES:
                 TOUCHES[name](self, op)
             elif op.regions:
@@ -240,9 +242,10 @@ class Accesses:
             spans = groups.setdefault(facts, {}).setdefault(buffer, [])
             spans.append((resolved(rest), resolved(reach), span))
         for facts, buffers in groups.items():
-            with self.prover.given(facts):
-                for buffer, spans in buffers.items():
-                    self.check_group(self.size_of(buffer), spans)
+            self.prover.enter(facts)
+            for buffer, spans in buffers.items():
+                self.check_group(self.size_of(buffer), spans)
+            self.prover.leave()
 
     def check_group(
         self, size: Polynomial, spans: Sequence[tuple[Polynomial, Polynomial, Span]]

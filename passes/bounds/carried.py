@@ -44,6 +44,7 @@ class Carried:
 
         `turn` is the number of the turn, if the loop counts.
         """
+        self.prover.learn()  # limits are looked for among bounds
         self.first = [self.values.index(value) for value in self.initial]
         self.oldest = len(self.prover.atoms)
         names = [self.prover.new("carried") for _ in self.arguments]

@@ -12,21 +12,18 @@ is used. What is found holds for all values within the bounds; what is not found
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import product
 from operator import attrgetter
-from typing import TypeAlias
 
 from ...ir import dims as dim_rules
 from ...ir.types.dims import Dim, Range
 from .bound import Atom, Bound, replaced, tight
 from .every import Every
-from .points import Origin, Points
+from .points import Origin
 from .polynomial import ONE, ZERO, Polynomial, atom, number
+from .scopes import Learned, Order, Scopes
 
-Learned: TypeAlias = list[tuple[list[Bound], Bound]]
-"""Bounds that were added, and to what."""
 DATA = Origin("data")
 DEEPEST = 100
 """How deep steps may be within each other: each takes four calls of Python's stack."""
@@ -34,42 +31,32 @@ FUEL = 120
 """Steps that one proof may take in one order, without those that it has no choice in."""
 PATIENCE = 6
 """Steps that one proof takes before points are looked for: most need fewer."""
+EARLY = 8
+"""Steps that are tried before what is given is learned from."""
 TRUST = 2
 """Steps without a look at points, of a proof that is expected to be found."""
 LEARNED = 60
 """How many facts may be learned from one: what follows from each other can go on for ever."""
 BUDGET = 20000
 """Steps that all proofs together may take."""
-Order: TypeAlias = Callable[[Polynomial], int]
-"""Which atom of an expression is replaced next; -1 if it has none."""
 LATEST: Order = attrgetter("latest")
 
 
-class Prover:
+class Prover(Scopes):
     """Knows atoms and facts, and proves inequalities."""
 
     def __init__(self, ranges: Mapping[str, Range] | None = None) -> None:
+        super().__init__()
         self.atoms: list[Atom] = []
-        self.naturals = self._chosen_ones = self._sane = self._cuts = 0
-        """Atoms that are at least 0 wherever they stand, those with `among`, those whose bounds
-        were seen to hold while the facts hold that were known then, and those that were cut, as
-        bits."""
+        self.naturals = self._chosen_ones = self._cuts = 0
+        """Atoms that are at least 0 wherever they stand, those with `among`, and those that were
+        cut, as bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
         self._of_dims: dict[dim_rules.Atom, Polynomial] = {}
         """What quotients and other parts of dimensions are."""
-        self._made: dict[object, Polynomial] = {}
-        """What was made of what, while the facts hold that were known then."""
-        self._quotients: dict[tuple[Polynomial, Polynomial, bool], Polynomial] = {}
-        """What was asked for of the facts that are known now."""
-        self._shown: set[Polynomial] = set()
-        """What was shown, while the facts hold that were known then."""
-        self._not_shown: dict[tuple[Order, Polynomial], None] = {}
-        """What was not shown of the facts that are known now."""
         self.later: dict[int, tuple[list[Bound], list[Bound]]] = {}
         """Upper and lower bounds of counters by atoms that were made later."""
-        self._lessons: set[Polynomial] = set()
-        """What was learned from, while the facts hold that were known then."""
         self._order: Order = LATEST
         self.budget = BUDGET
         """How many steps all proofs may still take."""
@@ -85,11 +72,6 @@ class Prover:
         """The least of those that were come back to."""
         self._learned = 0
         """How many facts were learned from the one that is given."""
-        self.points = Points()
-        self.facts: list[Polynomial] = []
-        """What is known to be at least 0."""
-        self.is_dead = False
-        """Whether what is known cannot be: nothing here is reached."""
 
     # -- atoms ----------------------------------------------------------------------------
 
@@ -334,35 +316,6 @@ class Prover:
 
     # -- facts ----------------------------------------------------------------------------
 
-    @contextmanager
-    def given(self, facts: Sequence[Polynomial]) -> Iterator[None]:
-        """Take for granted, for a while, that these are at least 0."""
-        facts = [fact for fact in facts if fact.terms or fact.constant < 0]
-        if not facts:  # numbers say nothing: what is found out here holds outside, too
-            yield
-            return
-        outer, known = self.is_dead, len(self.points.known)
-        memory = self._made, self._shown, self._lessons, self._not_shown, self._quotients
-        sane = self._sane
-        self._made, self._shown = self._made.copy(), self._shown.copy()
-        self._lessons = self._lessons.copy()
-        self.facts += facts
-        self.points.know(facts)
-        added = [row for fact in facts for row in self._learn_of(fact)]
-        if added:
-            self._not_shown, self._quotients = {}, {}
-        yield
-        self.is_dead = outer
-        self._made, self._shown, self._lessons, self._not_shown, self._quotients = memory
-        self._sane = sane
-        del self.facts[len(self.facts) - len(facts) :]
-        self.points.restore(known)
-        for bounds, bound in reversed(added):
-            at = len(bounds) - 1
-            while bounds[at] is not bound:  # mostly the last one
-                at -= 1
-            del bounds[at]
-
     def suppose(self, fact: Polynomial) -> None:
         """Take for granted from now on that something is at least 0."""
         if len(fact.terms) + bool(fact.constant) > 1:
@@ -505,10 +458,10 @@ class Prover:
         if self.is_dead:
             return True
         value = self.resolved(value)
-        if not value.terms:
-            return value.constant >= 0
         if self.is_sum_of_naturals(value):
             return True
+        if not value.terms and not self._unlearned:
+            return False
         return self.holds_by(LATEST, value.reduced(), fuel, expected=expected)
 
     def holds_always(self, value: Polynomial) -> bool:
@@ -522,6 +475,17 @@ class Prover:
         self, order: Order, value: Polynomial, fuel: int = FUEL, *, expected: bool = False
     ) -> bool:
         """Say whether something, `reduced`, is shown by replacing atoms in an order."""
+        if self._unlearned:
+            if fuel > 2 * EARLY and self._holds_by(order, value, EARLY, expected=expected):
+                return True
+            if self.points.refute(value):  # facts do not help: they hold at the point
+                return False
+            self.learn()
+            if self.is_dead:
+                return True
+        return self._holds_by(order, value, fuel, expected=expected)
+
+    def _holds_by(self, order: Order, value: Polynomial, fuel: int, *, expected: bool) -> bool:
         saved = self._order, self._fuel, self._open, self._reached, self._patience, self._doubt
         self._order, self._fuel, self._open, self._reached = order, fuel, {}, 0
         self._patience, self._doubt = fuel - PATIENCE, fuel - TRUST * expected

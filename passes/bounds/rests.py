@@ -27,8 +27,10 @@ def holds_by_rests(prover: Prover, value: Polynomial) -> bool:
     value = prover.resolved(value).reduced()
     if prover.points.refute(value) or not any(prover.atoms[e].parts for e in value.atoms()):
         return False
+    prover.learn()
     below, rests = _rests(prover, value)
     with prover.given(below):
+        prover.learn()  # before there are bounds by later atoms, which hold here only
         prover.later = {}
         for fact in (*rests, *prover.facts):
             _bound_counter(prover, prover.resolved(fact).reduced())

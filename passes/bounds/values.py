@@ -78,8 +78,11 @@ class Values:
     def follow(self, op: Operation) -> None:
         """Note what a pure operation makes."""
         rule = RULES.get(op.name)
-        if rule is None:
-            return
+        if rule is not None:
+            self.apply(rule, op)
+
+    def apply(self, rule: Rule, op: Operation) -> None:
+        """Note what an operation makes by its rule."""
         if (op.name in DEAR and self.is_idle(op)) or (
             self._passed and not self._passed.isdisjoint(operands_of(op))
         ):
@@ -120,7 +123,7 @@ Combine: TypeAlias = Callable[[Prover, Polynomial, Polynomial], Polynomial]
 
 def _indexed(combine: Combine) -> Rule:
     def rule(values: Values, op: Operation) -> None:
-        result = op.results[0]
+        (result,) = op.results  # by its number it is asked of Python
         if is_index(result.type):
             a, b = operands_of(op)
             values.indices[result] = combine(values.prover, values.index(a), values.index(b))
@@ -129,7 +132,7 @@ def _indexed(combine: Combine) -> Rule:
 
 
 def _constant(values: Values, op: arith.ConstantOp) -> None:
-    result, value = op.results[0], op.value
+    (result,), value = op.results, op.value
     if not is_index(result.type):
         return
     if isinstance(value, IntegerAttr):
@@ -142,7 +145,7 @@ def _constant(values: Values, op: arith.ConstantOp) -> None:
 
 
 def _select(values: Values, op: Operation) -> None:
-    result = op.results[0]
+    (result,) = op.results
     if is_index(result.type):
         _, a, b = operands_of(op)
         made = values.prover.one_of("select", values.index(a), values.index(b))
@@ -151,7 +154,7 @@ def _select(values: Values, op: Operation) -> None:
 
 def _extend(values: Values, op: Operation) -> None:
     """Note that a truth value is a number: 0 or 1."""
-    (source,), result = operands_of(op), op.results[0]
+    (source,), (result,) = operands_of(op), op.results
     if source.type == i1:
         values.indices[result] = values.prover.new(
             "bit", low=0, origin=Origin("turn", (number(2),))
@@ -160,7 +163,7 @@ def _extend(values: Values, op: Operation) -> None:
 
 
 def _cast(values: Values, op: Operation) -> None:
-    (source,), result = operands_of(op), op.results[0]
+    (source,), (result,) = operands_of(op), op.results
     if is_index(result.type) and source in values.indices:
         values.indices[result] = values.indices[source]
 
@@ -170,7 +173,7 @@ def _step(values: Values, op: Operation) -> None:
 
 
 def _broadcast(values: Values, op: Operation) -> None:
-    (source,), result = operands_of(op), op.results[0]
+    (source,), (result,) = operands_of(op), op.results
     if is_index(result.type):
         values.indices[result] = values.index(source)
     elif source in values.truths:
@@ -178,7 +181,7 @@ def _broadcast(values: Values, op: Operation) -> None:
 
 
 def _create_mask(values: Values, op: Operation) -> None:
-    (count,), result = operands_of(op), op.results[0]
+    (count,), (result,) = operands_of(op), op.results
     lane = values.lane(lanes_of(result.type))
     values.truths[result] = Truth((values.index(count) - lane - 1,))
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
 from ...ir.dialects.kernel import GemmPair, GemmTile, LibraryGemm, TransposeTile
 
 
-@dataclass(frozen=True)
-class Amount:
+class Amount(NamedTuple):
     """A number: a factor, times a value if there is one, which counts as `most` at the most."""
 
     factor: int = 1
@@ -20,8 +18,7 @@ class Amount:
     most: int | None = None
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(NamedTuple):
     """So many elements from a place on, and from each place that some steps lead to."""
 
     buffer: SSAValue

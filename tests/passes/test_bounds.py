@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
+from unittest import mock
 
 import numpy as np
 from hypothesis import given, settings
@@ -67,6 +68,36 @@ def test_what_a_fact_shows_of_the_next_one_ends_with_it() -> None:
     with prover.given([n - 5, (n - 3) * m - 1]):  # that n - 4 holds is asked of the second
         assert prover.holds(n - 4)
     assert not prover.holds(n - 4)
+
+
+def test_facts_are_learned_from_once_a_proof_needs_them() -> None:
+    prover, learned = Prover(), []
+    n, m = prover.symbol("N"), prover.symbol("M")
+    learn_of = prover._learn_of
+    with mock.patch.object(prover, "_learn_of", lambda f: (learned.append(f), learn_of(f))[1]):
+        with prover.given([n - 8]):
+            at = prover.counter("i", ZERO, n, ONE)
+            assert prover.holds(n - 1 - at)
+            with prover.given([m - n]):
+                assert prover.holds(n - 1 - at)
+                assert not learned
+                assert prover.holds(n - 5)
+                assert prover.holds(m - 5)
+                assert learned == [n - 8, m - n]
+            assert prover.holds(n - 6)
+            assert not prover.holds(m - 5)
+            assert len(learned) == 2
+        assert not prover.holds(n - 5)
+
+
+def test_facts_that_do_not_help_are_not_learned_from() -> None:
+    prover = Prover()
+    n, m = prover.symbol("N"), prover.symbol("M")
+    with (
+        prover.given([n - 8]),
+        mock.patch.object(prover, "_learn_of", side_effect=AssertionError("it was learned from")),
+    ):
+        assert not prover.holds(m - 1000000)
 
 
 def test_tiles_of_images_of_an_open_number_lie_inside() -> None:
