@@ -64,6 +64,7 @@ NEAR = {
     **{name: MACHINE[name] for name in ("kernel_type", "kernel_params", "support_vectors")},
     "n_supports": 6, "coefficients": RANDOM.standard_normal(6).tolist(), "rho": [0.25],
 }  # fmt: skip
+POSTS = ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO")
 
 CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
     ("TreeEnsembleRegressor", 1, [X], TREES),
@@ -74,9 +75,8 @@ CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
     ("TreeEnsembleClassifier", 1, [X], {**CLASSES, "post_transform": "SOFTMAX"}),
     ("TreeEnsembleClassifier", 3, [X.astype(np.float64)],
      {**CLASSES, "base_values": [0.5, 1.0, 0.0]}),
-    ("TreeEnsembleClassifier", 1, [X], TWO),
-    ("TreeEnsembleClassifier", 1, [X], {**TWO, "post_transform": "LOGISTIC"}),
-    ("TreeEnsembleClassifier", 1, [X], {**TWO, **SHARES}),
+    *(("TreeEnsembleClassifier", 1, [X], {**TWO, **weights, "post_transform": post})
+      for weights in ({}, SHARES) for post in POSTS),
     *(("TreeEnsembleClassifier", 1, [X], {**BOTH, "post_transform": post})
       for post in ("NONE", "LOGISTIC", "SOFTMAX")),
     *(("TreeEnsembleClassifier", 1, [X], {**SECOND, "class_weights": weights})
@@ -87,7 +87,12 @@ CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
                                   "intercepts": [0.1, -0.2, 0.3]}),
     *(("LinearClassifier", 1, [X], {"classlabels_ints": [3, 8], "post_transform": post,
                                     "coefficients": [0.1, 0.5, -0.3, 0.2], "intercepts": [0.1]})
-      for post in ("NONE", "LOGISTIC")),
+      for post in POSTS),
+    *(("LinearClassifier", 1, [X], {"classlabels_ints": [3, 8, 5][:n], "post_transform": post,
+                                    "coefficients": [0.1] * 4 * n, "intercepts": [0.4] * n})
+      for n in (2, 3) for post in ("PROBIT", "SOFTMAX_ZERO")),
+    ("LinearRegressor", 1, [X / 9], {"coefficients": [0.1, 0.2, 0.1, -0.1], "intercepts": [0.5],
+                                     "post_transform": "PROBIT"}),
     ("LinearRegressor", 1, [X - X[:, :1]], {
         "targets": 3, "coefficients": [1.0, *[0.0] * 3, *([0.5] * 8)],
         "intercepts": [0.0, 1.0, 0.0], "post_transform": "SOFTMAX_ZERO"}),
@@ -111,8 +116,11 @@ CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
       for kind in ("LINEAR", "POLY", "SIGMOID", "RBF")),
     ("SVMClassifier", 1, [X], {**MACHINE, **LIKELY}),
     ("SVMClassifier", 1, [X], {**MACHINE, **LIKELY, "post_transform": "SOFTMAX"}),
-    ("SVMClassifier", 1, [X], DUEL),
-    ("SVMClassifier", 1, [X], {**DUEL, "prob_a": [-1.5], "prob_b": [0.1]}),
+    *(("SVMClassifier", 1, [X], {**DUEL, "post_transform": post}) for post in POSTS),
+    *(("SVMClassifier", 1, [X], {**DUEL, "prob_a": [-1.5], "prob_b": [0.1], "post_transform": post})
+      for post in (*POSTS, "PROBIT")),
+    ("SVMClassifier", 1, [X], {**MACHINE, **LIKELY, "prob_b": [2.0, 0.0, -1.0],
+                                 "post_transform": "PROBIT"}),
     *(("SVMClassifier", 1, [X], {**DUEL, "coefficients": [0.1, 0.4, 0.2, 0.9, 0.3, 0.0],
                                  "rho": [rho]}) for rho in (0.1, -0.7, -3.0)),
     ("SVMRegressor", 1, [X], NEAR),

@@ -15,6 +15,8 @@ from ..within import require_within
 from .text import as_texts
 
 ML = "ai.onnx.ml"
+BEND = 0.147
+"""The constant of the inverse of the error function."""
 
 
 @rule("ArrayFeatureExtractor", domain=ML)
@@ -136,5 +138,47 @@ def transformed(node: Node, x: Value, how: str) -> Value:
             is_zero = make.less_equal(make.abs(x), near)
             made = make.softmax(make.select(is_zero, none, x), axis=node.rank(x) - 1)
             return make.select(is_zero, zero, made)
+        case "PROBIT":
+            return _probit(node, x)
         case _:
-            return node.refuse(f"post_transform {how} is not supported")
+            return node.fail(
+                f"post_transform {how!r}, expected NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT"
+            )
+
+
+def _probit(node: Node, x: Value) -> Value:
+    """Return the numbers below which a normal one is with these probabilities.
+
+    By the error function's inverse of few terms (Winitzki, 2008) that everyone who runs these
+    models has: scores are compared with those of others, and it is off by two thousandths.
+    """
+    make = node.make
+
+    def number(value: float) -> Value:
+        return make.number(value, node.dtype(x))
+
+    y = make.sub(make.mul(x, number(2)), number(1))
+    log = make.log(make.mul(make.sub(number(1), y), make.add(number(1), y)))
+    half = make.add(make.mul(log, number(0.5)), number(2 / (3.14159 * BEND)))
+    rest = make.mul(log, number(-1 / BEND))
+    root = make.sqrt(make.add(make.mul(half, half), rest))
+    # root - half, whose first digits are the same about 0.5
+    far = make.sqrt(make.mul(make.div(rest, make.add(root, half)), number(2)))
+    return make.select(make.less(y, number(0)), make.neg(far), far)
+
+
+def of_two(node: Node, score: Value, post: str, *, to_one: bool) -> Value:
+    """Return the scores of two classes where only the second's is known.
+
+    They add up to one or to zero, and a softmax leaves them alone, as onnxruntime does: models that
+    ask for one of a single score were trained for what it says.
+    """
+    make = node.make
+    match post:
+        case "NONE" | "SOFTMAX" | "SOFTMAX_ZERO":
+            other = make.sub(make.number(1, d.f32), score) if to_one else make.neg(score)
+            return make.concat(other, score, axis=1)
+        case "LOGISTIC":
+            return make.sigmoid(make.concat(make.neg(score), score, axis=1))
+        case _:
+            return node.refuse(f"post_transform {post} of one score of two classes")

@@ -13,7 +13,7 @@ from ....ir.types import dtypes as d
 from ..node import Node, Value
 from ..registry import rule
 from .control import Running
-from .ml import ML, transformed
+from .ml import ML, of_two, transformed
 from .text import label_at, labels_of
 
 SURE = 1e-7
@@ -69,7 +69,7 @@ def classify(node: Node, x: Value) -> Sequence[Value]:
         )
         scores = transformed(node, _probabilities(node, odds, pairs, len(labels)), post)
     elif len(labels) == 2:
-        scores = transformed(node, make.concat(make.neg(duels), duels, axis=1), post)
+        scores = of_two(node, duels, post, to_one=post.startswith("SOFTMAX"))
     else:
         scores = transformed(node, duels, post)
     return [label_at(node, place, labels), scores]

@@ -13,7 +13,7 @@ from ....ir.types import dtypes as d
 from ..node import Node, Value
 from ..registry import rule
 from ..trees import MODES, Ensemble, Nodes, decided
-from .ml import ML, transformed
+from .ml import ML, of_two, transformed
 from .text import label_at, labels_of
 
 POST = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
@@ -98,13 +98,7 @@ def _one_of_two(node: Node, score: Value, labels: Array, ensemble: Ensemble) -> 
     """Return the class and two scores where the trees weigh one class: a share, or odds about 0."""
     make, post = node.make, node.text("post_transform", "NONE")
     is_share = bool((ensemble.weights >= 0).all())
-    if post not in ("NONE", "LOGISTIC"):
-        node.refuse(f"post_transform {post} of two classes is not supported")
-    if is_share:
-        other = make.sub(make.number(1, d.f32), score)
-        both = make.concat(other, score, axis=1)
-    else:
-        both = transformed(node, make.concat(make.neg(score), score, axis=1), post)
+    both = of_two(node, score, post, to_one=is_share)
     limit = make.number(0.5 if is_share else 0.0, d.f32)
     above = make.reshape(make.greater(score, limit), shape=(node.shape(score)[0],))
     return [label_at(node, make.to(above, d.i64), labels), both]
@@ -161,10 +155,7 @@ def linear_classification(node: Node, x: Value) -> Sequence[Value]:
 def _second_of_two(node: Node, score: Value, labels: Array) -> Sequence[Value]:
     """Return the second label where a score is above zero, and the shares of both."""
     make, post = node.make, node.text("post_transform", "NONE")
-    if post not in ("NONE", "LOGISTIC"):
-        node.refuse(f"post_transform {post} of two classes is not supported")
-    share = transformed(node, score, post)
-    both = make.concat(make.sub(make.number(1, d.f32), share), share, axis=1)
+    both = of_two(node, score, post, to_one=True)
     above = make.greater(score, make.number(0, d.f32))
     above = make.reshape(above, shape=(node.shape(score)[0],))
     return [label_at(node, make.to(above, d.i64), labels), both]
