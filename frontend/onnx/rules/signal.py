@@ -95,9 +95,8 @@ def fourier(
     """
     make, dtype = node.make, node.dtype(real)
     wide = d.f64 if dtype == d.f64 or not inverse else d.f32
-    if imag is None:
-        imag = make.filled(0, dtype, node.shape(real))
-    made: Sequence[Value] = by(node.emit, make.to(real, wide), make.to(imag, wide), inverse=inverse)
+    other = None if imag is None else make.to(imag, wide)
+    made: Sequence[Value] = by(node.emit, make.to(real, wide), other, inverse=inverse)
     if inverse:
         points = make.extent_of(node.shape(real)[-1], wide)
         made = [make.div(part, points) for part in made]
@@ -105,10 +104,12 @@ def fourier(
 
 
 def _transform_open(
-    node: Node, _: Emit, real: Value, imag: Value, *, inverse: bool
+    node: Node, _: Emit, real: Value, imag: Value | None, *, inverse: bool
 ) -> tuple[Value, Value]:
     """Return the transform along the last axis, whose extent a run tells; nothing is divided."""
     last = node.rank(real)
+    if imag is None:
+        imag = node.make.filled(0, node.dtype(real), node.shape(real))
     pairs = node.make.transform_rows(c.stack(node.emit, [real, imag], last), inverse=inverse)
     return _part(node, pairs, 0), _part(node, pairs, 1)
 
