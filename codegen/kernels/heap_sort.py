@@ -121,17 +121,6 @@ class HeapSort(Ordering):
         place = self.loops.load(self.places, offset, 0, constant=False)
         return Item(self.math.widen(x, self.spec.dtype, 0), Element(place, i64, 0))
 
-    def precedes(self, a: Element, b: Element) -> Element:
-        """Say whether an element comes before another one, whatever their places are."""
-        math = self.math
-        less = math.compare("gt" if self.largest else "lt", a, b)
-        if not a.dtype.is_float:
-            return less
-        nan, other = (a, b) if self.largest else (b, a)
-        return math.logical_or(
-            less, math.logical_and(math.isnan(nan), math.compare("eq", other, other))
-        )
-
     def may_precede(self, a: Element, b: Element) -> Element:
         """Say what `precedes` says, and maybe more where one is not a number: one comparison."""
         return self.math.logical_not(self.math.compare("le" if self.largest else "ge", a, b))

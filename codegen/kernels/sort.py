@@ -1,13 +1,19 @@
-"""Sorting along an axis: a heap of the best so far, or merging where most of a row is wanted."""
+"""Sorting along an axis: a heap of the best so far, or merging where most of a row is wanted.
+
+Of columns side by side the few best are found in registers.
+"""
 
 from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
+from ...ir.types.dims import product
 from ...ir.types.dtypes import DType, i64
+from ...ir.types.shapes import normalize_axis
 from ...target import Target
 from .builder.plan import returned_values
+from .columns_sort import FEW, NARROWEST, ColumnsSort
 from .heap_sort import HeapSort
 from .merge_sort import LONGEST, SHORTEST, MergeSort
 
@@ -20,7 +26,17 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     anchor = returned_values(kernel)[0].owner
     assert isinstance(anchor, Op), "the root is an operation"
     way = MergeSort if merges(anchor) else HeapSort
-    return way(kernel, target).build()
+    return (ColumnsSort if has_few(anchor, target) else way)(kernel, target).build()
+
+
+def has_few(op: Op, target: Target) -> bool:
+    """Say whether few elements are wanted of each of many columns, which lie side by side."""
+    attributes, spec = op.plain_attributes(), op.specs[0]
+    axis, k = normalize_axis(attributes["axis"], spec.rank), attributes["k"]
+    columns = product(spec.dims[axis + 1 :])
+    if not (target.can.walk_vectors and isinstance(k, int)) or spec.dtype.kind == "c":
+        return False
+    return 1 <= k <= FEW and (not isinstance(columns, int) or columns >= NARROWEST)
 
 
 def merges(op: Op) -> bool:

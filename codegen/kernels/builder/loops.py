@@ -236,23 +236,22 @@ class Loops:
         self.here(scf.IfOp.create(operands=[condition], regions=[Region(block), empty]))
 
     def either(
-        self, condition: SSAValue, make: Callable[[], SSAValue], other: Callable[[], SSAValue]
-    ) -> SSAValue:
+        self, condition: SSAValue, make: Callable[[], Sequence[SSAValue]],
+        other: Callable[[], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:  # fmt: skip
         """Return what `make` builds where a condition holds, else what `other` builds."""
         block, rest, outside = Block(), Block(), self.guarded
         self.scopes.append(Scope(block))
         self.guarded = len(self.scopes) - 1
         made = make()
-        block.add_op(scf.YieldOp.create(operands=[made]))
+        block.add_op(scf.YieldOp.create(operands=[*made]))
         self.scopes.pop()
         self.guarded = outside
         self.scopes.append(Scope(rest))
-        rest.add_op(scf.YieldOp.create(operands=[other()]))
+        rest.add_op(scf.YieldOp.create(operands=[*other()]))
         self.scopes.pop()
-        regions = [Region(block), Region(rest)]
-        return self.here(
-            scf.IfOp.create(operands=[condition], result_types=[made.type], regions=regions)
-        )[0]
+        kinds, regions = [value.type for value in made], [Region(block), Region(rest)]
+        return self.here(scf.IfOp.create(operands=[condition], result_types=kinds, regions=regions))
 
     def scratch(self, dtype: DType, count: int) -> tuple[SSAValue, Index]:
         """Return a buffer that each slot has for itself, and where this slot's part starts.

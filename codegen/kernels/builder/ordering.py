@@ -25,9 +25,9 @@ class Item:
 class Ordering(AlongAxis):
     """A kernel that finds the k best elements of each row in order, and their places."""
 
-    def __init__(self, kernel: FuncOp, target: Target) -> None:
+    def __init__(self, kernel: FuncOp, target: Target, lanes: int = 0) -> None:
         """Plan the loops, around an axis whose elements are visited one by one."""
-        super().__init__(kernel, target, 0)
+        super().__init__(kernel, target, lanes)
         self.most = target.lanes if target.can.walk_vectors else 0
         """Lanes to walk the axis by where it is innermost."""
         self.k: Dim = self.attributes["k"]
@@ -47,5 +47,16 @@ class Ordering(AlongAxis):
     def put(self, at: Index, item: Item) -> None:
         """Write an item of the row."""
         offset = self.loops.add(self.base, self.loops.multiply(at, self.stride))
-        self.loops.store(self.math.narrow(item.x), self.values, offset)
-        self.loops.store(item.place.value, self.places, offset)
+        self.loops.store(self.math.narrow(item.x), self.values, offset, self.reader.mask)
+        self.loops.store(item.place.value, self.places, offset, self.reader.mask)
+
+    def precedes(self, a: Element, b: Element) -> Element:
+        """Say whether an element comes before another one, whatever their places are."""
+        math = self.math
+        less = math.compare("gt" if self.largest else "lt", a, b)
+        if not a.dtype.is_float:
+            return less
+        nan, other = (a, b) if self.largest else (b, a)
+        return math.logical_or(
+            less, math.logical_and(math.isnan(nan), math.compare("eq", other, other))
+        )

@@ -371,15 +371,15 @@ class ElementReader:
         known, self.known = self.known, dict(self.known)
         made: list[Element] = []
 
-        def make() -> SSAValue:
+        def make() -> Sequence[SSAValue]:
             made.append(self.element(value, index))
-            return made[0].value
+            return [made[0].value]
 
-        def instead() -> SSAValue:
+        def instead() -> Sequence[SSAValue]:
             lanes = made[0].lanes
-            return loops.broadcast(other.value, lanes) if lanes else other.value
+            return [loops.broadcast(other.value, lanes) if lanes else other.value]
 
-        found = loops.either(loops.compare("sgt", least, 0), make, instead)
+        (found,) = loops.either(loops.compare("sgt", least, 0), make, instead)
         self.known = known
         return Element(found, made[0].dtype, made[0].lanes)
 
