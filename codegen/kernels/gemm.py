@@ -55,6 +55,10 @@ MANY = 32
 LITTLE = 1 << 18
 """Multiplications so few that tiles of one height take no longer, though they are less tall: each
 height is a function of its own, which takes LLVM ten milliseconds."""
+SHALLOW, FAR = 8, 4 << 20
+"""Depth up to which, and bytes from which on, a product is bounded by what is written."""
+FLAT_ROWS = 12
+"""Rows of a block of such a product."""
 CHUNK = 256
 """Rows of a panel that are packed at a time where the depth is a symbol."""
 
@@ -182,8 +186,7 @@ class Gemm:
 
     def build(self) -> FuncOp:
         """Fill the function."""
-        loops = self.loops
-        rows = self.rows.extent
+        loops, rows = self.loops, self.rows.extent
         self.vectors = self.panel_vectors(rows)
         self.width = self.vectors * self.lanes
         self.epilogue = Epilogue(
@@ -195,14 +198,15 @@ class Gemm:
         self.whole = isinstance(self.columns, int) and self.columns % self.width == 0
         self.prepare_panels()
         copied = self.copied_rows()
-        blocks = RowBlocks(rows, self.tall, copied or BLOCK_ROWS, alike=self.is_little(rows))
+        self.flat = not self.packed and not copied and self.is_flat()
+        most = copied or (FLAT_ROWS if self.flat else BLOCK_ROWS)
+        blocks = RowBlocks(rows, self.tall, most, alike=self.is_little(rows))
         batch = product(tuple(g.extent for g in self.batch))
         if copied:
             self.left = LeftBlock.make(loops, self.rows, self.k_groups[0], blocks, self.dtype)
         self.asks = self.asks_for(blocks)
-        reads = self.packed or self.in_place
-        panel_first = reads and (copied > 0 or blocks.count != 1)
-        if reads:
+        panel_first = self.is_panel_first(blocks, copied)
+        if self.packed or self.in_place:
             least = blocks.per_block // 2 if panel_first and not self.is_near() else 1
             blocks.share(batch * self.panels, least=least, inner=not panel_first)
         inner, outer = (self.panels, blocks.count)[:: 1 if panel_first else -1]
@@ -231,6 +235,22 @@ class Gemm:
         """Say whether all of B stays in L2, from where blocks of few rows can read it again."""
         size = product((self.depth, self.columns))
         return isinstance(size, int) and size * self.anchor.specs[1].dtype.size < STREAMED
+
+    def is_panel_first(self, blocks: RowBlocks, copied: int) -> bool:
+        """Say whether a block of rows goes through all panels before the next one does."""
+        again = self.packed or self.in_place or self.flat
+        return again and (copied > 0 or blocks.count != 1)
+
+    def is_flat(self) -> bool:
+        """Say whether writing takes longer than multiplying: rows are written to their ends then.
+
+        What is written a panel at a time lies on as many pages as a block has rows. Panels are
+        packed again for each block, which is nothing beside its rows.
+        """
+        size, depth = product((self.rows.extent, self.columns)), self.depth
+        if not (isinstance(depth, int) and isinstance(size, int)):
+            return False
+        return depth <= SHALLOW and size * self.dtype.size >= FAR
 
     def asks_for(self, blocks: RowBlocks) -> Asks | None:
         """Return what tiles ask memory for, if anything.
@@ -456,8 +476,11 @@ class Gemm:
             base, _, _ = self.space.split(loops, self.b.offset)
             inner = self.k_groups[-1]
             return self.b.buffer, loops.index(base), loops.index(self.step(self.b, inner))
-        with loops.when(self.comes):
+        if self.flat:
             self.pack(left)
+        else:
+            with loops.when(self.comes):
+                self.pack(left)
         return self.scratch, loops.index(self.scratch_base), width
 
     def b_segment(self, outer: Group | None) -> Dim:
