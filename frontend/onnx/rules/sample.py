@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import reduce
 from typing import Any
 
 from ....ir import Dim, DType
 from ....ir.compose import functions as c
+from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ..node import Node, Value
 from ..registry import rule
@@ -49,16 +50,12 @@ def grid_sample(node: Node, x: Value, grid: Value) -> Value:
         last = c.cut(node.emit, grid, rank - 1, rank - 3 - i, rank - 2 - i)
         points.append(_placed(node, c.squeeze(node.emit, last, (rank - 1,)), axis, mode))
     image = c.channels_last(node.emit, x)
-    total: object = None
-    taps = [_taps(node, point, mode) for point in points]
-    for chosen in product(*taps):
-        part = _picked(node, image, [place for place, _ in chosen], axes)
-        for _, weight in chosen:
-            if weight is not None:
-                column = c.unsqueeze(node.emit, make.to(weight, node.dtype(x)), (rank - 1,))
-                part = make.mul(part, column)
-        total = part if total is None else make.add(total, part)
-    return c.channels_first(node.emit, total)
+    batch, *_, channels = node.shape(image)
+    flat = make.reshape(image, shape=(batch, dim_rules.product(extents), channels))
+    steps = [dim_rules.product(extents[i + 1 :]) for i in range(len(extents))]
+    rows = zip(points, axes, steps, strict=True)
+    taps = [_taps(node, point, mode, axis, step) for point, axis, step in rows]
+    return c.channels_first(node.emit, _summed(node, flat, taps, []))
 
 
 @rule("AffineGrid")
@@ -130,7 +127,7 @@ def _inside(node: Node, place: Value, axis: Axis) -> Value:
     return place
 
 
-def _taps(node: Node, point: Value, mode: str) -> list[tuple[Value, Value | None]]:
+def _places(node: Node, point: Value, mode: str) -> list[tuple[Value, Value | None]]:
     """Return the elements, as place and weight, that a point of one axis is made of."""
     make, dtype = node.make, node.dtype(point)
     if mode == "nearest":
@@ -159,23 +156,55 @@ def _cubic(node: Node, x: Value, *, outer: bool, a: float = -0.75) -> Value:
     return total
 
 
-def _picked(node: Node, image: Value, places: Sequence[Value], axes: Sequence[Axis]) -> Value:
-    """Return the image's elements at places, 0 where these are outside and that is asked for."""
-    make = node.make
-    columns, outside = [], None
-    for place, axis in zip(places, axes, strict=True):
-        dtype = node.dtype(place)
+@dataclass(frozen=True)
+class Tap:
+    """One of the elements along an axis that a point is made of."""
+
+    offset: Value
+    """How many elements of the image lie before it."""
+    outside: Value | None
+    """Where it is outside, if that makes it 0."""
+    weight: Value | None
+
+
+def _taps(node: Node, point: Value, mode: str, axis: Axis, step: Dim) -> list[Tap]:
+    """Return the elements of an axis, `step` elements apart, that points are made of."""
+    make, dtype, found = node.make, node.dtype(point), []
+    low, high = make.number(0, dtype), axis.last(node, dtype)
+    for place, weight in _places(node, point, mode):
+        outside = None
         if axis.padding == "zeros":
-            wrong = make.logical_or(
-                make.less(place, make.number(0, dtype)),
-                make.greater(place, axis.last(node, dtype)),
-            )
-            outside = wrong if outside is None else make.logical_or(outside, wrong)
+            outside = make.logical_or(make.less(place, low), make.greater(place, high))
         moved = _inside(node, place, axis) if axis.padding == "reflection" else place
-        low, high = make.number(0, dtype), axis.last(node, dtype)
-        columns.append(make.to(make.clip(moved, low, high), d.i64))
-    found = make.gather_nd(image, c.stack(node.emit, columns, node.rank(columns[0])), batch_dims=1)
-    if outside is None:
+        number = make.to(make.clip(moved, low, high), d.i64)
+        offset = make.mul(number, make.extent_of(step, d.i64))
+        found.append(Tap(offset, outside, weight))
+    return found
+
+
+def _summed(node: Node, flat: Value, taps: Sequence[list[Tap]], before: Sequence[Tap]) -> Value:
+    """Return what elements of the image that axes choose add up to, weighted axis by axis."""
+    if not taps:
+        return _picked(node, flat, before)
+    make, total = node.make, None
+    for tap in taps[0]:
+        part = _summed(node, flat, taps[1:], [*before, tap])
+        if tap.weight is not None:
+            column = make.to(tap.weight, node.dtype(flat))
+            part = make.mul(part, c.unsqueeze(node.emit, column, (node.rank(part) - 1,)))
+        total = part if total is None else make.add(total, part)
+    assert total is not None, "a point has taps"
+    return total
+
+
+def _picked(node: Node, flat: Value, taps: Sequence[Tap]) -> Value:
+    """Return elements of the image, 0 where they are outside and that is asked for."""
+    make = node.make
+    place = reduce(make.add, [tap.offset for tap in taps])
+    column = c.unsqueeze(node.emit, place, (node.rank(place),))
+    found = make.gather_nd(flat, column, batch_dims=1)
+    masks = [tap.outside for tap in taps if tap.outside is not None]
+    if not masks:
         return found
-    mask = c.unsqueeze(node.emit, outside, (node.rank(outside),))
-    return make.select(mask, make.number(0, node.dtype(image)), found)
+    mask = c.unsqueeze(node.emit, reduce(make.logical_or, masks), (node.rank(place),))
+    return make.select(mask, make.number(0, node.dtype(flat)), found)
