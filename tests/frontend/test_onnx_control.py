@@ -11,6 +11,7 @@ import pytest
 from onnx import NodeProto, helper
 
 import gravure as gv
+from gravure.frontend.models.pieces import SteppedModel
 from gravure.frontend.models.told import ToldModel
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
@@ -342,3 +343,48 @@ def test_trips_that_are_written_out_collect_parts_whose_sizes_data_tell(model: M
         a, b = run([x, table, np.array(times)])
         np.testing.assert_array_equal(a, [tiled, tiled])
         np.testing.assert_array_equal(b, [tiled + 1, tiled + 2])
+
+
+@pytest.mark.parametrize("end", [-1, 1, 3, 40, 64, 65, 200])
+def test_a_counter_that_is_known_says_how_often_a_loop_goes_round(model: Make, end: int) -> None:
+    """As torch's exporter writes bags of embeddings: no number of trips, a list, and a counter."""
+    scalar, vector = (
+        helper.make_tensor_value_info(n, 7, s) for n, s in (("at", []), ("following", []))
+    )
+    parts = helper.make_tensor_sequence_value_info("parts", 1, None)
+    more = helper.make_tensor_sequence_value_info("more", 1, None)
+    i, go, goes = (
+        helper.make_tensor_value_info(n, k, []) for n, k in (("i", 7), ("go", 9), ("goes", 9))
+    )
+    body = helper.make_graph(
+        [
+            node("Add", ["at", "one"], ["following"]),
+            node("Gather", ["offsets", "at"], ["first"]),
+            node("Gather", ["offsets", "following"], ["behind"]),
+            node("Reshape", ["first", "row"], ["begin"]),
+            node("Reshape", ["behind", "row"], ["end_of_bag"]),
+            node("Slice", ["x", "begin", "end_of_bag"], ["rows"]),
+            node("ReduceMax", ["rows"], ["part"], axes=[0]),
+            node("SequenceInsert", ["parts", "part"], ["more"]),
+            node("Less", ["following", "end"], ["goes"]),
+        ],
+        "trip", [i, go, parts, scalar], [goes, more, vector],
+    )  # fmt: skip
+    nodes = [
+        node("SequenceEmpty", [], ["empty"]),
+        node("Loop", ["", "yes", "empty", "zero"], ["all", "last"], body=body),
+        node("ConcatFromSequence", ["all"], ["y"], axis=0),
+    ]
+    offsets = np.cumsum([0, *(1 + i % 3 for i in range(200))])
+    stored = {
+        "row": np.array([-1]), "one": np.array(1), "offsets": offsets,
+        "end": np.array(end), "yes": np.array(True), "zero": np.array(0),
+    }  # fmt: skip
+    made = model(nodes, {"x": ("f32", [400, 3])}, ["y", "last"], stored)
+    x = np.random.default_rng(4).standard_normal((400, 3)).astype(np.float32)
+    trips = max(end, 1)
+    compiled = gv.compile(made.SerializeToString())
+    found, last = compiled.run([x])
+    np.testing.assert_array_equal(found, np.maximum.reduceat(x, offsets[:-1])[:trips])
+    assert last == trips
+    assert trips > 64 or not isinstance(compiled, SteppedModel)

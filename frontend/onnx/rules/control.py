@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -92,8 +93,8 @@ def loop(
     goes_on = condition is None or _known_flag(node, condition)
     if goes_on is False or (count is not None and count <= 0):
         return _no_trips(node, body, states)
-    if goes_on and count is not None:
-        made = _unrolled(node, body, count, states) if _is_short(body, count) else None
+    if goes_on and (count is not None or trips is None):
+        made = _unrolled(node, body, count, states)
         if made is not None:
             return made
     return _looped(node, body, trips, condition, states)
@@ -127,18 +128,24 @@ def _no_trips(node: Node, body: GraphProto, states: Sequence[Value]) -> Sequence
 
 
 def _unrolled(
-    node: Node, body: GraphProto, trips: int, states: Sequence[Value]
+    node: Node, body: GraphProto, trips: int | None, states: Sequence[Value]
 ) -> Sequence[Value] | None:
-    """Return the results of so many trips; None where one before may be the last."""
+    """Return the results of so many trips, of all there are if None is said.
+
+    None where they are too many, or one before may be the last: a counter that is known says so.
+    """
+    if trips is not None and not _is_short(body, trips):
+        return None
+    most = min(UNROLLED_TRIPS, UNROLLED_NODES // max(len(body.node), 1))
     now, collected = list(states), []
     before = node.block.last_op
     goes_on: bool | None = True
-    for trip in range(trips):
-        if goes_on is None:
+    for trip in count() if trips is None else range(trips):
+        if goes_on is False:
+            break
+        if goes_on is None or trip == most:
             _take_back(node, before)
             return None
-        if not goes_on:
-            break
         number = node.make.number(trip, d.i64)
         given = [number, node.make.number(True, d.bool_), *now]
         goes, *made = node.read_graph(body, given, number)
