@@ -9,7 +9,8 @@ from math import ceil, floor
 
 import numpy as np
 
-from ....ir import Dim
+from ....ir import Dim, DType
+from ....ir.ops.host.resizing import ends_of
 from ....ir.ops.resize import times
 from ....ir.ops.resize_matrix import Stretch, outside
 from ....ir.types import dims as dim_rules
@@ -292,12 +293,19 @@ def _rows(
 def _by_taps(
     node: Node, x: Value, rows: Sequence[tuple[int, Stretch | OpenStretch]], fill: float
 ) -> Value:
-    """Resize each axis that changes; put the fill where nothing was."""
+    """Resize each axis that changes; put the fill where nothing was.
+
+    Integers that are made fewer by all they stand for are rounded after each axis, the last one
+    first, as images are wherever that is done; the standard leaves it open.
+    """
     make, dtype = node.make, node.dtype(x)
     wide = d.f64 if dtype == d.f64 else d.f32
     made, beyond = make.to(x, wide), None
-    for axis, stretch in rows:
+    in_steps = _antialiases(node) and not dtype.is_float
+    for axis, stretch in sorted(rows, key=lambda row: row[0], reverse=in_steps):
         made = resized_along(node, made, axis, stretch)
+        if in_steps:
+            made = _whole(node, made, dtype)
         if not isinstance(stretch, Stretch) or stretch.coordinate != "tf_crop_and_resize":
             continue
         missing = outside(stretch)
@@ -308,6 +316,13 @@ def _by_taps(
     if beyond is not None:
         made = make.select(beyond, make.number(fill, wide), made)
     return make.to(made, dtype)
+
+
+def _whole(node: Node, x: Value, dtype: DType) -> Value:
+    """Return the nearest numbers that a type of integers has, the upper one of two."""
+    make, own = node.make, node.dtype(x)
+    near = make.floor(make.add(x, make.number(0.5, own)))
+    return make.clip(near, *(make.number(end, own) for end in ends_of(dtype)))
 
 
 def _resized_by(

@@ -12,7 +12,7 @@ from ...families import FLOAT, INTEGER, REAL, expect
 from ...host import HostOp
 from ...op import Array, register
 from ...types.dims import Dim
-from ...types.dtypes import f32, of_numpy
+from ...types.dtypes import DType, f32, of_numpy
 from ...types.tensor import TensorSpec
 from ..resize import Resize, times
 from ..resize_matrix import Stretch, outside, weights
@@ -92,7 +92,9 @@ class ResizeTo(HostOp):
             )
             for axis, (n, result) in enumerate(zip(x.shape, shape, strict=True))
         ]  # fmt: skip
-        return (through(wide, rows, fill, scaled=bool(factors)).astype(x.dtype, copy=False),)
+        whole = of_numpy(x.dtype) if antialias and in_floats else None
+        made = through(wide, rows, fill, scaled=bool(factors), whole=whole)
+        return (made.astype(x.dtype, copy=False),)
 
 
 def target(
@@ -124,16 +126,36 @@ def target(
     return tuple(made), tuple(factors)
 
 
-def through(x: Array, rows: Sequence[Stretch], fill: float, *, scaled: bool) -> Array:
-    """Multiply each axis that changes by its matrix; put the fill where nothing was."""
+def ends_of(dtype: DType) -> tuple[float, float]:
+    """Return the least and the largest number of a type of integers that an f32 is, too.
+
+    >>> from gravure.ir.types.dtypes import i32, u8
+    >>> ends_of(u8), ends_of(i32)
+    ((0.0, 255.0), (-2147483648.0, 2147483520.0))
+    """
+    most = np.float32(dtype.maximum)
+    if int(most) > dtype.maximum:
+        most = np.nextafter(most, np.float32(0))
+    return float(dtype.minimum), float(most)
+
+
+def through(
+    x: Array, rows: Sequence[Stretch], fill: float, *, scaled: bool, whole: DType | None = None
+) -> Array:
+    """Multiply each axis that changes by its matrix; put the fill where nothing was.
+
+    Of `whole` numbers each is rounded to one that its type has, the last axis first.
+    """
     dtype = of_numpy(x.dtype)
     made: Array = x.astype(x.dtype if dtype.is_float and dtype.size > 2 else f32.numpy)
     beyond = np.zeros((1,) * x.ndim, np.bool_)
-    for axis, how in enumerate(rows):
+    for axis, how in [*enumerate(rows)][:: -1 if whole else 1]:
         if how.extent == how.result and how.region == WHOLE and not (scaled and how.factor != 1):
             continue
         matrix = weights(how).T.astype(made.dtype)
         made = np.moveaxis(np.moveaxis(made, axis, -1) @ matrix, -1, axis)
+        if whole is not None:
+            made = np.clip(np.floor(made + made.dtype.type(0.5)), *ends_of(whole))
         if how.coordinate == CROPS:
             around = [how.result if each == axis else 1 for each in range(x.ndim)]
             beyond = beyond | outside(how).reshape(around)
