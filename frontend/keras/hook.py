@@ -50,13 +50,22 @@ IN_PIPELINES = tuple(
 CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     **dict.fromkeys(CHOOSING, CHOICE),
     **dict.fromkeys(
-        IN_PIPELINES, (("keras.src.backend import tensorflow", "keras.src.backend import gravure"),)
+        IN_PIPELINES,
+        (
+            ("keras.src.backend import tensorflow", "keras.src.backend import gravure"),
+            ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
+        ),
     ),
     "keras.src.backend.common.dtypes": (('backend() == "tensorflow"', 'backend() == "gravure"'),),
     "keras.src.callbacks.tensorboard": (
         ("import tensorflow.summary as summary", "from gravure.tf import summary"),
         ("from tensorflow.compat.v1 import", "from gravure.tf.compat.v1 import"),
     ),
+    **dict.fromkeys(
+        ("keras.src.legacy.saving.json_utils", "keras.src.utils.tf_utils"),
+        (("tf.__internal__.CompositeTensor", "(tf.RaggedTensor, tf.SparseTensor)"),),
+    ),
+    "keras.src.export.tfsm_layer": (('"tensorflow"', '"gravure"'),),
     "keras.src.optimizers.optimizer": (
         ('"tensorflow"', '"gravure"'),
         ("keras.src.backend.tensorflow", PLACE),
@@ -69,7 +78,10 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     "keras.src.layers.normalization.batch_normalization": (
         ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
     ),
-    "keras.src.layers.preprocessing.data_layer": (('"tensorflow"', '"gravure"'),),
+    **{
+        f"keras.src.layers.preprocessing.{name}": (('"tensorflow"', '"gravure"'),)
+        for name in ("data_layer", "feature_space", "integer_lookup", "string_lookup")
+    },
     "keras.src.layers.preprocessing.text_vectorization": (
         ('backend.backend() != "tensorflow"', 'backend.backend() != "gravure"'),
     ),
@@ -82,10 +94,17 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "keras.src.trainers.data_adapters.tf_dataset_adapter": (
         ("keras.src.backend.tensorflow", PLACE),
+        ("tf.__internal__.smart_cond.smart_cond", "tf.cond"),
+        ("tf.shape(y)[-1] > 1", "(y.shape[-1] or tf.shape(y)[-1]) > 1"),
     ),
+    "keras.src.utils.dataset_utils": (('"tensorflow.python.data"', '"gravure.frontend.tf.data"'),),
     "keras.src.utils.backend_utils": (
         *CHOICE,
         ('"tensorflow" in sys.modules', '"gravure.tf" in sys.modules'),
+        (
+            "self._backend = backend\n",
+            'self._backend = {"tensorflow": "gravure"}.get(backend, backend)\n',
+        ),
         ("keras.src.backend.tensorflow", PLACE),
     ),
     "keras.src.utils.numerical_utils": (

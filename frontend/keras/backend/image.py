@@ -12,6 +12,8 @@ from keras.src.backend.config import standardize_data_format as _format
 
 from ...eager.tensor import Tensor
 from ...tf.graph.loops import map_fn as _map
+from ...tf.image.projected import image_projective_transform as _projected
+from ...tf.image.resizing import resize as _resized
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
@@ -26,10 +28,10 @@ from .tensors import cast, convert_to_tensor, float_for, name_of, rank
 _F, _R = _m.FUNCTIONS, _m.REDUCTIONS
 _Size: TypeAlias = int | Tensor
 """A size, which is a tensor if it is known in the run only."""
-RESIZE_INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
+RESIZE_INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
 AFFINE_TRANSFORM_INTERPOLATIONS = {"nearest": 0, "bilinear": 1}
-AFFINE_TRANSFORM_FILL_MODES = {"constant", "nearest", "wrap", "mirror", "reflect"}
-MAP_COORDINATES_FILL_MODES = AFFINE_TRANSFORM_FILL_MODES
+AFFINE_TRANSFORM_FILL_MODES = {"constant", "nearest", "wrap", "reflect"}
+MAP_COORDINATES_FILL_MODES = {*AFFINE_TRANSFORM_FILL_MODES, "mirror"}
 SCALE_AND_TRANSLATE_METHODS = {
     *("linear", "bilinear", "trilinear", "cubic", "bicubic", "tricubic", "lanczos3", "lanczos5")
 }
@@ -142,24 +144,22 @@ def resize(
             f"Received: size={size}"
         )
     x, order = _images(images, data_format)
-    kind = name_of(x)
     rows = rank(x) - (3 if order == "channels_last" else 2)
     wanted = (int(size[0]), int(size[1]))
     if crop_to_aspect_ratio:
         x = _cropped(x, rows, wanted)
     elif pad_to_aspect_ratio:
         x = _padded(x, rows, wanted, fill_value)
-    if interpolation == "nearest":
-        for axis, length in zip((rows, rows + 1), wanted, strict=True):
-            x = _nearest(x, axis, length)
-        return x
-    wide = cast(x, float_for(kind) if not _is_float(kind) else kind)
-    for axis, length in zip((rows, rows + 1), wanted, strict=True):
-        have = _extent(wide, axis)
-        scale = length / (have if isinstance(have, int) else cast(have, "float64"))
-        weights = _weights(have, length, scale, 0.0, KERNELS[interpolation], antialias)
-        wide = _along(wide, axis, cast(weights, name_of(wide)))
-    return _as_pixels(wide, kind)
+    x = x if order == "channels_last" else _moved(x, rows - 1, rank(x) - 1)
+    found = _resized(x, wanted, method=interpolation, antialias=antialias)
+    return found if order == "channels_last" else _moved(found, rank(x) - 1, rows - 1)
+
+
+def _moved(x: Tensor, axis: int, to: int) -> Tensor:
+    """Return a tensor one axis of which stands elsewhere."""
+    order = [i for i in range(rank(x)) if i != axis]
+    order.insert(to, axis)
+    return _a.transpose(x, order)
 
 
 def _as_pixels(x: Tensor, kind: str) -> Tensor:
@@ -225,16 +225,6 @@ def _padded(x: Tensor, rows: int, size: tuple[int, int], fill: float) -> Tensor:
     # As much behind as before.
     widths[rows], widths[rows + 1] = (top, top), (left, left)
     return _a.pad(x, widths, constant_values=cast(fill, name_of(x)))
-
-
-def _nearest(x: Tensor, axis: int, length: int) -> Tensor:
-    have = _extent(x, axis)
-    middles = _np.arange(length) + 0.5
-    if not isinstance(have, int):
-        open_ = cast(_F["floor"](middles * cast(have, "float64") / float(length)), "int32")
-        return _g.gather(x, _F["minimum"](open_, have - 1), axis=axis)
-    places = _np.floor(middles * have / length).astype(_np.int32)
-    return _g.gather(x, _np.minimum(places, have - 1), axis=axis)
 
 
 def _triangle(x: Tensor) -> Tensor:
@@ -457,68 +447,23 @@ def affine_transform(
             "Invalid transform rank: expected rank 1 (single transform) or rank 2 (batch of "
             f"transforms). Received input with shape: transform.shape={tuple(maps.shape)}"
         )
-    maps = maps if _is_float(name_of(maps)) else cast(maps, "float32")
-    ones = _made.zeros_like(maps[..., :1]) + 1.0
-    whole = _a.concat([maps[..., :8], ones], -1)
-    matrix = _a.reshape(whole, [-1, 3, 3] if rank(maps) == 2 else [1, 3, 3])
-    # Only the affine part: what is below is (0, 0, 1).
-    keep = _np.array([[1, 1, 1], [1, 1, 1], [0, 0, 1]], _np.float32)
-    matrix = matrix * cast(keep, name_of(matrix))
-    degree = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
-    return _through(x, order, matrix, degree, fill_mode, fill_value)
+    return _through(x, order, maps, interpolation, fill_mode, fill_value)
 
 
 def _through(
-    x: Tensor, order: str, matrix: Tensor, degree: int, fill_mode: str, fill_value: TensorLike
+    x: Tensor, order: str, maps: Tensor, interpolation: str, fill_mode: str, fill: TensorLike
 ) -> Tensor:
-    """Return images whose pixel (u, v) is that at the matrix's (x, y) of each image."""
+    """Return images whose pixel (u, v) is that at the place where eight numbers project it to."""
+    maps = cast(maps if rank(maps) == 2 else _a.expand_dims(maps, 0), "float32")
     single = rank(x) == 3
     batch = _a.expand_dims(x, 0) if single else x
-    batch = batch if order == "channels_last" else _a.transpose(batch, [0, 2, 3, 1])
-    height, width = _known(batch, 1), _known(batch, 2)
-    columns, rows = _np.meshgrid(_np.arange(width), _np.arange(height))
-    grid = _np.stack([columns.ravel(), rows.ravel(), _np.ones(height * width)])
-    places = _m.matmul(matrix, cast(grid, name_of(matrix)))
-    below = _a.where(_F["equal"](places[:, 2], 0.0), _made.ones_like(places[:, 2]), places[:, 2])
-    across, down = places[:, 0] / below, places[:, 1] / below
-    count = batch.shape[0] if batch.shape[0] is not None else matrix.shape[0]
-    kind = name_of(batch)
-    wide = cast(batch, float_for(kind))
-
-    def pictured(i: Tensor | int) -> Tensor:
-        of_image = (down[i % _many(down)], across[i % _many(across)])
-        return _pictured(wide[i], of_image, degree, fill_mode, fill_value)
-
-    if count is None:
-        numbers = _made.range_(_a.shape(batch)[0])
-        every = _m.identity(_map(pictured, numbers, fn_output_signature=wide.dtype))
-    else:
-        every = _a.stack([pictured(i) for i in range(int(count))])
-    found = _as_pixels(every, kind)
-    found = found if order == "channels_last" else _a.transpose(found, [0, 3, 1, 2])
+    batch = batch if order == "channels_last" else _moved(batch, 1, 3)
+    size = _a.shape(batch)[1:3]
+    how = (interpolation.upper(), fill_mode.upper())
+    seen = _projected(batch, maps, size, *how, fill)
+    seen = _a.ensure_shape(seen, batch.shape)
+    found = seen if order == "channels_last" else _moved(seen, 3, 1)
     return found[0] if single else found
-
-
-def _many(x: Tensor) -> Tensor | int:
-    """Return the extent of the first axis, a tensor where it is not known."""
-    return x.shape[0] if x.shape[0] is not None else _a.shape(x)[0]
-
-
-def _pictured(
-    image: Tensor,
-    places: tuple[Tensor, Tensor],
-    degree: int,
-    fill_mode: str,
-    fill_value: TensorLike,
-) -> Tensor:
-    """Return one image [H, W, C] at rows and columns of places."""
-    height, width, channels = _known(image, 0), _known(image, 1), _known(image, 2)
-    down, across = (_a.reshape(each, [height * width, 1]) for each in places)
-    depth = cast(_np.arange(channels)[None, :], name_of(down))
-    zeros = _made.zeros_like(down + depth)
-    spots = _a.stack([down + zeros, across + zeros, depth + zeros])
-    found = _sampled(image, spots, degree, fill_mode, fill_value)
-    return _a.reshape(found, [height, width, channels])
 
 
 def compute_homography_matrix(start_points: TensorLike, end_points: TensorLike) -> Tensor:
@@ -561,11 +506,8 @@ def perspective_transform(
             )
     start = _a.expand_dims(start, 0) if rank(start) == 2 else start
     end = _a.expand_dims(end, 0) if rank(end) == 2 else end
-    numbers = compute_homography_matrix(start, end)
-    whole = _a.concat([numbers, _made.ones_like(numbers[:, :1])], -1)
-    matrix = _a.reshape(whole, [-1, 3, 3])
-    degree = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
-    return _through(x, order, matrix, degree, "constant", fill_value)
+    maps = compute_homography_matrix(start, end)
+    return _through(x, order, maps, interpolation, "constant", fill_value)
 
 
 def gaussian_blur(
@@ -581,18 +523,18 @@ def gaussian_blur(
     single = rank(wide) == 3
     wide = _a.expand_dims(wide, 0) if single else wide
     spread = cast(sigma, name_of(wide))
-    rows, columns = (_bell(int(n), spread[i]) for i, n in enumerate(kernel_size))
-    window = _a.expand_dims(rows, 1) * _a.expand_dims(columns, 0)
+    middles = (_np.arange(int(n)) - (int(n) - 1) / 2 for n in kernel_size)
+    across, down = (_bell(away, spread[i]) for i, away in enumerate(middles))
+    window = _a.expand_dims(down, 1) * _a.expand_dims(across, 0)
     channels = wide.shape[_channels(order)]
     filters = _a.tile(_a.reshape(window, [*map(int, kernel_size), 1, 1]), [1, 1, channels, 1])
     found = _conv.depthwise_conv(wide, filters, 1, "same", order)
     return cast(found[0] if single else found, kind)
 
 
-def _bell(length: int, sigma: Tensor) -> Tensor:
-    places = _np.arange(length) - (length - 1) / 2
-    away = cast(places, name_of(sigma)) / sigma
-    found = _F["exp"](-0.5 * away * away)
+def _bell(away: TensorLike, sigma: Tensor) -> Tensor:
+    """Return the shares of a window whose elements are so far from its middle."""
+    found = _F["exp"](-0.5 * (cast(away, name_of(sigma)) / sigma) ** 2)
     return found / _R["reduce_sum"](found)
 
 
@@ -621,24 +563,47 @@ def elastic_transform(
     kind = name_of(x)
     single = rank(x) == 3
     batch = _a.expand_dims(x, 0) if single else x
-    batch = batch if order == "channels_last" else _a.transpose(batch, [0, 2, 3, 1])
-    wide = cast(batch, float_for(kind))
-    count, height, width = (_known(wide, i) for i in range(3))
-    noise = _random.normal([count, height, width, 2], seed=seed)
-    reach = cast(alpha, "float32")
-    window = 2 * int(3 * float(_np.asarray(sigma))) + 1
-    moved = gaussian_blur(noise, (window, window), (sigma, sigma), "channels_last") * reach
-    columns, rows = _np.meshgrid(_np.arange(width), _np.arange(height))
+    batch = batch if order == "channels_last" else _moved(batch, 1, 3)
+    down, across = _bent(batch, alpha, sigma, seed)
+    every = cast(batch, float_for(kind))
     degree = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
-    made = []
-    for i in range(count):
-        down = cast(rows, "float32") + moved[i, :, :, 1]
-        across = cast(columns, "float32") + moved[i, :, :, 0]
-        flat = (_a.reshape(down, [-1]), _a.reshape(across, [-1]))
-        made.append(_pictured(wide[i], flat, degree, fill_mode, fill_value))
-    found = _as_pixels(_a.stack(made), kind)
-    found = found if order == "channels_last" else _a.transpose(found, [0, 3, 1, 2])
+
+    def pictured(given: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        image, *places = given
+        layers = [
+            map_coordinates(layer, _a.stack(places), degree, fill_mode, fill_value)
+            for layer in _a.unstack(image, axis=-1)
+        ]
+        return _a.stack(layers, -1)
+
+    found = _map(pictured, (every, down, across), fn_output_signature=every.dtype)
+    found = _as_pixels(_a.ensure_shape(found, batch.shape), kind)
+    found = found if order == "channels_last" else _moved(found, 3, 1)
     return found[0] if single else found
+
+
+def _bent(
+    batch: Tensor, alpha: TensorLike, sigma: TensorLike, seed: _random.Seed
+) -> tuple[Tensor, Tensor]:
+    """Return the rows and columns that pixels are moved to, by the same distance in both."""
+    kind = float_for(name_of(batch))
+    count, height, width = (_extent(batch, axis) for axis in range(3))
+    spread = cast(sigma, kind)
+    noise = _random.normal([count, height, width], dtype=kind, seed=seed) * spread
+    blurred = _m.matmul(_m.matmul(_blurs(height, spread), noise), _blurs(width, spread))
+    reach = cast(alpha, kind) * blurred
+    rows, columns = (cast(_made.range_(n), kind) for n in (height, width))
+    return _a.expand_dims(rows, 1) + reach, _a.expand_dims(columns, 0) + reach
+
+
+def _blurs(length: _Size, sigma: Tensor) -> Tensor:
+    """Return the matrix that blurs an axis; the run may say how wide the window is."""
+    half = 3 * cast(sigma, "int32")
+    window = _bell(_made.range_(-half, half + 1), sigma)
+    places = _made.range_(length)
+    away = _a.expand_dims(places, 1) - _a.expand_dims(places, 0)
+    inside = _F["less_equal"](_F["abs"](away), half)
+    return _a.where(inside, _g.gather(window, _clip(away + half, 0, 2 * half)), 0.0)
 
 
 def sobel_edges(images: TensorLike, data_format: str | None = None) -> Tensor:

@@ -157,8 +157,11 @@ def qr(x: TensorLike, mode: str = "reduced") -> tuple[Tensor, Tensor]:
             "`mode` argument value not supported. Expected one of {'reduced', 'complete'}. "
             f"Received: mode={mode}"
         )
-    q, r = _de.qr(floating(x), full_matrices=mode == "complete")
-    return q, r
+    matrix = floating(x)
+    kind = name_of(matrix)
+    wide = cast(matrix, "float32") if kind in ("float16", "bfloat16") else matrix
+    q, r = _de.qr(wide, full_matrices=mode == "complete")
+    return cast(q, kind), cast(r, kind)
 
 
 def solve(a: TensorLike, b: TensorLike) -> Tensor:
