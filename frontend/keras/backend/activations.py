@@ -13,7 +13,7 @@ from ...tf.ops import sorting as _sorting
 from ...tf.ops import special as _special
 from ...values.given import TensorLike
 from .numbers import clip as _clip
-from .tensors import cast, convert_to_tensor, dtype_or_float, name_of, rank, sizes
+from .tensors import as_sparse, cast, convert_to_tensor, dtype_or_float, name_of, rank, sizes
 
 _F, _R = _m.FUNCTIONS, _m.REDUCTIONS
 
@@ -214,7 +214,8 @@ def one_hot(
     sparse: bool = False,
 ) -> Tensor:
     """Return rows with a one at a number; nothing for what is out of range."""
-    _refuse_sparse(sparse)
+    if sparse:
+        return as_sparse(one_hot(x, num_classes, axis, dtype))
     places = convert_to_tensor(x)
     places = places if name_of(places) in ("int32", "int64", "uint8") else cast(places, "int64")
     wanted = dtype_or_float(dtype)
@@ -231,12 +232,9 @@ def multi_hot(
     sparse: bool = False,
 ) -> Tensor:
     """Return rows with ones at several numbers."""
-    _refuse_sparse(sparse)
+    if sparse:
+        return as_sparse(multi_hot(x, num_classes, axis, dtype))
     places = convert_to_tensor(x)
     reduced = 1 if rank(places) > 1 else 0
-    return _R["reduce_max"](one_hot(cast(places, "int32"), num_classes, axis, dtype), reduced)
-
-
-def _refuse_sparse(sparse: bool) -> None:
-    if sparse:
-        raise ValueError("Unsupported value `sparse=True` with gravure backend")
+    ones = one_hot(cast(places, "int32"), num_classes, axis, dtype)
+    return _R["reduce_max"](ones, reduced)

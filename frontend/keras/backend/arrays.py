@@ -7,6 +7,7 @@ from itertools import pairwise as _pairwise
 from typing import Any as _Any
 
 import numpy as _np
+from keras.src import tree as _tree
 from keras.src.backend.common.backend_utils import vectorize_impl as _vectorize
 
 from ...eager.tensor import Tensor
@@ -289,7 +290,7 @@ def pad(
             "Argument `constant_values` can only be provided when `mode == 'constant'`. "
             f"Received: mode={mode}"
         )
-    widths = _np.broadcast_to(_np.asarray(pad_width), (rank(tensor), 2)).tolist()
+    widths = _widths(pad_width, rank(tensor))
     if mode != "constant":
         return _a.pad(tensor, widths, mode.upper())
     fill = 0 if constant_values is None else constant_values
@@ -299,6 +300,13 @@ def pad(
         return _a.pad(tensor, widths, constant_values=_np.asarray(fill, tensor.dtype.numpy).item())
     within = _a.pad(_made.ones_like(tensor, "bool"), widths, constant_values=False)
     return _a.where(within, _a.pad(tensor, widths), cast(fill, name_of(tensor)))
+
+
+def _widths(given: TensorLike, many: int) -> TensorLike:
+    """Return how much stands before and behind each axis: numbers, or a tensor of the run."""
+    if any(is_dense(each) for each in _tree.flatten(given)):
+        return _a.broadcast_to(convert_to_tensor(given, "int32"), (many, 2))
+    return _np.broadcast_to(_np.asarray(given), (many, 2)).tolist()
 
 
 def where(

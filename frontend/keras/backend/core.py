@@ -28,10 +28,12 @@ from ...tf.core.bridge import dressed
 from ...tf.core.creators import VariableAggregation
 from ...tf.core.shapes import TensorShape
 from ...tf.core.specs import TensorSpec
+from ...tf.core.values import graph_of
 from ...tf.graph import flow, loops
 from ...tf.graph.autograph import function
 from ...tf.graph.functional import recompute_grad
 from ...tf.graph.state import Variable as State
+from ...tf.graph.tensor_array import TensorArray
 from ...tf.ops import array_ops, creation, gathering, math_ops
 from ...values.context import STATE
 from ...values.given import Index, TensorLike
@@ -57,6 +59,9 @@ IS_THREAD_SAFE = True
 Tree: TypeAlias = object
 """Tensors in nested structures, as Keras walks them."""
 Result = TypeVar("Result")
+LONG = 10
+"""From so many steps on a scan is a loop, as recurrence is: to compile what is written out takes
+as long as there are steps."""
 
 
 class LayerVariable(KerasVariable):
@@ -64,6 +69,9 @@ class LayerVariable(KerasVariable):
 
     def _initialize(self, value: TensorLike) -> None:
         self._note()
+        if isinstance(value, State):
+            self._value = value
+            return
         with init_scope():
             self._value = State(
                 convert_to_tensor(value, self._dtype),
@@ -102,6 +110,8 @@ class LayerVariable(KerasVariable):
         self._value.assign(convert_to_tensor(value, self._dtype))
 
     def _convert_to_tensor(self, value: TensorLike, dtype: DType = None) -> Tensor:
+        if isinstance(value, State) and not self._is_made() and dtype in (None, value.dtype.name):
+            return value  # type: ignore[return-value]  # it is shared, as TensorFlow's backend does
         with nullcontext() if self._is_made() else init_scope():  # it outlives a trace
             return convert_to_tensor(value, dtype)
 
@@ -219,19 +229,58 @@ def scan(
         raise ValueError("Got no `xs` to scan over and `length` not provided.")
     flat = [convert_to_tensor(x) for x in tree.flatten(xs)] if xs is not None else []
     count = int(length) if length is not None else shape(flat[0])[0]
-    if not isinstance(count, int):
-        raise ValueError("scan needs the number of steps before the run")
     carry = tree.map_structure(convert_to_tensor, init)
+
+    def turned(carry: Tree, rows: Sequence[Tensor]) -> tuple[Tree, Tree]:
+        carry, y = f(carry, tree.pack_sequence_as(xs, list(rows)) if xs is not None else None)
+        return carry, y if y is not None else tree.map_structure(creation.zeros_like, init)
+
+    if not isinstance(count, int) or (count >= LONG and graph_of([*flat, *tree.flatten(carry)])):
+        return _looped(turned, carry, flat, count, reverse)
     given: list[Tree] = []
     for i in reversed(range(count)) if reverse else range(count):
-        row = tree.pack_sequence_as(xs, [x[i] for x in flat]) if xs is not None else None
-        carry, y = f(carry, row)
-        given.append(y if y is not None else tree.map_structure(creation.zeros_like, init))
+        carry, y = turned(carry, [x[i] for x in flat])
+        given.append(y)
     if reverse:
         given.reverse()
     if not given:
         return carry, tree.map_structure(lambda x: creation.zeros_like(x)[None][:0], init)
     return carry, tree.map_structure(lambda *each: array_ops.stack(each), *given)
+
+
+def _looped(
+    turned: Callable[[Tree, Sequence[Tensor]], tuple[Tree, Tree]],
+    carry: Tree,
+    flat: Sequence[Tensor],
+    count: int | Tensor,
+    reverse: bool,
+) -> tuple[Tree, Tree]:
+    """Carry a state through rows by a loop, which writes what each gives into arrays."""
+    made: list[Tree] = []
+
+    def traced(*rows: Tensor) -> list[Tensor]:
+        made.append(turned(carry, rows)[1])
+        return []
+
+    with StatelessScope():
+        specs = [TensorSpec(x.shape[1:], x.dtype) for x in flat]
+        function(traced, autograph=False).get_concrete_function(*specs)
+    shape_of = made[0]
+    arrays = [TensorArray(x.dtype, size=count) for x in tree.flatten(shape_of)]
+
+    def body(i: Tensor, state: list[Tensor], arrays: list[TensorArray]) -> tuple[Tree, ...]:
+        place = count - 1 - i if reverse else i
+        given = tree.pack_sequence_as(carry, list(state))
+        after, y = turned(given, [gathering.gather(x, place) for x in flat])
+        after = tree.map_structure(convert_to_tensor, after)
+        rows = [convert_to_tensor(x) for x in tree.flatten(y)]
+        kept = [a.write(place, x) for a, x in zip(arrays, rows, strict=True)]
+        return i + 1, tree.flatten(after), kept
+
+    start = (convert_to_tensor(0), tree.flatten(carry), arrays)
+    _, last, kept = loops.while_loop(lambda i, *_: i < count, body, start)
+    stacks = [a.stack() for a in kept]
+    return tree.pack_sequence_as(carry, list(last)), tree.pack_sequence_as(shape_of, stacks)
 
 
 def associative_scan(
@@ -357,7 +406,7 @@ def fori_loop(
 
 def stop_gradient(variable: TensorLike) -> Tensor:
     """Return a tensor that no gradient flows back from."""
-    return _stop_gradient(convert_to_tensor(variable))
+    return dressed(_stop_gradient(convert_to_tensor(variable)))
 
 
 def unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Tensor]:

@@ -250,7 +250,8 @@ def ctc_loss(
     emitted = _g.gather(logs, _spread(wide, logs), axis=2, batch_dims=2)
     least = float(_np.finfo(kind).min) / 4
     before = _a.pad(wide, [(0, 0), (2, 0)], constant_values=-1)[:, :-2]
-    skips = _F["logical_and"](_F["not_equal"](wide, mask_index), _F["not_equal"](wide, before))
+    # A label may be the blank's number: what stands at an even place is a blank, nothing else is.
+    skips = _F["logical_and"](_np.arange(2 * most + 1) % 2 == 1, _F["not_equal"](wide, before))
     first = _np.arange(2 * most + 1) < 2
     state = _a.where(first, emitted[:, 0], _made.zeros_like(emitted[:, 0]) + least)
 

@@ -7,6 +7,7 @@ from keras.src.backend.common.dtypes import result_type as _result_type
 
 from ...array import elementwise as _e
 from ...eager.tensor import Tensor
+from ...tf.core.bridge import dressed as _dressed
 from ...tf.ops import array_ops as _a
 from ...tf.ops import composed as _c
 from ...tf.ops import creation as _made
@@ -126,7 +127,7 @@ def mod(x1: TensorLike, x2: TensorLike) -> Tensor:
 
 def fmod(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the remainder, which has the dividend's sign."""
-    return _e.fmod(*_numbers(x1, x2))
+    return _dressed(_e.fmod(*_numbers(x1, x2)))
 
 
 def _numbers(*values: TensorLike) -> list[Tensor]:
@@ -138,7 +139,7 @@ def power(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return one raised to the other."""
     a, b = _numbers(x1, x2)
     # Of integers, negative exponents are those of numpy's floats cut off.
-    return _F["pow"](a, b) if not _whole(a) else _e.pow(a, b)
+    return _F["pow"](a, b) if not _whole(a) else _dressed(_e.pow(a, b))
 
 
 def negative(x: TensorLike) -> Tensor:
@@ -196,7 +197,7 @@ def signbit(x: TensorLike) -> Tensor:
     return (
         _made.zeros_like(tensor, "bool")
         if _unsigned(tensor) or name_of(tensor) == "bool"
-        else _e.signbit(tensor)
+        else _dressed(_e.signbit(tensor))
         if not _whole(tensor)
         else _F["less"](tensor, _made.zeros_like(tensor))
     )
@@ -205,7 +206,7 @@ def signbit(x: TensorLike) -> Tensor:
 def trunc(x: TensorLike) -> Tensor:
     """Return the whole part."""
     tensor = convert_to_tensor(x)
-    return tensor if _whole(tensor) else _e.trunc(tensor)
+    return tensor if _whole(tensor) else _dressed(_e.trunc(tensor))
 
 
 def round(x: TensorLike, decimals: int = 0) -> Tensor:  # noqa: A001
@@ -235,17 +236,17 @@ def cbrt(x: TensorLike) -> Tensor:
 
 def exp2(x: TensorLike) -> Tensor:
     """Return two raised to it."""
-    return _e.exp2(floating(x))
+    return _dressed(_e.exp2(floating(x)))
 
 
 def log2(x: TensorLike) -> Tensor:
     """Return the logarithm to the base 2."""
-    return _e.log2(floating(x))
+    return _dressed(_e.log2(floating(x)))
 
 
 def log10(x: TensorLike) -> Tensor:
     """Return the logarithm to the base 10."""
-    return _e.log10(floating(x))
+    return _dressed(_e.log10(floating(x)))
 
 
 def logaddexp(x1: TensorLike, x2: TensorLike) -> Tensor:
@@ -274,7 +275,7 @@ def arctan2(x1: TensorLike, x2: TensorLike) -> Tensor:
 
 def hypot(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the length of the hypotenuse."""
-    return _e.hypot(*_promoted(x1, x2, least=float))
+    return _dressed(_e.hypot(*_promoted(x1, x2, least=float)))
 
 
 def deg2rad(x: TensorLike) -> Tensor:
@@ -400,7 +401,7 @@ def logical_not(x: TensorLike) -> Tensor:
 
 def bitwise_not(x: TensorLike) -> Tensor:
     """Return all bits turned."""
-    return _e.bitwise_invert(convert_to_tensor(x))
+    return _dressed(_e.bitwise_invert(convert_to_tensor(x)))
 
 
 bitwise_invert = bitwise_not

@@ -35,8 +35,8 @@ class Optimizer(BaseOptimizer):
         return {"variables": states(self.variables)}
 
     def _var_key(self, variable: Changed) -> int:
-        """Return what an optimiser knows a variable by."""
-        return id(variable.value if isinstance(variable, KerasVariable) else variable)
+        """Return what an optimiser knows a variable by: its state, whatever a scope says it is."""
+        return id(variable._value if isinstance(variable, KerasVariable) else variable)
 
     def apply(
         self,

@@ -11,6 +11,8 @@ from keras.src.backend.config import floatx as _floatx
 from ...array import reduction as _r
 from ...array import searching as _s
 from ...eager.tensor import Tensor
+from ...tf.core.bridge import dressed as _dressed
+from ...tf.nondense.sparse_tensor import SparseTensor
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
 from ...tf.ops import gathering as _g
@@ -20,6 +22,8 @@ from ...values.given import TensorLike
 from .tensors import (
     Axes,
     DType,
+    all_elements,
+    as_sparse,
     axes_of,
     cast,
     convert_to_tensor,
@@ -40,7 +44,9 @@ def _some(axis: Axes) -> Axes:
 
 
 def sum(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:  # noqa: A001
-    """Return the sum along axes."""
+    """Return the sum along axes, of a sparse tensor as such."""
+    if isinstance(x, SparseTensor):
+        return as_sparse(sum(all_elements(x), axis, keepdims))
     tensor = convert_to_tensor(x)
     tensor = cast(tensor, _WIDER.get(name_of(tensor), name_of(tensor)))
     return _R["reduce_sum"](tensor, _some(axis), keepdims)
@@ -180,7 +186,7 @@ def cumprod(x: TensorLike, axis: int | None = None, dtype: DType = None) -> Tens
 
 def diff(a: TensorLike, n: int = 1, axis: int = -1) -> Tensor:
     """Return the differences of neighbours, n times."""
-    return _r.diff(convert_to_tensor(a), axis=axis, n=n)
+    return _dressed(_r.diff(convert_to_tensor(a), axis=axis, n=n))
 
 
 # Without what is no number.
@@ -291,7 +297,7 @@ def sort(x: TensorLike, axis: int | None = -1) -> Tensor:
         tensor, axis = _flat(tensor), -1
     if name_of(tensor) == "bool":
         return cast(sort(cast(tensor, "int8"), axis), "bool")
-    return _s.sort(tensor, axis=axis) if rank(tensor) else tensor
+    return _dressed(_s.sort(tensor, axis=axis)) if rank(tensor) else tensor
 
 
 def argsort(x: TensorLike, axis: int | None = -1) -> Tensor:
@@ -451,7 +457,7 @@ def bincount(
 ) -> Tensor:
     """Return how often each number is in rows, or the sums of its weights."""
     if sparse:
-        raise ValueError("Unsupported value `sparse=True` with gravure backend")
+        return as_sparse(bincount(x, weights, minlength))
     tensor = convert_to_tensor(x)
     counted = cast(tensor, "int32")
     weight = None if weights is None else convert_to_tensor(weights)

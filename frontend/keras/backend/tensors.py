@@ -15,8 +15,9 @@ from keras.src.backend.config import floatx
 from ....ir.types.tensor import Array
 from ...eager.tensor import Tensor
 from ...tf.core.bridge import dressed
+from ...tf.core.shapes import TensorShape
 from ...tf.core.values import convert
-from ...tf.nondense.sparse_dense import to_dense
+from ...tf.nondense.sparse_dense import from_dense, to_dense
 from ...tf.nondense.sparse_tensor import SparseTensor
 from ...tf.ops import array_ops, math_ops
 from ...tf.ops.indexed_slices import IndexedSlices
@@ -63,6 +64,8 @@ def convert_to_tensor(
         return all_elements(same)
     if hasattr(x, "__gv_tensor__"):
         x = x.__gv_tensor__()
+    if isinstance(x, TensorShape):
+        x = np.asarray(x.as_list(), "int32")
     if is_dense(x):
         return x if wanted is None or name_of(x) == wanted else cast(x, wanted)
     if wanted is None and not isinstance(x, np.ndarray | np.generic | str | bytes):
@@ -83,6 +86,11 @@ def all_elements(x: RaggedTensor | SparseTensor) -> Tensor:
     """Return a tensor with zeros where nothing is."""
     found: Tensor = x.to_tensor() if isinstance(x, RaggedTensor) else to_dense(x)
     return found
+
+
+def as_sparse(x: Tensor) -> Tensor:
+    """Return the elements of a tensor that are not zero, as a sparse one."""
+    return from_dense(x)  # type: ignore[return-value]  # Keras takes it for one
 
 
 def _made(x: TensorLike, wanted: str | None) -> Tensor:

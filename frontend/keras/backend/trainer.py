@@ -89,6 +89,10 @@ class Trainer(base_trainer.Trainer):
         self._shares = Shares(strategy) if strategy.num_replicas_in_sync > 1 else None
         """Which part of each batch each replica has, where several train the model."""
 
+    def _resolve_auto_jit_compile(self) -> bool:
+        """Say that steps are not asked for XLA, as with TensorFlow's backend on processors."""
+        return False
+
     def _answered(self, x: Tree, *, training: bool) -> Tree:
         """Return what the model gives."""
         return self(x, training=training) if self._call_has_training_arg else self(x)
@@ -307,6 +311,7 @@ class Trainer(base_trainer.Trainer):
             size = validation_batch_size or batch_size
             validation = Validation(parts, size, validation_steps, validation_freq)
         self.stop_training = False
+        batches.reset()  # a data set of the program's own may choose its order anew here
         listeners.on_train_begin()
         logs: Logs | None = None
         for epoch in range(self._initial_epoch or initial_epoch, epochs):

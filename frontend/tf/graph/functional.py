@@ -200,18 +200,21 @@ def recompute_grad(f: Callable[..., object]) -> Callable[..., object]:
     """
 
     @wraps(f)
-    @custom_gradient
-    def run(*args: object) -> Any:
-        def gradient(*grads: object, variables: Any = ()) -> object:
-            behind = next(g for g in grads if g is not None)
-            given = [nest.map_structure(lambda x: again(x, behind), arg) for arg in args]
-            with GradientTape() as tape:
-                tape.watch(given)
-                made = f(*given)
-            of_args, of_variables = tape.gradient(made, [given, list(variables)], grads)
-            return (of_args, of_variables) if variables else of_args
+    def run(*args: object, **options: object) -> object:
+        @custom_gradient
+        def kept(*args: object) -> Any:
+            def gradient(*grads: object, variables: Any = ()) -> object:
+                behind = next(g for g in grads if g is not None)
+                given = [nest.map_structure(lambda x: again(x, behind), arg) for arg in args]
+                with GradientTape() as tape:
+                    tape.watch(given)
+                    made = f(*given, **options)
+                of_args, of_variables = tape.gradient(made, [given, list(variables)], grads)
+                return (of_args, of_variables) if variables else of_args
 
-        return f(*args), gradient
+            return f(*args, **options), gradient
+
+        return kept(*args)
 
     return run
 

@@ -634,6 +634,16 @@ class _Signature:
             x.op.name: TensorSpec(dressed(x).shape, dressed(x).dtype, x.op.name) for x in given
         }
 
+    @property
+    def variables(self) -> tuple[object, ...]:
+        """Return the variables that are read or changed."""
+        return self.function.variables
+
+    @property
+    def trainable_variables(self) -> tuple[object, ...]:
+        """Return those of the variables that are trained."""
+        return self.function.trainable_variables
+
     def _by_name(self, made: object) -> dict[str, object]:
         if isinstance(made, dict):
             return {name: made[name] for name in sorted(made)}

@@ -26,6 +26,11 @@ OF_A_BACKEND = ("backend/jax", "backend/tensorflow", "backend/torch", "export", 
 CHANGES = (
     (r"^(\s*)import tensorflow as tf\b", r"\1import gravure.tf as tf"),
     (r"^(\s*)from tensorflow import data\b", r"\1from gravure.tf import data"),
+    (r"^(\s*)import tensorflow.summary as\b", r"\1import gravure.tf.summary as"),
+    (r"^(\s*)from tensorflow.compat.v1 import\b", r"\1from gravure.tf.compat.v1 import"),
+    (r"^(\s*)from tensorflow.core.util import\b", r"\1from tensorboard.compat.proto import"),
+    (r"^from tensorflow.python.lib.io import\b", "from gravure.tf.compat.v1 import io as"),
+    (r"^from tensorflow.python.eager import context\b", "context = None"),
     (
         r'else:\n    raise ImportError\(f"Invalid backend: \{backend.backend\(\)\}"\)',
         "else:\n    from keras.src.backend.gravure.trainer import Trainer",
