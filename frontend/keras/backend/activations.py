@@ -237,4 +237,4 @@ def multi_hot(
     places = convert_to_tensor(x)
     reduced = 1 if rank(places) > 1 else 0
     ones = one_hot(cast(places, "int32"), num_classes, axis, dtype)
-    return _R["reduce_max"](ones, reduced)
+    return _R["reduce_any" if name_of(ones) == "bool" else "reduce_max"](ones, reduced)

@@ -416,7 +416,12 @@ def unique(
     kind = values.dtype
     held = values.astype("float32") if kind.name == "bfloat16" else values
     found, index, inverse, counts = _np.unique(
-        held, return_index=True, return_inverse=True, return_counts=True, axis=axis
+        held,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        axis=axis,
+        equal_nan=False,
     )
     inverse = inverse.reshape(values.shape if axis is None else -1)
     if size is not None:
@@ -445,7 +450,7 @@ def _fitted(
     )
     return (
         _np.concatenate([found, more], axis),
-        _np.pad(index, (0, size - there), constant_values=index[0] if fill is None else 0),
+        _np.pad(index, (0, size - there), constant_values=index[0]),
         _np.pad(counts, (0, size - there)),
     )
 

@@ -45,7 +45,6 @@ from .tensors import (
     is_dense,
     is_tensor,
     name_of,
-    promoted,
     shape,
 )
 
@@ -396,11 +395,14 @@ def fori_loop(
     lower: TensorLike, upper: TensorLike, body_fun: Callable[..., Tree], init_val: Tree
 ) -> Tree:
     """Carry a value through a range of numbers."""
-    start, end = promoted(lower, upper)
-    found = while_loop(
-        lambda i, _: i < end, lambda i, value: (i + 1, body_fun(i, value)), (start, init_val)
+    number, value = tree.map_structure(_read, (lower, init_val))
+    if graph_of([number, upper, *tree.flatten(value)]) is None:
+        while number < upper:  # of Python's numbers, which are of any type
+            number, value = number + 1, body_fun(number, value)
+        return tree.map_structure(convert_to_tensor, value)
+    found: tuple[Tree, Tree] = loops.while_loop(
+        lambda i, _: i < upper, lambda i, x: (i + 1, body_fun(i, x)), (number, value)
     )
-    assert isinstance(found, tuple | list)
     return found[1]
 
 

@@ -9,6 +9,7 @@ from keras.src import tree as _tree
 
 from ...eager.tensor import Tensor
 from ...graph.symbolic import SymbolicTensor as _Symbolic
+from ...tf.graph.debugging import check_numerics as _checked
 from ...tf.graph.functional import ForwardAccumulator as _Forward
 from ...tf.linalg import decompositions as _de
 from ...tf.ops import array_ops as _a
@@ -32,9 +33,11 @@ _F, _R = _m.FUNCTIONS, _m.REDUCTIONS
 
 
 def cholesky(a: TensorLike, upper: bool = False) -> Tensor:
-    """Return the triangle of which the square is a matrix."""
+    """Return the triangle of which the square is a matrix, which must be positive definite."""
     found = _la.cholesky(floating(a))
-    return _la.matrix_transpose(found) if upper else found
+    if not name_of(found).startswith("complex"):
+        found = _checked(found, "Cholesky")
+    return _la.adjoint(found) if upper else found
 
 
 def cholesky_inverse(a: TensorLike, upper: bool = False) -> Tensor:

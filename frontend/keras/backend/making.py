@@ -116,6 +116,7 @@ def linspace(
     axis: int = 0,
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Return so many numbers between two."""
+    num = int(num)
     if num < 0:
         raise ValueError(f"`num` must be a non-negative integer. Received: num={num}")
     first, last = promoted(start, stop, least=float)

@@ -72,7 +72,7 @@ def extract_sequences(x: TensorLike, sequence_length: int, sequence_stride: int)
     return _si.frame(convert_to_tensor(x), sequence_length, sequence_stride)
 
 
-def _complex(x: tuple[TensorLike, TensorLike]) -> Tensor:
+def _get_complex_tensor_from_tuple(x: tuple[TensorLike, TensorLike]) -> Tensor:
     if not isinstance(x, tuple | list) or len(x) != 2:
         raise ValueError(
             f"Input `x` should be a tuple of two tensors - real and imaginary. Received: x={x}"
@@ -94,17 +94,17 @@ def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def fft(x: tuple[TensorLike, TensorLike]) -> tuple[Tensor, Tensor]:
     """Return the Fourier transform along the last axis."""
-    return _parts(_si.fft(_complex(x)))
+    return _parts(_si.fft(_get_complex_tensor_from_tuple(x)))
 
 
 def fft2(x: tuple[TensorLike, TensorLike]) -> tuple[Tensor, Tensor]:
     """Return the Fourier transform along the last two axes."""
-    return _parts(_si.fft2d(_complex(x)))
+    return _parts(_si.fft2d(_get_complex_tensor_from_tuple(x)))
 
 
 def ifft2(x: tuple[TensorLike, TensorLike]) -> tuple[Tensor, Tensor]:
     """Return the inverse transform along the last two axes."""
-    return _parts(_si.ifft2d(_complex(x)))
+    return _parts(_si.ifft2d(_get_complex_tensor_from_tuple(x)))
 
 
 def rfft(x: TensorLike, fft_length: int | None = None) -> tuple[Tensor, Tensor]:
@@ -114,7 +114,9 @@ def rfft(x: TensorLike, fft_length: int | None = None) -> tuple[Tensor, Tensor]:
 
 def irfft(x: tuple[TensorLike, TensorLike], fft_length: int | None = None) -> Tensor:
     """Return real numbers of a transform."""
-    return _si.irfft(_complex(x), None if fft_length is None else [fft_length])
+    return _si.irfft(
+        _get_complex_tensor_from_tuple(x), None if fft_length is None else [fft_length]
+    )
 
 
 def _weights(window: TensorLike | None, length: int, whole: int, kind: str) -> Tensor:
@@ -179,7 +181,7 @@ def istft(
     center: bool = True,
 ) -> Tensor:
     """Return the signal of which `stft` made the transforms."""
-    given = _complex(x)
+    given = _get_complex_tensor_from_tuple(x)
     frames = _si.irfft(given, [fft_length])
     kind = name_of(frames)
     weights = _weights(window, sequence_length, fft_length, kind)

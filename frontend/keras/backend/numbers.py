@@ -13,6 +13,7 @@ from ...tf.ops import composed as _c
 from ...tf.ops import creation as _made
 from ...tf.ops import math_ops as _m
 from ...tf.ops import special as _special
+from ...tf.special.bessel import bessel_i0 as _bessel_i0
 from ...values.given import TensorLike
 from .tensors import (
     Binary,
@@ -305,23 +306,9 @@ def heaviside(x1: TensorLike, x2: TensorLike) -> Tensor:
     return _a.where(_F["is_nan"](a + zeros), a + _made.zeros_like(b), found)
 
 
-_I0_SMALL = [1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813]
-
-
 def i0(x: TensorLike) -> Tensor:
-    """Return the modified Bessel function of order 0 (Abramowitz and Stegun, 9.8.1 and 9.8.2)."""
-    tensor = _F["abs"](floating(x))
-    large = [
-        *(0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706),
-        *(0.02635537, -0.01647633, 0.00392377),
-    ]
-    ones = _made.ones_like(tensor)
-    near = _F["less_equal"](tensor, 3.75 * ones)
-    low = _a.where(near, tensor, ones) / 3.75
-    high = 3.75 / _a.where(near, 3.75 * ones, tensor)
-    beyond = _a.where(near, ones, tensor)
-    far = _F["exp"](beyond) * _F["rsqrt"](beyond) * _c.polyval([*large[::-1]], high)
-    return _a.where(near, _c.polyval(_I0_SMALL[::-1], low * low), far)
+    """Return the modified Bessel function of order 0."""
+    return _bessel_i0(floating(x))
 
 
 def isfinite(x: TensorLike) -> Tensor:
@@ -539,6 +526,8 @@ def view(x: TensorLike, dtype: DType = None) -> Tensor:
 def _viewed(x: Tensor, wanted: str) -> Tensor:
     wanted = dtype_or_float(wanted)
     old, new = _np.dtype(_plain(name_of(x))).itemsize, _np.dtype(_plain(wanted)).itemsize
+    if new != old and not len(x.shape):
+        raise ValueError(f"a number of {name_of(x)} cannot be seen as {wanted}: its sizes differ")
     if new > old:
         part = new // old
         x = _a.reshape(x, [*x.shape[:-1], x.shape[-1] // part, part])

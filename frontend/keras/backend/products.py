@@ -150,10 +150,15 @@ def _plain(subscripts: str) -> str:
     return _re.sub(r"\s+", "", subscripts)
 
 
+_FLOATS = ("bfloat16", "float16", "float64")
+
+
 def correlate(x1: TensorLike, x2: TensorLike, mode: str = "valid") -> Tensor:
     """Return the sums of products of two rows at all places."""
-    a, b = promoted(x1, x2, least="float32")
-    kind = name_of(a)
+    a, b = promoted(x1, x2)
+    shared = name_of(a)
+    kind = {"int64": "float64"}.get(shared, shared if shared in _FLOATS else "float32")
+    a, b = cast(a, kind), cast(b, kind)
     if mode not in ("valid", "same", "full"):
         raise ValueError(f"mode must be 'valid', 'same' or 'full'. Received: mode={mode}")
     count, window = sizes(a)[0], sizes(b)[0]

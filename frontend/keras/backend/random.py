@@ -186,6 +186,7 @@ def binomial(
 ) -> Tensor:
     """Draw how many of a number of tries succeed."""
     wanted, held = _drawn_in(dtype)
-    many, chance = cast(counts, held), cast(probabilities, held)
+    of = "float64" if held == "float64" else "float32"  # tries that half floats have no number for
+    many, chance = cast(counts, of), cast(probabilities, of)
     drawn = _draws.stateless_binomial(shape, _key(seed), many, chance, held)
     return cast(drawn, wanted)

@@ -133,10 +133,9 @@ def ptp(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 def average(x: TensorLike, axis: Axes = None, weights: TensorLike | None = None) -> Tensor:
     """Return the weighted mean along axes."""
-    tensor = floating(x)
     if weights is None:
-        return mean(tensor, axis)
-    tensor, weight = promoted(tensor, weights, least=float)
+        return mean(floating(x), axis)
+    tensor, weight = promoted(x, weights, least=float)
     if rank(weight) != rank(tensor):
         (place,) = axes_of(tensor, axis)
         weight = _a.reshape(weight, [-1 if i == place else 1 for i in range(rank(tensor))])
@@ -434,7 +433,9 @@ def _between(rows: Tensor, place: Tensor, method: str) -> Tensor:
         share = cast(_F["greater"](share, _made.zeros_like(share)), name_of(rows)) * 0.5
     elif method != "linear":
         raise ValueError(f"method {method!r}, expected linear, lower, higher, midpoint or nearest")
-    return below * (1.0 - share) + above * share
+    between = below * (1.0 - share) + above * share
+    # Of two infinite neighbours the difference is no number: a place of its own needs none.
+    return _a.where(_F["equal"](share, _made.zeros_like(share)), below, between)
 
 
 def nanpercentile(
@@ -465,7 +466,7 @@ def bincount(
         counted, weight, minlength=minlength, axis=-1 if rank(tensor) > 1 else None
     )
     if weight is not None:
-        return cast(found, str(_result_type(name_of(weight), "int32")))
+        return cast(found, str(_result_type(name_of(tensor), name_of(weight))))
     return cast(found, "int32")
 
 

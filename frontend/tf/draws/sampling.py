@@ -174,9 +174,9 @@ def binomial(key: Array, counts: Draws, probs: Draws) -> Draws:
     made = np.where(np.isnan(probs), np.nan, counts)
     never = (counts <= 0) | (probs <= 0)
     made[never] = 0.0
-    open_ = ~never & (probs < 1)
+    open_ = ~never & (probs < 1) & np.isfinite(counts)  # of infinite tries as many succeed
     few = np.where(probs > 0.5, 1 - probs, probs)
-    numbers, much = np.arange(len(counts)), counts * few >= 10
+    numbers, much = np.arange(len(counts)), np.where(open_, counts, 0) * few >= 10
     drawn = np.zeros(len(counts))
     with np.errstate(all="ignore"):
         waits = OwnWords(key, numbers, WAITS)

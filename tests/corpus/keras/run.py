@@ -6,13 +6,15 @@
 
 The tests are those of the installed Keras (`keras/src/**/*_test.py`): they are copied to a folder
 that goes again, with `gravure.tf` where they import TensorFlow. `-v` prints why tests fail,
-`--log FILE` writes it.
+`--log FILE` writes it. Some want jax, torch, grain or pandas, to compare with or to read data from:
+`--beside FOLDER` names a folder that has them, else those that cannot be read count as failed.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +38,8 @@ CHANGES = (
         "else:\n    from keras.src.backend.gravure.trainer import Trainer",
     ),
 )
+OWN = "own_tests"
+"""The package of the copies: `random` and `layers` alone are names of other modules."""
 CONFTEST = '''"""What Keras's own conftest says, for gravure."""
 import pytest
 import gravure.keras
@@ -75,18 +79,33 @@ def copied(keras: Path, into: Path) -> Iterator[Path]:
         text = path.read_text()
         for theirs, ours in CHANGES:
             text = re.sub(theirs, ours, text, flags=re.MULTILINE)
-        (into / place).parent.mkdir(parents=True, exist_ok=True)
-        (into / place).write_text(text)
+        (into / OWN / place).parent.mkdir(parents=True, exist_ok=True)
+        (into / OWN / place).write_text(text)
         folders.add(place.parent)
     (into / "conftest.py").write_text(CONFTEST)
     yield from sorted(folders)
 
 
 class Counts:
-    """A plugin of pytest that counts what becomes of tests."""
+    """A plugin of pytest that counts what becomes of tests, and ends those that take too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
         self.outcomes: dict[str, str] = {}
+        self.limit = limit
+        signal.signal(signal.SIGALRM, self.end)
+
+    def end(self, *_: object) -> None:
+        """End a test."""
+        pytest.fail(f"took more than {self.limit} seconds")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Give a test its time."""
+        signal.alarm(self.limit)
+        try:
+            yield
+        finally:
+            signal.alarm(0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what became of a test: failed where any phase of it did."""
@@ -99,17 +118,19 @@ class Counts:
             self.outcomes[report.nodeid] = "failed"
 
 
-def run_here(folder: str, place: str, expression: str | None) -> int:
+def run_here(folder: str, given: argparse.Namespace) -> int:
     """Run the tests of a folder in this process; print the counts as the last line."""
     import gravure.keras  # noqa: F401, PLC0415  (before any test imports keras)
 
     sys.path.insert(0, folder)
-    given = Path(folder) / place
-    files = [str(path) for path in ([given] if given.suffix else given.glob("*_test.py"))]
+    sys.path.extend(given.beside)
+    expression, place = given.expression, Path(folder) / OWN / given.places[0]
+    files = [str(path) for path in ([place] if place.suffix else place.glob("*_test.py"))]
     options = ["-p", "conftest", "-c", "/dev/null", "--rootdir", folder, "--noconftest"]
     options += ["--import-mode=importlib", "-q", "-x" if expression == "" else "-ra"]
     options += ["-p", "no:cacheprovider", "-W", "ignore", "--tb=short"]
-    counts = Counts()
+    options += ["--continue-on-collection-errors"]
+    counts = Counts(given.limit)
     pytest.main([*options, *(["-k", expression] if expression else []), *files], plugins=[counts])
     found = list(counts.outcomes.values())
     print("COUNTS", *(found.count(kind) for kind in ("passed", "failed", "skipped")))
@@ -123,10 +144,12 @@ def main() -> int:
     parser.add_argument("-k", dest="expression", help="tests whose names fit, as for pytest")
     parser.add_argument("-v", dest="verbose", action="store_true")
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--limit", type=int, default=300, help="seconds of a test")
+    parser.add_argument("--beside", action="append", default=[], help="a folder of packages")
     parser.add_argument("--within", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.within:
-        return run_here(given.within, given.places[0], given.expression)
+        return run_here(given.within, given)
     log = given.log.open("w") if given.log else None
     whole = [0, 0]
     print(f"| {'folder':45} | passed | of | share | skipped |\n| --- | --- | --- | --- | --- |")
@@ -135,6 +158,7 @@ def main() -> int:
         for place in given.places or folders:
             command = [sys.executable, __file__, "--within", temporary, place]
             command += ["-k", given.expression] if given.expression else []
+            command += ["--limit", str(given.limit), *(f"--beside={x}" for x in given.beside)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             text = done.stdout + done.stderr
             if given.verbose:

@@ -181,3 +181,52 @@ def test_a_softmax_that_is_said_to_be_logits_is_warned_of() -> None:
         keras.losses.CategoricalCrossentropy(from_logits=True)(
             tf.constant([[1.0, 0, 0]]), keras.activations.softmax(LOGITS)
         )
+
+
+def test_numbers_of_keras_follow_tensorflow() -> None:
+    ops = keras.ops
+    assert int(ops.fori_loop(0, 10, lambda i, x: x + i, np.array(0))) == 45
+    assert float(ops.i0(np.float64(1.5))) == pytest.approx(1.6467231897728904, rel=1e-12)
+    np.testing.assert_array_equal(ops.linspace(0, 10, tf.constant(5)), [0, 2.5, 5, 7.5, 10])
+    infinite = np.array([1.0, np.inf, -np.inf])
+    np.testing.assert_array_equal(ops.nanmedian(infinite, axis=()), infinite)
+    assert ops.unique(np.array([1.0, np.nan, 2.0, np.nan])).shape == (4,)
+    places = ops.unique([2, 1], size=4, fill_value=-1, return_index=True)[1]
+    np.testing.assert_array_equal(places, [1, 0, 1, 1])
+    np.testing.assert_array_equal(
+        ops.multi_hot([[0, 2]], 3, dtype="bool"), np.array([[True, False, True]])
+    )
+    np.testing.assert_allclose(ops.nn.polar(2.0, np.pi / 2), 2j, atol=1e-6)
+
+
+@pytest.mark.parametrize("wanted", ["int8", "int32"])
+def test_a_single_number_has_no_other_bytes(wanted: str) -> None:
+    with pytest.raises(ValueError, match=f"seen as {wanted}"):
+        keras.ops.view(np.array(1, "int16"), wanted)
+
+
+def test_no_triangle_squares_to_what_is_not_definite() -> None:
+    with pytest.raises(ValueError, match="Cholesky"):
+        keras.ops.cholesky(-np.eye(3, dtype="f4"))
+    found = tf.function(keras.ops.cholesky)(np.diag([4.0, 9.0]))
+    np.testing.assert_allclose(found, np.diag([2.0, 3.0]))
+    turned = keras.ops.cholesky(np.array([[2, 1j], [-1j, 2]]), upper=True)
+    np.testing.assert_allclose(np.conj(turned).T @ np.asarray(turned), [[2, 1j], [-1j, 2]])
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "wanted"),
+    [
+        ("average", ("int16", "bfloat16"), "bfloat16"),
+        ("correlate", ("float16", "int32"), "float16"),
+        ("correlate", ("int64", "int32"), "float64"),
+        ("correlate", ("bool", "int8"), "float32"),
+        ("bincount", ("int8", "int8"), "int8"),
+        ("bincount", ("int32", "float16"), "float16"),
+    ],
+)
+def test_types_of_two_are_tensorflows(name: str, kinds: tuple[str, str], wanted: str) -> None:
+    x, y = (keras.ops.cast(np.ones(3), kind) for kind in kinds)
+    function = getattr(keras.ops, name)
+    found = function(x, weights=y) if name != "correlate" else function(x, y)
+    assert keras.backend.standardize_dtype(found.dtype) == wanted

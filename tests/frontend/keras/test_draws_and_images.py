@@ -43,6 +43,13 @@ def test_half_floats_are_drawn_as_such() -> None:
     np.testing.assert_array_equal(normal, np.float16([1.254, 0.01416, 2.262]))
 
 
+def test_tries_may_be_more_than_half_floats_count() -> None:
+    found = np.asarray(random.binomial((2,), 1e5, 0.5, dtype="float16", seed=1))
+    np.testing.assert_allclose(found, 5e4, rtol=0.02)
+    endless = tf.random.stateless_binomial((2,), [1, 0], counts=np.inf, probs=0.5)
+    assert endless.shape == (2,)
+
+
 def test_nothing_is_drawn_where_all_is_dropped() -> None:
     seed = random.SeedGenerator(3)
     assert not np.any(random.dropout(np.ones(4, "f4"), 1.0, seed=seed))
