@@ -32,6 +32,7 @@ CHANGES = (
     (r"^(\s*)from tensorflow.compat.v1 import\b", r"\1from gravure.tf.compat.v1 import"),
     (r"^(\s*)from tensorflow.core.util import\b", r"\1from tensorboard.compat.proto import"),
     (r"^from tensorflow.python.lib.io import\b", "from gravure.tf.compat.v1 import io as"),
+    (r'^(\s*)"tensorflow": "CPU:0",', r'\1"gravure": "CPU:0",'),
     (r"^from tensorflow.python.eager import context\b", "context = None"),
     (
         r'else:\n    raise ImportError\(f"Invalid backend: \{backend.backend\(\)\}"\)',

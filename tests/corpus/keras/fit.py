@@ -1,6 +1,6 @@
 """Measure what an epoch of Keras's `fit` takes on each backend, side by side.
 
-    python tools/measuring/keras_fit.py gravure tensorflow=/peers/bin/python jax=/jax/bin/python
+    python tests/corpus/keras/fit.py gravure tensorflow=/peers/bin/python jax=/jax/bin/python
 
 Each backend runs in a process of its own, round by round, so that all see the same load; what is
 printed is the least of the epochs of all rounds, in processor time and by the clock, and the first
@@ -15,17 +15,19 @@ import os
 import subprocess
 import sys
 import time
+from importlib import import_module
+from typing import Any
 
 BATCH, EPOCHS = 64, 6
 NETS = ("convolutional net", "transformer")
 
 
-def convolutional(keras: object) -> tuple[object, tuple[int, ...], int]:
+def convolutional(keras: Any) -> tuple[Any, tuple[int, ...], int]:
     """Return a net of two convolutions, the shape of its pictures, and how many there are."""
-    layers = keras.layers  # type: ignore[attr-defined]
-    model = keras.Sequential(  # type: ignore[attr-defined]
+    layers = keras.layers
+    model = keras.Sequential(
         [
-            keras.Input((28, 28, 1)),  # type: ignore[attr-defined]
+            keras.Input((28, 28, 1)),
             layers.Conv2D(32, 3, activation="relu"),
             layers.MaxPooling2D(),
             layers.Conv2D(64, 3, activation="relu"),
@@ -37,28 +39,25 @@ def convolutional(keras: object) -> tuple[object, tuple[int, ...], int]:
     return model, (28, 28, 1), 1024
 
 
-def transformer(keras: object) -> tuple[object, tuple[int, ...], int]:
+def transformer(keras: Any) -> tuple[Any, tuple[int, ...], int]:
     """Return a net of two blocks of attention, the shape of its rows, and how many there are."""
-    layers = keras.layers  # type: ignore[attr-defined]
-    given = keras.Input((32,), dtype="int32")  # type: ignore[attr-defined]
+    layers = keras.layers
+    given = keras.Input((32,), dtype="int32")
     x = layers.Embedding(1000, 64)(given)
     for _ in range(2):
         x = layers.LayerNormalization()(x + layers.MultiHeadAttention(4, 16)(x, x))
         wide = layers.Dense(64)(layers.Dense(256, activation="relu")(x))
         x = layers.LayerNormalization()(x + wide)
     found = layers.Dense(10, activation="softmax")(layers.GlobalAveragePooling1D()(x))
-    return keras.Model(given, found), (32,), 512  # type: ignore[attr-defined]
+    return keras.Model(given, found), (32,), 512
 
 
 def measured(name: str) -> list[tuple[float, float]]:
     """Return processor time and seconds of each epoch of a net, in this process."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415  (in the process of a backend alone)
 
-    if os.environ.get("KERAS_BACKEND") == "gravure":
-        from gravure import keras
-    else:
-        import keras
-
+    own = os.environ.get("KERAS_BACKEND") == "gravure"
+    keras = import_module("gravure.keras" if own else "keras")
     keras.utils.set_random_seed(1)
     build = convolutional if name == NETS[0] else transformer
     model, shape, count = build(keras)
@@ -69,11 +68,11 @@ def measured(name: str) -> list[tuple[float, float]]:
         else draw.integers(0, 1000, (count, *shape))
     )
     y = draw.integers(0, 10, count)
-    model.compile("adam", "sparse_categorical_crossentropy")  # type: ignore[attr-defined]
+    model.compile("adam", "sparse_categorical_crossentropy")
     found = []
     for _ in range(EPOCHS):
         start = time.process_time(), time.perf_counter()
-        model.fit(x, y, batch_size=BATCH, epochs=1, verbose=0)  # type: ignore[attr-defined]
+        model.fit(x, y, batch_size=BATCH, epochs=1, verbose=0)
         found.append((time.process_time() - start[0], time.perf_counter() - start[1]))
     return found
 
