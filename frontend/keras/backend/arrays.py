@@ -425,7 +425,7 @@ def unique(
     )
     inverse = inverse.reshape(values.shape if axis is None else -1)
     if size is not None:
-        along = 0 if axis is None else axis
+        along = 0 if axis is None else axis % values.ndim
         found, index, counts = _fitted(found, index, counts, size, along, fill_value)
     wanted = [(True, found.astype(kind)), (return_index, index.astype("int32"))]
     wanted += [(return_inverse, inverse.astype("int32")), (return_counts, counts.astype("int32"))]

@@ -193,6 +193,8 @@ def test_numbers_of_keras_follow_tensorflow() -> None:
     assert ops.unique(np.array([1.0, np.nan, 2.0, np.nan])).shape == (4,)
     places = ops.unique([2, 1], size=4, fill_value=-1, return_index=True)[1]
     np.testing.assert_array_equal(places, [1, 0, 1, 1])
+    columns = ops.unique([[1, 0, 1]], axis=-1, size=4, fill_value=-1)
+    np.testing.assert_array_equal(columns, [[0, 1, -1, -1]])
     np.testing.assert_array_equal(
         ops.multi_hot([[0, 2]], 3, dtype="bool"), np.array([[True, False, True]])
     )
