@@ -1,12 +1,16 @@
-"""The distinct elements of few numbers, or slices of few: found in a loop instead of by sorting."""
+"""The distinct elements of few numbers, or slices of few: found in a loop instead of by sorting.
+
+And rows by numbers below some count, which need no sorting either.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import isnan
 
 import numpy as np
 
-from ...codegen.serial.function import F64s, I64s, serial
+from ...codegen.serial.function import F64s, I32s, I64s, U32s, serial
 from ...ir.op import Array
 from ...ir.ops.selecting import Unique
 
@@ -184,3 +188,61 @@ def _in_order(many: int, is_sorted: int, room: I64s, place: I64s, made: I64s) ->
         for i in range(len(place)):
             place[i] = room[3 * most + place[i]]
     return many
+
+
+def parted(rows: Array, ids: Array, count: int) -> list[Array] | None:
+    """Return the rows of each number from 0 up to some count, in order; None: some are not below.
+
+    >>> [part.tolist() for part in parted(np.array([1.5, 2.5, 3.5]), np.array([1, 0, 1]), 2)]
+    [[2.5], [1.5, 3.5]]
+    """
+    ends, ids = np.zeros(count, np.int64), ids.astype(np.int32, copy=False)
+    if rows.ndim == 1 and rows.dtype != object and rows.itemsize == 4:
+        made = np.empty_like(rows)
+        if not _put(ids, np.ascontiguousarray(rows).view(np.uint32), ends, made.view(np.uint32)):
+            return None
+    else:
+        order = np.empty(len(ids), np.int64)
+        if not _order(ids, ends, order):
+            return None
+        made = rows.take(order, 0)
+    bounds = [0, *ends.tolist()]
+    return [made[i:j] for i, j in pairwise(bounds)]
+
+
+@serial
+def _put(ids: I32s, words: U32s, ends: I64s, made: U32s) -> int:
+    """Write each word behind those of the same number, and where the numbers end."""
+    for i in range(len(ids)):
+        if ids[i] < 0 or ids[i] >= len(ends):
+            return 0
+        ends[ids[i]] += 1
+    total = 0
+    for k in range(len(ends)):
+        many = ends[k]
+        ends[k] = total
+        total += many
+    for i in range(len(ids)):
+        at = ends[ids[i]]
+        made[at] = words[i]
+        ends[ids[i]] = at + 1
+    return 1
+
+
+@serial
+def _order(ids: I32s, ends: I64s, order: I64s) -> int:
+    """Write where each row is, behind those of the same number, and where the numbers end."""
+    for i in range(len(ids)):
+        if ids[i] < 0 or ids[i] >= len(ends):
+            return 0
+        ends[ids[i]] += 1
+    total = 0
+    for k in range(len(ends)):
+        many = ends[k]
+        ends[k] = total
+        total += many
+    for i in range(len(ids)):
+        at = ends[ids[i]]
+        order[at] = i
+        ends[ids[i]] = at + 1
+    return 1

@@ -639,3 +639,24 @@ def test_incomplete_betas_of_small_numbers_are_compiled_and_do_not_depend_on_oth
     least = np.minimum(x, (a + 1) / (a + b + 2))
     one = [_by_fraction(a[i : i + 1], b[i : i + 1], least[i : i + 1])[0] for i in range(len(a))]
     assert _by_fraction(a, b, least).tolist() == one
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "string"])
+@pytest.mark.parametrize("shape", [(60,), (60, 3), (6, 10), (0,)])
+def test_rows_are_parted_by_numbers_in_order(shape, dtype):
+    """They were looked through once for each number."""
+    random = np.random.default_rng(0)
+    x = tf.strings.as_string(random.integers(0, 99, shape)) if dtype == "string" else tf.cast(
+        random.integers(0, 99, shape), dtype)  # fmt: skip
+    for ids in (random.integers(0, 4, shape[0]), random.integers(0, 4, shape)):
+        count = ids.shape[0] * (ids.shape[1] if ids.ndim > 1 else 1)
+        rows = x.numpy().reshape(count, *shape[ids.ndim :])
+        for _ in range(3):  # (noted at the second call)
+            made = tf.dynamic_partition(x, ids.astype(np.int32), 5)
+            assert len(made) == 5
+            for number, part in enumerate(made):
+                np.testing.assert_array_equal(part.numpy(), rows[ids.ravel() == number])
+    wrong = np.full(shape[0], 5, np.int32)
+    for _ in range(3 if shape[0] else 0):
+        with pytest.raises((tf.errors.InvalidArgumentError, TypeError), match="5"):
+            tf.dynamic_partition(x, wrong, 5)

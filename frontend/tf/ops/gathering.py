@@ -23,6 +23,7 @@ from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
 from ...graph.frame import NotStageableError
 from ...values.arrays import as_listed
+from ...values.distinct import parted
 from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
 from ...values.sums import TYPES, extremes_of, sums_of
@@ -269,7 +270,7 @@ def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
             x, u = same(tensor, updates)
             return perform(type_, [x, convert(indices), u], name=name, **more)
 
-    return function
+    return remembered(function)
 
 
 _put = _scatter("TensorScatterUpdate", "none")
@@ -323,11 +324,10 @@ def _partition(m: Maker, x: object, p: object, count: int) -> object:
 
 def _parts(x: Array, ids: Array, count: int) -> tuple[Array, ...]:
     """Return the rows of each number."""
-    flat = ids.ravel()
-    if flat.size and not 0 <= flat.min() <= flat.max() < count:
+    made = parted(x.reshape(ids.size, *x.shape[ids.ndim :]), ids.ravel(), count)
+    if made is None:
         raise TypeError("a number is out of range")  # which one, is said where nothing is noted
-    rows_ = x.reshape(flat.size, *x.shape[ids.ndim :])
-    return tuple([rows_[flat == i] for i in range(count)])
+    return tuple(made)
 
 
 def dynamic_partition(
