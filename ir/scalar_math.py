@@ -481,6 +481,16 @@ class Term:
         values = (first.like(chosen).value, first.like(other).value)
         return Term(self.math, self.math.select(self.value, *values))
 
+    def asked_for(self, slope: Term) -> Term:
+        """Return this gradient times a slope; 0 where nothing comes back, however steep that is.
+
+        Only a slope without an end is left out: the product is linear in the gradient, and so is
+        differentiated by it where that is 0 too, which is what derivatives along a direction need.
+        """
+        size = slope.apply("abs")
+        is_idle = self.equals(0.0) & ~(size < float("inf"))
+        return self * is_idle.where(0.0, slope)
+
     def equals(self, other: Term | float) -> Term:
         """Say whether two elements are equal (`==` is about Python objects)."""
         return self.compare("eq", other)

@@ -407,4 +407,4 @@ class Reciprocal(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """-1 / (x * x); 0 where nothing comes back, whatever x is."""
-        return (grad.equals(0.0).where(0.0, -grad * y * y),)
+        return (grad.asked_for(-y * y),)

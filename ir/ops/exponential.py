@@ -143,7 +143,7 @@ class Sqrt(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """1 / (2 * sqrt(x)); 0 where nothing comes back, whatever x is."""
-        return (grad.equals(0.0).where(0.0, grad * 0.5 / y),)
+        return (grad.asked_for(0.5 / y),)
 
 
 @register
@@ -158,7 +158,7 @@ class Rsqrt(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """-1 / (2 * x * sqrt(x)); 0 where nothing comes back, whatever x is."""
-        return (grad.equals(0.0).where(0.0, grad * -0.5 * y / x),)
+        return (grad.asked_for(-0.5 * y / x),)
 
 
 @register
