@@ -132,3 +132,27 @@ def test_equality_is_that_of_all_elements():
     assert not bool(Masked([1.0], [True]) == Masked([2.0], [True]))
     assert Masked([1.0], [True]) != 3
     assert repr(Fraction(1.0, 2.0)).startswith("Fraction(over=<tf.Tensor: shape=(), dtype=float32")
+
+
+def test_a_map_makes_values_of_a_signature_that_has_parts():
+    signature = Masked.Spec(tf.TensorSpec([2]), tf.TensorSpec([2], tf.bool))
+
+    def rows(x):
+        return tf.map_fn(lambda row: Masked(row * 2.0, row > 2.0), x, fn_output_signature=signature)
+
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    counted = tf.function(rows)
+    uncounted = tf.function(rows, input_signature=[tf.TensorSpec([None, 2])])
+    for function in (rows, counted, uncounted):
+        made = function(x)
+        assert isinstance(made, Masked)
+        assert made.values.numpy().tolist() == [[2.0, 4.0], [6.0, 8.0]]
+        assert made.mask.numpy().tolist() == [[False, False], [True, True]]
+    assert uncounted(x[:0]).values.shape == (0, 2)
+
+
+def test_a_map_goes_over_the_rows_of_a_value_that_has_parts():
+    given = Masked(tf.constant([[1.0], [2.0]]), tf.constant([[True], [False]]))
+    like = Masked.Spec(tf.TensorSpec([1]), tf.TensorSpec([1], tf.bool))
+    made = tf.map_fn(lambda x: Masked(x.values + 1.0, ~x.mask), given, fn_output_signature=like)
+    assert made.with_default(0.0).numpy().tolist() == [[0.0], [3.0]]

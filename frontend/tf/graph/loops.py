@@ -316,11 +316,16 @@ class _Slices:
         return nest.map_structure(lambda x: element_at(x, index), self.elems)
 
 
+def _element_type(spec: object) -> Any:
+    """Return the element type that a leaf of a signature says: values of parts stay described."""
+    return getattr(spec, "dtype", spec)
+
+
 def _types(signature: object, like: object) -> object:
     """Return the element types of results, in their structure."""
     if signature is None:
         return nest.map_structure(lambda x: convert(x).dtype, like)
-    return nest.map_structure(lambda s: getattr(s, "dtype", s), signature)
+    return nest.map_structure(_element_type, signature)
 
 
 def _arrays(types: object, count: object) -> object:
@@ -343,7 +348,8 @@ def _check_structure(wanted: object, made: object) -> None:
 def _check_types(made: object, types: object) -> None:
     """Raise where results are not of the types that were stated, else of those of the slices."""
     _check_structure(types, made)
-    for value, dtype in zip(nest.flatten(made), nest.flatten(types), strict=False):
+    for value, wanted in zip(nest.flatten(made), nest.flatten(types), strict=False):
+        dtype = _element_type(wanted)
         if value.dtype != dtype:
             raise InvalidArgumentError(
                 f"TensorArray dtype is {dtype} but Op is trying to write dtype {value.dtype}",
@@ -388,15 +394,15 @@ def _mapped(
         wanted = _types(None, elems) if graph is None else _types_made(graph, fn, slices)
     else:
         wanted = types()
-    arrays = _arrays(wanted, slices.count)
+    arrays = _arrays([_element_type(x) for x in nest.flatten(wanted)], slices.count)
 
     def body(i: TfTensor, made: object) -> object:
         given = fn(slices.at(i))
         _check_structure(wanted, given)
-        return i + 1, _write(made, i, given)
+        return i + 1, _write(made, i, nest.flatten(given))
 
     _, found = while_loop(lambda i, made: i < slices.count, body, (constant(0), arrays), name=name)
-    return nest.map_structure(lambda a: a.stack(), found)
+    return nest.pack(wanted, [a.stack() for a in found])
 
 
 def _traced_once(graph: Graph, fn: Body, elems: object) -> tuple[FuncGraph, object]:
