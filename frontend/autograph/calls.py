@@ -185,6 +185,7 @@ def mixed(message: str, hint: str) -> MixedControlError:
 
 def strictly_converted(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function converted, or raise `UnsupportedFunctionError`."""
+    function = getattr(function, "method", function)
     inner = getattr(function, "__func__", function)
     if not isinstance(inner, FunctionType):
         raise unsupported(function, "is not a function that was written in Python")
@@ -197,6 +198,7 @@ def strictly_converted(function: Callable[..., object]) -> Callable[..., object]
 
 def code_of(function: Callable[..., object]) -> str:
     """Return the source that a function is converted to, or raise `UnsupportedFunctionError`."""
+    function = getattr(function, "method", function)
     inner = getattr(function, "__func__", function)
     if not isinstance(inner, FunctionType):
         raise unsupported(function, "is not a function that was written in Python")

@@ -17,6 +17,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...collection import paused
@@ -83,6 +84,11 @@ class Method:
 
     def __init__(self, function: Callable[..., object], instance: Callable[[], object]) -> None:
         self.function, self.instance = function, instance
+
+    @property
+    def method(self) -> Callable[..., object]:
+        """Return it as Python binds it: what `tf.autograph` finds the source of."""
+        return MethodType(self.function, self.instance())
 
     def converted(self, features: frozenset[str]) -> Callable[..., object]:
         """Return the method with its choices and loops handed to the graph."""

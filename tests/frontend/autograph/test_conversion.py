@@ -371,3 +371,23 @@ def test_a_with_in_a_choice_may_return(value):
     staged = tf.function(returns_unless_refused)
     assert float(staged(x, "one")) == value * 2
     assert float(staged(x, "two")) == value * 7
+
+
+class Bank:
+    """A method that is a function, with a choice inside."""
+
+    rate = 2
+
+    @tf.function
+    def paid(self, amount):
+        """Return twice what is there, or nothing."""
+        if amount > 0:
+            return amount * self.rate
+        return tf.zeros_like(amount)
+
+
+def test_the_source_of_a_method_is_the_one_of_its_function():
+    bank = Bank()
+    for method in (bank.paid, bank.paid.python_function):
+        assert tf.autograph.to_code(method) == tf.autograph.to_code(Bank.paid)
+        assert int(tf.autograph.to_graph(method)(tf.constant(3))) == 6
