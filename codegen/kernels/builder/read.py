@@ -165,6 +165,8 @@ class ElementReader:
         self.known: dict[Any, Element] = {}
         self.mask: SSAValue | None = None
         """The lanes that exist; all if None."""
+        self.beyond: frozenset[Term] = frozenset()
+        """What may go past an axis in lanes that the mask leaves out, and so in whole vectors."""
         self.constant_loads = True
         """Whether loads may move out of loops (nothing here writes to what is read)."""
 
@@ -192,7 +194,7 @@ class ElementReader:
             argument = reshaped_argument(value) if source is None else None
             if argument is not None and argument not in self.given:
                 spec, flat = spec_of(argument.type), flatten(index, op.result_specs[0].dims)
-                return self.load_flat(self.buffers[argument], spec.dtype, flat)
+                return self.load_flat(self.buffers[argument], spec.dtype, flat, spec.size)
             return self.element(op.operands[0], source or self._computed_index(op, index))
         if op.has("element_at"):
             read = type(op).element_at(self, index, *op.operands, **op.plain_attributes())
@@ -221,13 +223,22 @@ class ElementReader:
     def load(self, argument: SSAValue, index: Indices) -> Element:
         """Load from the buffer of an argument."""
         spec = spec_of(argument.type)
-        return self.load_flat(self.buffers[argument], spec.dtype, flatten(index, spec.dims))
+        flat = flatten(index, spec.dims)
+        return self.load_flat(self.buffers[argument], spec.dtype, flat, spec.size)
 
-    def load_flat(self, buffer: SSAValue, dtype: DType, offset: Linear) -> Element:
-        """Load an element, a vector, or a strided vector."""
+    def load_flat(
+        self, buffer: SSAValue, dtype: DType, offset: Linear, size: Dim | None = None
+    ) -> Element:
+        """Load an element, a vector, or a strided vector.
+
+        One element for all lanes knows no mask. Where none of them exists it is moved into the
+        buffer, which has this size: nobody takes what is there.
+        """
         base, stride, extra = self.space.split(self.loops, offset)
         lanes = self.space.lanes
         if extra is None and stride == 0:
+            if size is not None and any(term in self.beyond for term, _ in offset.terms):
+                base = self.clamp(self.loops.index(base), 0, size)
             value = self.loops.load(buffer, base, 0, constant=self.constant_loads)
             return self.math.widen(value, dtype, 0)
         if extra is None and stride == 1:
@@ -330,7 +341,7 @@ class ElementReader:
         self, value: SSAValue, index: Indices, guarded: Sequence[bool], fill: float
     ) -> Element:
         """Return the element at an index, `fill` where a guarded part of it is outside."""
-        spec, saved = spec_of(value.type), self.mask
+        spec, saved = spec_of(value.type), (self.mask, self.beyond)
         source: list[Linear] = []
         conditions: list[Element] = []
         for part, outside, extent in zip(index, guarded, spec.dims, strict=True):
@@ -343,12 +354,13 @@ class ElementReader:
                 source.append(Linear())
             elif lanes and self.space.is_contiguous(part):
                 self.mask = self.both(self.mask, inside)
+                self.beyond |= {term for term, _ in part.terms}
                 source.append(part)
             else:
                 source.append(of(Opaque(self.clamp(at, lanes, extent), extent, lanes)))
         moved = [e for e, outside in zip(spec.dims, guarded, strict=True) if outside]
         element = self.unless_empty(moved, value, tuple(source), fill)
-        self.mask = saved
+        self.mask, self.beyond = saved
         other = self.math.constant(fill, spec.dtype)
         for condition in conditions:
             element = self.math.select(condition, element, other)
