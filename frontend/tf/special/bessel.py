@@ -1,6 +1,7 @@
 """Modified Bessel functions: power series near 0, integrals or asymptotic series further out.
 
-All is done in f64 by elementary operations, so that gradients of any order come out of those.
+All is done in f64 by elementary operations, so that gradients of any order come out of those; but
+where a function is infinite or has a bend, they are what the functions of the other order say.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from ....ir.types.dtypes import DType
 from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.calls import op
+from ..ops.math_ops import FUNCTIONS
 from ..ops.special import Wide, widened
 from .bessel_fits import FALLING_FAR, GROWING_FAR, GROWING_NEAR
+from .slopes import with_slope
 
 NEAR = 20.0
 """Up to here the power series is used, from here on the asymptotic one."""
@@ -83,10 +86,12 @@ def _growing_function(type_: str, order: int, *, scaled: bool) -> Callable[..., 
     return function
 
 
-bessel_i0 = _growing_function("BesselI0", 0, scaled=False)
-bessel_i0e = _growing_function("BesselI0e", 0, scaled=True)
+_i0 = _growing_function("BesselI0", 0, scaled=False)
+_i0e = _growing_function("BesselI0e", 0, scaled=True)
 bessel_i1 = _growing_function("BesselI1", 1, scaled=False)
 bessel_i1e = _growing_function("BesselI1e", 1, scaled=True)
+bessel_i0 = with_slope(_i0, lambda x, _: bessel_i1(x))
+bessel_i0e = with_slope(_i0e, lambda x, y: bessel_i1e(x) - FUNCTIONS["sign"](x) * y)
 
 
 def _harmonic(order: int, count: int) -> Sequence[float]:
@@ -152,9 +157,13 @@ def _falling_function(type_: str, order: int, *, scaled: bool) -> Callable[..., 
     return function
 
 
-bessel_k0 = _falling_function("BesselK0", 0, scaled=False)
-bessel_k0e = _falling_function("BesselK0e", 0, scaled=True)
-bessel_k1 = _falling_function("BesselK1", 1, scaled=False)
-bessel_k1e = _falling_function("BesselK1e", 1, scaled=True)
+_k0 = _falling_function("BesselK0", 0, scaled=False)
+_k0e = _falling_function("BesselK0e", 0, scaled=True)
+_k1 = _falling_function("BesselK1", 1, scaled=False)
+_k1e = _falling_function("BesselK1e", 1, scaled=True)
+bessel_k0 = with_slope(_k0, lambda x, _: -bessel_k1(x))
+bessel_k0e = with_slope(_k0e, lambda x, y: y - bessel_k1e(x))
+bessel_k1 = with_slope(_k1, lambda x, y: -bessel_k0(x) - y / x)
+bessel_k1e = with_slope(_k1e, lambda x, y: y * (1 - 1 / x) - bessel_k0e(x))
 
 remember_all(globals())

@@ -1,6 +1,7 @@
 """Integrals that have names: Dawson's, the exponential, Fresnel's and Spence's.
 
-All is done in f64 by elementary operations, so that gradients of any order come out of those.
+All is done in f64 by elementary operations, so that gradients of any order come out of those; but
+those of functions that have no number somewhere are formulas of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from ....ir.types import dtypes as rows
 from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.calls import op
+from ..ops.array_ops import where
+from ..ops.creation import ones_like
+from ..ops.math_ops import FUNCTIONS
 from ..ops.special import Wide, widened
+from .slopes import with_slope
 
 Compute = Callable[[Wide, object], object]
 
@@ -162,10 +167,25 @@ def _spence(w: Wide, x: object) -> object:
     return w.select(w.logical_and(positive, w.less(safe, math.inf)), found, outside)
 
 
+NEAR_1 = 0.0625
+"""Up to here the slope of Spence's function is a series in the distance from 1."""
+
+
+def _spence_slope(x: TfTensor, _: object) -> TfTensor:
+    """Return log(x) / (1 - x), which is -1 at 1."""
+    apart = FUNCTIONS["minimum"](FUNCTIONS["maximum"](x - 1, -NEAR_1), NEAR_1)
+    near = 0 * apart
+    for k in range(14, 0, -1):
+        near = near * apart + (-1) ** k / k
+    is_near = FUNCTIONS["less"](FUNCTIONS["abs"](x - 1), NEAR_1)
+    safe = where(is_near, ones_like(x) * 2, x)
+    return where(is_near, near, FUNCTIONS["log"](safe) / (1 - safe))
+
+
 dawsn = special("Dawsn", _dawson)
-expint = special("Expint", _exponential)
+expint = with_slope(special("Expint", _exponential), lambda x, _: FUNCTIONS["exp"](x) / x)
 fresnel_cos = special("FresnelCos", _fresnel(sine=False))
 fresnel_sin = special("FresnelSin", _fresnel(sine=True))
-spence = special("Spence", _spence)
+spence = with_slope(special("Spence", _spence), _spence_slope)
 
 remember_all(globals())

@@ -7,18 +7,14 @@ to 1 is made of the argument itself, and not of one minus it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from ....ir.compose.maker import Maker
 from ....ir.families import FLOAT, expect, spec_of_value
 from ....ir.types import dtypes as rows
-from ...eager.remembered import remembered
-from ...values.context import STATE
-from ..core.bridge import TfTensor, custom_gradient
 from ..core.calls import op
-from ..core.values import InGraph, convert, graph_of
 from ..ops.math_ops import FUNCTIONS
 from ..ops.special import Wide, widened
+from .slopes import Slope, with_slope
 
 NEAR = (
     (
@@ -64,7 +60,6 @@ FURTHEST = (
     ),
 )
 """... and, where the root is above 5, in 5 less than that."""
-Slope = Callable[[TfTensor], TfTensor]
 
 
 def _inverse(w: Wide, x: object, left: object) -> object:
@@ -117,31 +112,15 @@ def _ndtri(m: Maker, x: object) -> object:
     return m.to(_inverse(w, w.sub(w.mul(wide, 2.0), 1.0), left), row)
 
 
-def _with_slope(function: Slope, slope: Slope, text: str) -> Callable[..., TfTensor]:
-    """Return the public function, of which the slope is one of what it gives."""
-
-    def public(x: object, name: str | None = None) -> TfTensor:
-        with InGraph(graph_of([x])):
-            value = convert(x)
-            return sloping(value) if STATE.busy else function(value, name=name)  # type: ignore[call-arg]
-
-    @custom_gradient
-    def sloping(x: TfTensor) -> tuple[TfTensor, Slope]:
-        return function(x), lambda grad: grad * slope(public(x))
-
-    public.__doc__ = text
-    return remembered(public)
-
-
 def _power(scale: float, share: float) -> Slope:
-    return lambda y: scale * FUNCTIONS["exp"](FUNCTIONS["multiply"](y, y) * share)
+    return lambda _, y: scale * FUNCTIONS["exp"](FUNCTIONS["multiply"](y, y) * share)
 
 
 _HALF = math.sqrt(math.pi) / 2
-erfinv = _with_slope(_erfinv, _power(_HALF, 1.0), "Return what the error function gives x for.")
-erfcinv = _with_slope(
+erfinv = with_slope(_erfinv, _power(_HALF, 1.0), "Return what the error function gives x for.")
+erfcinv = with_slope(
     _erfcinv, _power(-_HALF, 1.0), "Return what the complement of the error function gives x for."
 )
-ndtri = _with_slope(
+ndtri = with_slope(
     _ndtri, _power(math.sqrt(2 * math.pi), 0.5), "Return the quantiles of the normal distribution."
 )

@@ -1,6 +1,7 @@
 """Bessel functions: means of waves near 0, asymptotic series further out.
 
-All is done in f64 by elementary operations, so that gradients of any order come out of those.
+All is done in f64 by elementary operations, so that gradients of any order come out of those; but
+where a function is infinite or has a bend, they are what the functions of the other order say.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..ops.special import Wide
 from .integrals import Compute, special
+from .slopes import with_slope
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,10 @@ def _kinds(name: str, kind: Callable[[int, Reach], Compute]) -> list[Callable[..
     return [special(f"{name}{i}", kind(i, WIDE), kind(i, NARROW)) for i in (0, 1)]
 
 
-bessel_j0, bessel_j1 = _kinds("BesselJ", _first_kind)
-bessel_y0, bessel_y1 = _kinds("BesselY", _second_kind)
+_j0, bessel_j1 = _kinds("BesselJ", _first_kind)
+_y0, _y1 = _kinds("BesselY", _second_kind)
+bessel_j0 = with_slope(_j0, lambda x, _: -bessel_j1(x))
+bessel_y0 = with_slope(_y0, lambda x, _: -bessel_y1(x))
+bessel_y1 = with_slope(_y1, lambda x, y: bessel_y0(x) - y / x)
 
 remember_all(globals())
