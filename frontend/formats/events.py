@@ -43,11 +43,11 @@ class EventFile:
         self._waiting += 1
 
     def add(self, event: Event) -> None:
-        """Write an event; it reaches the file when enough wait, or enough time is over."""
+        """Write an event; it reaches the file when more wait than may, or enough time is over."""
         with self._lock:
             self._put(event)
             late = time.time() - self._flushed > self.seconds
-        if late or self._waiting >= self.queue:
+        if late or self._waiting > self.queue:
             self.flush()
 
     def flush(self) -> None:

@@ -151,6 +151,15 @@ def parsed_graph(data: bytes) -> Any:
     return found
 
 
+def add_bytes(message: Message, data: bytes) -> bool:
+    """Add what bytes hold to a message; say whether they are those of one."""
+    try:
+        message.MergeFromString(data)
+    except DecodeError:
+        return False
+    return True
+
+
 def message_class(name: str) -> Any:
     """Return the class of a message."""
     found = POOL.FindMessageTypeByName(_full(name).removeprefix("."))

@@ -342,3 +342,137 @@ def test_a_writer_that_writes_nothing_leaves_the_others_to_write(tmp_path):
             assert not tf.summary.write("tag", 1)
         with pytest.raises(ValueError, match="No step set"):
             tf.summary.write("tag", 1)
+
+
+def test_summaries_of_the_first_version_are_made_at_once_in_eager_code():
+    with pytest.warns(UserWarning, match="writer not found"), tf.name_scope("q"):
+        made = v1.summary.scalar("a", 1.5, family="f")
+        shown = v1.summary.text("t", tf.constant("x"))
+    assert v1.Summary.FromString(made.numpy()).value[0].tag == "f/q/f/a"
+    assert v1.Summary.FromString(shown.numpy()).value[0].metadata.plugin_data.plugin_name == "text"
+    with pytest.raises(RuntimeError, match="not compatible with eager"):
+        v1.summary.merge([made])
+    with pytest.raises(RuntimeError, match="not compatible with eager"):
+        v1.summary.merge_all()
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_summaries_of_the_first_version_go_to_a_writer_that_is_entered(tmp_path, staged):
+    def put(x):
+        v1.summary.histogram("h", [x, 2.0])
+        v1.summary.image("i", tf.zeros([2, 3, 3, 1]))
+        v1.summary.audio("s", tf.zeros([2, 5]), 100.0)
+        return v1.summary.scalar("a", x, family="f")
+
+    run = tf.function(put) if staged else put
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    with writer.as_default(step=4):
+        assert run(1.0).numpy() == b""
+    with writer.as_default(), pytest.warns(UserWarning, match="step not set"):
+        assert v1.summary.scalar("b", 1.0).numpy() != b""
+    writer.close()
+    assert [(step, tag) for step, tag, _ in values(tmp_path)] == [
+        (4, "h"), (4, "i"), (4, "s"), (4, "f/f/a"),
+    ]  # fmt: skip
+
+
+def test_a_writer_of_a_graph_begins_and_ends_its_file_in_runs(tmp_path):
+    with tf.Graph().as_default(), v1.Session() as session:
+        writer = tf.summary.create_file_writer(str(tmp_path))
+        with writer.as_default(step=1):
+            write = tf.summary.write("tag", 1.0)
+        for _ in range(3):
+            session.run(writer.init())
+            session.run(write)
+            session.run(writer.flush())
+            session.run(writer.close())
+    assert len(list(tmp_path.iterdir())) == 3
+    assert [(step, tag) for step, tag, _ in values(tmp_path)] == [(1, "tag")] * 3
+
+
+def test_a_writer_that_is_made_in_a_function_begins_where_it_is_traced(tmp_path):
+    kept = []
+
+    @tf.function
+    def make(folder):
+        kept.append(tf.summary.create_file_writer(folder))
+
+    make(str(tmp_path))
+    assert len(list(tmp_path.iterdir())) == 1
+    with pytest.raises(ValueError, match="Invalid graph Tensor argument.*logdir"):
+        tf.function(lambda: tf.summary.create_file_writer(tf.constant("a")))()
+    with pytest.raises(ValueError, match="cannot be None"):
+        tf.summary.create_file_writer(None)
+
+
+def test_what_a_writer_and_its_queue_refuse(tmp_path):
+    writer = tf.summary.create_file_writer(str(tmp_path), max_queue=1, flush_millis=999999)
+    with writer.as_default(step=0):
+        tf.summary.write("tag", 1)
+        assert len(events(tmp_path)) == 1
+        tf.summary.write("tag", 1)
+        assert len(events(tmp_path)) == 3
+        with pytest.raises(tf.errors.DataLossError, match="Bad .*Summary binary proto"):
+            tf.summary.experimental.write_raw_pb("notaproto")
+    for value in (1, "x", ()):
+        with pytest.raises(ValueError, match="Invalid argument to flush"):
+            tf.summary.flush(value)
+    writer.close()
+    writer.close()
+    writer.flush()
+    for use in (writer.init, writer.set_as_default, writer.as_default().__enter__):
+        with pytest.raises(RuntimeError, match="already closed"):
+            use()
+
+
+def test_several_messages_of_summaries_are_one_event(tmp_path):
+    parts = [v1.Summary(), v1.Summary()]
+    for i, n in enumerate((2, 1)):
+        for k in range(n):
+            parts[i].value.add(simple_value=10.0 * i + k)
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        assert tf.summary.experimental.write_raw_pb([p.SerializeToString() for p in parts], step=2)
+    _, event = events(tmp_path)
+    assert [v.simple_value for v in event.summary.value] == [0.0, 1.0, 10.0]
+
+
+@pytest.mark.parametrize("form", [lambda m: m, lambda m: m.SerializeToString(),
+                                  lambda m: tf.constant(m.SerializeToString())])  # fmt: skip
+def test_what_says_how_a_summary_is_shown_is_a_message_or_its_bytes(tmp_path, form):
+    shown = v1.SummaryMetadata()
+    shown.plugin_data.plugin_name = "foo"
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        tf.summary.write("tag", 0, 0, metadata=form(shown))
+    assert values(tmp_path)[0][2].metadata == shown
+
+
+def test_a_summary_has_its_operations_name_and_a_scope_of_letters(tmp_path):
+    names = []
+
+    @tf.function
+    def put():
+        names.append(tf.summary.write("tag", 42, step=12, name="mine").name)
+
+    put()
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        tf.function(put.python_function)()
+    assert [n.partition(":")[0].partition("/")[0] for n in names] == ["mine", "mine"]
+    with tf.summary.experimental.summary_scope("f?o?o") as (tag, scope):
+        assert (tag, scope) == ("f?o?o", "foo/")
+    with tf.summary.experimental.summary_scope("???", "backup") as (tag, scope):
+        assert (tag, scope) == ("???", "backup/")
+
+
+def test_graphs_as_messages_are_written_and_others_refused(tmp_path):
+    graph = tf.function(lambda: tf.constant(1) + 2).get_concrete_function().graph
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        tf.summary.graph(graph.as_graph_def())
+        with pytest.raises(ValueError, match="'graph_data' is not tf.Graph"):
+            tf.summary.graph("hello")
+        with pytest.raises(ValueError, match=r"graph\(\) cannot be invoked inside a graph"):
+            tf.function(lambda: tf.summary.graph(graph))()
+    assert GraphDef.FromString(events(tmp_path)[1].graph_def).node
+    tf.function(lambda: tf.summary.trace_on())()
+    tf.function(lambda: tf.summary.trace_export("t", step=0))()
+    with pytest.raises(ValueError, match="Must enable trace"):
+        tf.summary.trace_export("t", step=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
@@ -15,14 +16,21 @@ from ...data.host import ArrayKind
 from ...formats import summaries as s
 from ...formats.events import EventFile
 from ...formats.messages import Event, GraphDef, MetaGraph, Summary, SummaryMetadata
-from ...graph.graph import Graph, GraphTensor
+from ...function.function import init_scope
+from ...graph.graph import Graph
+from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor, dressed, wrap
 from ..core.host_ops import SCALAR_TEXT, text
-from ..core.values import InGraph, convert, path_of
+from ..core.names import name_scope
+from ..core.values import InGraph, convert, graph_of, path_of
 from ..graph.state import get_default_graph
 from ..io.pictures import png_bytes
 from ..io.records import tf_record_iterator
+from ..ops.array_ops import expand_dims
 from ..runs.graph_messages import graph_message
+from ..train.savers import get_global_step
+from . import second
 
 SUMMARIES = "summaries"
 
@@ -31,9 +39,7 @@ SUMMARIES = "summaries"
 def scoped(name: str, family: str | None) -> Iterator[tuple[str, str]]:
     """Enter the scope of a summary; give its tag and the name of its operation."""
     clean = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
-    graph = get_default_graph()
-    label = clean if family is None else f"{family}/{clean}"
-    with graph.name_scope(label) as scope:
+    with name_scope(clean if family is None else f"{family}/{clean}") as scope:
         tag = scope.rstrip("/")
         yield (tag if family is None else f"{family}/{tag}"), scope
 
@@ -41,19 +47,21 @@ def scoped(name: str, family: str | None) -> Iterator[tuple[str, str]]:
 def added(
     type_: str, name: str, tensor: object, make: Callable[[str, Array], Any], collections: object,
     family: str | None = None,
-) -> GraphTensor:  # fmt: skip
-    """Add an operation that gives a summary of a tensor."""
-    graph = get_default_graph()
+) -> TfTensor:  # fmt: skip
+    """Return a summary of a tensor: in a graph an operation that gives it, else the summary."""
+    graph = graph_of([tensor])
     with InGraph(graph), scoped(name, family) as (tag, scope):
-        value = graph.owned(convert(tensor))
+        value = convert(tensor)
 
         def compute(array: Array) -> tuple[Array]:
             return (text(make(tag, array).SerializeToString()),)
 
+        if graph is None:
+            return wrap(compute(np.asarray(value))[0])
         kind = ArrayKind(type_, compute, lambda _: [SCALAR_TEXT])
-        made = graph.add(kind, [value], name=scope).outputs[0]
+        made = graph.add(kind, [graph.owned(value)], name=scope).outputs[0]
     collect(made, collections)
-    return made
+    return dressed(made)
 
 
 def collect(summary: Any, collections: Any) -> None:
@@ -62,10 +70,48 @@ def collect(summary: Any, collections: Any) -> None:
         summary.graph.add_to_collection(each, summary)
 
 
+def goes_to_writer() -> bool:
+    """Say whether a writer of the second version is entered, with a step: it gets summaries then.
+
+    That is so in eager code and in functions which that calls.
+    """
+    with init_scope():
+        if STATE.context is not None:
+            return False
+    missing = (
+        "default summary writer not found"
+        if second.NOW.writer is None
+        else "global step not set"
+        if _step() is None
+        else ""
+    )
+    if missing:
+        warnings.warn(
+            f"Cannot activate TF2 compatibility support for TF1 summary ops: {missing}.",
+            stacklevel=3,
+        )
+    return not missing
+
+
+def _step() -> object:
+    return get_global_step() if second.NOW.step is None else second.NOW.step
+
+
+def sent(
+    write: Callable[..., object], name: str, family: str | None, data: object, **options: object
+) -> TfTensor:
+    """Let a function of the second version write, and return what merges with summaries."""
+    with scoped(name, family) as (tag, _), name_scope(""):
+        write(tag, data, step=_step(), **options)
+    return convert(b"")
+
+
 def scalar(
     name: str, tensor: object, collections: object = None, family: str | None = None
-) -> GraphTensor:
+) -> TfTensor:
     """Return a summary of one number."""
+    if goes_to_writer():
+        return sent(second.scalar, name, family, tensor)
 
     def make(tag: str, array: Array) -> object:
         if array.size != 1:
@@ -77,8 +123,10 @@ def scalar(
 
 def histogram(
     name: str, values: object, collections: object = None, family: str | None = None
-) -> GraphTensor:
+) -> TfTensor:
     """Return a summary of the distribution of numbers."""
+    if goes_to_writer():
+        return sent(second.histogram, name, family, values)
 
     def make(tag: str, array: Array) -> object:
         found = s.histogram(s.checked(array, tag, "histogram"))
@@ -93,8 +141,10 @@ def image(
     max_outputs: int = 3,
     collections: object = None,
     family: str | None = None,
-) -> GraphTensor:
+) -> TfTensor:
     """Return a summary of images: batch, height, width, channels."""
+    if goes_to_writer():
+        return sent(second.image, name, family, tensor, max_outputs=max_outputs)
 
     def make(tag: str, array: Array) -> object:
         if array.ndim != 4 or array.shape[3] not in (1, 3, 4):
@@ -120,8 +170,14 @@ def audio(
     max_outputs: int = 3,
     collections: object = None,
     family: str | None = None,
-) -> GraphTensor:
+) -> TfTensor:
     """Return a summary of sounds: batch, frames, and channels if there are several."""
+    if goes_to_writer():
+        found = convert(tensor)
+        found = expand_dims(found, 2) if found.shape.rank == 2 else found
+        return sent(
+            second.audio, name, family, found, sample_rate=sample_rate, max_outputs=max_outputs
+        )
     rate = float(sample_rate)
 
     def make(tag: str, array: Array) -> object:
@@ -145,7 +201,7 @@ def tensor_summary(
     summary_metadata: object = None,
     family: str | None = None,
     display_name: str | None = None,
-) -> GraphTensor:
+) -> TfTensor:
     """Return a summary of a tensor, with what says how it is shown."""
     shown = SummaryMetadata()
     if summary_metadata is not None:
@@ -161,18 +217,30 @@ def tensor_summary(
     return added("TensorSummaryV2", name, tensor, make, collections, family)
 
 
-def text_summary(name: str, tensor: object, collections: object = None) -> GraphTensor:
+def text_summary(name: str, tensor: object, collections: object = None) -> TfTensor:
     """Return a summary of texts."""
     found = convert(tensor)
     if found.dtype.name != "string":
         raise ValueError(f"Expected tensor {found.dtype.name} to have dtype string")
+    if goes_to_writer():
+        second.text(name, found, step=_step())
+        return convert(b"")
     return tensor_summary(name, found, None, collections, s.metadata("text"))
+
+
+def _require_graph() -> None:
+    if STATE.context is None:
+        raise RuntimeError(
+            "Merging tf.summary.* ops is not compatible with eager execution. Use "
+            "tf.contrib.summary instead."
+        )
 
 
 def merge(
     inputs: Sequence[object], collections: object = None, name: str | None = None
-) -> GraphTensor:
+) -> TfTensor:
     """Return several summaries as one."""
+    _require_graph()
     graph = get_default_graph()
     with InGraph(graph):
         tensors = [graph.owned(convert(each)) for each in inputs]
@@ -184,11 +252,12 @@ def merge(
         kind = ArrayKind("MergeSummary", compute, lambda _: [SCALAR_TEXT])
         made = graph.add(kind, tensors, name=label).outputs[0]
     collect(made, collections if collections is not None else [])
-    return made
+    return dressed(made)
 
 
 def merge_all(key: str = SUMMARIES, scope: str | None = None, name: str | None = None) -> object:
     """Return all summaries of the graph as one, None if there are none."""
+    _require_graph()
     found = get_default_graph().get_collection(key, scope)
     return merge(found, name=name) if found else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,16 +17,24 @@ from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
 from ...formats import summaries as s
 from ...formats.events import EventFile
-from ...formats.messages import Event, GraphDef, RunMetadata, Summary, SummaryMetadata
-from ...function.function import CALLED
+from ...formats.messages import (
+    Event,
+    RunMetadata,
+    Summary,
+    SummaryMetadata,
+    add_bytes,
+)
+from ...formats.messages import GraphDef as Message
+from ...function.function import CALLED, init_scope
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph
+from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import STATE
-from ...values.run_errors import InvalidArgumentError
+from ...values.run_errors import DataLossError, InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, wrap
 from ..core.names import name_scope, scope_around
 from ..core.values import InGraph, convert, graph_of, path_of
-from ..graph.state import get_default_graph
+from ..graph.graph_def import GraphDef
+from ..graph.state import get_default_graph, no_op
 from ..io.pictures import png_bytes
 from ..program import profiler as profiles
 from ..program.logging import LOGGER
@@ -82,6 +91,8 @@ class SummaryWriter:
 
     def set_as_default(self, step: object = None) -> None:
         """Write to it what summaries give from now on."""
+        if self._closed:
+            raise RuntimeError("SummaryWriter is already closed")
         if self._make is None:
             return
         NOW.writer = self
@@ -89,31 +100,28 @@ class SummaryWriter:
 
     def init(self) -> Any:
         """Begin the file."""
-        self.file()
+        if self._closed:
+            raise RuntimeError("SummaryWriter is already closed")
+        return _in_runs("CreateSummaryFileWriter", self.file)
 
     def flush(self) -> Any:
-        """Let what was written reach the file: in a function, each time that it runs."""
-        graph = STATE.context
-        if not isinstance(graph, FuncGraph):
-            self._flush_now()
-            return None
-
-        def compute() -> tuple[Array]:
-            self._flush_now()
-            return (np.array(True),)
-
-        kind = ArrayKind("FlushSummaryWriter", compute, lambda _: [TRUTH], effect=True)
-        return graph.add(kind, [])
+        """Let what was written reach the file."""
+        return _in_runs("FlushSummaryWriter", self._flush_now)
 
     def _flush_now(self) -> None:
         if self._file is not None:
             self._file.flush()
 
     def close(self) -> Any:
-        """End the file."""
+        """End the file; what a graph ends may begin anew, in a file of its own."""
+        graph = STATE.context
+        self._closed |= not isinstance(graph, Graph) or isinstance(graph, FuncGraph)
+        return _in_runs("CloseSummaryWriter", self._close_now)
+
+    def _close_now(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._file, self._closed = None, True
+        self._file = None
 
     def __enter__(self) -> Self:
         self._before.append((NOW.writer, NOW.step))
@@ -123,6 +131,20 @@ class SummaryWriter:
     def __exit__(self, *error: object) -> None:
         NOW.writer, NOW.step = self._before.pop()
         self.flush()
+
+
+def _in_runs(type_: str, action: Callable[[], object]) -> Operation | None:
+    """Do what has no operands and no result: now, or in a graph each time that it runs."""
+    graph = STATE.context
+    if not isinstance(graph, Graph):
+        action()
+        return None
+
+    def compute() -> tuple[Array]:
+        action()
+        return (np.array(True),)
+
+    return graph.add(ArrayKind(type_, compute, lambda _: [TRUTH], effect=True), [])
 
 
 def create_file_writer(
@@ -136,14 +158,31 @@ def create_file_writer(
 ) -> SummaryWriter:
     """Return a writer into a new file of a folder."""
     if logdir is None:
-        return create_noop_writer()
-    folder = path_of(logdir, "create_file_writer")
-    seconds = 120.0 if flush_millis is None else int(flush_millis) / 1000
-    queue, suffix = int(max_queue or 10), str(filename_suffix or ".v2")
-    made = SummaryWriter(lambda: EventFile(folder, queue, seconds, suffix))
-    if STATE.context is None:
-        made.file()
+        raise ValueError("Argument `logdir` cannot be None")
+    with init_scope():
+        if STATE.context is None:
+            _require_computed(
+                logdir=logdir, max_queue=max_queue, flush_millis=flush_millis,
+                filename_suffix=filename_suffix,
+            )  # fmt: skip
+        folder = path_of(logdir, "create_file_writer")
+        seconds = 120.0 if flush_millis is None else int(flush_millis) / 1000
+        queue = 10 if max_queue is None else int(max_queue)
+        suffix = path_of(filename_suffix or ".v2", "filename_suffix")
+        made = SummaryWriter(lambda: EventFile(folder, queue, seconds, suffix))
+        if STATE.context is None:
+            made.file()
     return made
+
+
+def _require_computed(**given: object) -> None:
+    """Refuse tensors of a graph where a file is begun at once."""
+    for name, value in given.items():
+        if isinstance(value, GraphTensor):
+            raise ValueError(
+                f'Invalid graph Tensor argument "{name}={value}" to create_file_writer(), which '
+                "runs eagerly, also within an @tf.function"
+            )
 
 
 def create_noop_writer() -> SummaryWriter:
@@ -194,7 +233,7 @@ def put(
     """
     writer, when = NOW.writer, NOW.step if step is None else step
     if writer is None:
-        return wrap(np.array(False))
+        return _nothing(name)
     condition = NOW.condition() if callable(NOW.condition) else NOW.condition
     if when is None and (hasattr(condition, "graph") or condition):
         raise ValueError(
@@ -202,7 +241,7 @@ def put(
             "`tf.summary.experimental.set_step()`"
         )
     if when is None:
-        return wrap(np.array(False))
+        return _nothing(name)
     with InGraph(graph_of([*tensors, when, condition])):
         given = [convert(x) for x in (when, condition, *tensors)]
 
@@ -222,17 +261,28 @@ def put(
     return dressed(made)
 
 
+def _nothing(name: str) -> TfTensor:
+    """Say that nothing was written."""
+    with InGraph(STATE.context), name_scope(name):
+        return convert(False)
+
+
 def write(
     tag: str, tensor: object, step: object = None, metadata: object = None, name: str | None = None
 ) -> TfTensor:
     """Write a tensor, with what says how it is shown."""
-    shown = SummaryMetadata()
-    if metadata is not None:
-        shown.CopyFrom(metadata)
+    label = name or "write_summary"
     if NOW.writer is None:
-        return wrap(np.array(False))
+        return _nothing(label)
     found = tensor() if callable(tensor) and not hasattr(tensor, "spec") else tensor
-    return put([found], step, lambda x: {"summary": s.of_tensor(tag, np.asarray(x), shown)})
+    given = SummaryMetadata() if metadata is None else metadata
+    data = given.SerializeToString() if isinstance(given, SummaryMetadata) else given
+
+    def make(x: Array, data: Array) -> dict[str, object]:
+        shown = SummaryMetadata.FromString(np.asarray(data).item())
+        return {"summary": s.of_tensor(tag, np.asarray(x), shown)}
+
+    return put([found, data], step, make, label)
 
 
 def written(
@@ -323,24 +373,40 @@ def audio(
 def graph(graph_data: object) -> TfTensor:
     """Write a graph."""
     if STATE.context is not None:
-        raise RuntimeError("tf.summary.graph() is not supported in graph mode.")
+        raise ValueError("graph() cannot be invoked inside a graph context.")
     found = graph_message(graph_data) if isinstance(graph_data, Graph) else graph_data
-    if not isinstance(found, GraphDef):
-        raise ValueError("The argument 'graph_data' is not tf.Graph or a GraphDef message")
-    data = found.SerializeToString()
+    if not isinstance(found, Message | GraphDef):
+        raise ValueError(
+            "Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received graph_data="
+            f"{graph_data} of type {type(graph_data).__name__}."
+        )
+    data = (found if isinstance(found, Message) else found.message).SerializeToString()
     return put([], 0, lambda: {"graph_def": data})
 
 
 def write_raw_pb(tensor: object, step: object = None, name: str | None = None) -> TfTensor:
     """Write a summary that is given as bytes."""
-    return put([tensor], step, lambda x: {"summary": Summary.FromString(np.asarray(x).item())})
+
+    def make(given: Array) -> dict[str, object]:
+        made = Summary()
+        for at, data in enumerate(np.ravel(np.asarray(given, object)).tolist()):
+            if not add_bytes(made, data):
+                raise DataLossError(
+                    f"Bad tf.compat.v1.Summary binary proto tensor string at index {at}"
+                )
+        return {"summary": made}
+
+    return put([tensor], step, make, name or "write_raw_pb")
 
 
 def flush(writer: Any = None, name: str | None = None) -> Any:
     """Let what was written reach the file of a writer, or of the present one."""
     found = NOW.writer if writer is None else writer
-    if found is not None:
-        found.flush()
+    if found is None:
+        return no_op()
+    if not isinstance(found, SummaryWriter):
+        raise ValueError(f"Invalid argument to flush(): {found!r}")
+    return found.flush()
 
 
 @contextmanager
@@ -348,13 +414,25 @@ def summary_scope(
     name: str, default_name: str = "summary", values: object = None
 ) -> Iterator[tuple[str, str]]:
     """Give the tag of a summary, and the scope of its operations."""
-    tag = tag_of(name or default_name)
-    with name_scope(name or default_name) as scope:
+    label = name or default_name
+    tag = tag_of(label)
+    with name_scope(re.sub(r"[^-/\w.]", "", label) or default_name) as scope:
         yield tag, scope
+
+
+def _outside_graphs(in_function: str, in_graph: str) -> bool:
+    """Say whether code runs at once; warn if it does not."""
+    if STATE.context is not None:
+        LOGGER.warning(in_function if isinstance(STATE.context, FuncGraph) else in_graph)
+    return STATE.context is None
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: object = None) -> None:
     """Begin to take note of the functions that are called; with `profiler`, of what takes time."""
+    if not _outside_graphs(
+        "Cannot enable trace inside a tf.function.", "Must enable trace in eager mode."
+    ):
+        return
     CALLED.graphs = {} if graph else None
     if profiler and profiler_outdir is None:
         LOGGER.warning("No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.")
@@ -371,6 +449,11 @@ def trace_off() -> None:
 
 def trace_export(name: str, step: object = None, profiler_outdir: object = None) -> None:
     """Write the graphs of the functions that were called since `trace_on`, and the profile."""
+    if not _outside_graphs(
+        "Cannot export trace inside a tf.function.",
+        "Can only export trace while executing eagerly.",
+    ):
+        return
     if CALLED.graphs is None and profiles.RUNNING.trace is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
     found: list[FuncGraph] = list(CALLED.graphs or ())
