@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -140,8 +141,7 @@ class Session:
         if plan.compiled and not unread and self.order is None and is_plain(fetches):
             kept = (*fetches,) if isinstance(fetches, list | tuple) else (fetches,)
             self._known[key_of(fetches, feeds)] = KnownFetch(kept, tuple(feeds or ()), plan)
-        found = iter([None if v is None else fetched(unboxed(v)) for v in values])
-        return rebuild(found)
+        return rebuild(iter(fetched(values)))
 
     def at_once(
         self, fetches: object, feeds: Mapping[object, object] | None, *, calls: bool = True
@@ -153,7 +153,7 @@ class Session:
         values = known.run(self, feeds, calls=calls)
         if values is None:
             return None
-        found = [None if x is None else fetched(x) for x in values]
+        found = fetched(values)
         if isinstance(fetches, list | tuple):
             return (found if isinstance(fetches, list) else (*found,),)
         return (found[0],)
@@ -377,7 +377,28 @@ def is_plain(fetches: object) -> bool:
     return all(isinstance(each, GraphTensor | Operation) for each in several)
 
 
-def fetched(value: object) -> Array | np.generic:
-    """Return a value as a caller gets it: an array, or a number of numpy's."""
-    array = np.asarray(value)
-    return array[()] if array.ndim == 0 else array
+def fetched(values: list[object]) -> list[Array | np.generic | None]:
+    """Take the values of a run away from a list, and return them as a caller gets them.
+
+    They are arrays of its own, or numbers of numpy's: what a variable, a constant or a feed lies in
+    is copied, and so is a view, which may be one of these.
+    """
+    values.reverse()
+    found: list[Array | np.generic | None] = []
+    while values:
+        value = unboxed(values.pop())
+        if type(value) is np.ndarray and value.ndim:
+            is_new = value.base is None and getrefcount(value) <= ALONE
+            found.append(value if is_new else value.copy())
+        else:
+            found.append(None if value is None else np.asarray(value)[()])
+    return found
+
+
+def _alone() -> int:
+    """Return how many references a value has that one variable holds."""
+    value = np.empty(1)
+    return getrefcount(value)
+
+
+ALONE = _alone()

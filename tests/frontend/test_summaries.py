@@ -345,9 +345,11 @@ def test_a_writer_that_writes_nothing_leaves_the_others_to_write(tmp_path):
 
 
 def test_summaries_of_the_first_version_are_made_at_once_in_eager_code():
-    with pytest.warns(UserWarning, match="writer not found"), tf.name_scope("q"):
-        made = v1.summary.scalar("a", 1.5, family="f")
-        shown = v1.summary.text("t", tf.constant("x"))
+    with tf.name_scope("q"):
+        with pytest.warns(UserWarning, match="writer not found"):
+            made = v1.summary.scalar("a", 1.5, family="f")
+        with pytest.warns(UserWarning, match="writer not found"):
+            shown = v1.summary.text("t", tf.constant("x"))
     assert v1.Summary.FromString(made.numpy()).value[0].tag == "f/q/f/a"
     assert v1.Summary.FromString(shown.numpy()).value[0].metadata.plugin_data.plugin_name == "text"
     with pytest.raises(RuntimeError, match="not compatible with eager"):
@@ -399,7 +401,7 @@ def test_a_writer_that_is_made_in_a_function_begins_where_it_is_traced(tmp_path)
 
     make(str(tmp_path))
     assert len(list(tmp_path.iterdir())) == 1
-    with pytest.raises(ValueError, match="Invalid graph Tensor argument.*logdir"):
+    with pytest.raises(ValueError, match=r"Invalid graph Tensor argument.*logdir"):
         tf.function(lambda: tf.summary.create_file_writer(tf.constant("a")))()
     with pytest.raises(ValueError, match="cannot be None"):
         tf.summary.create_file_writer(None)
@@ -412,7 +414,7 @@ def test_what_a_writer_and_its_queue_refuse(tmp_path):
         assert len(events(tmp_path)) == 1
         tf.summary.write("tag", 1)
         assert len(events(tmp_path)) == 3
-        with pytest.raises(tf.errors.DataLossError, match="Bad .*Summary binary proto"):
+        with pytest.raises(tf.errors.DataLossError, match=r"Bad .*Summary binary proto"):
             tf.summary.experimental.write_raw_pb("notaproto")
     for value in (1, "x", ()):
         with pytest.raises(ValueError, match="Invalid argument to flush"):
@@ -467,12 +469,12 @@ def test_graphs_as_messages_are_written_and_others_refused(tmp_path):
     graph = tf.function(lambda: tf.constant(1) + 2).get_concrete_function().graph
     with tf.summary.create_file_writer(str(tmp_path)).as_default():
         tf.summary.graph(graph.as_graph_def())
-        with pytest.raises(ValueError, match="'graph_data' is not tf.Graph"):
+        with pytest.raises(ValueError, match=r"'graph_data' is not tf.Graph"):
             tf.summary.graph("hello")
         with pytest.raises(ValueError, match=r"graph\(\) cannot be invoked inside a graph"):
             tf.function(lambda: tf.summary.graph(graph))()
     assert GraphDef.FromString(events(tmp_path)[1].graph_def).node
-    tf.function(lambda: tf.summary.trace_on())()
+    tf.function(tf.summary.trace_on)()
     tf.function(lambda: tf.summary.trace_export("t", step=0))()
     with pytest.raises(ValueError, match="Must enable trace"):
         tf.summary.trace_export("t", step=0)

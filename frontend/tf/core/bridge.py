@@ -283,8 +283,8 @@ class EagerTensor(TfTensor):
         return TensorSpec(TEXT, array.shape) if array.dtype.kind == "O" else Tensor.spec.fget(self)  # type: ignore[attr-defined]
 
     def numpy(self) -> Array:
-        """Return the array, of one element without axes a number of numpy's."""
-        array: Array = self._array if self._array.ndim else self._array[()]
+        """Return an array of its own, of one element without axes a number of numpy's."""
+        array: Array = self._array.copy() if self._array.ndim else self._array[()]
         return array
 
     def __len__(self) -> int:
@@ -321,7 +321,11 @@ class EagerTensor(TfTensor):
         raise TypeError("'EagerTensor' object does not support item assignment")
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Array:
-        return np.array(self._array, dtype, copy=copy)
+        made = np.array(self._array, dtype, copy=copy)
+        if made is self._array:  # who wrote to it would change what others hold
+            made = made.view()
+            made.flags.writeable = False
+        return made
 
     @property
     def device(self) -> Any:

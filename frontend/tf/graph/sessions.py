@@ -14,7 +14,6 @@ from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
 from ...distributed.client import TASKS, client_for, explained, reset
 from ...distributed.simulate import CostModel, reasons, simulated
-from ...eager.recorded import unboxed
 from ...formats.messages import RunMetadata
 from ...function.session import Session as CoreSession
 from ...function.session import fetched
@@ -261,7 +260,7 @@ class Session(CoreSession):
                 raise self._missing(error.op) from None
         if any(value is DEAD for value in values):
             raise InvalidArgumentError(f"{fetches} is on a way that was not taken")
-        return rebuild(iter([None if v is None else fetched(unboxed(v)) for v in values]))
+        return rebuild(iter(fetched(values)))
 
     def _run_in_time(self, fetches: object, feeds: Any, asked: Asked) -> object:
         """Run, within the time that is given; name what is large where memory does not do."""

@@ -113,7 +113,9 @@ class CheckpointReader:
         """Return a value."""
         if tensor_str not in self._values:
             raise NotFoundError(f"Key {tensor_str} not found in checkpoint")
-        return fetched(self._values[tensor_str])
+        value = fetched([self._values[tensor_str]])[0]
+        assert value is not None, "checkpoints hold values"
+        return value
 
 
 def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:

@@ -401,6 +401,11 @@ class ResourceVariable(metaclass=Resource):
     from_proto = tf.compat.v1.Variable.from_proto
 
 
+def entered_scope(*args, skip_on_eager=True, **kwargs):
+    """Return the scope of a name, eagerly too: it is never skipped here."""
+    return tf.compat.v1.name_scope(*args, **kwargs)
+
+
 def own_names():
     """Return names of modules for the tests themselves, and those that are called otherwise."""
     v1 = tf.compat.v1
@@ -443,9 +448,7 @@ def own_names():
         },
         "ops": {
             "convert_to_tensor": v1.convert_to_tensor,
-            "name_scope": lambda *args, skip_on_eager=True, **kwargs: v1.name_scope(
-                *args, **kwargs
-            ),
+            "name_scope": entered_scope,
         },
         "googletest": {"TestCase": case, "main": lambda *_, **__: None},
         "context": {
