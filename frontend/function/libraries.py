@@ -74,7 +74,7 @@ class FrozenFrame(StagingFrame):
         """Refuse."""
         raise NotStageableError(f"it changes variable {variable.name!r}")
 
-    def key(self, op: Any, seeds: object, count: object) -> NoReturn:
+    def key(self, op: Any, seeds: object, count: object, first: object = 0) -> NoReturn:
         """Refuse."""
         raise NotStageableError(f"node {op.name!r} draws random numbers")
 

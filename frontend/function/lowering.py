@@ -84,7 +84,7 @@ INLINE = 1024
 """Larger constants become weights."""
 PLAIN = (Composite, Primitive)  # whose operations are functions of their inputs
 
-DrawnKey: TypeAlias = tuple[Operation, tuple[int, int], int]
+DrawnKey: TypeAlias = tuple[Operation, tuple[int, int], int, int]
 """An argument that is the key of a random draw: its operation, the seeds, how many counters."""
 
 
@@ -436,29 +436,30 @@ class StagingFrame(RegionFrame):
         kept: SSAValue = make.select(self.is_well(), value, old)
         return kept
 
-    def next_key(self, op: object, seeds: tuple[int, int], count: Dim) -> object:
+    def next_key(self, op: object, seeds: tuple[int, int], count: Dim, first: Dim = 0) -> object:
         """Return the key of a random draw: an argument; one that counts the draws in regions.
 
         It counts them, too, where only the run has how many numbers are drawn.
         """
         assert isinstance(op, Operation), "what draws is an operation of a graph"
         counter, make = draws_of(op), Maker(self.append)
-        if not (self.top and isinstance(count, int)):
+        if not (self.top and isinstance(count, int) and isinstance(first, int)):
             used = self.present(counter) if self.top else self.state[counter]
             self.state[counter] = make.add(used, make.extent_of(count))
             if self.top:
                 self.written[counter] = None
+            used = make.add(used, make.extent_of(first)) if first != 0 else used
             halves = Draw(self.append).halves(make.cast(used, dtype=u64))
-            first, _, last = np.split(drawn_key(seeds, 0), 3)
+            start, _, last = np.split(drawn_key(seeds, 0), 3)
             counted = [make.reshape(half, shape=(1,)) for half in halves]
             return make.concat(
-                make.constant(value=first), *counted, make.constant(value=last), axis=0
+                make.constant(value=start), *counted, make.constant(value=last), axis=0
             )
         if counter in self.state:
             raise NotStageableError(f"{counter.name}: in and outside of a branch or a loop")
         self.shared.keys.append(op)
         argument = self.block.insert_arg(TensorSpec(u32, (6,)).type, len(self.block.args))
-        self.arguments.append((op, seeds, count))
+        self.arguments.append((op, seeds, count, first))
         return argument
 
     def inside(self, block: Block) -> StagingFrame:

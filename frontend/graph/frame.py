@@ -332,18 +332,22 @@ class Frame:
         """Return the devices of operations, where there are others than the processor."""
         return {}
 
-    def key(self, op: object, seeds: tuple[int, int], count: Dim) -> object:
-        """Return the key of a random draw of so many counters, which are used up."""
-        return self.outside(op, lambda frame: frame.next_key(op, seeds, count))
+    def key(self, op: object, seeds: tuple[int, int], count: Dim, first: Dim = 0) -> object:
+        """Return the key of a random draw of so many counters, which are used up.
 
-    def next_key(self, op: object, seeds: tuple[int, int], count: Dim) -> object:
+        It begins with the first of them that is given.
+        """
+        return self.outside(op, lambda frame: frame.next_key(op, seeds, count, first))
+
+    def next_key(self, op: object, seeds: tuple[int, int], count: Dim, first: Dim = 0) -> object:
         """Return the key of a random draw by the counters that were used before."""
         counter = counter_of(op)
         assert isinstance(count, int), "a run has numbers"
+        assert isinstance(first, int), "a run has numbers"
         with self.store.lock:
             used = self.store.draws.get(counter, 0)
             self.store.draws[counter] = used + count
-        return drawn_key(seeds, used)
+        return drawn_key(seeds, used + first)
 
     def carry_out(self, op: Any, inputs: Sequence[object]) -> Sequence[object]:
         """Return the results of an operation of a graph."""

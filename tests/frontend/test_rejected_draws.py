@@ -7,6 +7,7 @@ import gravure.tf as tf
 from gravure.frontend.eager.tensor import Tensor
 from gravure.frontend.tf.draws import first_tries, sampling
 from gravure.frontend.tf.ops import random_ops
+from gravure.frontend.tf.ops.seeds import Seeds
 from gravure.ir.ops.random import drawn_key
 from gravure.ir.types import dtypes as rows
 
@@ -235,8 +236,8 @@ def test_numbers_drawn_in_blocks_are_those_drawn_one_by_one(kind: str, row: rows
 
 def test_draws_without_a_seed_leave_nothing_behind() -> None:
     R.set_seed(None)
-    before = len(random_ops.Seeds.used)
+    before = len(Seeds.used)
     made = [R.normal([3]).numpy().tolist() for _ in range(5)]
     R.gamma([2], 0.5)
-    assert len(random_ops.Seeds.used) == before
+    assert len(Seeds.used) == before
     assert len({tuple(x) for x in made}) == 5

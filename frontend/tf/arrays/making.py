@@ -15,6 +15,7 @@ from ..ops import random_ops as _r
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, reshape, transpose
 from ..ops.array_ops import shape as _shape
 from ..ops.math_ops import cast, identity
+from ..ops.seeds import set_seed
 from .elementwise import nonzero
 from .promoting import Together, Value, as_type, result_type, tensor
 
@@ -254,7 +255,7 @@ def seed(s: int) -> None:
         raise ValueError(
             f"Argument `s` got an invalid value {s!r}. Only integers are supported."
         ) from None
-    _r.set_seed(number)
+    set_seed(number)
 
 
 random = Space(

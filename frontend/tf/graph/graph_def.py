@@ -23,6 +23,7 @@ from ...function.graph_data import (
 from ...function.graph_text import data_of, fresh_variable, graph_data, text_of
 from ...graph.graph import Graph, Kind
 from ..ops.random_ops import Draw, KeyDraw
+from ..ops.turns import ALONE
 from ..runs.graph_messages import graph_message
 
 
@@ -33,6 +34,7 @@ class DrawData(TypedDict):
     dtype: str
     seeds: Plain
     options: Plain
+    turn: Plain
 
 
 def _draws(name: str, made: type[Draw]) -> Codec[Draw, DrawData]:
@@ -42,7 +44,9 @@ def _draws(name: str, made: type[Draw]) -> Codec[Draw, DrawData]:
         seeds = reader.value(data["seeds"])
         if not isinstance(seeds, tuple):
             raise GraphTextError(f"seeds {seeds!r}, expected two numbers")
-        return made(data["type"], row(data["dtype"]), seeds, reader.options(data["options"]))
+        place, count = data.get("turn", ALONE)
+        options = reader.options(data["options"])
+        return made(data["type"], row(data["dtype"]), seeds, options, (place, count))
 
     return Codec[Draw, DrawData](
         name,
@@ -51,6 +55,7 @@ def _draws(name: str, made: type[Draw]) -> Codec[Draw, DrawData]:
             "dtype": str(kind.row),
             "seeds": writer.value(kind.seeds),
             "options": writer.value(kind.options),
+            "turn": list(kind.turn),
         },
         read,
     )

@@ -21,6 +21,7 @@ from ..core.specs import TensorSpec, TypeSpec
 from ..core.values import InGraph, convert, graph_of, shape_spec
 from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
+from ..ops.turns import AllAtOnce, Turns
 from ..runs.carried import Apart, Stated
 from .flow import stop_gradient, truth
 from .state import TfGraph
@@ -260,15 +261,19 @@ class Trip:
 Trip.begun = lambda: nullcontext
 
 
-def in_trips(graph: Graph | None, fn: Body) -> Body:
-    """Return a function that finds the variables again that it made when it was called first."""
-    if graph is None:
+def in_trips(graph: Graph | None, fn: Body, count: int, kind: type[Turns] = Turns) -> Body:
+    """Return a function that is called for so many slices.
+
+    It finds the variables again that it made when it was called first, and goes on with its draws.
+    """
+    if graph is None and kind is Turns:
         return fn
     with InGraph(graph):
-        enter = Trip.begun()
+        turns = kind(graph, count)
+        enter = nullcontext if graph is None else Trip.begun()
 
     def called(*given: object) -> object:
-        with enter():
+        with enter(), turns.next_call():
             return fn(*given)
 
     return called
@@ -374,14 +379,18 @@ def map_fn(
 
 
 def _mapped(
-    fn: Body, elems: object, name: str | None = None, types: Callable[[], object] | None = None
+    fn: Body,
+    elems: object,
+    name: str | None = None,
+    types: Callable[[], object] | None = None,
+    turns: type[Turns] = Turns,
 ) -> object:
     """Apply a function to slices; its results have the types that are given, without, any."""
     graph = graph_of(nest.flatten(elems))
     if _count(elems) is not None:
         rows = _rows(elems)
         if rows:
-            fn = in_trips(graph, fn)
+            fn = in_trips(graph, fn, len(rows), turns)
             made = [nest.map_structure(convert, fn(row)) for row in rows]
             if types is not None:
                 _check_types(made[0], types())
@@ -432,7 +441,7 @@ def vectorized_map(
     """Apply a function to the slices along the first axis; its results have any types."""
     if _count(elems) == 0 and graph_of(nest.flatten(elems)) is None:
         return _nothing_at_once(fn, elems)
-    return _mapped(fn, elems)
+    return _mapped(fn, elems, turns=AllAtOnce)
 
 
 def _nothing_at_once(fn: Body, elems: object) -> object:
@@ -473,7 +482,7 @@ def foldr(
 def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwards: bool) -> object:
     if _count(elems) is not None:
         rows = _rows(elems)[:: -1 if backwards else 1]
-        fn = in_trips(_graph_of_slices(elems, initial), fn)
+        fn = in_trips(_graph_of_slices(elems, initial), fn, len(rows) - (initial is None))
         total = _first_of(rows) if initial is None else nest.map_structure(convert, initial)
         for row in rows:
             total = fn(total, row)
@@ -512,8 +521,10 @@ def scan(
 ) -> Any:
     """Return all states on the way of combining the slices."""
     if _count(elems) is not None:
-        fn = in_trips(_graph_of_slices(elems, initializer), fn)
-        made = _scan_rows(fn, _rows(elems)[:: -1 if reverse else 1], initializer, reverse)
+        rows = _rows(elems)[:: -1 if reverse else 1]
+        trips = len(rows) - (initializer is None)
+        fn = in_trips(_graph_of_slices(elems, initializer), fn, trips)
+        made = _scan_rows(fn, rows, initializer, reverse)
         return _ended(made, back_prop)
     slices = _Slices(elems)
     last = slices.count - 1

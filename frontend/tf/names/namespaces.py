@@ -54,6 +54,7 @@ from ..ops import sorting as _s
 from ..ops import special as _sp
 from ..ops import window_ops as _w
 from ..ops.indexed_slices import scalar_mul
+from ..ops.seeds import set_seed
 from ..program import profiler as _pr
 from ..special import bessel as _be
 from ..special import gamma as _ga
@@ -299,7 +300,7 @@ random = Space(
     uniform=_r.uniform,
     normal=_r.normal,
     truncated_normal=_r.truncated_normal,
-    set_seed=_r.set_seed,
+    set_seed=set_seed,
     stateless_uniform=_r.stateless_uniform,
     stateless_normal=_r.stateless_normal,
     stateless_truncated_normal=_r.stateless_truncated_normal,

@@ -36,6 +36,7 @@ from ..ops import initial_values as _i
 from ..ops import random_ops as _r
 from ..ops.creation import constant_v1
 from ..ops.indexed_slices import IndexedSlices, batch_places
+from ..ops.seeds import set_seed
 from ..program.flags import app as _app
 from ..program.flags import flags as _flags
 from ..program.logging import logging as _logging
@@ -284,7 +285,7 @@ class V1:
     random_gamma = staticmethod(_dr.gamma)
     random_poisson = staticmethod(_dr.random_poisson)
     random_crop = staticmethod(random_crop)
-    set_random_seed = staticmethod(_r.set_seed)
+    set_random_seed = staticmethod(set_seed)
     get_seed = staticmethod(get_seed)
     colocate_with = staticmethod(colocate_with)
     hessians = staticmethod(_f.hessians)

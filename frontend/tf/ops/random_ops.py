@@ -8,9 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
-from random import Random
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary, WeakSet
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +24,7 @@ from ....ir.types.tensor import Array, TensorSpec
 from ...eager.kernels import MANY
 from ...eager.remembered import depends_on_state, remembered
 from ...eager.tensor import Tensor, apply
-from ...function.traces import ACTIVE
-from ...graph.frame import DRAWN_AS, EVEN, Frame, NamedDraw, counter_of
-from ...graph.func_graph import FuncGraph
+from ...graph.frame import EVEN, Frame
 from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract
 from ...values.context import STATE
@@ -37,119 +33,14 @@ from ...values.sums import places_above
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, EagerTensor, TfTensor, dressed, row_of
 from ..core.calls import perform, rule
-from ..core.dimensions import Behaviour
 from ..core.extents import read_extent, read_extents
 from ..core.required import require
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import counters_of, known_counters, sizes_of
 from ..core.values import InGraph, InvalidShapesError, at_once, convert, elements, graph_of, static
-from .array_ops import ensure_shape, shape, stack, where
-
-MOST = 2**31 - 1
-UNSEEDED = 87654321
-"""TensorFlow's seed of a graph that has none, for an operation that has one."""
-COUNTS: WeakKeyDictionary[Graph, dict[int | None, int]] = WeakKeyDictionary()
-"""How many operations of a graph that has a seed were given one of their own, by replica."""
-APART = 0x3243F6A9
-"""By so much the seeds of one replica differ from those of the next."""
-PLACES: WeakKeyDictionary[Graph, Counter[NamedDraw]] = WeakKeyDictionary()
-"""How many operations of a graph are counted by the same, but for their places."""
-
-
-class Seeds:
-    """The seed of the process, and what eager draws have used since it was set."""
-
-    value: int | None = None
-    numbers: ClassVar[Random] = Random()
-    """Gives seeds to eager draws that have none."""
-    of_replicas: ClassVar[dict[int, Random]] = {}
-    """The same for replicas that draw by their numbers."""
-    used: ClassVar[dict[tuple[int | None, str, str, tuple[int, int]], int]] = {}
-    """How many counters were used, by the replica, the kind of draw and its seeds."""
-    ordered: ClassVar[WeakSet[object]] = WeakSet()
-    """Strategies in whose checkpoints is how far was drawn: as long as there are some, functions
-    count by names."""
-
-
-def set_seed(seed: int | None) -> None:
-    """Set the seed; draws begin anew."""
-    graph = STATE.context
-    if isinstance(graph, Graph):
-        graph.seed = seed
-        return
-    Seeds.value, Seeds.numbers = seed, Random(seed)
-    Seeds.used.clear()
-    Seeds.of_replicas.clear()
-    ACTIVE[-1].draws.clear()
-
-
-def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
-    """Return the two seeds of a draw by TensorFlow's rule; without any, new ones.
-
-    Replicas that draw by their numbers have seeds that do not depend on what others draw.
-    """
-    if graph is None:
-        depends_on_state()
-    base = Seeds.value
-    number = running()
-    if graph is not None and (graph.seed is not None or not isinstance(graph, FuncGraph)):
-        base = graph.seed
-    if base is None:
-        if seed is None:
-            return divmod(secrets.randbits(128), 1 << 64)
-        base = UNSEEDED
-    if seed is None:
-        seed = _next_seed(graph, number)
-    if number is not None:
-        seed += (number + 1) * APART
-    found = int(base % MOST), int(seed % MOST)  # TensorFlow takes fractions, and cuts them
-    return found if any(found) else (0, MOST)
-
-
-def running() -> int | None:
-    """Return the replica that runs, if it draws by its number."""
-    return None if STATE.replica is None else STATE.replica.draws_as
-
-
-def own_seeds(seeds: tuple[int, int], replica: int | None) -> tuple[int, int]:
-    """Return the seeds that a replica's draw has without replicas."""
-    return seeds if replica is None else (seeds[0], (seeds[1] - (replica + 1) * APART) % MOST)
-
-
-def counted_as(type_: str, seeds: tuple[int, int], graph: Graph) -> dict[str, object]:
-    """Return the attribute by which a draw is counted in all processes, if it is to be."""
-    replica, settled = running(), max(seeds) <= MOST  # (those that nobody has set are longer)
-    if not settled or (replica is None and not (Seeds.ordered and isinstance(graph, FuncGraph))):
-        return {}
-    names: list[str] = []
-    outer: Graph | None = graph
-    while isinstance(outer, FuncGraph):
-        names, outer = [outer.counted_by, *names], outer.outer
-    made = NamedDraw(replica, "/".join(names), type_, own_seeds(seeds, replica), 0)
-    same = PLACES.setdefault(graph, Counter())
-    same[made] += 1
-    return {DRAWN_AS: made._replace(place=same[made] - 1)}
-
-
-def used_up(op: Operation, counters: Dim) -> Dim:
-    """Return how many counters an operation uses up for a draw."""
-    counter = counter_of(op)
-    even = isinstance(counter, NamedDraw) and counter.replica is not None
-    return -(-counters // EVEN) * EVEN if even else counters
-
-
-def _next_seed(graph: Graph | None, number: int | None) -> int:
-    """Return the seed of an operation that has none, in a graph or at once."""
-    if graph is not None:
-        if Behaviour.one_graph and isinstance(graph, FuncGraph):  # (a function counts for itself)
-            graph = graph if isinstance(graph.enclosing, FuncGraph) else graph.enclosing
-        counts = COUNTS.setdefault(graph, {})
-        counts[number] = counts.get(number, 0) + 1
-        return counts[number] - 1
-    if number is None:
-        return Seeds.numbers.randint(0, MOST)
-    return Seeds.of_replicas.setdefault(number, Random(Seeds.value)).randint(0, MOST)
-
+from .array_ops import concat, ensure_shape, shape, stack, where
+from .seeds import Seeds, counted_as, own_seeds, running, seeds_of, used_up
+from .turns import ALONE, AllAtOnce, Turn, seeds_in_turn, turns_now
 
 Drawing = Callable[..., Any]
 DRAWS: dict[str, Drawing] = {}
@@ -162,9 +53,15 @@ class Draw(Kind):
     stateful = draws = True
 
     def __init__(
-        self, type_: str, row: rows.DType, seeds: tuple[int, int], options: dict[str, object]
+        self,
+        type_: str,
+        row: rows.DType,
+        seeds: tuple[int, int],
+        options: dict[str, object],
+        turn: Turn = ALONE,
     ) -> None:
         self.type, self.row, self.seeds, self.options = type_, row, (seeds[0], seeds[1]), options
+        self.turn = turn
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
@@ -177,8 +74,15 @@ class Draw(Kind):
         """Draw."""
         make = Maker(frame.emit)
         shape = tuple(read_extents(make, inputs[0]))
-        key = frame.key(op, self.seeds, used_up(op, counters_of(self.type, shape)))
+        key = self.key(frame, op, shape)
         return (DRAWS[self.type](make, key, shape, self.row, **self.options),)
+
+    def key(self, frame: Frame, op: Operation, shape: tuple[Dim, ...]) -> object:
+        """Take counters for numbers of a shape."""
+        each, (place, count) = used_up(op, counters_of(self.type, shape)), self.turn
+        if count == 1:
+            return frame.key(op, self.seeds, each)
+        return frame.key(op, self.seeds, each * count, each * place)
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> tuple[None, ...]:
         """Return nothing."""
@@ -195,12 +99,31 @@ def draw(
     **options: object,
 ) -> TfTensor:
     """Draw numbers now, or add the operation to a graph; `variant` tells those apart by a count."""
-    graph = STATE.context
+    graph, turns = STATE.context, turns_now(STATE.context)
+    if isinstance(turns, AllAtOnce):
+        return turns.row(lambda: _of_all(turns, type_, shape, row, seed, options))
     if isinstance(graph, Graph):
-        return _draw_in(graph, Draw(type_, row, seeds_of(seed, graph), options), shape, name)
+        seeds, turn = seeds_in_turn(seed, graph)
+        return _draw_in(graph, Draw(type_, row, seeds, options, turn), shape, name)
     dims = tuple(TensorShape(static(shape)).known())
     key = Tensor(_key_now(type_, f"{row.name}{variant}", known_counters(type_, dims), seed))
     return drawn_now(type_, key, dims, row, **options)
+
+
+def _of_all(
+    turns: AllAtOnce, type_: str, shape: object, row: rows.DType, seed: int | None,
+    options: dict[str, object],
+) -> TfTensor:  # fmt: skip
+    """Draw the numbers of all slices, which have the shape that the first one's have."""
+    graph, (seeds, turn) = turns.graph, turns.next_seeds(seed)
+    if graph is not None:
+        known = static(shape)
+        is_known = isinstance(known, list | tuple) and all(isinstance(d, int) for d in known)
+        parts = [[turns.count], whole(shape, "int32")]
+        every = [turns.count, *known] if is_known else concat(parts, 0)
+        return _draw_in(graph, Draw(type_, row, seeds, options, turn), every, None)
+    dims = (turns.count, *TensorShape(static(shape)).known())
+    return drawn_now(type_, Tensor(drawn_key(seeds, 0)), dims, row, **options)
 
 
 def _key_now(type_: str, kind: str, counters: int, seed: int | None) -> Array:
@@ -471,8 +394,7 @@ class KeyDraw(Draw):
         count = op.attributes.get("count")
         if count is None:
             count = read_extent(Maker(frame.emit), inputs[0])
-        counters = used_up(op, counters_of(self.type, (count,)))
-        return (frame.key(op, self.seeds, counters),)
+        return (self.key(frame, op, (count,)),)
 
 
 def seeded_key(
@@ -483,11 +405,12 @@ def seeded_key(
     if seeds is None and not isinstance(graph, Graph):
         counters = known_counters(type_, (int(static(count)),))
         return EagerTensor(_key_now(type_, "key", counters, seed))
-    found = seeds_of(seed, graph if isinstance(graph, Graph) else None) if seeds is None else seeds
+    home = graph if isinstance(graph, Graph) else None
+    found, turn = seeds_in_turn(seed, home) if seeds is None else (seeds, ALONE)
     if isinstance(graph, Graph):
         known = count if isinstance(count, int) else None
         given = graph.owned(convert(count, "int64" if known is not None else None))
-        kind = KeyDraw(type_, rows.u32, found, {})
+        kind = KeyDraw(type_, rows.u32, found, {}, turn)
         attributes = {"count": known, **counted_as(f"{type_}Key", found, graph)}
         return dressed(graph.add(kind, [given], attributes).outputs[0])
     counters = known_counters(type_, (int(static(count)),))

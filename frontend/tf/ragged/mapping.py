@@ -21,6 +21,7 @@ from ..nondense.sparse_tensor import SparseTensor, SparseTensorSpec
 from ..ops.array_ops import concat, shape, unstack
 from ..ops.array_ops import stack as stack_dense
 from ..ops.creation import zeros
+from ..ops.turns import AllAtOnce
 from .making import from_row_lengths
 from .moving import stack as stack_ragged
 from .tensor import RaggedTensor, RaggedTensorSpec
@@ -127,7 +128,8 @@ def vectorized_map(
             f"vectorized_map: elements have {known} slices, expected {count} or one"
         )
     every = [_rows(x, n, count) for x, n in zip(given, known, strict=True)]
-    called = loops.in_trips(graph_of([leaf for x in given for leaf in nest.flatten(x)]), fn)
+    graph = graph_of([leaf for x in given for leaf in nest.flatten(x)])
+    called = loops.in_trips(graph, fn, count, AllAtOnce)
     made = [called(_packed(elems, row)) for row in zip(*every, strict=True)]
     columns = zip(*[_leaves(each) for each in made], strict=True)
     return _packed(made[0], [_side_by_side(list(column)) for column in columns])

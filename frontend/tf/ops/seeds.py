@@ -1,0 +1,125 @@
+"""Seeds of random operations by TensorFlow's rules, and by what their draws are counted."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from random import Random
+from typing import ClassVar
+from weakref import WeakKeyDictionary, WeakSet
+
+from ....ir.types.dims import Dim
+from ...eager.remembered import depends_on_state
+from ...function.traces import ACTIVE
+from ...graph.frame import DRAWN_AS, EVEN, NamedDraw, counter_of
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import Graph, Operation
+from ...values.context import STATE
+from ..core.dimensions import Behaviour
+
+MOST = 2**31 - 1
+UNSEEDED = 87654321
+"""TensorFlow's seed of a graph that has none, for an operation that has one."""
+COUNTS: WeakKeyDictionary[object, dict[int | None, int]] = WeakKeyDictionary()
+"""How many operations of a graph that has a seed were given one of their own, by replica."""
+APART = 0x3243F6A9
+"""By so much the seeds of one replica differ from those of the next."""
+PLACES: WeakKeyDictionary[Graph, Counter[NamedDraw]] = WeakKeyDictionary()
+"""How many operations of a graph are counted by the same, but for their places."""
+
+
+class Seeds:
+    """The seed of the process, and what eager draws have used since it was set."""
+
+    value: int | None = None
+    numbers: ClassVar[Random] = Random()
+    """Gives seeds to eager draws that have none."""
+    of_replicas: ClassVar[dict[int, Random]] = {}
+    """The same for replicas that draw by their numbers."""
+    used: ClassVar[dict[tuple[int | None, str, str, tuple[int, int]], int]] = {}
+    """How many counters were used, by the replica, the kind of draw and its seeds."""
+    ordered: ClassVar[WeakSet[object]] = WeakSet()
+    """Strategies in whose checkpoints is how far was drawn: as long as there are some, functions
+    count by names."""
+
+
+def set_seed(seed: int | None) -> None:
+    """Set the seed; draws begin anew."""
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        graph.seed = seed
+        return
+    Seeds.value, Seeds.numbers = seed, Random(seed)
+    Seeds.used.clear()
+    Seeds.of_replicas.clear()
+    ACTIVE[-1].draws.clear()
+
+
+def seeds_of(seed: int | None, graph: Graph | None, apart: object = None) -> tuple[int, int]:
+    """Return the two seeds of a draw by TensorFlow's rule; without any, new ones.
+
+    Replicas that draw by their numbers have seeds that do not depend on what others draw. What is
+    `apart` counts its draws by itself, as the body of a loop does.
+    """
+    if graph is None:
+        depends_on_state()
+    base = Seeds.value
+    number = running()
+    if graph is not None and (graph.seed is not None or not isinstance(graph, FuncGraph)):
+        base = graph.seed
+    if base is None:
+        if seed is None:
+            return divmod(secrets.randbits(128), 1 << 64)
+        base = UNSEEDED
+    if seed is None:
+        counts_itself = apart is not None and not Behaviour.one_graph
+        seed = _next_seed(apart if counts_itself else graph, number)
+    if number is not None:
+        seed += (number + 1) * APART
+    found = int(base % MOST), int(seed % MOST)  # TensorFlow takes fractions, and cuts them
+    return found if any(found) else (0, MOST)
+
+
+def running() -> int | None:
+    """Return the replica that runs, if it draws by its number."""
+    return None if STATE.replica is None else STATE.replica.draws_as
+
+
+def own_seeds(seeds: tuple[int, int], replica: int | None) -> tuple[int, int]:
+    """Return the seeds that a replica's draw has without replicas."""
+    return seeds if replica is None else (seeds[0], (seeds[1] - (replica + 1) * APART) % MOST)
+
+
+def counted_as(type_: str, seeds: tuple[int, int], graph: Graph) -> dict[str, object]:
+    """Return the attribute by which a draw is counted in all processes, if it is to be."""
+    replica, settled = running(), max(seeds) <= MOST  # (those that nobody has set are longer)
+    if not settled or (replica is None and not (Seeds.ordered and isinstance(graph, FuncGraph))):
+        return {}
+    names: list[str] = []
+    outer: Graph | None = graph
+    while isinstance(outer, FuncGraph):
+        names, outer = [outer.counted_by, *names], outer.outer
+    made = NamedDraw(replica, "/".join(names), type_, own_seeds(seeds, replica), 0)
+    same = PLACES.setdefault(graph, Counter())
+    same[made] += 1
+    return {DRAWN_AS: made._replace(place=same[made] - 1)}
+
+
+def used_up(op: Operation, counters: Dim) -> Dim:
+    """Return how many counters an operation uses up for a draw."""
+    counter = counter_of(op)
+    even = isinstance(counter, NamedDraw) and counter.replica is not None
+    return -(-counters // EVEN) * EVEN if even else counters
+
+
+def _next_seed(graph: object, number: int | None) -> int:
+    """Return the seed of an operation that has none: in a graph, in what is apart, or at once."""
+    if graph is not None:
+        if Behaviour.one_graph and isinstance(graph, FuncGraph):  # (a function counts for itself)
+            graph = graph if isinstance(graph.enclosing, FuncGraph) else graph.enclosing
+        counts = COUNTS.setdefault(graph, {})
+        counts[number] = counts.get(number, 0) + 1
+        return counts[number] - 1
+    if number is None:
+        return Seeds.numbers.randint(0, MOST)
+    return Seeds.of_replicas.setdefault(number, Random(Seeds.value)).randint(0, MOST)
