@@ -128,16 +128,20 @@ def _stated(plain: Rule, given: Given) -> Sequence[TensorSpec]:
     places = rest.pop(WHICH)
     count = len(given.specs) - len(places)
     known = {i: value for i, value in given.known.items() if i < count}
-    ranks_open = any(spec.shape is None for spec in given.specs[:count])
-    inferred = infer_function if ranks_open else on_specs
+    specs = given.specs[:count]
+    ranks_open = any(spec.shape is None for spec in specs)
     found, why = [], ""
     for row in islice(_rows(given, count), MOST):
         options = _with(rest, dict(zip(places, row, strict=True)))
+        told, function = Given(specs, known, options), partial(plain.function, **options)
+        stated = None if plain.shapes is None else partial(plain.shapes, told)
         try:
-            found.append(inferred(partial(plain.function, **options), given.specs[:count], known))
+            if ranks_open:
+                found.append(infer_function(function, specs, known, stated))
+            else:
+                found.append(on_specs(function, specs, known))
         except UnknownValueError:  # it looks at the elements of other operands, too
-            told = Given(given.specs[:count], known, options)
-            return of_first(told.specs) if plain.shapes is None else plain.shapes(told)
+            return of_first(specs) if stated is None else stated()
         except (TypeError, ValueError, IndexError, ArithmeticError) as error:
             why = why or str(error)
             continue  # one of the numbers that such an operand may not have
@@ -156,8 +160,10 @@ def _rows(given: Given, count: int) -> Iterator[Sequence[object]]:
         elif spec.shape is None:  # most often a number
             tried += [[each] for each in tried]
         elif spec.rank:
-            size = spec.dims[0]
-            tried = [[each] * (size if isinstance(size, int) else 1) for each in tried]
+            size = spec.dims[0] if isinstance(spec.dims[0], int) else 1
+            tried = [[each] * size for each in tried]
+            if size > 1:  # those that have to differ, as the axes of an order
+                tried += [[*range(size)], [*range(size)][::-1], [*range(1, size), 0]]
         columns.append(tried)
     return product(*columns)
 
