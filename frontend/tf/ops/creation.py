@@ -22,6 +22,7 @@ from ...eager.kernels import MANY, Kernel, by_need
 from ...eager.remembered import remember_all
 from ...graph.graph import Graph, GraphTensor
 from ...graph.inference import Abstract, is_unknown
+from ...values.arrays import as_listed
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
@@ -106,11 +107,22 @@ def constant_v1(
     return constant(value, dtype, shape, name)
 
 
+def _number(m: Maker, value: object, what: str) -> object:
+    """Return an operand without axes; as in TensorFlow, a run takes a row of one element, too."""
+    spec = spec_of_value(value)
+    if spec.shape is None or not spec.rank:
+        return value
+    if isinstance(value, Abstract):
+        raise TypeError(f"Shape must be rank 0 but is rank {spec.rank} for {what!r}")
+    if spec.dims != (1,):
+        raise TypeError(f"{what} must represent a scalar, got shape {as_listed(spec.dims)}")
+    return m.reshape(value, shape=())
+
+
 @op("Fill", "dims", "value", strict=False, shapes=shapes_of.filled(0, 1))
 def fill(m: Maker, dims: object, value: object) -> object:
     """Make a tensor of one element many times."""
-    if spec_of_value(value).rank != 0:
-        raise TypeError(f"value must represent a scalar, got shape {spec_of_value(value).dims}")
+    value = _number(m, value, "value")
     wrong = "Dimension {value} must be >= 0"
     return m.broadcast_to(value, shape=tuple(read_extents(m, dims, what=wrong)))
 
@@ -217,6 +229,8 @@ def _eyes(m: Maker, one: object, batches: object) -> object:
 
 @rule("Range", label="range", differentiable=False)
 def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType | None) -> object:
+    start, limit = _number(m, start, "start"), _number(m, limit, "limit")
+    delta = _number(m, delta, "delta")
     if any(map(is_unknown, (start, limit, delta))):
         return Abstract(TensorSpec(dtype or spec_of_value(start).dtype, (unknown_dim(),)))
     if isinstance(limit, SSAValue) or isinstance(start, SSAValue):
