@@ -18,7 +18,7 @@ from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of
-from ..graph.flow import stop_gradient
+from ..graph.flow import cond, stop_gradient
 from ..graph.loops import while_loop
 from ..ops.array_ops import concat, reshape, where
 from ..ops.array_ops import shape as tensor_shape
@@ -487,20 +487,33 @@ def lstsq(
     """Return the solutions of systems with the least squares of what is left over."""
     given = matrices(matrix)
     found, m, n = given.tensor, given.rows, given.columns
-    if m is None or n is None:
-        raise NotImplementedError("lstsq: how many rows and columns there are must be known")
     with InGraph(graph_of([found, rhs])):
         wanted = convert(rhs, found.dtype)
         if not fast:
             require_one_batch(found, wanted, "MatrixSolveLs")
             return _complete_solution(found, wanted)
-        tall = m >= n
-        square = matmul(found, found, adjoint_a=tall, adjoint_b=not tall)
-        square += cast(l2_regularizer, found.dtype) * eye(min(m, n), dtype=found.dtype)
-        triangle = cholesky(square)
-        if tall:
-            return cholesky_solve(triangle, matmul(found, wanted, adjoint_a=True))
-        return matmul(found, cholesky_solve(triangle, wanted), adjoint_a=True)
+        more = cast(l2_regularizer, found.dtype)
+        if m is not None and n is not None:
+            return _fast_solution(found, wanted, more, m >= n)
+        counts = tensor_shape(found)
+        made = cond(
+            counts[-2] >= counts[-1],
+            lambda: _fast_solution(found, wanted, more, True),
+            lambda: _fast_solution(found, wanted, more, False),
+        )
+        assert isinstance(made, TfTensor), "both ways give one tensor"
+        return made
+
+
+def _fast_solution(a: TfTensor, b: TfTensor, more: TfTensor, tall: bool) -> TfTensor:
+    """Return solutions by a product of the matrices with themselves, and more on its diagonal."""
+    square = matmul(a, a, adjoint_a=tall, adjoint_b=not tall)
+    known = square.shape[-1]
+    square += more * eye(tensor_shape(square)[-1] if known is None else known, dtype=a.dtype)
+    triangle = cholesky(square)
+    if tall:
+        return cholesky_solve(triangle, matmul(a, b, adjoint_a=True))
+    return matmul(a, cholesky_solve(triangle, b), adjoint_a=True)
 
 
 @custom_gradient
