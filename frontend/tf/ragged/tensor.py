@@ -538,6 +538,10 @@ class RaggedTensorSpec(CompositeSpec):
         if self._splits.name not in ("int32", "int64"):
             raise ValueError(f"row_splits_dtype must be int32 or int64, got {row_splits_dtype}")
 
+    def as_invariant(self, shape: ShapeLike) -> RaggedTensorSpec:
+        """Return what a loop carries where a shape is stated for it."""
+        return RaggedTensorSpec(shape, self._dtype, self._levels, self._splits)
+
     @property
     def shape(self) -> TensorShape:
         """Return the shape."""
