@@ -217,6 +217,8 @@ class Saver:
                 raise NotImplementedError(f"Saver: {option} is not supported")
         self._reshape = reshape
         self._given, self._name, self._may_be_empty = var_list, name, allow_empty
+        self._var_list = var_list
+        """What is saved, as it was given: code of others asks for it by this name."""
         self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
         self._pads, self._sharded = pad_step_number, sharded
         self._next = time.time() + keep_checkpoint_every_n_hours * 3600
@@ -238,6 +240,7 @@ class Saver:
                 "variables to save"
             )
         found = self._given if self._given is not None else saveable_variables()
+        self._var_list = found
         self._empty = not found
         if self._empty:
             if not self._may_be_empty:
