@@ -17,6 +17,7 @@ from ...data.stored import StoredStep, stored
 from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor
 from ...graph.kinds import PyFunction
+from ...values.dtypes import DataType
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import EagerTensor, TfTensor
 from ..core.element_types import TfDataType
@@ -94,9 +95,34 @@ class Sparse(Described, Protocol):
         """Return its extents."""
 
 
+@runtime_checkable
+class Ragged(Described, Protocol):
+    """A tensor of rows that may be of different lengths."""
+
+    @property
+    def flat_values(self) -> TfTensor:
+        """Return the elements of all rows."""
+
+
 def of_either_kind(x: object) -> Described:
     """Return a value as a tensor; a sparse one stays what it is."""
     return x if isinstance(x, Sparse) else convert(x)
+
+
+def prefixed(message: str | None) -> str:
+    """Return what errors begin with, of what a caller wants to be said."""
+    return f"{message}.  " if message else ""
+
+
+def require_type(x: object, wanted: DataType, message: str | None = None) -> None:
+    """Raise unless a tensor of any kind has an element type."""
+    value = x if isinstance(x, Sparse | Ragged) else convert(x)
+    if value.dtype != wanted:
+        known = value.flat_values if isinstance(value, Ragged) else value
+        called = known.name if isinstance(known, GraphTensor) else "tensor"
+        raise TypeError(
+            f"{prefixed(message)}{called} must be of type {wanted!r}; got {value.dtype!r}"
+        )
 
 
 def described(tensor: Described) -> str:

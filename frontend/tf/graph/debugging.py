@@ -19,7 +19,17 @@ from ..core.calls import op
 from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
 from . import number_checks, shape_checks
-from .assertions import MOST, RELATIONS, described, node, of_either_kind, passed, shown_at_once
+from .assertions import (
+    MOST,
+    RELATIONS,
+    described,
+    node,
+    of_either_kind,
+    passed,
+    prefixed,
+    require_type,
+    shown_at_once,
+)
 from .state import get_default_graph, group
 
 enable_check_numerics = number_checks.enable_check_numerics
@@ -220,12 +230,7 @@ def assert_type(
     """Raise unless a tensor has an element type."""
     wanted, graph = as_dtype(tf_type), graph_of([tensor])
     with InGraph(graph):
-        value = of_either_kind(tensor)
-        if value.dtype != wanted:
-            start = f"{message}  " if message else ""
-            if isinstance(value, SymbolicTfTensor):
-                raise TypeError(f"{start}{value.name}  must be of type {wanted!r}")
-            raise TypeError(f"{start}tensor must be of type {wanted!r}; got {value.dtype!r}")
+        require_type(tensor, wanted, message)
         return passed(graph)
 
 
@@ -235,10 +240,11 @@ def assert_integer(x: object, message: str | None = None, name: str | None = Non
     with InGraph(graph):
         value = convert(x)
         if not value.dtype.is_integer:
-            start = f"{message}  " if message else ""
             called = value.name if isinstance(value, SymbolicTfTensor) else "tensor"
-            raise TypeError(f'{start}Expected "x" to be integer type.  Found: {called} of dtype '
-                            f"{value.dtype!r}")  # fmt: skip
+            raise TypeError(
+                f'{prefixed(message)}Expected "x" to be integer type.  Found: {called} of dtype '
+                f"{value.dtype!r}"
+            )
         return passed(graph)
 
 

@@ -11,10 +11,20 @@ import numpy as np
 from ....ir.types.tensor import Array
 from ...graph.graph import GraphTensor
 from ..core.bridge import TfTensor
+from ..core.element_types import as_dtype
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import concat, shape, size
-from .assertions import Described, Sparse, described, node, of_either_kind, passed
+from .assertions import (
+    Described,
+    Sparse,
+    described,
+    node,
+    of_either_kind,
+    passed,
+    prefixed,
+    require_type,
+)
 from .state import control_dependencies, group
 
 
@@ -46,8 +56,7 @@ def _name(x: object) -> str:
 def _known(rank: object) -> int | None:
     """Return a rank that is asked for, None if only the run knows it."""
     tensor = convert(rank)
-    if tensor.dtype.name != "int32":
-        raise TypeError(f"{_name(tensor)}  must be of type <dtype: 'int32'>".strip())
+    require_type(tensor, as_dtype("int32"))
     if isinstance(tensor, GraphTensor) and tensor.op.type != "Const":
         return None
     value = tensor.op.attributes["value"] if isinstance(tensor, GraphTensor) else tensor.numpy()
@@ -135,8 +144,9 @@ def assert_scalar(tensor: object, message: str | None = None, name: str | None =
     value = convert(tensor)
     if value.shape.rank != 0:
         place = f" for {_name(value)}" if _name(value) else ""
-        start = f"{message}  " if message else ""
-        raise ValueError(f"{start}Expected scalar shape{place}, saw shape: {value.shape}.")
+        raise ValueError(
+            f"{prefixed(message)}Expected scalar shape{place}, saw shape: {value.shape}."
+        )
     return value
 
 
