@@ -27,9 +27,13 @@ from ..data.dataset import Dataset
 from ..data.iterators import END, EagerIterator, GraphIterator, StreamState
 from ..data.optional import Optional
 from ..data.options import AutoShardPolicy, Options
-from ..ops.array_ops import shape
-from ..ops.creation import zeros
+from ..nondense.composite import CompositeSpec
+from ..nondense.sparse_places import slice_
+from ..nondense.sparse_tensor import SparseTensor, SparseTensorSpec
+from ..ops.array_ops import concat, shape
+from ..ops.creation import zeros, zeros_like
 from ..ops.math_ops import FUNCTIONS, cast
+from ..ragged.tensor import RaggedTensor, RaggedTensorSpec
 from .replicas import PerReplica, mapped, regrouped
 
 
@@ -91,10 +95,12 @@ class DistributedDataset:
 
     def _spec(self, spec: object, count: int) -> object:
         """Return the spec of what replicas have of one tensor."""
-        if self.split and isinstance(spec, TensorSpec):
+        if self.split and isinstance(spec, OF_ROWS):
             rows, *rest = TensorShape(spec.shape).as_list()
             part, more = divmod(rows or 1, self.strategy.num_replicas_in_sync)
-            spec = TensorSpec([None if more or rows is None else part, *rest], spec.dtype)
+            dims = [None if more or rows is None else part, *rest]
+            of_places = isinstance(spec, TensorSpec | SparseTensorSpec)
+            spec = type(spec)(dims, spec.dtype) if of_places else spec.as_invariant(dims)
         return PerReplica([spec] * count) if count > 1 else spec
 
     def __iter__(self) -> DistributedIterator:
@@ -116,7 +122,7 @@ class DistributedDataset:
     @property
     def fills(self) -> bool:
         """Say whether replicas that have no batch get one without rows: batches differ in size."""
-        specs = [x for x in flatten(self.dataset.element_spec) if isinstance(x, TensorSpec)]
+        specs = [x for x in flatten(self.dataset.element_spec) if isinstance(x, OF_ROWS)]
         return all(TensorShape(x.shape).as_list()[:1] == [None] for x in specs)
 
     def __len__(self) -> int:
@@ -144,11 +150,31 @@ def rows_of(x: Any, place: int, every: int) -> object:
     if size is not None:
         most, more = divmod(size, every)
         start = place * most + min(place, more)
-        return x[start : start + most + (place < more)]
-    count = shape(x)[0]
+        return cut(x, start, most + (place < more))
+    count = count_of(x)
     each, left = count // every, count % every
     begin = place * each + FUNCTIONS["minimum"](left, place)
-    return x[begin : begin + each + cast(place < left, each.dtype)]
+    return cut(x, begin, each + cast(place < left, each.dtype))
+
+
+OF_ROWS = TensorSpec, RaggedTensorSpec, SparseTensorSpec
+"""What batches are like that are cut."""
+
+
+def count_of(x: Any) -> Any:
+    """Return how many rows a tensor of any kind has."""
+    if isinstance(x, SparseTensor):
+        return x.dense_shape[0]
+    return x.nrows() if isinstance(x, RaggedTensor) else shape(x)[0]
+
+
+def cut(x: Any, begin: Any, count: Any) -> object:
+    """Return so many rows of a tensor of any kind."""
+    if not isinstance(x, SparseTensor):
+        return x[begin : begin + count]
+    rest = x.dense_shape[1:]
+    first, number = (convert(n, rest.dtype)[None] for n in (begin, count))
+    return slice_(x, concat([first, zeros_like(rest)], 0), concat([number, rest], 0))
 
 
 class DistributedIterator:
@@ -279,6 +305,8 @@ def nothing(spec: object) -> object:
     """Return a batch without rows, of what batches are like."""
 
     def empty(leaf: Any) -> object:
+        if isinstance(leaf, CompositeSpec):
+            return leaf.made([convert(x) for x in leaf.without_rows()])
         dims = TensorShape(leaf.shape).as_list()
         return zeros([0 if n is None else n for n in dims], leaf.dtype)
 
@@ -287,7 +315,8 @@ def nothing(spec: object) -> object:
 
 def rows_if(there: Any, x: Any) -> object:
     """Return all rows of a batch, or none."""
-    return x[: shape(x)[0] * cast(there, dtypes.int32)]
+    count = count_of(x)
+    return cut(x, 0, count * cast(there, count.dtype))
 
 
 def drawn(stage: Stage) -> bool:

@@ -24,7 +24,7 @@ from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed
 from ..core.creators import VariableAggregation
 from ..core.nested import flatten, pack_sequence_as
-from ..core.specs import TensorSpec
+from ..core.specs import Specified, TensorSpec, TypeSpec
 from ..core.values import convert, static
 from ..ops.array_ops import concat, reshape, shape, transpose
 from ..ops.creation import range_
@@ -95,8 +95,11 @@ def regrouped(results: Sequence[object], *, apart: bool = True) -> Any:
 
 
 def mapped(function: Callable[[object], object], value: Any) -> object:
-    """Return a structure of what a function gives for values; those of replicas are one."""
-    if isinstance(value, PerReplica) or not nest.is_nested(value):
+    """Return a structure of what a function gives for values; those of replicas are one.
+
+    So are those that are made of several tensors, and what says what these are like.
+    """
+    if isinstance(value, PerReplica | Specified | TypeSpec) or not nest.is_nested(value):
         return function(value)
     if isinstance(value, Mapping):
         made = {key: mapped(function, each) for key, each in value.items()}

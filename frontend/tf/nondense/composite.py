@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar, NoReturn, Self
 
+import numpy as np
+
 from ....ir.op import Array
 from ....ir.types.tensor import TensorSpec as CoreSpec
 from ...data.batches import Pile
@@ -140,6 +142,19 @@ class CompositeSpec(TypeSpec, nest.TensorGroup, PartSpec):
         """Return the specs of the tensors."""
         raise NotImplementedError
 
+    def without_rows(self) -> list[Array]:
+        """Return the tensors of a value that has no rows."""
+        made = []
+        for each in self.components():
+            dims = [0] if each.shape.rank is None else [n or 0 for n in each.shape.as_list()]
+            text = each.dtype.name == "string"
+            made.append(
+                np.full(dims, b"", object)
+                if text
+                else np.zeros(dims, each.traced_spec().dtype.numpy)
+            )
+        return made
+
     def relaxed(self) -> CompositeSpec:
         """Return the description of values of this rank and any size."""
         raise NotImplementedError
@@ -162,7 +177,9 @@ class CompositeSpec(TypeSpec, nest.TensorGroup, PartSpec):
         """Return the value that a tensor of an element stands for."""
 
         def compute(value: Array) -> Sequence[Array]:
-            pile: Pile = value.item()
+            pile: Pile | bytes = value.item()
+            if isinstance(pile, bytes):  # where a loop's data has come to its end
+                return self.without_rows()
             made: Sequence[Array] = pile.arrays()
             return made
 

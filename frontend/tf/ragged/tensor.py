@@ -594,6 +594,11 @@ class RaggedTensorSpec(CompositeSpec):
             *(TensorSpec([count], self._splits) for count in counts),
         ]
 
+    def without_rows(self) -> list[Array]:
+        """Return no values, and splits of no rows."""
+        values, *splits = super().without_rows()
+        return [values, *(np.zeros(1, x.dtype) for x in splits)]
+
     def relaxed(self) -> RaggedTensorSpec:
         """Return the description of values of this rank and any size."""
         rank, levels = self._shape.rank, self._levels
