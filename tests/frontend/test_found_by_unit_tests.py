@@ -114,3 +114,26 @@ def test_wrong_types_of_a_graph_are_told_with_both_types():
             tf.debugging.assert_type(tf.constant(1), tf.float32)
         with pytest.raises(TypeError, match=r"Const_2:0 must be of type tf.int32; got tf.float32"):
             v1.assert_rank(tf.constant(1), tf.constant(0.5))
+
+
+OF_SLICES = {
+    "map_fn": lambda x: tf.map_fn(lambda e: e + 1.0, x),
+    "vectorized_map": lambda x: tf.vectorized_map(lambda e: e * 2.0, x),
+    "scan": lambda x: tf.scan(lambda a, b: a + b, x),
+    "foldl": lambda x: tf.foldl(lambda a, b: a - b, x),
+    "array": lambda x: tf.TensorArray(tf.float32, 2).scatter(tf.range(2), x).stack(),
+}
+
+
+@pytest.mark.parametrize("name", OF_SLICES)
+def test_slices_of_tensors_may_be_of_any_rank(name):
+    run = tf.function(OF_SLICES[name], input_signature=[tf.TensorSpec(None)])
+    for dims in ([2, 2], [2], [2, 3, 1]):
+        given = tf.reshape(tf.range(float(np.prod(dims))), dims)
+        assert np.array_equal(run(given), OF_SLICES[name](given))
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32)
+        made = OF_SLICES[name](x)
+        assert made.shape.rank is None
+        wanted = given.numpy()
+        assert session.run(made, {x: wanted}).shape[-1] == 1

@@ -532,7 +532,7 @@ def scan(
     first = slices.at(last if reverse else 0) if initializer is None else initializer
     state = nest.map_structure(convert, first)
     arrays = _arrays(nest.map_structure(lambda x: x.dtype, state), slices.count)
-    arrays = nest.map_structure(lambda a, x: a.started(x.shape.as_list(), x), arrays, state)
+    arrays = nest.map_structure(lambda a, x: a.started(listed(x.shape), x), arrays, state)
     if begin:
         arrays = _write(arrays, last if reverse else 0, state)
 

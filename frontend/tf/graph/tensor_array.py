@@ -24,6 +24,7 @@ from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ...values.texts import TEXT
+from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, dressed
 from ..core.calls import op
 from ..core.element_types import as_dtype
@@ -38,14 +39,30 @@ from ..ops.gathering import gather
 from .state import default_of
 
 
-@op("TensorArrayWrite", "array", "index", "value", strict=False, refuses=True)
+@op(
+    "TensorArrayWrite",
+    "array",
+    "index",
+    "value",
+    strict=False,
+    refuses=True,
+    shapes=shapes_of.unranked,
+)
 def _write(m: Maker, array: object, index: object, value: object, grows: bool) -> object:
     """Put an element at an index; an array that grows gets as long as is needed."""
     place = m.reshape(index, shape=(1,))
     return _put(m, array, place, c.unsqueeze(m.emit, value, (0,)), grows)
 
 
-@op("TensorArrayScatter", "array", "indices", "values", strict=False, refuses=True)
+@op(
+    "TensorArrayScatter",
+    "array",
+    "indices",
+    "values",
+    strict=False,
+    refuses=True,
+    shapes=shapes_of.unranked,
+)
 def _write_all(m: Maker, array: object, indices: object, values: object, grows: bool) -> object:
     """Put as many elements at indices as there are."""
     return _put(m, array, indices, values, grows)
@@ -122,7 +139,7 @@ def _in_pieces(m: Maker, value: object, lengths: object) -> object:
     return m.reshape(value, shape=(count, length, *rest))
 
 
-@op("TensorArrayRead", "array", "index", strict=False, refuses=True)
+@op("TensorArrayRead", "array", "index", strict=False, refuses=True, shapes=shapes_of.unranked)
 def element_at(m: Maker, array: object, index: object) -> object:
     """Take the element at an index."""
     require_element(m, index, spec_of_value(array).dims[0], "access")
