@@ -351,6 +351,8 @@ def meshgrid(*args: object, indexing: str = "xy", name: str | None = None) -> li
         raise ValueError(
             f"Argument `indexing` parameter must be either 'xy' or 'ij', got indexing={indexing!r}"
         )
+    if not args:
+        return []
     with InGraph(graph_of(args)):
         return perform_all("Meshgrid", same(*args), name=name, indexing=indexing)
 

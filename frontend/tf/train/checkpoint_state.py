@@ -170,6 +170,19 @@ class CheckpointOptions:
             map(callable, given)
         ):
             raise TypeError("experimental_write_callbacks: expected functions")
+        for each in given or ():
+            if len(signature(each).parameters) > 1:
+                raise AssertionError(
+                    f"experimental_write_callbacks: {each!r} takes more than the path"
+                )
+
+    def __copy__(self) -> CheckpointOptions:
+        """Return options whose list of functions is another one."""
+        given = self.experimental_write_callbacks
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.experimental_write_callbacks = None if given is None else list(given)
+        return made
 
     def written(self, path: str) -> None:
         """Call what is to be called once a checkpoint is written, in order."""

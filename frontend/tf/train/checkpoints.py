@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self, SupportsIndex, SupportsInt
+from typing import Any, Self, SupportsIndex, SupportsInt, TypeAlias
 
 import numpy as np
 
 from ....ir.op import Array
 from ....ir.types.dtypes import i64
 from ....ir.types.tensor import TensorSpec, spec_of_array
+from ...eager.tensor import Tensor
 from ...function.traces import ACTIVE
 from ...function.variable import Variable as CoreVariable
 from ...graph.checkpoint_ops import (
@@ -32,11 +33,15 @@ from ...graph.graph import Graph, GraphTensor
 from ...graph.kinds import PyFunction
 from ...values.context import STATE, default_session, entered
 from ...values.texts import TEXT
+from ..core.values import path_of, static
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
 from .checkpoint_state import told
 from .savers import PARTS, latest_checkpoint
 from .tracking import TRACKED, Trackable
+
+Prefix: TypeAlias = "str | bytes | os.PathLike[str] | Tensor"
+"""Where a checkpoint is written, or what names of checkpoints begin with."""
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 COUNTER = "save_counter"
@@ -308,9 +313,9 @@ class Checkpoint(Trackable):
         walk.collect(roots)
         return walk
 
-    def write(self, file_prefix: str, options: object = None) -> str | GraphTensor:
+    def write(self, file_prefix: Prefix, options: object = None) -> str | GraphTensor:
         """Write the values; in a function each time it is called."""
-        return _when_run(lambda: told(options, self._write(file_prefix)))
+        return _when_run(lambda prefix: told(options, self._write(prefix)), file_prefix)
 
     def _write(self, file_prefix: str) -> str:
         walk = self.walk()
@@ -318,9 +323,9 @@ class Checkpoint(Trackable):
         write(file_prefix, values, {"leaves": sorted(walk.found), "others": walk.others()})
         return file_prefix
 
-    def save(self, file_prefix: str, options: object = None) -> str | GraphTensor:
+    def save(self, file_prefix: Prefix, options: object = None) -> str | GraphTensor:
         """Write the values under the next number; in a function each time it is called."""
-        return _when_run(lambda: told(options, self._save(file_prefix)))
+        return _when_run(lambda prefix: told(options, self._save(prefix)), file_prefix)
 
     def _save(self, file_prefix: str) -> str:
         path = self._write(f"{file_prefix}-{self.count()}")
@@ -386,13 +391,18 @@ def _is_of_graph(leaf: object) -> bool:
     return getattr(leaf, "graph", None) is not None
 
 
-def _when_run(step: Callable[[], str]) -> str | GraphTensor:
+def _when_run(step: Callable[[str], str], prefix: Prefix) -> str | GraphTensor:
     """Return the path that a step gives; in a function the step is an operation."""
-    graph = STATE.context
+    graph, given = STATE.context, static(prefix)
     if not isinstance(graph, FuncGraph):
-        return step()
-    kind = PyFunction(lambda: np.array(step().encode(), object), (TEXT,), pure=False)
-    path = graph.add(kind, [], name="SaveV2").outputs[0]
+        return step(path_of(prefix, "Checkpoint"))
+
+    def run(*found: Array) -> Array:
+        path = os.fsdecode(found[0].item()) if found else path_of(prefix, "Checkpoint")
+        return np.array(os.fsencode(step(path)), object)
+
+    inputs = [graph.owned(given)] if isinstance(given, GraphTensor) else []
+    path = graph.add(PyFunction(run, (TEXT,), pure=False), inputs, name="SaveV2").outputs[0]
     path.set_shape([])
     return path
 
@@ -489,6 +499,7 @@ class CheckpointManager:
         step_counter: Variable | None = None,
         checkpoint_interval: int | None = None,
         init_fn: Callable[[], object] | None = None,
+        last_checkpoint_step: SupportsInt | None = None,
     ) -> None:
         if max_to_keep is not None and max_to_keep <= 0:
             raise ValueError(
@@ -506,7 +517,8 @@ class CheckpointManager:
         self.directory = os.fspath(directory)
         self._name, self._begin = checkpoint_name, init_fn
         self._steps, self.checkpoint_interval = step_counter, checkpoint_interval
-        self._saved_at: int | None = None
+        last = last_checkpoint_step
+        self._saved_at = None if last is None else number_of(last)
         """The step of the newest checkpoint, where there is an interval."""
         self._stays = 0.0
         """When the last one was written that stays for good."""
