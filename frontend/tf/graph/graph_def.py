@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from itertools import zip_longest
 from types import SimpleNamespace
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from ...formats.messages import GraphDef as Message
 from ...formats.messages import NodeDef, parsed_graph
@@ -34,7 +34,7 @@ class DrawData(TypedDict):
     dtype: str
     seeds: Plain
     options: Plain
-    turn: Plain
+    turn: NotRequired[list[int]]
 
 
 def _draws(name: str, made: type[Draw]) -> Codec[Draw, DrawData]:
@@ -44,9 +44,11 @@ def _draws(name: str, made: type[Draw]) -> Codec[Draw, DrawData]:
         seeds = reader.value(data["seeds"])
         if not isinstance(seeds, tuple):
             raise GraphTextError(f"seeds {seeds!r}, expected two numbers")
-        place, count = data.get("turn", ALONE)
+        turn = data.get("turn", [*ALONE])
+        if not (len(turn) == 2 and all(type(x) is int for x in turn) and 0 <= turn[0] < turn[1]):
+            raise GraphTextError(f"turn {turn!r}, expected a place and a larger number")
         options = reader.options(data["options"])
-        return made(data["type"], row(data["dtype"]), seeds, options, (place, count))
+        return made(data["type"], row(data["dtype"]), seeds, options, (turn[0], turn[1]))
 
     return Codec[Draw, DrawData](
         name,

@@ -133,6 +133,6 @@ _j0, bessel_j1 = _kinds("BesselJ", _first_kind)
 _y0, _y1 = _kinds("BesselY", _second_kind)
 bessel_j0 = with_slope(_j0, lambda x, _: -bessel_j1(x))
 bessel_y0 = with_slope(_y0, lambda x, _: -bessel_y1(x))
-bessel_y1 = with_slope(_y1, lambda x, y: bessel_y0(x) - y / x)
+bessel_y1: Callable[..., TfTensor] = with_slope(_y1, lambda x, y: bessel_y0(x) - y / x)
 
 remember_all(globals())

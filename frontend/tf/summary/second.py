@@ -263,7 +263,7 @@ def put(
 
 def _nothing(name: str) -> TfTensor:
     """Say that nothing was written."""
-    with InGraph(STATE.context), name_scope(name):
+    with name_scope(name):
         return convert(False)
 
 
