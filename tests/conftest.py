@@ -136,7 +136,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     item.user_properties.append(("processor", -sum(os.times()[:4])))
-    if draws := sys.modules.get("gravure.frontend.tf.ops.seeds"):
+    if draws := sys.modules.get("gravure.frontend.tf.runs.seeds"):
         draws.set_seed(None)  # a test that sets a seed, or draws, decides nothing for the next
     return (yield)
 

@@ -7,7 +7,7 @@ import gravure.tf as tf
 from gravure.frontend.eager.tensor import Tensor
 from gravure.frontend.tf.draws import first_tries, sampling
 from gravure.frontend.tf.ops import random_ops
-from gravure.frontend.tf.ops.seeds import Seeds
+from gravure.frontend.tf.runs.seeds import Seeds
 from gravure.ir.ops.random import drawn_key
 from gravure.ir.types import dtypes as rows
 

@@ -15,7 +15,7 @@ from ..ops import random_ops as _r
 from ..ops.array_ops import broadcast_dynamic_shape, broadcast_to, reshape, transpose
 from ..ops.array_ops import shape as _shape
 from ..ops.math_ops import cast, identity
-from ..ops.seeds import set_seed
+from ..runs.seeds import set_seed
 from .elementwise import nonzero
 from .promoting import Together, Value, as_type, result_type, tensor
 

@@ -38,8 +38,8 @@ from ..core.structures import (
     without_front,
 )
 from ..core.values import convert, static
-from ..ops.seeds import seeds_of
 from ..ragged.making import as_row
+from ..runs.seeds import seeds_of
 from . import combining, iterators, saving
 from .arguments import PRINTED, check_calls, check_rows, empty, extent_of, flag_of, patterns
 from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
@@ -60,7 +60,7 @@ def given(tensors: Sequence[Tensor], name: str = "x") -> dict[str, Given]:
 
 def seeds_for(seed: object) -> tuple[Given, Given] | None:
     """Return the two seeds of something random, None if nothing asks for certain ones."""
-    from ..ops.seeds import Seeds  # noqa: PLC0415
+    from ..runs.seeds import Seeds  # noqa: PLC0415
 
     graph = STATE.context if isinstance(STATE.context, Graph) else None
     settled = Seeds.value is not None or (graph is not None and graph.seed is not None)

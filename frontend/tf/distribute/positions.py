@@ -24,7 +24,7 @@ from ...function.traces import ACTIVE
 from ...graph.frame import NamedDraw
 from ...graph.graph import spec_with_unknowns
 from ...values.run_errors import InvalidArgumentError
-from ..ops.seeds import Seeds
+from ..runs.seeds import Seeds
 
 Numbers = tuple[int, tuple[int, ...], float | None]
 """The state of `random.Random`."""

@@ -42,7 +42,7 @@ from ..core.values import convert
 from ..draws.generator import Generator
 from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS, cast
-from ..ops.seeds import Seeds
+from ..runs.seeds import Seeds
 from .cluster import cluster_of
 from .extended import StrategyExtended
 from .inputs import DistributedDataset, InputContext

@@ -20,7 +20,7 @@ from ..core.bridge import TfTensor, custom_gradient
 from ..core.host_ops import host, like_input, unknown
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import shape
-from ..ops.seeds import seeds_of
+from ..runs.seeds import seeds_of
 from ..special.words import WordsInTurn
 
 FractionalMaxPool = namedtuple(

@@ -23,8 +23,8 @@ from ...function.graph_data import (
 from ...function.graph_text import data_of, fresh_variable, graph_data, text_of
 from ...graph.graph import Graph, Kind
 from ..ops.random_ops import Draw, KeyDraw
-from ..ops.turns import ALONE
 from ..runs.graph_messages import graph_message
+from ..runs.turns import ALONE
 
 
 class DrawData(TypedDict):

@@ -21,8 +21,8 @@ from ..core.specs import TensorSpec, TypeSpec
 from ..core.values import InGraph, convert, graph_of, shape_spec
 from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
-from ..ops.turns import AllAtOnce, Turns
 from ..runs.carried import Apart, Stated
+from ..runs.turns import AllAtOnce, CallsInTurn
 from .flow import stop_gradient, truth
 from .state import TfGraph
 from .tensor_array import TensorArray, element_at, listed
@@ -261,12 +261,14 @@ class Trip:
 Trip.begun = lambda: nullcontext
 
 
-def in_trips(graph: Graph | None, fn: Body, count: int, kind: type[Turns] = Turns) -> Body:
+def in_trips(
+    graph: Graph | None, fn: Body, count: int, kind: type[CallsInTurn] = CallsInTurn
+) -> Body:
     """Return a function that is called for so many slices.
 
     It finds the variables again that it made when it was called first, and goes on with its draws.
     """
-    if graph is None and kind is Turns:
+    if graph is None and kind is CallsInTurn:
         return fn
     with InGraph(graph):
         turns = kind(graph, count)
@@ -383,7 +385,7 @@ def _mapped(
     elems: object,
     name: str | None = None,
     types: Callable[[], object] | None = None,
-    turns: type[Turns] = Turns,
+    turns: type[CallsInTurn] = CallsInTurn,
 ) -> object:
     """Apply a function to slices; its results have the types that are given, without, any."""
     graph = graph_of(nest.flatten(elems))

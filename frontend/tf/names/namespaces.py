@@ -54,8 +54,8 @@ from ..ops import sorting as _s
 from ..ops import special as _sp
 from ..ops import window_ops as _w
 from ..ops.indexed_slices import scalar_mul
-from ..ops.seeds import set_seed
 from ..program import profiler as _pr
+from ..runs.seeds import set_seed
 from ..special import bessel as _be
 from ..special import gamma as _ga
 from ..special import integrals as _int

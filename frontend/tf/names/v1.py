@@ -36,7 +36,6 @@ from ..ops import initial_values as _i
 from ..ops import random_ops as _r
 from ..ops.creation import constant_v1
 from ..ops.indexed_slices import IndexedSlices, batch_places
-from ..ops.seeds import set_seed
 from ..program.flags import app as _app
 from ..program.flags import flags as _flags
 from ..program.logging import logging as _logging
@@ -44,6 +43,7 @@ from ..program.testing import first_test as _test
 from ..ragged.names import first_ragged as _ragged
 from ..runs.kept import get_session_handle
 from ..runs.python_calls import numpy_function
+from ..runs.seeds import set_seed
 from ..summary.names import V1 as _SUMMARIES
 from ..train import accumulators as _sy
 from ..train import first_losses as _l

@@ -38,9 +38,9 @@ from ..core.required import require
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import counters_of, known_counters, sizes_of
 from ..core.values import InGraph, InvalidShapesError, at_once, convert, elements, graph_of, static
+from ..runs.seeds import Seeds, counted_as, own_seeds, running, seeds_of, used_up
+from ..runs.turns import ALONE, AllAtOnce, Turn, seeds_in_turn, turns_now
 from .array_ops import concat, ensure_shape, shape, stack, where
-from .seeds import Seeds, counted_as, own_seeds, running, seeds_of, used_up
-from .turns import ALONE, AllAtOnce, Turn, seeds_in_turn, turns_now
 
 Drawing = Callable[..., Any]
 DRAWS: dict[str, Drawing] = {}

@@ -26,7 +26,7 @@ from ..core.space import Space
 from ..core.values import convert
 from ..graph.sessions import Session, reset_default_graph
 from ..graph.state import DEFAULT, TfGraph, get_default_graph, placeholder
-from ..ops.seeds import set_seed
+from ..runs.seeds import set_seed
 from . import gradient_checker as first
 from .benchmarks import Benchmark
 from .gradient_checker import numbers

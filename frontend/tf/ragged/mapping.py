@@ -21,7 +21,7 @@ from ..nondense.sparse_tensor import SparseTensor, SparseTensorSpec
 from ..ops.array_ops import concat, shape, unstack
 from ..ops.array_ops import stack as stack_dense
 from ..ops.creation import zeros
-from ..ops.turns import AllAtOnce
+from ..runs.turns import AllAtOnce
 from .making import from_row_lengths
 from .moving import stack as stack_ragged
 from .tensor import RaggedTensor, RaggedTensorSpec

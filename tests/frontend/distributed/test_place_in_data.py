@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gravure import tf
-from gravure.frontend.tf.ops.seeds import Seeds
+from gravure.frontend.tf.runs.seeds import Seeds
 from gravure.frontend.values.run_errors import InvalidArgumentError
 from gravure.runtime.comm.local import run_ranks
 

@@ -24,7 +24,7 @@ number."""
 ALONE: Turn = (0, 1)
 
 
-class Turns:
+class CallsInTurn:
     """The calls of one function; `graph` is that which they stand in, None if they run at once."""
 
     def __init__(self, graph: Graph | None, count: int) -> None:
@@ -70,7 +70,7 @@ class Turns:
         return place * self.count + self.place, count * self.count
 
 
-class AllAtOnce(Turns):
+class AllAtOnce(CallsInTurn):
     """The same, where one draw is that of all calls."""
 
     def __init__(self, graph: Graph | None, count: int) -> None:
@@ -95,13 +95,13 @@ class AllAtOnce(Turns):
 
 
 class _Now(threading.local):
-    turns: Turns | None = None
+    turns: CallsInTurn | None = None
 
 
 NOW = _Now()
 
 
-def turns_now(context: Context | Graph | None) -> Turns | None:
+def turns_now(context: Context | Graph | None) -> CallsInTurn | None:
     """Return the calls that code in a context belongs to; a function that is traced is apart."""
     turns = NOW.turns
     if turns is None or turns.graph is context:
