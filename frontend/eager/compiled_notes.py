@@ -108,9 +108,10 @@ class Noted:
             return True
         if times >= OFTEN and len(computing) >= SOME:
             return True
+        written = [call for call in self.calls if not call.op.IS_VIEW]
         seen = [i for call in computing for i in call.operands]
-        seen += [i for call in self.calls for i in call.results]
-        return len(self.calls) > 1 and sum(self.arrays[i].size for i in seen) >= ELEMENTS
+        seen += [i for call in written for i in call.results]
+        return len(written) > 1 and sum(self.arrays[i].size for i in seen) >= ELEMENTS
 
     def is_known(self) -> bool:
         """Say whether there is a kernel for other sizes that does it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ...distributed import collectives
 from ...eager.tensor import Tensor
 from ...values import dtypes
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
+from ..core.bridge import TfTensor
 from ..core.nested import flatten
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
@@ -157,18 +158,19 @@ def rows_of(x: Any, place: int, every: int) -> object:
     return cut(x, begin, each + cast(place < left, each.dtype))
 
 
+Rows: TypeAlias = TfTensor | RaggedTensor | SparseTensor
 OF_ROWS = TensorSpec, RaggedTensorSpec, SparseTensorSpec
 """What batches are like that are cut."""
 
 
-def count_of(x: Any) -> Any:
+def count_of(x: Rows) -> TfTensor:
     """Return how many rows a tensor of any kind has."""
     if isinstance(x, SparseTensor):
         return x.dense_shape[0]
     return x.nrows() if isinstance(x, RaggedTensor) else shape(x)[0]
 
 
-def cut(x: Any, begin: Any, count: Any) -> object:
+def cut(x: Rows, begin: TfTensor | int, count: TfTensor | int) -> Rows:
     """Return so many rows of a tensor of any kind."""
     if not isinstance(x, SparseTensor):
         return x[begin : begin + count]
@@ -313,7 +315,7 @@ def nothing(spec: object) -> object:
     return mapped(empty, spec)
 
 
-def rows_if(there: Any, x: Any) -> object:
+def rows_if(there: object, x: Rows) -> Rows:
     """Return all rows of a batch, or none."""
     count = count_of(x)
     return cut(x, 0, count * cast(there, count.dtype))

@@ -202,8 +202,8 @@ def recompute_grad(f: Callable[..., object]) -> Callable[..., object]:
     @wraps(f)
     def run(*args: object, **options: object) -> object:
         @custom_gradient
-        def kept(*args: object) -> Any:
-            def gradient(*grads: object, variables: Any = ()) -> object:
+        def kept(*args: object) -> tuple[object, Callable[..., object]]:
+            def gradient(*grads: object, variables: Sequence[object] = ()) -> object:
                 behind = next(g for g in grads if g is not None)
                 given = [nest.map_structure(lambda x: again(x, behind), arg) for arg in args]
                 with GradientTape() as tape:

@@ -323,7 +323,7 @@ class _Slices:
         return nest.map_structure(lambda x: element_at(x, index), self.elems)
 
 
-def _element_type(spec: object) -> Any:
+def _element_type(spec: object) -> object:
     """Return the element type that a leaf of a signature says: values of parts stay described."""
     return getattr(spec, "dtype", spec)
 
