@@ -47,6 +47,7 @@ from ..ops.assigned_slices import assign_slice, noted
 from ..ops.gathering import (
     gather,
     gather_nd,
+    rows_within,
     tensor_scatter_nd_div,
     tensor_scatter_nd_max,
     tensor_scatter_nd_min,
@@ -562,8 +563,7 @@ class Variable(Common, MessagedVariable, metaclass=Created):
     def _rows(self, indices: object, updates: object) -> TfTensor:
         """Return rows of indices, which must be inside of the variable and fit the updates."""
         with InGraph(self._home() or graph_of([indices])):
-            given = [convert(indices), convert(updates)]
-            return perform("RowsWithin", given, extents=self.shape.as_list())
+            return rows_within(convert(indices), convert(updates), self.shape.as_list())
 
     def scatter_nd_update(
         self, indices: object, updates: object, name: str | None = None

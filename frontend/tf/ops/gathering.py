@@ -54,6 +54,13 @@ def _rows_within(m: Maker, indices: object, updates: object, extents: Sequence[D
     return m.reshape(indices, shape=spec_of_value(indices).dims)
 
 
+@remembered
+def rows_within(indices: TfTensor, updates: TfTensor, extents: Sequence[int | None]) -> TfTensor:
+    """Return rows of indices, which must be inside of axes of these sizes and fit the updates."""
+    with InGraph(graph_of([indices, updates])):
+        return perform("RowsWithin", [indices, updates], extents=extents)
+
+
 @op("GatherV2", "params", "indices", strict=False, refuses=True)
 def _gather(m: Maker, params: object, indices: object, axis: int, batch_dims: int) -> object:
     """Take slices along an axis."""
