@@ -20,6 +20,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import process_time, sleep
 from types import CellType, FunctionType
 from typing import Any
@@ -469,6 +470,35 @@ def still_slow(tf: Any, given: Operands) -> Runs:
     }
 
 
+ROWS = Path(__file__).with_name("eager_rows.txt")
+
+
+def listed(tf: Any, rows: int, columns: int) -> Runs:
+    """Return the operations of `eager_rows.txt`: statements that make operands, then expressions.
+
+    They were chosen for being none of the others: what nobody had looked at when they were noted.
+    """
+    random = np.random.default_rng(0)
+
+    def draw(*shape: int) -> Any:
+        return tf.constant(random.random(shape, np.float32))
+
+    def grad(function: Callable[..., object], *given: object) -> object:
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            made = function(*given)
+        return tape.gradient(made, given)
+
+    names: dict[str, Any] = {
+        **{"tf": tf, "np": np, "rows": rows, "columns": columns, "random": random},
+        **{"draw": draw, "grad": grad},
+    }
+    operands, expressions = ROWS.read_text("utf-8").split("---\n")
+    exec(operands, names)
+    pairs = [line.split(" | ", 1) for line in expressions.splitlines()]
+    return {name: eval(f"lambda: {expression}", names) for name, expression in pairs}
+
+
 CALLS = 6
 """After so many calls a function is compiled, and has been called since."""
 
@@ -506,6 +536,8 @@ def measured(module: str, only: Sequence[str], *, in_functions: bool) -> dict[st
     found = {}
     for size, (rows, columns) in SIZES.items():
         runs = operations(tf, rows, columns) | rarer(tf, Operands(tf, rows, columns))
+        if not in_functions:  # which are of the tensors that a function closes over
+            runs = listed(tf, rows, columns) | runs
         for name, run in runs.items():
             row = f"{name} {size}"
             if not any(text in row for text in only):
