@@ -44,3 +44,20 @@ def test_nothing_comes_back_where_a_root_has_no_slope(function):
             tape.watch(x)
             made = function(x)
         assert tape.gradient(made, x, tf.zeros([1])).numpy() == 0.0
+
+
+@pytest.mark.parametrize("function", [f for f, _ in ROOTS], ids=NAMES)
+def test_along_a_direction_a_slope_has_no_end_where_there_is_none(function):
+    steep = 1.0 if function is tf.sqrt else -1.0
+    x = tf.constant([0.0, float("nan")])
+    with tf.autodiff.ForwardAccumulator(x, tf.constant([2.0, 2.0])) as forward:
+        made = function(x)
+    np.testing.assert_array_equal(forward.jvp(made), [steep * np.inf, np.nan])
+
+
+def test_along_a_direction_a_root_of_less_than_nothing_is_no_number():
+    for function in (tf.sqrt, tf.math.rsqrt):
+        x = tf.constant(-1.0)
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(2.0)) as forward:
+            made = function(x)
+        assert np.isnan(forward.jvp(made))

@@ -17,7 +17,7 @@ from ...values.context import STATE
 from ..core.bridge import TfTensor, custom_gradient, dressed
 from ..core.values import convert
 from ..ops.array_ops import broadcast_to, concat, reshape, shape, size, stack, transpose
-from ..ops.creation import one_hot, range_, zeros, zeros_like
+from ..ops.creation import one_hot, ones_like, range_, zeros, zeros_like
 from ..ops.math_ops import REDUCTIONS, add_n
 from .flow import GradientTape, gradients
 from .loops import map_fn
@@ -249,7 +249,8 @@ class ForwardAccumulator:
     """Gives derivatives along a direction: of what is computed inside, by `primals`.
 
     The gradient by `primals` is linear in the weights of the results; its gradient by those
-    weights, along the direction, is what is wanted. So nothing but tapes is needed.
+    weights, along the direction, is what is wanted. So nothing but tapes is needed. The weights are
+    1: a slope without an end is left out of a gradient where they are 0.
     """
 
     def __init__(self, primals: object, tangents: object) -> None:
@@ -286,14 +287,14 @@ class ForwardAccumulator:
         return nest.pack(primals, found)
 
     def _along(self, result: object, unconnected: object) -> object:
-        weights = zeros_like(result)
+        weights = ones_like(result)
         with GradientTape() as outer:
             outer.watch(weights)
             found = self._tape.gradient(result, self._primals, weights)
             pairs = zip(found, self._tangents, strict=True)
             parts = [(convert(g), t) for g, t in pairs if g is not None]
         if not parts:
-            return weights if wants_zeros(unconnected) else None
+            return zeros_like(result) if wants_zeros(unconnected) else None
         return outer.gradient([g for g, _ in parts], weights, [t for _, t in parts], "zero")
 
 
