@@ -38,6 +38,8 @@ from .nn_ops import relu
 
 SHIFT = 8
 """By so much an argument is moved up, to where the series are exact to f64 or nearly so."""
+UNMOVED = 1e30
+"""From here on an argument is not moved: by so little it does not change, and products overflow."""
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
@@ -85,14 +87,17 @@ def _reflected(
 
 
 def _lgamma_above(w: Wide, y: object) -> object:
-    product = y
+    far = w.less(UNMOVED, y)
+    near = w.select(far, 1.0, y)
+    product = near
     for i in range(1, SHIFT):
-        product = w.mul(product, w.add(y, float(i)))
-    z = w.add(y, float(SHIFT))
+        product = w.mul(product, w.add(near, float(i)))
+    z = w.select(far, y, w.add(near, float(SHIFT)))
     inverse = w.div(1.0, z)
     tail = w.mul(inverse, w.series(w.mul(inverse, inverse), STIRLING))
     main = w.sub(w.mul(w.sub(z, 0.5), w.log(z)), z)
-    return w.sub(w.add(w.add(main, 0.5 * math.log(2 * math.pi)), tail), w.log(product))
+    rest = w.select(far, 0.0, w.log(product))
+    return w.sub(w.add(w.add(main, 0.5 * math.log(2 * math.pi)), tail), rest)
 
 
 def _lgamma_mirror(w: Wide, x: object, found: object) -> object:
@@ -103,8 +108,10 @@ def _lgamma_mirror(w: Wide, x: object, found: object) -> object:
 def lgamma(m: Maker, x: object) -> object:
     """Return the logarithm of the absolute value of the gamma function."""
     row = spec_of_value(x).dtype
-    found = _reflected(m, x, _lgamma_above, _lgamma_mirror)
-    return m.select(_at_pole(m, x), m.number(math.inf, row), found)
+    endless = m.equal(x, m.number(math.inf, row))
+    found = _reflected(m, m.select(endless, m.number(1, row), x), _lgamma_above, _lgamma_mirror)
+    found = m.select(_at_pole(m, x), m.number(math.inf, row), found)
+    return m.select(endless, m.mul(x, x), found)  # its slope has no end either
 
 
 def _at_pole(m: Maker, x: object) -> object:
@@ -442,8 +449,12 @@ xlog1py = op("Xlog1py", "x", "y")(_times_log(1))
 def multiply_no_nan(m: Maker, x: object, y: object) -> object:
     """Multiply; 0 where the second is 0, whatever the first is."""
     row = spec_of_value(y).dtype
-    zero = m.equal(y, m.number(0, row))
-    return m.select(zero, m.number(0, row), m.mul(m.select(zero, m.number(0, row), x), y))
+    zero, none = m.equal(y, m.number(0, row)), m.number(0, row)
+    size = m.abs(x)
+    endless = m.logical_not(m.less(size, m.number(math.inf, spec_of_value(size).dtype)))
+    left_out = m.logical_and(zero, endless)
+    # a product, so that its slope along the second is the first; none is -0
+    return m.add(m.mul(m.select(left_out, none, x), y), none)
 
 
 @op("Xdivy", "x", "y")
