@@ -67,3 +67,32 @@ def test_what_a_checkpoint_gives_is_the_callers(tmp_path):
     name = next(n for n in reader.get_variable_to_shape_map() if n.startswith("v/"))
     reader.get_tensor(name)[0] = 9.0
     assert reader.get_tensor(name).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        tf.convert_to_tensor,
+        tf.identity,
+        tf.transpose,
+        tf.stop_gradient,
+        lambda x: tf.cast(x, tf.float32),
+        lambda x: tf.reshape(x, [1, 2]),
+        tf.function(lambda x: x),
+        lambda x: tf.RaggedTensor.from_row_lengths(x, [1, 1]).flat_values,
+        lambda x: tf.convert_to_tensor(x[:]),
+    ],
+)
+def test_writing_to_an_array_leaves_the_tensors_that_were_made_of_it(make):
+    array = np.array([1.0, 2.0], np.float32)
+    made = make(array)
+    array[:] = 9.0
+    assert sorted(made.numpy().ravel()) == [1.0, 2.0]
+
+
+def test_writing_to_an_array_leaves_the_graphs_that_were_given_it():
+    array = np.array([1.0, 2.0], np.float32)
+    with tf.Graph().as_default(), v1.Session() as session:
+        constants = [tf.identity(array), tf.constant(array)]
+        array[:] = 9.0
+        assert [x.tolist() for x in session.run(constants)] == [[1.0, 2.0]] * 2

@@ -225,7 +225,12 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
         found = found.as_list()
     array = array_of(found, row)
     refuse_mixture(found, array, row)
-    return _constant(array, name)
+    return _constant(own(found, array), name)
+
+
+def own(given: object, array: Array) -> Array:
+    """Return elements that nobody else writes to, as who gave an array may do later."""
+    return array.copy() if array is given or array.base is not None else array
 
 
 def _as_asked(value: object, row: DType | None) -> EagerTensor | None:

@@ -39,6 +39,7 @@ from ..core.values import (
     elements,
     graph_of,
     is_typed,
+    own,
     refuse_mixture,
     same,
     static,
@@ -78,9 +79,8 @@ def constant(
             )
     refuse_mixture(value, array, row_of(dtype))
     graph = STATE.context
-    if isinstance(graph, Graph):
-        return dressed(graph.constant(array, name))
-    return made_here(np.array(array))
+    array = own(value, array)
+    return dressed(graph.constant(array, name)) if isinstance(graph, Graph) else made_here(array)
 
 
 def constant_v1(
